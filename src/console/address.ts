@@ -7,7 +7,7 @@ export const CONSOLE_BASE = /^.*?\/_console(?=\/|$)/.exec(globalThis.location?.p
 
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** Address of a view below BASE. `parameters` describe what the view shows, so that a link shows the same. */
+/** Address of a view below CONSOLE_BASE. `parameters` describe what the view shows, so that a link shows the same. */
 export function toAddress(sandbox: string, view: string, parameters: Parameters = {}): string {
   return appendQuery(`/s/${encodeURIComponent(sandbox)}/${view}`, parameters);
 }

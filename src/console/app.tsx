@@ -52,7 +52,7 @@ function SandboxView() {
 }
 
 /** Shows the error of a view that throws; the other views stay usable. */
-export class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
+class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
   override state: { error: Error | undefined } = { error: undefined };
 
   static getDerivedStateFromError(error: Error) {

@@ -1,5 +1,5 @@
 import type { StateRecord } from "../../../types/control-api.ts";
-import { useSandboxQuery, useWhileRunning } from "./queries.ts";
+import { usePollingWhileRunning, useSandboxQuery } from "./queries.ts";
 
 type ApiKey = StateRecord<"api_keys">;
 type User = StateRecord<"users">;
@@ -10,7 +10,7 @@ export interface Actor extends ApiKey {
   /** The user's role in the key's organization; undefined if the user is not a member. */
   role: string | undefined;
   /** Why every call with the key is rejected, in a word; undefined if accepted. */
-  unusable: string | undefined;
+  unusableReason: string | undefined;
 }
 
 /** All keys with their users; `data` is undefined while loading. */
@@ -23,15 +23,15 @@ export function useActors() {
         calls.records("users"),
         calls.clock(),
       ]);
-      const people = new Map(users.items.map((user) => [user.id, user]));
+      const usersById = new Map(users.items.map((user) => [user.id, user]));
       return keys.items.map((key) => {
-        const user = people.get(key.user_id);
+        const user = usersById.get(key.user_id);
         const role = (user?.memberships as Record<string, string> | undefined)?.[key.current];
-        return { ...key, user, role, unusable: explainUnusable(key, clock.now, user, role) };
+        return { ...key, user, role, unusableReason: explainUnusable(key, clock.now, user, role) };
       });
     },
     // Keys expire while the clock runs.
-    useWhileRunning(),
+    usePollingWhileRunning(),
   );
 }
 

@@ -14,7 +14,7 @@ export class ControlError extends Error {
     this.problem = problem;
   }
 
-  get unreachable(): boolean {
+  get isUnreachable(): boolean {
     return this.status === 0;
   }
 
@@ -117,7 +117,7 @@ export async function* readEvents(
 
 /** Appends a query without its undefined and empty values. */
 export function appendQuery(path: string, query: object): string {
-  const present = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-  if (present.length === 0) return path;
-  return `${path}?${new URLSearchParams(present.map(([key, value]) => [key, String(value)]))}`;
+  const givenValues = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  if (givenValues.length === 0) return path;
+  return `${path}?${new URLSearchParams(givenValues.map(([key, value]) => [key, String(value)]))}`;
 }

@@ -142,7 +142,7 @@ export function useSandbox() {
 const RUNNING_POLL_MS = 2000;
 
 /** Options that poll while the sandbox's clock runs. */
-export function useWhileRunning(): QueryOptions {
+export function usePollingWhileRunning(): QueryOptions {
   const { data } = useSandbox();
   return data && data.clock.mode !== "frozen" ? { pollMs: RUNNING_POLL_MS } : {};
 }

@@ -18,14 +18,7 @@ export function ActionButton(props: {
   isPending?: boolean;
   isDisabled?: boolean;
 }) {
-  const {
-    label,
-    change,
-    look = "",
-    name,
-    isPending = change?.isPending ?? false,
-    isDisabled = false,
-  } = props;
+  const { label, change, look = "", name, isDisabled, isPending = change?.isPending ?? false } = props;
   const { onPress = () => change?.mutate(undefined) } = props;
   return (
     <Button

@@ -70,13 +70,8 @@ export function Confirmations() {
   );
 }
 
-function ConfirmationLine({
-  confirmation,
-  isPaused,
-}: {
-  confirmation: ShownConfirmation;
-  isPaused: boolean;
-}) {
+function ConfirmationLine(props: { confirmation: ShownConfirmation; isPaused: boolean }) {
+  const { confirmation, isPaused } = props;
   useEffect(() => {
     if (isPaused) return;
     const timer = setTimeout(() => dismiss(confirmation), SHOWN_MS);

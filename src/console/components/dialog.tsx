@@ -38,7 +38,7 @@ interface DialogButtonProps {
   name?: string | undefined;
 }
 
-/** `offered: false` hides the button; a dialog that is open stays. */
+/** `isOffered: false` hides the button; a dialog that is open stays. */
 export function DialogButton(
   props: DialogButtonProps & { isOffered?: boolean; children: (close: () => void) => ReactNode },
 ) {

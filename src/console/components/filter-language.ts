@@ -22,7 +22,7 @@ export function parseFilter(typed: string): Term[] {
 }
 
 /** Whether a text fits the value of a term. */
-export function matchesValue(text: unknown, value: string): boolean {
+function matchesValue(text: unknown, value: string): boolean {
   const bound = /^([<>])(\d+(?:\.\d+)?)$/.exec(value);
   if (bound) return bound[1] === ">" ? Number(text) > Number(bound[2]) : Number(text) < Number(bound[2]);
   const lower = toText(text);

@@ -247,8 +247,8 @@ export function ActorField(props: {
   allowAnonymous?: boolean;
 }) {
   const { actors, label = "Call as", allowAnonymous = true, ...field } = props;
-  const choices = actors?.map(({ id, user_id, user, role, current, unusable }): Choice => {
-    const detail = [role ? `${role} of ${current}` : current, id, unusable];
+  const choices = actors?.map(({ id, user_id, user, role, current, unusableReason }): Choice => {
+    const detail = [role ? `${role} of ${current}` : current, id, unusableReason];
     return { id, title: user?.name ?? user_id, detail: detail.filter(Boolean).join(", ") };
   });
   if (allowAnonymous) choices?.push({ id: NO_CREDENTIALS, title: "No credentials" });

@@ -39,7 +39,7 @@ export function Problem({ error }: { error: unknown }) {
 
 /** The error of a query. The banner above the view already reports an unreachable server. */
 export function LoadError({ error }: { error: unknown }) {
-  return error instanceof ControlError && error.unreachable ? null : <Problem error={error} />;
+  return error instanceof ControlError && error.isUnreachable ? null : <Problem error={error} />;
 }
 
 /** For an address that selects something which does not exist. */

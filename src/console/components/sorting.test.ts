@@ -32,7 +32,7 @@ describe("sortRows", () => {
   });
 });
 
-describe("nextSort", () => {
+describe("toggleSort", () => {
   it("starts texts ascending and numbers descending, and removes the sort with the third click", () => {
     const up = toggleSort(undefined, "name", "x");
     expect(up).toEqual({ id: "name", isDescending: false });

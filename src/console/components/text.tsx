@@ -1,3 +1,4 @@
+import { useMutation } from "@tanstack/react-query";
 import { Fragment, useEffect, useState } from "react";
 import { Button } from "react-aria-components";
 
@@ -88,6 +89,11 @@ export function CopyButton(props: {
 export function downloadJson(name: string, value: unknown): void {
   const text = JSON.stringify(value, null, 2);
   downloadFile(name, new Blob([text], { type: "application/json" }));
+}
+
+/** A change for a button that downloads. */
+export function useDownload(download: () => Promise<void>) {
+  return useMutation<void, Error, undefined>({ mutationFn: download });
 }
 
 export function downloadFile(name: string, content: Blob): void {

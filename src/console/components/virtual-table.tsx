@@ -147,11 +147,7 @@ function readValue<Row>({ id, value }: Column<Row>, row: Row): SortKey {
   return value ? value(row) : (row as Record<string, SortKey>)[id]!;
 }
 
-function toCellClass({
-  id,
-  minWidth,
-  isNumber,
-}: Pick<Column<never>, "id" | "minWidth" | "isNumber">): string {
+function toCellClass({ id, minWidth, isNumber }: Column<never>): string {
   return `cell ${minWidth ? `from-${minWidth}` : ""} ${isNumber ? "number" : ""} cell-${id}`;
 }
 

@@ -25,13 +25,13 @@ export function FollowSandbox({ name, children }: { name: string; children: Reac
         predicate: ({ meta }) => meta?.live !== false,
       });
     };
-    const opened = new LiveStream(`${createSandboxCalls(name).path}/live`, (news) => {
+    const newStream = new LiveStream(`${createSandboxCalls(name).path}/live`, (news) => {
       if (news === "rejoined") void queries.invalidateQueries();
       else timer ??= setTimeout(refetch, Math.max(0, fetchedAt + REFETCH_MS - Date.now()));
     });
-    setStream(opened);
+    setStream(newStream);
     return () => {
-      opened.close();
+      newStream.close();
       clearTimeout(timer);
     };
   }, [queries, name]);

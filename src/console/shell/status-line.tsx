@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Health } from "../../../types/control-api.ts";
 import { server } from "../api/calls.ts";
-import { useSandbox, useSandboxQuery, useWhileRunning } from "../api/queries.ts";
+import { usePollingWhileRunning, useSandbox, useSandboxQuery } from "../api/queries.ts";
 import { ActionButton } from "../components/button.tsx";
 import { ViewLink } from "../components/layout.tsx";
 import { Badge } from "../components/mark.tsx";
@@ -60,7 +60,7 @@ function NextTimer() {
   const { data } = useSandboxQuery(
     ["pending", "next"],
     (calls) => calls.pending({ limit: 1 }),
-    useWhileRunning(),
+    usePollingWhileRunning(),
   );
   const now = useSandboxNow();
   const [next] = data ?? [];
@@ -111,11 +111,11 @@ function ServerState() {
 function useRestart(health: Health | undefined): [string | undefined, () => void] {
   const [knownStart, setKnownStart] = useState<string>();
   const [restartedAt, setRestartedAt] = useState<string>();
-  const started = health?.started_at;
+  const startedAt = health?.started_at;
   useEffect(() => {
-    if (started === undefined || started === knownStart) return;
-    setKnownStart(started);
-    if (knownStart !== undefined) setRestartedAt(new Date(started).toLocaleTimeString("en-GB"));
-  }, [started, knownStart]);
+    if (startedAt === undefined || startedAt === knownStart) return;
+    setKnownStart(startedAt);
+    if (knownStart !== undefined) setRestartedAt(new Date(startedAt).toLocaleTimeString("en-GB"));
+  }, [startedAt, knownStart]);
   return [restartedAt, () => setRestartedAt(undefined)];
 }

@@ -4,8 +4,8 @@ import { ActionButton } from "../components/button.tsx";
 type Theme = "system" | "light" | "dark";
 
 const STORAGE_KEY = "understudy-theme";
-const stored = localStorage.getItem(STORAGE_KEY);
-const theme = createStore<Theme>(stored === "light" || stored === "dark" ? stored : "system");
+const storedTheme = localStorage.getItem(STORAGE_KEY);
+const theme = createStore<Theme>(storedTheme === "light" || storedTheme === "dark" ? storedTheme : "system");
 
 export function applyTheme(): void {
   document.documentElement.dataset["theme"] = theme.get();

@@ -106,7 +106,10 @@ const findActions: FindCommands = async (_typed, sandbox) => {
   const entries: string[] = [];
   const calls = createSandboxCalls(sandbox, (id) => entries.push(id));
   const createAction = (title: string, detail: string, more: Pick<Command, "to" | "run">): Command => ({
-    ...{ id: `action ${title}`, group: "Actions", title, detail },
+    id: `action ${title}`,
+    group: "Actions",
+    title,
+    detail,
     ...more,
   });
   const createLink = (title: string, detail: string, view: string, parameters: Parameters) =>

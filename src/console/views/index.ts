@@ -104,7 +104,7 @@ export interface Command {
   group: string;
   title: string;
   detail?: string | undefined;
-  /** The address that it opens, below BASE. */
+  /** The address that it opens, below CONSOLE_BASE. */
   to?: string;
   /** Runs an action and confirms it. */
   run?: () => Promise<unknown>;

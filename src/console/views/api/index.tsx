@@ -37,14 +37,14 @@ const COLUMNS: readonly Column<Row>[] = [
 
 export default function Api() {
   const { get, set } = useParameters();
-  const document = useOpenApi();
+  const openApi = useOpenApi();
   const fidelity = useFidelity();
   const typed = get("filter") ?? "";
   const filter = useDeferredValue(typed.toLowerCase());
   const rows = useMemo(() => {
-    if (!document.data || !fidelity.data) return undefined;
+    if (!openApi.data || !fidelity.data) return undefined;
     const provenance = new Map(fidelity.data.operations.map((one) => [one.id, one.provenance]));
-    return listOperations(document.data)
+    return listOperations(openApi.data)
       .map(
         (one): Row => ({
           ...one,
@@ -56,7 +56,7 @@ export default function Api() {
           .toLowerCase()
           .includes(filter),
       );
-  }, [document.data, fidelity.data, filter]);
+  }, [openApi.data, fidelity.data, filter]);
   return (
     <ListView
       head={
@@ -70,7 +70,7 @@ export default function Api() {
           />
         </div>
       }
-      error={document.error ?? fidelity.error}
+      error={openApi.error ?? fidelity.error}
       label="Operations"
       {...(typed === "" && { kind: "operation" })}
       columns={COLUMNS}
@@ -82,7 +82,7 @@ export default function Api() {
       pane={(operation) => (
         <OperationPane
           operation={operation}
-          components={document.data!.components}
+          components={openApi.data!.components}
           ledger={fidelity.data!}
           onClose={() => set({ operation: undefined })}
         />

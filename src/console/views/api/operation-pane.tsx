@@ -70,7 +70,7 @@ const ORIGINS = {
   assumed: "The reference does not document this endpoint.",
   own: "The reference does not have this endpoint.",
 };
-export type Origin = "specified" | "assumed" | "own";
+export type Origin = keyof typeof ORIGINS;
 
 export function Provenance({ word }: { word: Origin }) {
   return <Badge outcome={word === "assumed" ? "refused" : "ok"}>{word}</Badge>;

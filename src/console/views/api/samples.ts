@@ -109,7 +109,7 @@ export function useSamples(
           values[name] = String(one?.[collection.id_field] ?? "");
         } else values[name] = String(schema?.examples?.[0] ?? "");
       }
-      const used = new Set(Object.values(values));
+      const usedIds = new Set(Object.values(values));
       const ids: Record<string, string> = {};
       for (const prefix of prefixes) {
         const collection = collections.find((one) => one.prefix === prefix);
@@ -117,7 +117,7 @@ export function useSamples(
         else if (collection !== undefined) {
           const all = (await listOwnRecords(collection)).map((one) => String(one[collection.id_field]));
           // The last one: the first one fills the path, and other records often refer to it.
-          const other = all.findLast((id) => !used.has(id));
+          const other = all.findLast((id) => !usedIds.has(id));
           if (other !== undefined) ids[prefix] = other;
         }
       }

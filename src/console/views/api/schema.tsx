@@ -3,6 +3,8 @@ import { type JsonSchema, resolveSchema, type SchemaComponents, splitNull } from
 const MAX_DEPTH = 6;
 /** Schemas of users' documents may be wide, and refer to each other. */
 const MAX_LINES = 400;
+/** Characters; lists within lists make a path longer without making it deeper. */
+const MAX_PATH_LENGTH = 400;
 /** The maximum number of alternatives in the text of a type. */
 const MAX_NAMED = 50;
 
@@ -66,7 +68,7 @@ export function listFields(schema: JsonSchema, components: SchemaComponents): Sc
   const lines: SchemaLine[] = [];
   const add = (part: JsonSchema, depth: number, path: string): void => {
     const { nonNull } = splitNull(part, components);
-    if (depth > MAX_DEPTH || path.length > MAX_LINES) return;
+    if (depth > MAX_DEPTH || path.length > MAX_PATH_LENGTH) return;
     if (nonNull.items) add(nonNull.items, depth, `${path}[]`);
     for (const [name, property] of Object.entries(nonNull.properties ?? {})) {
       if (lines.length >= MAX_LINES) return;

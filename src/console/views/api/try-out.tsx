@@ -29,7 +29,9 @@ export function TryOut(props: TryOutProps) {
   const { data: actors } = useActors();
   const { get, set } = useParameters();
   const as =
-    get("as") ?? actors?.find(({ role, unusable }) => role === "owner" && !unusable)?.id ?? NO_CREDENTIALS;
+    get("as") ??
+    actors?.find(({ role, unusableReason }) => role === "owner" && !unusableReason)?.id ??
+    NO_CREDENTIALS;
   const actor = actors?.find(({ id }) => id === as);
   const samples = useSamples(props.operation, toExampleBody(props), actor?.current);
   if (actors === undefined) return <p className="quiet">Loading …</p>;

@@ -155,15 +155,8 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
   );
 }
 
-function JsonForm({
-  rule,
-  change,
-  onSuccess,
-}: {
-  rule: RuleDefinition;
-  change: RuleChange;
-  onSuccess: () => void;
-}) {
+function JsonForm(props: { rule: RuleDefinition; change: RuleChange; onSuccess: () => void }) {
+  const { rule, change, onSuccess } = props;
   const [text, setText] = useState(() => JSON.stringify(rule, null, 2));
   const [error, setError] = useState<unknown>();
   const mutate = () => {

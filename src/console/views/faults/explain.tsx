@@ -68,7 +68,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
           <Field label="Body as JSON" name="body" value={body} onChange={setBody} lines={4} />
         )}
       </Form>
-      {data && <Explained explanation={data} />}
+      {data && <ExplanationView explanation={data} />}
     </DetailPane>
   );
 }
@@ -82,7 +82,7 @@ const STEPS: Readonly<Record<Step["outcome"], readonly [Outcome, string]>> = {
   "not reached": ["off", "not reached"],
 };
 
-function Explained({ explanation }: { explanation: Explanation }) {
+function ExplanationView({ explanation }: { explanation: Explanation }) {
   const { steps, rules } = explanation;
   return (
     <div className="section" role="region" aria-label="Explanation">

@@ -17,7 +17,7 @@ export default function Faults() {
   const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { pollMs: FILES_MS });
   const rules = useSandboxQuery(["faults"], (calls) => calls.rules());
   const scenario = scenarios.data?.items.find(({ name }) => name === get("scenario"));
-  const edited = rules.data?.items.find(({ id }) => id === get("edit"));
+  const editedRule = rules.data?.items.find(({ id }) => id === get("edit"));
   /** Opens one pane, or none. */
   const open = (pane: Parameters) =>
     set({ explain: undefined, compose: undefined, scenario: undefined, edit: undefined, ...pane });
@@ -32,14 +32,14 @@ export default function Faults() {
         </div>
         <LoadError error={rules.error ?? scenarios.error} />
         {scenarios.data && get("scenario") && !scenario && <NotFound kind="scenario" id={get("scenario")} />}
-        {rules.data && get("edit") && !edited && <NotFound kind="rule" id={get("edit")} />}
+        {rules.data && get("edit") && !editedRule && <NotFound kind="rule" id={get("edit")} />}
         {rules.data && <ArmedRules rules={rules.data.items} onEdit={(edit) => open({ edit })} />}
         {scenarios.data && (
           <ScenarioList scenarios={scenarios.data.items} onSelect={(scenario) => open({ scenario })} />
         )}
       </div>
-      {edited ? (
-        <EditPane key={edited.id} rule={edited} onClose={close} />
+      {editedRule ? (
+        <EditPane key={editedRule.id} rule={editedRule} onClose={close} />
       ) : get("compose") ? (
         <ComposePane onClose={close} />
       ) : get("explain") ? (

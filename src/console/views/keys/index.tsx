@@ -20,8 +20,10 @@ const COLUMNS: readonly Column<Actor>[] = [
   {
     id: "state",
     title: "State",
-    value: ({ unusable }) => unusable ?? "",
-    renderCell: ({ unusable }) => <Badge outcome={unusable ? "refused" : "ok"}>{unusable ?? "active"}</Badge>,
+    value: ({ unusableReason }) => unusableReason ?? "",
+    renderCell: ({ unusableReason }) => (
+      <Badge outcome={unusableReason ? "refused" : "ok"}>{unusableReason ?? "active"}</Badge>
+    ),
     width: "7.5rem",
   },
   { id: "name", title: "Name" },
@@ -85,7 +87,7 @@ export default function Keys() {
 }
 
 function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
-  const { id, name, revoked, user, user_id, current, role, unusable } = apiKey;
+  const { id, name, revoked, user, user_id, current, role, unusableReason } = apiKey;
   const revoke = useSandboxChange((calls) => calls.changeRecord("api_keys", id, { revoked: !revoked }), {
     confirmation: `${revoked ? "Reactivated" : "Revoked"} ${name}.`,
   });
@@ -108,11 +110,11 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
       }
     >
       <Problem error={revoke.error} />
-      {unusable === undefined ? (
+      {unusableReason === undefined ? (
         <Notice outcome="ok">This key is active.</Notice>
       ) : (
         <Notice outcome="refused">
-          Calls with this key are rejected: {REASONS[unusable] ?? `${unusable}.`}
+          Calls with this key are rejected: {REASONS[unusableReason] ?? `${unusableReason}.`}
         </Notice>
       )}
       <div className="section">

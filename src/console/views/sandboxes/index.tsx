@@ -244,11 +244,11 @@ interface Branch {
 function orderByLineage(sandboxes: readonly SandboxState[]): Branch[] {
   const names = new Set(sandboxes.map(({ name }) => name));
   const branches: Branch[] = [];
-  const listed = new Set<string>();
+  const addedNames = new Set<string>();
   const add = (sandbox: SandboxState, depth: number): void => {
     // A name can be used again, by a fork of its own fork.
-    if (listed.has(sandbox.name)) return;
-    listed.add(sandbox.name);
+    if (addedNames.has(sandbox.name)) return;
+    addedNames.add(sandbox.name);
     branches.push({ sandbox, depth });
     for (const one of sandboxes) if (one.forked_from === sandbox.name) add(one, depth + 1);
   };

@@ -124,10 +124,11 @@ const DOCUMENT_CHOICE = "{}";
 const INLINE_FIXTURE = "inline";
 const NO_FIXTURE: FixtureDraft = { choice: UNCHANGED_CHOICE, document: '{\n  "extends": "reference"\n}' };
 
-/** Selects a fixture that this server already uses, or a document. `unchanged`: title of the default choice. */
+/** Selects a fixture that this server already uses, or a document. */
 function FixtureField(props: {
   draft: FixtureDraft;
   onChange: (draft: FixtureDraft) => void;
+  /** Title of the default choice. */
   defaultTitle: string;
 }) {
   const { draft, onChange, defaultTitle } = props;
@@ -209,7 +210,7 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
         <p>
           Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
           history. Settings and snapshots stay. The current state becomes the snapshot{" "}
-          <code>{BEFORE_RESET}</code>; only journal and history cannot come back.
+          <code>{BEFORE_RESET}</code>; only journal and history cannot be restored.
         </p>
         <FixtureField draft={fixture} onChange={setFixture} defaultTitle={`Unchanged: ${current}`} />
         <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />

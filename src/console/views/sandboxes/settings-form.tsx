@@ -89,8 +89,8 @@ function readChange(
   texts: Readonly<Record<string, string>>,
   settings: Settings,
 ): SettingsChange {
-  const typed = fields.filter(({ name }) => texts[name] !== undefined);
-  const values = typed.map((field) => [field.name, parseValue(texts[field.name]!, field, "settings.")]);
+  const typedFields = fields.filter(({ name }) => texts[name] !== undefined);
+  const values = typedFields.map((field) => [field.name, parseValue(texts[field.name]!, field, "settings.")]);
   return Object.fromEntries(
     values.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(settings[name as Name])),
   );

@@ -1,7 +1,7 @@
 import { ToggleButton } from "react-aria-components";
 import type { HistoryEntry, Pending } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { useSandboxChange, useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
+import { usePollingWhileRunning, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { DialogButton } from "../../components/dialog.tsx";
 import { DetailPane, Facts, ViewLink } from "../../components/layout.tsx";
@@ -52,7 +52,7 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
 
 export default function Time() {
   const { get, set } = useParameters();
-  const whileRunning = useWhileRunning();
+  const whileRunning = usePollingWhileRunning();
   const clock = useSandboxQuery(["clock"], (calls) => calls.clock());
   const pending = useSandboxQuery(["pending"], (calls) => calls.pending(), whileRunning);
   const isAll = get("changes") === ALL;

@@ -9,7 +9,7 @@ import { PathText } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { EntryActions } from "./entry-actions.tsx";
 import type { Node } from "./nodes.ts";
-import { describeDelay, describeKind, describeNode, explainDecision, formatWait } from "./words.ts";
+import { describeDelay, describeKind, describeNode, explainDecision, formatDuration } from "./words.ts";
 
 interface EntryDetailProps {
   /** The entry as named in the address. */
@@ -33,7 +33,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
       </DetailPane>
     );
   }
-  const { request, entry, outcome, wait } = node;
+  const { request, entry, outcome, durationMs } = node;
   return (
     <DetailPane
       title={
@@ -51,8 +51,8 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
             : describeKind(node)}
         </Badge>
         <RelativeTime at={(request ?? entry)!.at} />
-        {wait !== undefined && (
-          <span>{[formatWait(wait), describeDelay(node)].filter(Boolean).join(", ")}</span>
+        {durationMs !== undefined && (
+          <span>{[formatDuration(durationMs), describeDelay(node)].filter(Boolean).join(", ")}</span>
         )}
         {request && <span>as {request.principal ?? "anonymous"}</span>}
         {request?.operation && <code>{request.operation}</code>}
@@ -116,7 +116,7 @@ export function Changes({ entry }: { entry: HistoryEntry }) {
   );
 }
 
-export function RelatedEntries({ entry, nodes }: { entry: HistoryEntry; nodes: readonly Node[] }) {
+function RelatedEntries({ entry, nodes }: { entry: HistoryEntry; nodes: readonly Node[] }) {
   const { data } = useSandboxQuery(["history", entry.id], (calls) => calls.historyEntry(entry.id));
   if (data === undefined || data.causes.length + data.effects.length === 0) return null;
   return (

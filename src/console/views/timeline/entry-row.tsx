@@ -8,7 +8,7 @@ import {
   describeDelay,
   describeKind,
   describeNode,
-  formatWait,
+  formatDuration,
   summarizeChanges,
   toShortTitle,
 } from "./words.ts";
@@ -30,7 +30,7 @@ function RequestLine({ line }: { line: string }) {
 }
 
 export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; level: number }) {
-  const { request, entry, outcome, wait, seq } = row;
+  const { request, entry, outcome, durationMs, seq } = row;
   const address = useEntryAddress(seq);
   const changes = summarizeChanges(row);
   const at = formatTimeOfDay((request ?? entry)!.at);
@@ -70,7 +70,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
         {request ? (request.principal ?? "anonymous") : ""}
       </div>
       <div role="gridcell" className="cell number quiet from-medium">
-        {wait === undefined ? "" : formatWait(wait)}
+        {durationMs === undefined ? "" : formatDuration(durationMs)}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
         {at.slice(0, SECONDS_LENGTH)}

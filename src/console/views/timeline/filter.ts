@@ -43,7 +43,7 @@ const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
   path: ({ request }) => request?.path,
   user: ({ request }) => request && (request.principal ?? "anonymous"),
   by: ({ request, fault }) => [fault?.by, request?.decision],
-  ms: ({ wait }) => wait,
+  ms: ({ durationMs }) => durationMs,
   kind: describeKind,
   about: ({ entry }) => entry?.subject,
   changes: ({ entry }) => Object.keys(entry?.changes ?? {}),

@@ -16,9 +16,9 @@ export function FirstCall() {
   const { data: actors } = useActors();
   const { data: sandbox } = useSandbox();
   const name = useSandboxName();
-  const usable = actors?.filter(({ unusable }) => !unusable);
+  const usableActors = actors?.filter(({ unusableReason }) => !unusableReason);
   const [selectedId, setSelectedId] = useState<string>();
-  const actor = usable?.find(({ id }) => id === selectedId) ?? usable?.[0];
+  const actor = usableActors?.find(({ id }) => id === selectedId) ?? usableActors?.[0];
   const call = useSandboxChange(() =>
     fetchService({ sandbox: name, method: "GET", path: "/v1/models", key: actor!.key }),
   );
@@ -26,7 +26,7 @@ export function FirstCall() {
   return (
     <section className="first-call panel stack" aria-label="First call">
       <h2>Make a first call</h2>
-      {usable?.length === 0 && (
+      {usableActors?.length === 0 && (
         <p>
           No user of this sandbox has an active key.{" "}
           <ViewLink view="keys" query={{ make: "key" }}>
@@ -40,7 +40,7 @@ export function FirstCall() {
           <div className="tools">
             <ActorField
               label="Call as"
-              actors={usable}
+              actors={usableActors}
               value={actor.id}
               onChange={setSelectedId}
               allowAnonymous={false}

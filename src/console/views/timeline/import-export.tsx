@@ -7,7 +7,7 @@ import { createSandboxCalls, server } from "../../api/calls.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Dialog, DialogButton } from "../../components/dialog.tsx";
 import { Problem } from "../../components/notice.tsx";
-import { downloadFile, downloadJson } from "../../components/text.tsx";
+import { downloadFile, downloadJson, useDownload } from "../../components/text.tsx";
 import { BundleTimeline, readBundle } from "./bundle-timeline.tsx";
 
 /** Opens a file that the user selected or dropped. */
@@ -60,15 +60,9 @@ export function OpenBundleButton({ open }: { open: OpenFile }) {
 export function Exports() {
   const sandbox = useSandboxName();
   const calls = createSandboxCalls(sandbox);
-  const har = useMutation<void, Error, undefined>({
-    mutationFn: async () => downloadJson(`${sandbox}.har`, await calls.archive()),
-  });
-  const bundle = useMutation<void, Error, undefined>({
-    mutationFn: async () => downloadJson(`${sandbox}.bundle.json`, await calls.bundle()),
-  });
-  const file = useMutation<void, Error, undefined>({
-    mutationFn: async () => downloadFile(`${sandbox}.understudy`, await calls.exportFile()),
-  });
+  const har = useDownload(async () => downloadJson(`${sandbox}.har`, await calls.archive()));
+  const bundle = useDownload(async () => downloadJson(`${sandbox}.bundle.json`, await calls.bundle()));
+  const file = useDownload(async () => downloadFile(`${sandbox}.understudy`, await calls.exportFile()));
   return (
     <DialogButton label="Export …">
       {(close) => (

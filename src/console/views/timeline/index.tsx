@@ -8,7 +8,7 @@ import { parseFilter } from "../../components/filter-language.ts";
 import { FilterField } from "../../components/form.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { EmptyState } from "../../components/notice.tsx";
-import { formatCount } from "../../components/text.tsx";
+import { formatCount, pluralize } from "../../components/text.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
 import type { TimelineData } from "../../live/timeline-data.ts";
 import { useLive } from "../../live/use-live.tsx";
@@ -119,8 +119,8 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
       }),
     [],
   );
-  // Until a client of the user has called.
-  const isNew = timeline.isLoaded && !nodes.some(({ request }) => request && !isOwnRequest(request.id));
+  const hasNoClientCalls =
+    timeline.isLoaded && !nodes.some(({ request }) => request && !isOwnRequest(request.id));
   const open = useCallback((row: Node) => set({ entry: String(row.seq) }), [set]);
   const close = useCallback(() => set({ entry: undefined }), [set]);
   const selectedNode = useMemo(() => (selected ? findNode(nodes, selected) : undefined), [nodes, selected]);
@@ -132,7 +132,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           <Exports />
           <OpenBundleButton open={openBundle} />
         </div>
-        {isNew && <FirstCall />}
+        {hasNoClientCalls && <FirstCall />}
         {nodes.length > 0 && (
           <Strip nodes={nodes} matches={matches} onZoom={zoomTo} isZoomed={filter.from !== undefined} />
         )}
@@ -179,7 +179,8 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           )}
           <span className="quiet small count" role="status">
             {rows.length === nodes.length ? `${nodes.length}` : `${rows.length} of ${nodes.length}`}
-            {timeline.dropped > 0 && `, ${timeline.dropped.toLocaleString("en-GB")} older entries dropped`}
+            {timeline.dropped > 0 &&
+              `, ${pluralize(timeline.dropped, "older entry", "older entries")} dropped`}
           </span>
         </div>
         <PinnedEntries nodes={nodes} />

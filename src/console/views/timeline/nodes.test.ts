@@ -194,7 +194,7 @@ describe("toOutcome", () => {
     const late = new Map([["h_2", { history: "h_2", duration_ms: 5, fault }]]);
     expect(updateNodes(early, { ...lists, attempts: late }).nodes[1]).toMatchObject({
       outcome: "fault",
-      wait: 5,
+      durationMs: 5,
     });
   });
 });

@@ -14,7 +14,8 @@ export interface Node {
   entry: HistoryEntry | undefined;
   /** The fault that affected the request or the delivery attempt. */
   fault: RequestLine["fault"];
-  wait: number | undefined;
+  /** The duration of the request or the delivery attempt. */
+  durationMs: number | undefined;
   /** The entry that a rewind went back to; undefined also after it has expired. */
   target: Node | undefined;
   outcome: Outcome;
@@ -69,8 +70,8 @@ export function updateNodes(cache: TimelineCache, lists: TimelineLists): Timelin
     const cause = entry === undefined ? -1 : findCause(entry, positions);
     if (entry !== undefined) positions.set(entry.id, nodes.length);
     const attempt = entry && attempts.get(entry.id);
-    const restored = entry?.kind === "restore" ? entry.subject : null;
-    const target = nodes[positions.get(restored ?? "") ?? -1];
+    const restoredId = entry?.kind === "restore" ? entry.subject : null;
+    const target = nodes[positions.get(restoredId ?? "") ?? -1];
     nodes.push(createNode({ seq, request, entry, cause, target }, attempt, nodes));
   }
   return { ...lists, nodes, positions };
@@ -86,9 +87,9 @@ function findFirstChange(cache: TimelineCache, { requests, history, attempts }: 
     requests[lastIndex] !== cache.requests[lastIndex]
   )
     return 0;
-  const changed = cache.history.findIndex((entry, at) => entry !== history[at]);
-  if (changed === 0) return 0;
-  const entry = history[changed < 0 ? cache.history.length : changed];
+  const changedIndex = cache.history.findIndex((entry, at) => entry !== history[at]);
+  if (changedIndex === 0) return 0;
+  const entry = history[changedIndex < 0 ? cache.history.length : changedIndex];
   // An attempt may arrive in the message after its entry.
   const updatedNodes =
     attempts === cache.attempts
@@ -111,11 +112,11 @@ function createNode(
   nodes: readonly Node[],
 ): Node {
   const { request, entry, cause } = parts;
-  const { fault, duration_ms: wait } = request ?? attempt ?? {};
+  const { fault, duration_ms: durationMs } = request ?? attempt ?? {};
   return {
     ...parts,
     fault,
-    wait,
+    durationMs,
     order: nodes.length,
     at: Date.parse((request ?? entry)!.at),
     outcome: toOutcome({ request, entry, fault }),

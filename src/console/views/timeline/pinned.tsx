@@ -35,7 +35,7 @@ export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
         return (
           <span key={node.seq} className="pin flow">
             <ViewLink view="timeline" query={{ ...pickKeptParameters(get), entry: String(node.seq) }}>
-              <Mark outcome={node.outcome} /> {node.request?.status} {title}
+              <Mark outcome={node.outcome} /> {node.request && (node.request.status || "no response")} {title}
             </ViewLink>
             <ActionButton
               label="✕"

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { JournalEntry } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import { useActors } from "../../api/actors.ts";
-import { toRequestCopy } from "../../api/copy-request.ts";
+import { CREDENTIALS, toRequestCopy } from "../../api/copy-request.ts";
 import { fetchService } from "../../api/fetch-service.ts";
 import { toInputError } from "../../api/form-fields.ts";
 import { useSandboxChange } from "../../api/queries.ts";
@@ -13,21 +13,20 @@ import { ActorField, ChoiceField, Field, Form, NO_CREDENTIALS, useInputs } from 
 import { Badge, toStatusOutcome } from "../../components/mark.tsx";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"].map((id) => ({ id, title: id }));
-const CREDENTIALS = /^(api-key|x-api-key|authorization)$/i;
 
 /** Edits a request and sends it, as the same user or another one. The input stays for the next attempt. */
 export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
   const sandbox = useSandboxName();
   const { data: actors } = useActors();
-  const copied = toRequestCopy(entry, "", undefined);
+  const request = toRequestCopy(entry, "", undefined);
   const { inputs, field } = useInputs({
-    method: copied.method,
-    path: copied.url,
-    headers: copied.headers
+    method: request.method,
+    path: request.url,
+    headers: request.headers
       .filter(([name]) => !CREDENTIALS.test(name))
       .map(([name, value]) => `${name}: ${value}`)
       .join("\n"),
-    body: copied.body ?? "",
+    body: request.body ?? "",
   });
   const [as, setAs] = useState(entry.api_key ?? NO_CREDENTIALS);
   const send = useSandboxChange(

@@ -5,7 +5,7 @@ const NOON = Date.parse("2026-03-15T12:00:00Z");
 const buildAxis = (...afterNoon: number[]) => createStripAxis(afterNoon.map((ms) => NOON + ms));
 const distances = (numbers: readonly number[]) => numbers.slice(1).map((at, i) => at - numbers[i]!);
 
-describe("stripAxis", () => {
+describe("createStripAxis", () => {
   it("uses one scale for the whole axis [interfaces 10]", () => {
     const { places, cuts } = buildAxis(0, 100, 400, 500, 900);
     const scale = (places[4]! - places[0]!) / 900;

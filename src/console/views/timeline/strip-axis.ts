@@ -97,8 +97,9 @@ function findCuts(times: readonly number[]): boolean[] {
 /** Ticks at round times; a stretch without one has a tick at its start. */
 function makeTicks(stretches: readonly Stretch[], scale: number, pixels: number): Tick[] {
   const width = Math.max(1, stretches.at(-1)?.end ?? 1);
-  const perUnit = pixels / width;
-  const step = STEPS.find((ms) => ms * scale * perUnit >= getTickWidth(formatTick(0, ms))) ?? STEPS.at(-1)!;
+  const pixelsPerUnit = pixels / width;
+  const step =
+    STEPS.find((ms) => ms * scale * pixelsPerUnit >= getTickWidth(formatTick(0, ms))) ?? STEPS.at(-1)!;
   const ticks: (Tick & { weight: number })[] = [];
   for (const { begin, from, to } of stretches) {
     const first = Math.ceil(from / step) * step;
@@ -109,10 +110,10 @@ function makeTicks(stretches: readonly Stretch[], scale: number, pixels: number)
   }
   let freeFrom = Number.NEGATIVE_INFINITY;
   return ticks.flatMap(({ at, word, weight }, place) => {
-    const left = at * perUnit;
+    const left = at * pixelsPerUnit;
     const right = left + getTickWidth(word);
     const next = ticks[place + 1];
-    const givesWay = weight === 0 && next?.weight === 1 && right > next.at * perUnit;
+    const givesWay = weight === 0 && next?.weight === 1 && right > next.at * pixelsPerUnit;
     if (left >= freeFrom && right - LABEL_GAP_PX <= pixels + LABEL_GAP_PX && !givesWay) {
       freeFrom = right;
       return { at, word };
@@ -140,8 +141,7 @@ export const BOTTOM = 82;
 const LOWEST = -0.35;
 const HIGHEST = 4;
 
-/** @param wait in milliseconds */
-export function toY(wait: number): number {
-  const height = (Math.log10(1 + wait) - LOWEST) / (HIGHEST - LOWEST);
+export function toY(durationMs: number): number {
+  const height = (Math.log10(1 + durationMs) - LOWEST) / (HIGHEST - LOWEST);
   return BOTTOM - Math.min(1, height) * (BOTTOM - TOP);
 }

@@ -38,7 +38,7 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the places depend on the nodes and the width
   const marks = useMemo(
-    () => drawMarks(newest, matches, (node, index) => [toX(places[index]!), toY(node.wait ?? 0)]),
+    () => drawMarks(newest, matches, (node, index) => [toX(places[index]!), toY(node.durationMs ?? 0)]),
     [newest, matches, width],
   );
   const hasCuts = cuts.length > 0 && cuts.length <= MAX_CUTS;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
-import { explainDecision, formatWait, summarizeChanges, toShortTitle } from "./words.ts";
+import { explainDecision, formatDuration, summarizeChanges, toShortTitle } from "./words.ts";
 
 const summary = (changes: HistoryEntry["changes"]) => summarizeChanges({ entry: { changes } } as never);
 
-describe("changeSummary", () => {
+describe("summarizeChanges", () => {
   it("counts records in the singular and plural of their collection [interfaces 10]", () => {
     const none = { added: 0, removed: 0, changed: 0 };
     expect(summary({ deliveries: { ...none, added: 1 }, webhooks: { ...none, changed: 1 } })).toBe(
@@ -19,9 +19,9 @@ describe("changeSummary", () => {
   });
 });
 
-describe("formatWait", () => {
+describe("formatDuration", () => {
   it("uses the largest fitting unit", () => {
-    expect([0, 34, 999, 1000, 12_345, 59_990, 61_000].map(formatWait)).toEqual([
+    expect([0, 34, 999, 1000, 12_345, 59_990, 61_000].map(formatDuration)).toEqual([
       "0 ms",
       "34 ms",
       "999 ms",
@@ -33,7 +33,7 @@ describe("formatWait", () => {
   });
 });
 
-describe("shortTitle", () => {
+describe("toShortTitle", () => {
   it.each([
     [
       "The first attempt to deliver user.created to wh_1 was answered 500.",

@@ -39,7 +39,7 @@ export function toShortTitle(title: string): string {
 
 /** "delayed 40 ms" if a fault delayed the answer. */
 export function describeDelay({ fault }: Pick<Node, "fault">): string {
-  return fault && fault.delay_ms > 0 ? `delayed ${formatWait(fault.delay_ms)}` : "";
+  return fault && fault.delay_ms > 0 ? `delayed ${formatDuration(fault.delay_ms)}` : "";
 }
 
 /** Counts of changed records, such as "+1 delivery", "+1 −2 messages". */
@@ -58,7 +58,7 @@ export function summarizeChanges({ entry }: Node): string {
 }
 
 /** "34 ms", "1.2 s", "2 min". */
-export function formatWait(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${ms} ms`;
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
 }
@@ -79,7 +79,7 @@ const STEP_EXPLANATIONS: Record<string, string> = {
 /** One sentence that explains the response; the journal's reasons follow it. */
 export function explainDecision(entry: JournalEntry): string {
   const { fault } = entry;
-  const delay = fault && fault.delay_ms > 0 ? formatWait(fault.delay_ms) : undefined;
+  const delay = fault && fault.delay_ms > 0 ? formatDuration(fault.delay_ms) : undefined;
   const explanation = fault && fault.replaced !== "nothing" ? explainFault(entry) : explainAnswer(entry);
   if (fault === undefined || delay === undefined) return explanation;
   return fault.replaced === "nothing"

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
-import { useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
+import { usePollingWhileRunning, useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { Badge, getOutcomePaint, Mark, type Outcome, SHAPES } from "../../components/mark.tsx";
 import { LoadError } from "../../components/notice.tsx";
@@ -28,8 +28,8 @@ const LOGARITHMIC_FROM_MS = 30_000;
 const MARK = 12;
 
 /**
- * Delivery attempts on an axis as long as the retry schedule, so that the axes of a table align. `wide` adds tick labels
- * and the current sandbox time.
+ * Delivery attempts on an axis as long as the retry schedule, so that the axes of a table align. `isWide` adds tick
+ * labels and the current sandbox time.
  */
 export function AttemptAxis({ delivery, isWide = false }: { delivery: Delivery; isWide?: boolean }) {
   const now = useSandboxNow();
@@ -107,7 +107,11 @@ function describeMarks(marks: readonly AttemptMark[]): string {
 /** Attempts of a delivery; those that were made expand to their request and response. */
 export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: string | undefined }) {
   const { delivery_id: id } = delivery;
-  const { data, error } = useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), useWhileRunning());
+  const { data, error } = useSandboxQuery(
+    ["delivery", id],
+    (calls) => calls.delivery(id),
+    usePollingWhileRunning(),
+  );
   const marks = listAttemptMarks(delivery, useDelays());
   // Attempts from a fixture are counted, but not logged.
   const unloggedCount = delivery.attempts - delivery.attempt_log.length;

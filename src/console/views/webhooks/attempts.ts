@@ -23,11 +23,11 @@ export function listAttemptMarks(delivery: Delivery, delays: readonly number[]):
   if (delivery.status === "success") return marks;
   const remainingDelays = delays.slice(delivery.scheduled_attempts);
   if (delivery.next_retry !== null) {
-    const due = Date.parse(delivery.next_retry);
+    const dueAt = Date.parse(delivery.next_retry);
     return [
       ...marks,
-      { at: due, state: "due", attempt: undefined },
-      ...planAttempts(due, remainingDelays, "expected"),
+      { at: dueAt, state: "due", attempt: undefined },
+      ...planAttempts(dueAt, remainingDelays, "expected"),
     ];
   }
   const end = Date.parse(delivery.last_attempt ?? delivery.created_at);

@@ -13,8 +13,8 @@ import { Notice, Problem } from "../../components/notice.tsx";
 type AttemptResult = Omit<Triggered["deliveries"][number], "webhook_id">;
 
 /**
- * Calls the emulated API as a user of the organization, for one delivery attempt. `offered: false` hides the button and
- * keeps the last result.
+ * Calls the emulated API as a user of the organization, for one delivery attempt. `isOffered: false` hides the button
+ * and keeps the last result.
  */
 export function CallAsMember(props: {
   organization: string;
@@ -24,7 +24,7 @@ export function CallAsMember(props: {
 }) {
   const { organization, verb, path, isOffered = true } = props;
   const sandbox = useSandboxName();
-  const actors = useActors().data?.filter((one) => one.current === organization && !one.unusable);
+  const actors = useActors().data?.filter((one) => one.current === organization && !one.unusableReason);
   const [selectedId, setSelectedId] = useState<string>();
   const actor = actors?.find(({ id }) => id === selectedId) ?? actors?.[0];
   const call = useSandboxChange(async (_calls, key: string) => {

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { useParameters } from "../../address.ts";
-import { useRecords, useSandbox, useSandboxChange, useWhileRunning } from "../../api/queries.ts";
+import { usePollingWhileRunning, useRecords, useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { BodyText } from "../../components/exchange.tsx";
 import { createMatcher, parseFilter } from "../../components/filter-language.ts";
@@ -86,7 +86,12 @@ function createFieldReader(delays: readonly number[], urls: ReadonlyMap<string, 
   return (delivery: Delivery, field: string): unknown => {
     const { event, webhook_id, response_code, attempts, body, delivery_id } = delivery;
     const values: Readonly<Record<string, unknown>> = {
-      ...{ event, attempts, body, webhook: webhook_id, status: response_code || "none", id: delivery_id },
+      event,
+      attempts,
+      body,
+      webhook: webhook_id,
+      status: response_code || "none",
+      id: delivery_id,
       state: getDeliveryState(delivery, delays),
       to: urls.get(webhook_id) ?? webhook_id,
     };
@@ -108,14 +113,14 @@ export function Deliveries() {
   const { webhooks, error: webhooksError } = useWebhooks();
   const webhook_id = get("webhook");
   const query = { limit: MAX_DELIVERIES, ...(webhook_id !== undefined && { webhook_id }) };
-  const { data, error } = useRecords("deliveries", query, useWhileRunning());
+  const { data, error } = useRecords("deliveries", query, usePollingWhileRunning());
   const columns = useMemo(() => makeColumns(delays, webhooks ?? []), [delays, webhooks]);
   const typed = get("find") ?? "";
   const rows = useMemo(() => {
     const urls = new Map(webhooks?.map((one) => [one.webhook_id, one.url]));
     return data?.items.filter(createMatcher(parseFilter(typed), createFieldReader(delays, urls), joinText));
   }, [data, typed, delays, webhooks]);
-  const failed = data?.items.filter(({ status }) => status === "failed").length ?? 0;
+  const failedCount = data?.items.filter(({ status }) => status === "failed").length ?? 0;
   const redeliver = useSandboxChange(
     (calls) =>
       calls.redeliver({ all_failed: true, ...(webhook_id !== undefined && { webhook: webhook_id }) }),
@@ -142,9 +147,9 @@ export function Deliveries() {
           <span className="quiet" role="status">
             {data && rows && `${formatCount(rows.length)} of ${formatCount(data.items.length)}`}
           </span>
-          {failed > 0 && (
+          {failedCount > 0 && (
             <ConfirmButton
-              title={`Redeliver ${pluralize(failed, "failed delivery", "failed deliveries")}?`}
+              title={`Redeliver ${pluralize(failedCount, "failed delivery", "failed deliveries")}?`}
               verb="Redeliver all failed"
               look=""
               change={redeliver}

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { Email } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
+import { usePollingWhileRunning, useSandboxQuery } from "../../api/queries.ts";
 import { FilterField } from "../../components/form.tsx";
 import { DetailPane, Facts, ListView, ViewLink } from "../../components/layout.tsx";
 import { EmptyState } from "../../components/notice.tsx";
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Row>[] = [
 /** E-mails that the service would have sent. */
 export function Outbox() {
   const { get, set } = useParameters();
-  const { data, error } = useSandboxQuery(["outbox"], (calls) => calls.outbox(), useWhileRunning());
+  const { data, error } = useSandboxQuery(["outbox"], (calls) => calls.outbox(), usePollingWhileRunning());
   const find = get("find") ?? "";
   const rows = useMemo(
     () =>

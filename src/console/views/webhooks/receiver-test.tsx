@@ -23,8 +23,12 @@ const OTHER = "";
 export function ReceiverTest() {
   const { webhooks } = useWebhooks();
   const { inputs, field, change } = useInputs({
-    ...{ webhook: OTHER, url: "", secret: "", probe: "" },
-    ...{ patience: "", user: "" },
+    webhook: OTHER,
+    url: "",
+    secret: "",
+    probe: "",
+    patience: "",
+    user: "",
   });
   const { run, stop, progress } = useReceiverTest();
   const choose = (id: string) => {
@@ -35,7 +39,9 @@ export function ReceiverTest() {
   const mutate = () => {
     const { patience, user } = listGivenInputs({ patience: inputs.patience, user: inputs.user });
     run.mutate({
-      ...{ url: url.trim(), secret: secret.trim(), ...listGivenInputs({ probe }) },
+      url: url.trim(),
+      secret: secret.trim(),
+      ...listGivenInputs({ probe }),
       ...(patience && { patience_seconds: parseNumber(patience) }),
       ...(user && { data: { user_id: user } }),
     });

@@ -126,9 +126,9 @@ function useExampleId(field: string | undefined): string {
 
 /** Parses the typed fields. @throws ControlError for invalid JSON */
 function parseTexts(fields: readonly FormField[], texts: Readonly<Record<string, string>>): Fields {
-  const typed = fields.filter(({ name }) => texts[name]?.trim());
+  const typedFields = fields.filter(({ name }) => texts[name]?.trim());
   return Object.fromEntries(
-    typed.map((field) => [field.name, parseValue(texts[field.name]!, field, "data.")]),
+    typedFields.map((field) => [field.name, parseValue(texts[field.name]!, field, "data.")]),
   );
 }
 

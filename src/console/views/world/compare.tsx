@@ -23,9 +23,9 @@ export function Compare() {
   const newest = ownSnapshots.data?.items.at(-1)?.name;
   // By default compares the newest snapshot with the present, else this sandbox with the newest other one.
   const otherSandbox = get("of") ?? (get("to") || newest ? currentSandbox : others?.at(-1)?.name);
-  const before = otherSandbox === currentSandbox && newest !== get("to") ? newest : NOW;
-  const from = get("from") ?? before ?? NOW;
-  const to = get("to") ?? (from === NOW ? before : NOW);
+  const defaultFrom = otherSandbox === currentSandbox && newest !== get("to") ? newest : NOW;
+  const from = get("from") ?? defaultFrom ?? NOW;
+  const to = get("to") ?? (from === NOW ? defaultFrom : NOW);
   const otherSnapshots = useSnapshots(otherSandbox);
   const missing = findMissing(ownSnapshots.data, from) ?? findMissing(otherSnapshots.data, to);
   const isLoaded = sandboxes !== undefined && ownSnapshots.data !== undefined;
@@ -139,7 +139,7 @@ function Comparison({ from, to }: { from: ComparedState; to: ComparedState }) {
     to.sandbox === from.sandbox ? {} : { pollMs: OTHER_SANDBOX_POLL_MS },
   );
   // Keep the last result while the server is unreachable, but not if the sandbox is gone.
-  if (error && (data === undefined || !error.unreachable)) return <LoadError error={error} />;
+  if (error && (data === undefined || !error.isUnreachable)) return <LoadError error={error} />;
   if (isPending) return <p className="quiet">Comparing …</p>;
   const changes = toChanges(data);
   const all = Object.values(changes).flat();

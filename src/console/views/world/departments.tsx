@@ -74,7 +74,9 @@ function useMove(organization: string) {
   const sandbox = useSandboxName();
   const { get } = useParameters();
   const { data: actors } = useActors();
-  const owner = actors?.find((one) => one.current === organization && one.role === "owner" && !one.unusable);
+  const owner = actors?.find(
+    (one) => one.current === organization && one.role === "owner" && !one.unusableReason,
+  );
   const as = get("as") ?? owner?.id ?? NO_CREDENTIALS;
   const key = actors?.find(({ id }) => id === as)?.key;
   const move = useSandboxChange(

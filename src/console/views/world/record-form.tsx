@@ -124,9 +124,9 @@ function applyField({ texts, values }: FormState, field: FormField, text: string
 
 /** The fields keep their values while the JSON is invalid. */
 function applyJson({ texts, values }: FormState, json: string, record: Fields): FormState {
-  const whole = parseObject(json);
-  if (whole === undefined) return { texts, values, json };
-  const differing = Object.entries(whole).filter(
+  const parsed = parseObject(json);
+  if (parsed === undefined) return { texts, values, json };
+  const differing = Object.entries(parsed).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(record[name]),
   );
   return { texts: {}, values: Object.fromEntries(differing), json };

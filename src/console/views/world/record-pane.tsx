@@ -86,10 +86,10 @@ export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: 
   const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
   const add = useSandboxChange(
     async (calls) => {
-      const changed = Object.entries(draft.readChanges(fields)).filter(
+      const givenFields = Object.entries(draft.readChanges(fields)).filter(
         ([, value]) => value !== "" && value !== null,
       );
-      return calls.addRecord(collection, Object.fromEntries(changed), { silent: draft.isSilent });
+      return calls.addRecord(collection, Object.fromEntries(givenFields), { silent: draft.isSilent });
     },
     { confirmation: (record) => `Created ${String((record as unknown as Fields)[idField])}.` },
   );

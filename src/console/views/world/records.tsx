@@ -37,13 +37,8 @@ export function Records() {
 }
 
 /** A list of links, or a select in narrow windows. */
-function Collections({
-  collections,
-  selectedName,
-}: {
-  collections: readonly CollectionSummary[];
-  selectedName: string;
-}) {
+function Collections(props: { collections: readonly CollectionSummary[]; selectedName: string }) {
+  const { collections, selectedName } = props;
   const navigateToView = useNavigateToView();
   return (
     <>
@@ -177,8 +172,17 @@ function listRecordFields({ paths, components }: ControlDescription, collection:
 
 /** Fields that name a record, best first. */
 const NAME_FIELDS = [
-  ...["name", "title", "filename", "entity_name", "resource_name", "event"],
-  ...["text", "message", "url", "key", "slug"],
+  "name",
+  "title",
+  "filename",
+  "entity_name",
+  "resource_name",
+  "event",
+  "text",
+  "message",
+  "url",
+  "key",
+  "slug",
 ];
 const LONG_FIELDS = new Set(["description", "instructions", "content", "body", "path"]);
 const MEDIUM_COLUMNS = 2;
@@ -222,7 +226,7 @@ function makeColumn(
   };
 }
 
-function formatCell(value: unknown, instant: boolean): ReactNode {
+function formatCell(value: unknown, isInstant: boolean): ReactNode {
   if (value === null || value === undefined) return <span className="quiet">null</span>;
-  return instant ? <Ago at={String(value)} /> : String(value);
+  return isInstant ? <Ago at={String(value)} /> : String(value);
 }

@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/react-query";
 import { Button, FileTrigger } from "react-aria-components";
 import type { SnapshotState } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
@@ -10,7 +9,7 @@ import { ConfirmButton } from "../../components/dialog.tsx";
 import { Field, Form, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError, Problem } from "../../components/notice.tsx";
-import { downloadJson, pluralize } from "../../components/text.tsx";
+import { downloadJson, pluralize, useDownload } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { NOW } from "./compare.tsx";
 
@@ -67,10 +66,9 @@ function toSnapshotName(file: string): string {
 
 function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: SnapshotState }) {
   const sandbox = useSandboxName();
-  const download = useMutation({
-    mutationFn: async () =>
-      downloadJson(`${name}.snapshot.json`, await createSandboxCalls(sandbox).downloadSnapshot(name)),
-  });
+  const download = useDownload(async () =>
+    downloadJson(`${name}.snapshot.json`, await createSandboxCalls(sandbox).downloadSnapshot(name)),
+  );
   const restore = useSandboxChange((calls) => calls.restoreSnapshot(name), {
     confirmation: `Restored ${name}.`,
   });
@@ -100,11 +98,7 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
         >
           Compare
         </ViewLink>
-        <ActionButton
-          label="Download"
-          name={`Download ${name}`}
-          change={{ ...download, mutate: () => download.mutate() }}
-        />
+        <ActionButton label="Download" name={`Download ${name}`} change={download} />
         <ConfirmButton
           title={`Restore ${name}?`}
           verb="Restore"
@@ -112,7 +106,7 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           name={`Restore ${name}`}
           look=""
         >
-          Replaces data, credentials, clock, timers and pending deliveries by those of {name}. Settings,
+          Replaces data, credentials, clock, timers and pending deliveries with those of {name}. Settings,
           scenarios, rules and the journal do not change. To undo this, rewind in the timeline.
         </ConfirmButton>
         <ConfirmButton
