@@ -144,15 +144,8 @@ export async function runInSandbox(
   options: TestOptions,
   test: RunnerTest,
 ): Promise<void> {
-  const {
-    scenariosFolder,
-    engine,
-    operations,
-    openapi,
-    allowUnstruck,
-    scenarios = [],
-    ...world
-  } = checkTestOptions(options);
+  const { allowUnstruck, scenarios = [], ...others } = checkTestOptions(options);
+  const { scenariosFolder, engine, operations, openapi, ...world } = others;
   const client = await servers.getServer({ scenariosFolder, engine, operations, openapi });
   // A suite cannot see sandboxes of this process.
   const suite = engine ? undefined : readSuiteShare();

@@ -59,8 +59,7 @@ export class Document<T> {
   }
 
   get isStale(): boolean {
-    for (const file of this.versionsByFile.keys()) if (this.isOutdated(file)) return true;
-    return false;
+    return [...this.versionsByFile.keys()].some((file) => this.isOutdated(file));
   }
 
   /**

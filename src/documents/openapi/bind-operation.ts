@@ -2,7 +2,6 @@ import type { ErrorCode } from "../../engine/contract/errors.ts";
 import { computeOnce } from "../../engine/contract/fixture-record.ts";
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
-import type { JsonObject } from "../../engine/contract/schema.ts";
 import {
   ADMINISTRATOR_ERRORS,
   MEMBER_ERRORS,
@@ -96,10 +95,6 @@ function answerFixed(
       if (access === "member") requireMember(call, organization_id);
     },
     handle: (call: Call) =>
-      new Reply(
-        status,
-        fill(binding.answer, toValues(call, call.params as JsonObject, call.body)),
-        toHeaders(call.world.seed),
-      ),
+      new Reply(status, fill(binding.answer, toValues(call)), toHeaders(call.world.seed)),
   } as AnyOperation;
 }

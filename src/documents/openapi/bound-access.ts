@@ -84,7 +84,7 @@ export class BoundAccess {
 
   toConditions(call: Call): JsonObject {
     if (this.parts.selector.where.length === 0) return {};
-    const values = toValues(call, call.params as JsonObject, call.body);
+    const values = toValues(call);
     return Object.fromEntries(
       this.parts.selector.where.map(([field, template]) => [field, fill(template, values)]),
     );
@@ -106,7 +106,7 @@ export class BoundAccess {
   private isVisible(call: Call, field: string, parent: object): boolean {
     const templates = this.parts.binding.parents?.[field];
     if (templates === undefined) return true;
-    const conditions = fill(templates, toValues(call, call.params as JsonObject, call.body)) as JsonObject;
+    const conditions = fill(templates, toValues(call)) as JsonObject;
     return Object.entries(conditions).every(([name, value]) => matches((parent as JsonObject)[name], value));
   }
 
@@ -114,7 +114,7 @@ export class BoundAccess {
   private findRecord(call: Call, conditions: JsonObject): object {
     const { target, selector } = this.parts;
     const { id } = selector;
-    const values = toValues(call, call.params as JsonObject, call.body);
+    const values = toValues(call);
     const key = id === undefined ? undefined : fill(id, values);
     const fits = (record: object | undefined): record is object =>
       record !== undefined &&

@@ -48,7 +48,7 @@ export function createLister(
     for (const name of filters) if (query[name] !== undefined) conditions[name] = query[name];
     const records = rows.list(call.world, conditions);
     if (binding.sort === undefined) return records;
-    const sort = fill(binding.sort, toValues(call, call.params as JsonObject, undefined));
+    const sort = fill(binding.sort, toValues(call));
     return typeof sort === "string" && sort !== "" ? sortBy(records, sort) : records;
   };
   return (call) => {

@@ -67,7 +67,7 @@ export class BoundOperation {
     const { target, binding } = this.parts;
     const fields = this.readBody(call, files);
     const sentNames = Object.keys(fields);
-    const values = toValues(call, call.params as JsonObject, call.body);
+    const values = toValues(call);
     Object.assign(fields, this.access.toConditions(call));
     if (target.spec !== undefined) this.addOwners(call, fields);
     const set = Object.entries(binding.set ?? {});
@@ -78,7 +78,7 @@ export class BoundOperation {
     let record = target.create(call, fields);
     this.requireFit(call, record, sentNames);
     if (late.length > 0) {
-      const allValues = toValues(call, call.params as JsonObject, call.body, target.getId(record));
+      const allValues = toValues(call, target.getId(record));
       record = target.set(call.world, record, fill(Object.fromEntries(late), allValues) as JsonObject);
     }
     this.emit(call, record);
@@ -143,7 +143,7 @@ export class BoundOperation {
     if (fields[idField] !== undefined && String(fields[idField]) !== target.getId(record))
       throw invalidInput(idField, fields[idField], `${idField} cannot change`);
     delete fields[idField];
-    Object.assign(fields, fill(binding.set ?? {}, toValues(call, call.params as JsonObject, call.body)));
+    Object.assign(fields, fill(binding.set ?? {}, toValues(call)));
     this.requireOwners(call, fields);
     const isPatch = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
     const changes = isPatch ? this.mergePatch(target.toPublic(record, call.world), fields) : fields;

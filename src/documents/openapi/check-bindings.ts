@@ -79,13 +79,7 @@ export class BindingChecker {
       );
     for (const section of ["where", "set"] as const)
       for (const field of Object.keys(value[section] ?? {}))
-        if (!target.fields.has(field))
-          this.report(binding, {
-            path: [section, field],
-            atKey: true,
-            message: `${boundAction.name} has no field ${JSON.stringify(field)}`,
-            hint: findNearest(field, target.fields),
-          });
+        this.requireField(binding, target, field, { path: [section, field], atKey: true });
     this.checkSort(binding, target);
     this.checkPlaces(operation, binding);
     this.checkParents(binding, target);
@@ -119,24 +113,25 @@ export class BindingChecker {
         continue;
       }
       for (const name of Object.keys(conditions))
-        if (!parent.fields.has(name))
-          this.report(binding, {
-            path: ["parents", field, name],
-            atKey: true,
-            message: `${reference!.collection} has no field ${JSON.stringify(name)}`,
-            hint: findNearest(name, parent.fields),
-          });
+        this.requireField(binding, parent, name, { path: ["parents", field, name], atKey: true });
     }
   }
 
-  private checkSort(binding: LocatedBinding, { collection, fields }: BoundCollection): void {
+  private checkSort(binding: LocatedBinding, target: BoundCollection): void {
     const field = binding.value.sort?.replace(/^[-+]/, "");
-    if (field !== undefined && !field.includes("{") && !fields.has(field))
-      this.report(binding, {
-        path: ["sort"],
-        message: `${collection.name} has no field ${JSON.stringify(field)}`,
-        hint: findNearest(field, fields),
-      });
+    if (field !== undefined && !field.includes("{"))
+      this.requireField(binding, target, field, { path: ["sort"] });
+  }
+
+  private requireField(
+    binding: LocatedBinding,
+    { collection, fields }: BoundCollection,
+    field: string,
+    place: Pick<ProblemDetails, "path" | "atKey">,
+  ): void {
+    if (fields.has(field)) return;
+    const message = `${collection.name} has no field ${JSON.stringify(field)}`;
+    this.report(binding, { ...place, message, hint: findNearest(field, fields) });
   }
 
   /** A place that the answer's schema lacks would be left out of every answer. */

@@ -13,11 +13,11 @@ export interface Values {
   readonly base_url: string;
 }
 
-export function toValues(call: Call, params: JsonObject, body: unknown, id?: string): Values {
+export function toValues(call: Call, id?: string): Values {
   return {
-    params,
+    params: call.params as JsonObject,
     query: call.query as JsonObject,
-    body,
+    body: call.body,
     caller: (call.principal ?? {}) as unknown as JsonObject,
     get now() {
       return call.world.toIso(call.world.now);

@@ -107,11 +107,8 @@ function describeMarks(marks: readonly AttemptMark[]): string {
 /** Attempts of a delivery; those that were made expand to their request and response. */
 export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: string | undefined }) {
   const { delivery_id: id } = delivery;
-  const { data, error } = useSandboxQuery(
-    ["delivery", id],
-    (calls) => calls.delivery(id),
-    usePollingWhileRunning(),
-  );
+  const polling = usePollingWhileRunning();
+  const { data, error } = useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), polling);
   const marks = listAttemptMarks(delivery, useDelays());
   // Attempts from a fixture are counted, but not logged.
   const unloggedCount = delivery.attempts - delivery.attempt_log.length;
