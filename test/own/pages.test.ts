@@ -126,6 +126,7 @@ describe("a page says where it is, and which pages are beside it", () => {
       "/linked?page=2&x=1",
       { count: 5, next: "http://x.test/linked?page=3&x=1", previous: "http://x.test/linked?page=1&x=1" },
     ],
+    ["/linked?x=a?b&page=2", { next: "http://x.test/linked?x=a%3Fb&page=3" }],
     ["/linked?page=3", { next: null, previous: "http://x.test/linked?page=2" }],
     ["/offsets", { total: 5, offset: 0, limit: 2, next_offset: 2 }],
     ["/offsets?offset=4", { total: 5, offset: 4, limit: 2, next_offset: null }],

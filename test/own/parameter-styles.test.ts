@@ -60,6 +60,8 @@ describe("a parameter is accepted in its style", () => {
     ["query", `explode: false, schema: { ${OBJECT} }`, "v=role,admin,n,3", { role: "admin", n: 3 }],
     ["query", `explode: false, schema: { ${NUMBERS} }`, "v=3,4", [3, 4]],
     ["query", `style: pipeDelimited, explode: false, schema: { ${NUMBERS} }`, "v=3%7C4", [3, 4]],
+    ["header", `schema: { ${NUMBERS} }`, "3, 4", [3, 4]],
+    ["cookie", "schema: { type: integer }", "v=3", 3],
   ])("in %s with %s: %s [interfaces 18]", async (place, parameter, sent, value) => {
     expect(await read(place, parameter, sent)).toMatchObject({ status: 200, value });
   });

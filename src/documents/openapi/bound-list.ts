@@ -139,8 +139,8 @@ const isUrl = (place: string, { format }: JsonObject) =>
   /^uri/.test(String(format)) || /(^|\.)_?links?\.|_?(url|link|href)$/i.test(place);
 
 function toUrl({ request }: Call, step: Readonly<Record<string, string | number>>): string {
-  const [path, search = ""] = request.target.split("?", 2);
-  const query = new URLSearchParams(search);
+  const [path = ""] = request.target.split("?", 1);
+  const query = new URLSearchParams(request.target.slice(path.length));
   for (const [name, value] of Object.entries(step)) query.set(name, String(value));
   return `${request.base_url}${path}?${query}`;
 }

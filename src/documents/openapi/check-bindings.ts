@@ -153,7 +153,7 @@ export class BindingChecker {
   }
 
   private checkTemplates(operation: DescribedOperation, binding: LocatedBinding): void {
-    // Headers and cookies are read by that name too.
+    // `query.NAME` also reads headers and cookies.
     const queries = operation.parameters.filter((one) => one.in !== "path").map(({ name }) => name);
     const names = { params: listPathNames(operation.path), queries };
     for (const key of ["where", "parents", "set", "id", "answer", "sort"] as const)

@@ -215,8 +215,7 @@ export function declareOperation(
     readInput({ params, search, headers }) {
       const pathParams = reader.readPath(params);
       const { values, unknown } = reader.readQuery(search);
-      reader.readHeaders(headers);
-      return { params: pathParams, query: values, unknown };
+      return { params: pathParams, query: { ...reader.readHeaders(headers), ...values }, unknown };
     },
     renderError: (error, context) => renderByDocument(error, context, { operation: described, schemas }),
     described: {

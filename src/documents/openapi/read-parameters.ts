@@ -27,9 +27,9 @@ export class ParameterReader {
   }
 
   /** Headers and cookies. @throws ApiError INVALID_INPUT */
-  readHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): void {
-    if (!this.places.has("header") && !this.places.has("cookie")) return;
-    this.read("header", (parameter) => {
+  readHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): JsonObject {
+    if (!this.places.has("header") && !this.places.has("cookie")) return {};
+    const headerValues = this.read("header", (parameter) => {
       const text = headers[parameter.name.toLowerCase()];
       return this.unpack(parameter, Array.isArray(text) ? text.join(",") : text);
     });
@@ -38,7 +38,9 @@ export class ParameterReader {
         .split(/;\s*/)
         .map((pair) => splitAtEquals(pair)),
     );
-    this.read("cookie", (parameter) => this.unpack(parameter, toCookie(cookies.get(parameter.name))));
+    const readCookie = ({ name }: DescribedParameter) => toCookie(cookies.get(name));
+    const cookieValues = this.read("cookie", (parameter) => this.unpack(parameter, readCookie(parameter)));
+    return { ...cookieValues, ...headerValues };
   }
 
   /** The list, or the object, that the style of a parameter packs into one text. */
