@@ -102,8 +102,8 @@ def sandbox(request, understudy):
     mark = request.node.get_closest_marker("sandbox")
     # A port of its own if this run started the server; a server elsewhere may not have its other ports open.
     options = {"origin": not os.environ.get("UNDERSTUDY_URL"), **(mark.kwargs if mark else {})}
-    made = call("POST", understudy + "/_control/sandboxes", options)
-    sandbox = Sandbox(f"{understudy}/_control/sandboxes/{made['name']}")
+    created = call("POST", understudy + "/_control/sandboxes", options)
+    sandbox = Sandbox(f"{understudy}/_control/sandboxes/{created['name']}")
     request.node.understudy = sandbox
     yield sandbox
     faults = sandbox.control("GET", "/faults")["items"]

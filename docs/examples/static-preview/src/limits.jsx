@@ -23,7 +23,7 @@ export function Limits() {
         <table>
           <thead>
             <tr>
-              <th>Of</th>
+              <th>Name</th>
               <th>Spent</th>
               <th>Limit</th>
               <th>Status</th>
