@@ -12,7 +12,7 @@ export function toOwnAnswer(answer: Answer, headers: Readonly<Record<string, str
   return createCompleteAnswer(Object.entries(all).flat(), answer);
 }
 
-/** The control API for calls within this process, which pass no guard. */
+/** Creates the handler of control calls within this process, which pass no guard. */
 export function answerInProcess(control: ControlServer) {
   let handle: HandleControl | undefined;
   return async (request: PlainRequest): Promise<CompleteAnswer | undefined> => {

@@ -14,7 +14,7 @@ import type { ControlServer } from "./operation.ts";
 import { asProblem, Problem, toInternalProblem } from "./problem.ts";
 import { answerPreflight, sendAnswer, sendProblem } from "./send-answer.ts";
 
-/** The product's own paths; loaded with the first request. */
+/** The Express application of the product's own paths; loaded with the first request. */
 export function createApplication(
   classes: MessageClasses,
   parts: MountParts & { guard: Guard; origins: SandboxOrigins; log: Log },
@@ -23,7 +23,7 @@ export function createApplication(
   return new ExpressServer(classes, (app) => addMounts(app, mounts, parts));
 }
 
-/** Adds paths to an Express application, each guarded as it asks. */
+/** Adds mounts to an Express application, each behind the guards of its `access`. */
 function addMounts(
   app: Express,
   mounts: readonly Mount[],
@@ -71,7 +71,7 @@ function readPath({ originalUrl }: Request): string {
   return splitTarget(toOriginForm(originalUrl)).path;
 }
 
-/** Refuses a browser that calls the emulated API by a foreign name; false for any other client. */
+/** Returns a function that refuses a browser that uses a name which is not allowed; it is false for any other client. */
 export function createBrowserGate(guard: Guard) {
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     try {
@@ -100,7 +100,7 @@ function refuseUnknownPath(path: string, mounts: readonly Mount[]): Problem {
   });
 }
 
-/** A mount whose code is loaded with its first request, so that the server's start does not pay for it. */
+/** A handler whose code is loaded with its first request, so that the server's start does not pay for it. */
 export function mountLazily(load: () => Promise<Mount["handle"]>): Mount["handle"] {
   let loading: Promise<Mount["handle"]> | undefined;
   return async (...exchange) => {

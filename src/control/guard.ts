@@ -32,7 +32,7 @@ export interface Guard {
    */
   requireAllowedSource(request: IncomingMessage): void;
   /**
-   * interfaces 3: only browsers must use an allowed name. A page whose name was rebound to this machine has the
+   * Only browsers must use an allowed name (interfaces 3): a page whose name was rebound to this machine has the
    * server's origin, and the keys of fixtures are public.
    * @throws Problem 403
    */
@@ -53,7 +53,7 @@ export function findTokenProblem(token: string): string | undefined {
 }
 
 /**
- * interfaces 7: decides which clients may call the control API and the console.
+ * Creates the guard that decides which clients may call the control API and the console (interfaces 7).
  * @throws Error for an invalid token, and for a host that no Host header can equal
  */
 export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions): Guard {

@@ -39,7 +39,7 @@ export class ControlExchange implements ControlCall, StepExchange {
   body: unknown = undefined;
   /** The call in the history, if it may change a world. */
   change: WorldChange | undefined = undefined;
-  /** For `settle`: changes after it belong to this call. */
+  /** The durability mark at the start of the call: the step `settle` waits for the changes after it. */
   mark: number | undefined = undefined;
   value: unknown = undefined;
   answer: Answer | undefined = undefined;
@@ -78,7 +78,7 @@ const router = new Router<ControlOperation>(CONTROL_OPERATIONS);
 /** Answers a call; undefined if its client left. @throws Problem and others that `asProblem` knows */
 export type HandleControl = (request: PlainRequest) => Promise<Answer | undefined>;
 
-/** The control API, for any host. */
+/** Creates the handler of the control API, for any host. */
 export function createControl(server: ControlServer): HandleControl {
   const validator = server.validatesAnswers ? new AnswerValidator() : undefined;
   return async (request) => {

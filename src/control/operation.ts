@@ -50,7 +50,7 @@ export interface ControlServer {
   /** The receivers inside the server, with the requests that reached them. */
   receivers: SimulatedReceivers;
   log: Log;
-  /** interfaces 2, `--durable`: the changes that an answer reports are on disk before it is sent. Absent otherwise. */
+  /** With `--durable`, the changes that an answer reports are on disk before it is sent (interfaces 2); else absent. */
   durability?: DurabilityHook | undefined;
   /** The sandboxes that a call may name. */
   directory: SandboxDirectory;

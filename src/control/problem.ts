@@ -22,7 +22,7 @@ export interface ProblemOptions {
   /** Further members of the answer. */
   extension?: Pick<ProblemBody, Member>;
   headers?: Record<string, string>;
-  /** Only if it is not the title of the catalogue. */
+  /** By default that of the kind. */
   status?: number;
 }
 
@@ -140,8 +140,8 @@ export function asProblem(error: unknown): Problem | undefined {
 }
 
 /**
- * The change could not be saved and was undone (interfaces 2: `--durable`). 507 as for a full sandbox: the real service has
- * no such answer.
+ * The problem of a refusal by the store. A change that could not be saved was undone, and is 507 as for a full sandbox: the
+ * real service has no such answer (interfaces 2).
  */
 export function toStoreProblem(
   { kind, message, retry_after, headers: refusalHeaders }: StoreRefusal,
@@ -202,7 +202,7 @@ export function readRuleField<T>(field: string, read: () => T): T {
   }
 }
 
-/** `place` converts a field of the document to a field of the call. */
+/** `toField` converts a field of the document to a field of the call. */
 export function toDocumentProblem(error: DocumentError, toField: (field: string) => string): Problem {
   const toPublicProblem = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
     file,

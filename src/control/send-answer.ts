@@ -101,7 +101,7 @@ export async function sendRefusal(
   await sendProblem(request, response, toStoreProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
 }
 
-/** interfaces 15: after `moved`, the same request meets the next owner at once. */
+/** After `moved`, the same request meets the next owner at once (interfaces 15). */
 function toDecision({ kind }: StoreRefusal): string {
   return kind === "moved" ? "moved" : "store";
 }

@@ -22,7 +22,7 @@ export interface UnderstudyOptions {
   settings?: Partial<Settings>;
   /** A user's own operations (interfaces 18). */
   operations?: readonly OperationSource[];
-  /** interfaces 7: with it, the control API asks for the token and limits are enforced. */
+  /** With it, the control API asks for the token and limits are enforced (interfaces 7). */
   shared?: {
     token: string;
     limits?: Partial<Limits>;
@@ -52,7 +52,7 @@ export interface UnderstudyOptions {
    * or in one readable document.
    */
   persist?: { folder: string; durable?: boolean } | { file: string };
-  /** interfaces 15: the Redis of a fleet, and the address at which the other nodes reach this one. */
+  /** The Redis of a fleet, and the address at which the other nodes reach this one (interfaces 15). */
   store?: { url: string; nodeUrl: string };
   /** Whether `default` answers no emulated request, because each test has a sandbox of its own (interfaces 16). */
   refuseDefault?: boolean;

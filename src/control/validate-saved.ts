@@ -123,8 +123,8 @@ const Saved = Type.Object(
 );
 
 /**
- * Validates stored sandboxes by the same rules as requests. Both functions throw a Problem. Records of own collections
- * are kept if their declaration was edited since, as they are by an edit of a running server.
+ * Validates stored sandboxes by the same rules as requests; `checkShape` and `checkWorld` throw a Problem. Records of own
+ * collections are kept if their declaration was edited since, as they are by an edit of a running server.
  */
 export function createSavedValidator(api: () => Api, log: { warn(sentence: string): void }) {
   return {

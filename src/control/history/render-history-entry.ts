@@ -90,7 +90,7 @@ export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
   });
 }
 
-/** `done`: what the call cannot do without the states, such as "compared". @throws Problem 409 */
+/** `participle`: what the call cannot do without the states, such as "compared". @throws Problem 409 */
 export function requireStates({ id, states }: HistoryEntry, participle: string): BeforeAfter {
   if (states?.versions.getRoot(states.before.version) !== undefined) return states;
   throw conflict(

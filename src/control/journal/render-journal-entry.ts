@@ -5,7 +5,7 @@ import type { AppliedFault, JournalEntry } from "../../engine/sandbox/journal-en
 import { decodeBody, MASKED_MESSAGE, MaskedMessage, maskMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 
-/** The attempt to deliver an event; null for a request. */
+/** An attempt to deliver an event. */
 const JournaledDelivery = ClosedObject({
   event: Type.String(),
   webhook_id: Type.String(),

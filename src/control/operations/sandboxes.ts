@@ -31,8 +31,8 @@ export const FixtureInput = withLibraryType(
 );
 
 /**
- * interfaces 4: a fixture comes by name or as a value. Callers must not read the server's disk, so only the
- * command line and the configuration name files.
+ * A fixture comes by name or as a value (interfaces 4). Callers must not read the server's disk, so only the command line
+ * and the configuration name files.
  * @throws Problem 422
  */
 export function requireNoPath(fixture: string | object | undefined): void {

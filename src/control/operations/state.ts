@@ -267,7 +267,7 @@ function toTarget(call: ChangingCall, state: StateCollection): Target {
   return { state, sandbox, actor: requireActor(call), checkLimits };
 }
 
-/** G31: the user who makes the change; unknown users are refused, so that no log names them. */
+/** The user who makes the change (G31); unknown users are refused, so that no log names them. */
 function requireActor({ query: { silent, actor }, sandbox }: ChangingCall): StateActor {
   const users = listStateCollections(sandbox.api.resources).get("users");
   if (actor !== undefined && users && sandbox.world.read().get(users.collection, actor) === undefined) {

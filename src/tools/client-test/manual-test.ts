@@ -41,7 +41,7 @@ export class ManualClientTest {
         return report;
       })
       .finally(() => this.announce());
-    // Callers get the error from `ready`.
+    // Callers get the error from `waitForRun`.
     this.report.catch(() => {});
   }
 

@@ -106,8 +106,10 @@ export const SENT_EVENTS: readonly string[] = [...EVENTS, webhookTest].map(({ na
 /** Fields that at least one event's data has. */
 export const DATA_FIELDS: ReadonlySet<string> = new Set([...EVENTS, webhookTest].flatMap(({ data }) => data));
 
-/** Random data of an event, with every declared field, so that a receiver that validates accepts it (6.2,
- * G25). Empty for an event that the service does not have. */
+/**
+ * Random data of an event, with every declared field, so that a receiver that validates accepts it (6.2, G25). Empty for
+ * an event that the service does not have.
+ */
 export function drawEventData(
   event: string,
   { at, givenFields }: Pick<SampleContext, "at" | "givenFields">,

@@ -61,7 +61,7 @@ function formatVerdict(report: ReceiverReport, paint: Paint): string[] {
 }
 
 /**
- * The report as JUnit XML, one test case per check; checks that were not observable, and failures that don't fail the
+ * The report for JUnit, one test case per check; checks that were not observable, and failures that don't fail the
  * receiver, count as skipped.
  */
 export function listReceiverCases({ url, checks, fail_on }: ReceiverReport): JunitReport {

@@ -230,7 +230,7 @@ function openSession(
   });
 }
 
-/** Nothing is sent. @throws ReceiverTestUsageError if `gradeReceiver` would */
+/** Checks URL and options without sending anything. @throws ReceiverTestUsageError as `gradeReceiver` does */
 export function requireGradable(url: string, options: GradeReceiverOptions): void {
   chooseChecks(options);
   openSession(url, options, { names: OPTION_NAMES.library }).options.outbound.close();
@@ -271,7 +271,7 @@ function requireDuration(what: string, ms: number): number {
   throw new ReceiverTestUsageError(`the ${what} must be from 0 to ${MAX_DURATION_MS / 1000} seconds`);
 }
 
-/** G23: http or https, absolute, no credentials in it. */
+/** Requires an absolute URL of http or https without credentials (G23). @throws ReceiverTestUsageError */
 function readUrl(what: "receiver" | "probe", text: string): URL {
   const option = what === "probe" ? "probe" : "url";
   const url = URL.canParse(text) ? new URL(text) : null;

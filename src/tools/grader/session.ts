@@ -68,7 +68,7 @@ export class Session {
   reusesConnections = true;
   /** The first delivery that was accepted, and when. */
   first: { delivery: TestDelivery; at: number } | null = null;
-  /** The probe's last settled reading; undefined after something was sent. */
+  /** The probe's last settled reading; null after something was sent. */
   private settledReading: ProbeReading | null = null;
   private lastReading: ProbeReading | null = null;
   /** Deliveries accepted since the last reading, by id: their side effects may still follow. */

@@ -33,7 +33,6 @@ export function toPairs(items: readonly string[]): [name: string, value: string]
   return items.flatMap((name, i) => (i % 2 === 0 ? [[name, items[i + 1]!]] : []));
 }
 
-/** @param lowerCaseName the name in lower case */
 function findHeader({ headers }: Pick<MaskedMessage, "headers">, lowerCaseName: string): string | undefined {
   return headers.find(({ name }) => name.toLowerCase() === lowerCaseName)?.value;
 }

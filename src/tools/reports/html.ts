@@ -1,7 +1,7 @@
 import { htmlEscape } from "escape-goat";
 import packageJson from "../../../package.json" with { type: "json" };
 
-/** Markup that is not escaped; only `html` and `trusted` create it. */
+/** Markup that is not escaped; only `html` and `trustMarkup` create it. */
 export class Html {
   private readonly markup: string;
 

@@ -231,7 +231,7 @@ const STANDARD_HEADERS: JsonObject = {
   "X-Sandbox-Decision": { description: "Understudy's own: what decided this answer", schema: text },
 };
 
-/** Section 6.2; each event has its own `event` and `data`. */
+/** The payload of section 6.2; each event has its own `event` and `data`. */
 const DELIVERY_SCHEMA: JsonObject = {
   type: "object",
   description: "Section 6.2",
@@ -253,7 +253,7 @@ const toHeaderParameter = (name: string, description: string): JsonObject => ({
   schema: text,
 });
 
-/** Section 6.2. */
+/** The headers of section 6.2. */
 const DELIVERY_PARAMETERS: JsonObject = {
   DeliveryEvent: toHeaderParameter("X-Service-Event", "The event"),
   DeliverySignature: toHeaderParameter(

@@ -27,8 +27,8 @@ export interface FixtureFromHar {
 const MAX_DROPPED = 10_000;
 
 /**
- * interfaces 12: creates a fixture for `start` from the objects in successful answers. Leaves out values
- * that fixtures do not allow, and adds records to which others refer.
+ * Creates a fixture for `start` from the objects in successful answers (interfaces 12). Leaves out values that fixtures do
+ * not allow, and adds records to which others refer.
  * @throws InputError; TargetUnusable if nothing belongs to this API; DocumentError if the parts contradict each other
  */
 export async function inferFixtureFromHar({
@@ -61,7 +61,7 @@ export async function inferFixtureFromHar({
   return { fixture, base, counts, without_body, dropped: [...dropped, ...invalid], key: toKey(0) };
 }
 
-/** Section 7.1 and 4.11: the instant that an answer states for itself; NaN if it states none. */
+/** The instant that an answer states for itself (7.1, 4.11); NaN if it states none. */
 function readStatedInstant(body: { error?: Fields; metadata?: Fields } | undefined): number {
   return Date.parse(String(body?.error?.["timestamp"] ?? body?.metadata?.["timestamp"]));
 }
@@ -110,7 +110,7 @@ function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
 const ORGANIZATION = "service-organization";
 const PLANS: Readonly<Record<number, string>> = { 100: "standard", 1000: "premium" };
 
-/** Section 8: infers the plan from the rate limit in answers. */
+/** Infers the plan from the rate limit in answers (section 8). */
 function inferPlan(world: InferredFixture, headers: Headers): void {
   const id = headers.get(ORGANIZATION);
   const limit = Number(headers.get("x-ratelimit-limit") ?? headers.get("x-ratelimit-limit-requests"));

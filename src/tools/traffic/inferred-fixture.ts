@@ -101,7 +101,7 @@ export class InferredFixture {
   }
 }
 
-/** Section 2.15; equal in every fixture, so that tests can use it. */
+/** A key of the form of section 2.15, equal in every fixture, so that tests can use it. */
 export function toKey(position: number): string {
   const start = `ak_recorded${position === 0 ? "" : position + 1}`;
   return start.padEnd(KEY_LENGTH, "0");

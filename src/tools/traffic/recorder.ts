@@ -31,15 +31,15 @@ export interface Recorder {
   close(): Promise<void>;
 }
 
-/** RFC 9110, 7.6.1: headers of one connection, which are not forwarded. */
+/** Headers of one connection, which are not forwarded (RFC 9110, 7.6.1). */
 const HOP_BY_HOP = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"],
   ...["te", "upgrade", "expect"],
 ]);
 
 /**
- * interfaces 12: a proxy in front of a service, which forwards everything unchanged and reports each exchange. Rejects
- * when the port is taken.
+ * Creates a proxy in front of a service, which forwards everything unchanged and reports each exchange (interfaces 12).
+ * Rejects when the port is taken.
  */
 export async function createRecorder(options: RecorderOptions): Promise<Recorder> {
   const { target, port, host, onExchange } = options;

@@ -53,7 +53,7 @@ class WaitSample {
 }
 
 /**
- * interfaces 12: latency percentiles and error shares of each recorded operation, as a scenario.
+ * Returns the latency percentiles and error shares of each recorded operation as a scenario (interfaces 12).
  * @throws InputError; TargetUnusable if nothing belongs to this API
  */
 export async function inferScenarioFromHar({

@@ -150,7 +150,7 @@ function checkRepeated(verdict: Verdict, exchange: Exchange): boolean {
   return ok;
 }
 
-/** 2.2: the path lists the ids above a department, then its own. */
+/** Checks a department's path, which lists the ids above it, then its own (2.2). */
 function checkPath(verdict: Verdict, { id, parent_id, path, depth }: Exchange["json"]): void {
   const chain = String(path).split("/");
   const fits = chain.at(-1) === id && (chain.at(-2) ?? null) === parent_id;

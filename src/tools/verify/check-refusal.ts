@@ -76,7 +76,7 @@ export function checkUnauthenticated(verdict: Verdict, exchange: Exchange): void
   checkRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeGap });
 }
 
-/** G09: transport errors come in envelope A for every operation. */
+/** Statuses of transport errors, which come in envelope A for every operation (G09). */
 const TRANSPORT_STATUSES = new Set([400, 405, 413, 415]);
 /** The assumption behind a refusal that no section shows. */
 const GAP_BY_STATUS: Readonly<Record<number, string>> = {
@@ -175,7 +175,7 @@ function findCase(operation: string, code: ErrorCode): RefusalCase | undefined {
   return cases.find(({ gap }) => gap === undefined) ?? cases[0];
 }
 
-/** 7.4 states the status of each of its codes. */
+/** Checks the status of an error whose code is in section 7.4, which states it. */
 export function checkStatusOfCode(
   verdict: Verdict,
   { json, status, operation, method, path }: Exchange,

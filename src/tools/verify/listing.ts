@@ -29,7 +29,7 @@ export interface Listing {
   checkItem?: (verdict: Verdict, item: Item) => void;
 }
 
-/** Section 2.6. */
+/** The common parts of both logs of section 2.6. */
 const logEntries = {
   getId: ({ id }: Item) => id,
   ...{ order: "-timestamp", orderGap: "G28", time: "timestamp", defaultSize: 50 },

@@ -22,7 +22,7 @@ export async function openReceiver(): Promise<{ url: string; received: Received[
   return { url: `${url}/hook`, received, close: () => void closeAtOnce(server) };
 }
 
-/** 6.2 and 6.3: checks headers, signature and body of a delivery. */
+/** Checks headers, signature and body of a delivery (6.2, 6.3). */
 export function checkReceived(
   verdict: Verdict,
   { headers, bytes }: Received,

@@ -116,7 +116,7 @@ function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean 
   return (status === 404 || status === 422) && listObjectParameters(operation).length > 0;
 }
 
-/** 4.18: announced. Production answers 404; a service that already has the operation answers as announced. */
+/** Checks the announced operation (4.18): production answers 404, a service that already has it answers as announced. */
 async function checkAnnounced(context: Context, operation: AnyOperation): Promise<void> {
   const { target, verdict } = context;
   const params = context.requireIds("organization_id");

@@ -97,7 +97,7 @@ const attach: Check = {
   },
 };
 
-/** G01: an assumption as a whole. The tokens expire by themselves. */
+/** Tokens are an assumption as a whole (G01). They expire by themselves. */
 const tokens: Check = {
   id: "auth/tokens",
   family: "writes",
@@ -118,7 +118,7 @@ const tokens: Check = {
   },
 };
 
-/** G05: the budget of the key is used up, which proves nothing about the operation. */
+/** Whether the budget of the key is used up (G05), which proves nothing about the operation. */
 function isOverBudget({ verdict }: Context, exchange: Exchange): boolean {
   if (exchange.status !== 429) return false;
   checkRefusal(verdict, exchange, { code: "SPENDING_LIMIT_EXCEEDED", gap: "G05" });

@@ -14,7 +14,7 @@ const noMetadata = checkSuccesses(
   },
 );
 
-/** Section 2.6. */
+/** The columns of section 2.6. */
 const COLUMNS =
   "Timestamp,Entity Type,Entity Name,Action,Actor Name,Actor Email,Target Name,Previous Value,New Value";
 const MAX_ROWS = 10_000;

@@ -29,7 +29,7 @@ const listProperties = (schema: unknown) =>
     ((schema as { properties?: Record<string, Property> } | undefined)?.properties ?? {}) as object,
   ) as [string, Property][];
 
-/** G08: each reading operation is called with one malformed parameter at a time, as the declarations allow. */
+/** Calls each reading operation with one malformed parameter at a time, as the declarations allow (G08). */
 function createValueChecks({ operations }: Contract): Check[] {
   const takingValues = operations.filter((one) => isReading(one) && listInvalidValues(one).length > 0);
   return takingValues.map((operation) => ({
@@ -116,7 +116,7 @@ export const createMalformedChecks = (contract: Contract): Check[] => [
   ...idChecks,
 ];
 
-/** G04 and G09: requests that reach no operation. The POST of 4.16, which only reads, represents all operations with a JSON body. */
+/** Requests that reach no operation (G04, G09). The POST of 4.16, which only reads, represents all operations with a JSON body. */
 export const transportChecks: readonly Check[] = [
   {
     id: "transport/no-route",

@@ -34,7 +34,7 @@ function splitLines(text: string): string[] {
 const EXPORT = "meeting_sessions.export_transcript";
 const SENTENCES = "transcriptions.list_sentences";
 
-/** 4.1: checks content type, file name and lines of the requested format. */
+/** Checks content type, file name and lines of the requested format (4.1). */
 function checkExport(verdict: Verdict, { sent, headers, text }: Exchange): void {
   const format = sent.query["format"] ?? "txt";
   const { type, check } = FORMATS[format] ?? {};
@@ -79,7 +79,7 @@ const formatChecks: Check[] = Object.keys(FORMATS).map((format) => ({
   run: (context) => checkFormat(format, context),
 }));
 
-/** 4.11: checks the headers that let a client cache an answer. */
+/** Checks the headers that let a client cache an answer (4.11). */
 function checkCaching(verdict: Verdict, { headers }: Exchange): void {
   const cache = headers.get("cache-control") ?? "";
   verdict.expect(
@@ -120,7 +120,7 @@ const conditional: Check = {
   },
 };
 
-/** 4.11: checks counts, links to the previous and next page, and the redaction headers. */
+/** Checks counts, links to the previous and next page, and the redaction headers (4.11). */
 function checkCounts(verdict: Verdict, { json, sent, headers }: Exchange): void {
   const { data, metadata, actions = {} } = json;
   const returned = data.sentences.length as number;

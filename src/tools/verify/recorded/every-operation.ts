@@ -53,7 +53,7 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   verdict.expect(false, problem, status < 500 ? findAssumedEndpoint(operation) : undefined);
 }
 
-/** 4.18: the operation is announced, and production answers it with 404. */
+/** Whether it is the announced operation, which production answers with 404 (4.18). */
 function isPending({ operation, status }: Exchange): boolean {
   return status === 404 && operation!.id === "models.list_for_organization";
 }

@@ -37,7 +37,7 @@ export interface RecordedOptions {
 }
 
 /**
- * interfaces 12: checks recorded answers by the contract and sends nothing.
+ * Checks recorded answers by the contract, without sending anything (interfaces 12).
  * @throws InputError; TargetUnusable if nothing in it belongs to this API
  */
 export async function verifyRecorded(options: RecordedOptions): Promise<VerifyReport> {
