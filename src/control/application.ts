@@ -17,18 +17,14 @@ import { answerPreflight, sendAnswer, sendProblem } from "./send-answer.ts";
 /** The Express application of the product's own paths; loaded with the first request. */
 export function createApplication(
   classes: MessageClasses,
-  parts: MountParts & { guard: Guard; origins: SandboxOrigins; log: Log },
+  parts: MountParts & ApplicationParts,
 ): ExpressServer {
   const mounts = createMounts(parts);
   return new ExpressServer(classes, (app) => addMounts(app, mounts, parts));
 }
 
 /** Adds mounts to an Express application, each behind the guards of its `access`. */
-function addMounts(
-  app: Express,
-  mounts: readonly Mount[],
-  { guard, origins, log }: { guard: Guard; origins: SandboxOrigins; log: Log },
-): void {
+function addMounts(app: Express, mounts: readonly Mount[], { guard, origins, log }: ApplicationParts): void {
   app.enable("case sensitive routing");
   const requireSource: RequestHandler = (request, _response, next) => {
     guard.requireAllowedSource(request);
@@ -107,6 +103,12 @@ export function mountLazily(load: () => Promise<Mount["handle"]>): Mount["handle
     loading ??= load();
     await (await loading)(...exchange);
   };
+}
+
+interface ApplicationParts {
+  guard: Guard;
+  origins: SandboxOrigins;
+  log: Log;
 }
 
 interface MountParts {

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { type Static, Type } from "typebox";
+import { ClosedObject, StringEnum, Timestamp } from "../engine/contract/schema.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 
@@ -15,26 +17,67 @@ export interface SandboxDirectory {
   isForwarded(headers: IncomingHttpHeaders): boolean;
   /** The answers of the other nodes to a GET. */
   askOtherNodes(path: string, headers: IncomingHttpHeaders): Promise<unknown[]>;
-  status(limit: number): Promise<FleetStatus>;
+  status(limit: number): Promise<Static<typeof FleetBody>>;
   /** Undefined for a server without a fleet. */
   getFigures(): FleetFigures | undefined;
 }
 
-export interface FleetStatus {
-  store: string | null;
-  nodes: { url: string; version: string; started_at: string; owned: number }[];
-  sandboxes: { total: number; owned: number; free: number };
-  leases: { sandbox: string; node: string | null; epoch: number }[];
-}
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
-export interface FleetFigures {
-  node: string;
-  lease: "held" | "lost";
-  owned: number;
-  proxied: number;
-  taken_over: number;
-  fenced: number;
-}
+export const FleetFiguresBody = ClosedObject({
+  node: Type.String({ description: "This node's `--node-url`" }),
+  lease: StringEnum(["held", "lost"], { description: "Whether it may own anything at the moment" }),
+  owned: Count("Sandboxes that this node owns"),
+  proxied: Count("Requests proxied to other nodes since the start"),
+  taken_over: Count("Sandboxes taken over since the start"),
+  fenced: Count("Sandboxes taken away since the start"),
+});
+
+export const FleetBody = ClosedObject(
+  {
+    store: Type.Union([Type.String(), Type.Null()], {
+      description: "The URL of its Redis; null for a single server",
+    }),
+    nodes: Type.Array(
+      ClosedObject({
+        url: Type.String({ description: "Where the other nodes reach it" }),
+        version: Type.String(),
+        started_at: Timestamp({ description: "On that machine's clock" }),
+        owned: Count("Sandboxes that it owns"),
+      }),
+      { description: "The living nodes" },
+    ),
+    sandboxes: ClosedObject({
+      total: Count("In the fleet"),
+      owned: Count("That a living node owns"),
+      free: Count("Without an owner; the next node that is asked for one takes it over"),
+    }),
+    leases: Type.Array(
+      ClosedObject({
+        sandbox: Type.String(),
+        node: Type.Union([Type.String(), Type.Null()], { description: "Its owner; null if it has none" }),
+        epoch: Count("Grows with each owner"),
+      }),
+      { description: "In order of creation" },
+    ),
+  },
+  {
+    $id: "Fleet",
+    description: "Nodes, sandboxes and leases of a fleet",
+    examples: [
+      {
+        store: "redis://10.0.0.9:6379",
+        nodes: [
+          { url: "http://10.0.0.5:4747", version: "0.1.0", started_at: "2026-03-15T12:00:00.000Z", owned: 1 },
+        ],
+        sandboxes: { total: 1, owned: 1, free: 0 },
+        leases: [{ sandbox: "default", node: "http://10.0.0.5:4747", epoch: 1 }],
+      },
+    ],
+  },
+);
+
+export type FleetFigures = Static<typeof FleetFiguresBody>;
 
 /** The directory of a server without a fleet. */
 export class LocalDirectory implements SandboxDirectory {
@@ -66,7 +109,7 @@ export class LocalDirectory implements SandboxDirectory {
     return [];
   }
 
-  async status(): Promise<FleetStatus> {
+  async status(): Promise<Static<typeof FleetBody>> {
     const { size } = this.sandboxes;
     return { store: null, nodes: [], leases: [], sandboxes: { total: size, owned: size, free: 0 } };
   }

@@ -34,6 +34,7 @@ import { rewriteTables } from "../tools/reports/page-tables.ts";
 import { SettingsInput } from "./check-input.ts";
 import { ClockBody, ClockInput } from "./clock-input.ts";
 import { DeliveryDetail, ListedDelivery } from "./delivery-body.ts";
+import { FleetBody } from "./directory.ts";
 import { RecordChangesBody } from "./history/record-changes.ts";
 import { HistoryEntryBody } from "./history/render-history-entry.ts";
 import { HarBody } from "./journal/har.ts";
@@ -62,7 +63,7 @@ import { ReceiverTestEvent, ReceiverTestInput } from "./operations/receiver-test
 import { ReceiverBody, ReceiverInput } from "./operations/receivers.ts";
 import { ResetInput, SandboxInput } from "./operations/sandboxes.ts";
 import { ActiveScenariosBody, ScenarioBody } from "./operations/scenarios.ts";
-import { FleetBody, HealthBody } from "./operations/server.ts";
+import { HealthBody } from "./operations/server.ts";
 import { SnapshotBody } from "./operations/snapshots.ts";
 import { ChangeQuery } from "./operations/state.ts";
 import { SandboxBody } from "./sandbox-body.ts";

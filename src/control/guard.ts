@@ -115,7 +115,7 @@ function listHosts({ rawHeaders, url = "/" }: IncomingMessage): string[] {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.toLowerCase() === "host") hosts.push(rawHeaders[i + 1]!);
   }
-  if (hosts.length !== 1) return [hosts.length === 0 ? "" : `${hosts.join(", ")}`];
+  if (hosts.length !== 1) return [hosts.join(", ")];
   if (!url.startsWith("/")) hosts.push(/^https?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url);
   return hosts;
 }

@@ -7,6 +7,7 @@ import type { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
 import type { Faults } from "../engine/faults/faults.ts";
 import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
 import type { SendToSelf, Site } from "../engine/pipeline/plain-http.ts";
+import { sleep } from "../engine/platform.ts";
 import type { SimulatedReceivers } from "../engine/receivers/simulated-receivers.ts";
 import type { RequestCounter } from "../engine/sandbox/counters.ts";
 import type { WorldChange } from "../engine/sandbox/history-entry.ts";
@@ -135,6 +136,13 @@ type OperationDeclaration<P extends TObject, Q extends TObject, B extends TSchem
 /** The form of complete lists in answers of the control API. */
 export function toList<T>(items: T[]): { items: T[]; total: number } {
   return { items, total: items.length };
+}
+
+const MAX_DELIVERY_WAIT_MS = 5000;
+
+/** Waits for deliveries in progress, so that what is saved or exported has complete ones; leaves out one that takes too long. */
+export async function waitForDeliveries({ world }: Sandbox): Promise<void> {
+  await Promise.race([world.whenSettled(), sleep(MAX_DELIVERY_WAIT_MS)]);
 }
 
 /** A field of a body or query with a text, which may be left out. */

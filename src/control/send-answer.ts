@@ -13,7 +13,7 @@ export async function sendAnswer(
   response: ServerResponse,
   answer: Answer,
 ): Promise<void> {
-  await sendWithHeaders(toCorsHeaders(request), { request, response, answer });
+  await sendCompleteAnswer(request, response, toOwnAnswer(answer, toCorsHeaders(request)));
 }
 
 /** Sends a refusal; a stream that has begun is cut instead, so that it does not look complete. */
@@ -26,14 +26,7 @@ export async function sendProblem(
   // A page of a refused origin may not read the answer.
   const cors = problem.status === 403 ? {} : toCorsHeaders(request);
   const headers = request.complete ? cors : { ...cors, Connection: "close" };
-  await sendWithHeaders(headers, { request, response, answer: problem.toAnswer() });
-}
-
-async function sendWithHeaders(
-  headers: Readonly<Record<string, string>>,
-  { request, response, answer }: { request: IncomingMessage; response: ServerResponse; answer: Answer },
-): Promise<void> {
-  await sendCompleteAnswer(request, response, toOwnAnswer(answer, headers));
+  await sendCompleteAnswer(request, response, toOwnAnswer(problem.toAnswer(), headers));
 }
 
 const METHODS = "GET, POST, PUT, PATCH, DELETE";

@@ -113,7 +113,8 @@ export async function* streamLive(
     if (world !== nameWorld(journal)) {
       world = nameWorld(journal);
       begins = true;
-      Object.assign(sent, { exchange: 0, change: 0 });
+      sent.exchange = 0;
+      sent.change = 0;
     }
     const parts = listNewParts(timeline, sent);
     const isHeldNew = held.revision !== sentHeldRevision;
@@ -158,11 +159,9 @@ function renderParts(parts: readonly Part[]): Omit<LiveBody, "begins" | "dropped
   const exchanges = parts.filter(isExchange);
   return {
     requests: exchanges.filter(({ delivery }) => delivery === undefined).map(renderLine),
-    history: parts
-      .filter((part): part is HistoryEntry => !isExchange(part))
-      .map((entry) => renderHistoryEntry(entry)),
-    attempts: exchanges.flatMap(({ delivery, history: of, duration_ms, fault }) =>
-      delivery === undefined || of === null ? [] : [{ history: of, duration_ms, ...(fault && { fault }) }],
+    history: parts.filter((part): part is HistoryEntry => !isExchange(part)).map(renderHistoryEntry),
+    attempts: exchanges.flatMap(({ delivery, history, duration_ms, fault }) =>
+      delivery === undefined || history === null ? [] : [{ history, duration_ms, ...(fault && { fault }) }],
     ),
   };
 }

@@ -10,7 +10,7 @@ import type { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { unprocessable } from "./problem.ts";
 import { toReader } from "./snapshot-diff.ts";
-import { validatePublicForm } from "./state/change-records.ts";
+import { findRecordProblem } from "./state/change-records.ts";
 import { listStateCollections, StateCollection } from "./state/state-collection.ts";
 
 /**
@@ -49,7 +49,7 @@ function validateRecord(
   tx: Transaction,
   place: string,
 ): void {
-  const { problem } = validatePublicForm(state, record, tx);
+  const problem = findRecordProblem(state, record, tx);
   if (problem === undefined) return;
   const { collection } = state;
   const id = collection.getId(record);

@@ -1,11 +1,11 @@
 import { toHex } from "../../engine/bytes.ts";
-import type { WireRequest } from "../../engine/pipeline/plain-http.ts";
-import { BASE_HEADER, toBaseHeaders } from "../../engine/pipeline/plain-http.ts";
+import { BASE_HEADER, toBaseHeaders, type WireRequest } from "../../engine/pipeline/plain-http.ts";
 import { digest, randomHex } from "../../engine/platform.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { sendRecorded } from "../../tools/bundle/replay-traffic.ts";
+import { toPairs } from "../../tools/har/har-entry.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
 import { conflict, type Problem, readRuleField } from "../problem.ts";
@@ -61,15 +61,15 @@ export async function repeatRequest(
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
     const matchesEntry = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
-    const repeated = {
+    const request = {
       method: entry.method,
       target: `/_s/${target.name}${entry.path}${query}`,
       headers: [...copyHeaders(entry), [MARK_HEADER, mark], ...toBaseHeaders(entry.base_url)],
       body: entry.request_body,
     };
     const answer = await (target instanceof RemoteSandbox
-      ? sendToRemote(entry, target, repeated)
-      : sendRecorded(target, server.request, { ...repeated, matchesEntry }));
+      ? sendToRemote(entry, target, request)
+      : sendRecorded(target, server.request, { ...request, matchesEntry }));
     if (answer === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return answer;
   } finally {
@@ -86,11 +86,14 @@ async function sendToRemote(
   const answer = await target.send(request).catch(() => undefined);
   if (answer === undefined) return undefined;
   const { status, body } = answer;
-  const headers = toPairs(answer.headers).filter(([name]) => name!.toLowerCase() !== "transfer-encoding");
-  const [, id = ""] = headers.find(([name]) => name!.toLowerCase() === "x-request-id") ?? [];
+  const headers = toPairs(answer.headers).filter(([name]) => name.toLowerCase() !== "transfer-encoding");
+  const [, id = ""] = headers.find(([name]) => name.toLowerCase() === "x-request-id") ?? [];
   const sha256 = toHex(digest("sha256", body));
   return {
-    ...{ id, status, response_headers: headers.flat(), response_body: body },
+    id,
+    status,
+    response_headers: headers.flat(),
+    response_body: body,
     streamed: typeof streamed === "object" ? { bytes: body.length, sha256 } : undefined,
   };
 }
@@ -126,11 +129,7 @@ async function armRule(
 }
 
 function copyHeaders({ request_headers }: JournalEntry): string[][] {
-  return toPairs(request_headers).filter(([name]) => !NOT_SENT_AGAIN.has(name!.toLowerCase()));
-}
-
-function toPairs(headers: readonly string[]): string[][] {
-  return Array.from({ length: Math.floor(headers.length / 2) }, (_, i) => headers.slice(2 * i, 2 * i + 2));
+  return toPairs(request_headers).filter(([name]) => !NOT_SENT_AGAIN.has(name.toLowerCase()));
 }
 
 function notRepeatable(detail: string): Problem {

@@ -1,9 +1,9 @@
 import isEqual from "fast-deep-equal";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { normalizePath } from "../../engine/contract/http-url.ts";
-import { withLibraryType } from "../../engine/contract/schema.ts";
+import { ClosedObject, withLibraryType } from "../../engine/contract/schema.ts";
 import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath } from "../../engine/faults/check-rule.ts";
 import { listMatchingOperations } from "../../engine/faults/rule.ts";
@@ -41,25 +41,14 @@ export const DELIVERY_FIELDS = {
   webhook: Text("Of deliveries: the id of the webhook"),
 };
 
-export interface EntryMatch {
-  /** An operation id or a glob of ids. */
-  operation?: string | undefined;
-  /** A number, or a class such as `4xx`. */
-  status?: number | string | undefined;
-  code?: string | undefined;
-  method?: string | undefined;
-  /** A glob of paths, without sandbox prefix and query. */
-  path?: string | undefined;
-  /** `scenario/stage`. */
-  stage?: string | undefined;
-  principal?: string | undefined;
-  /** The minimum content of the request's JSON body. */
-  body?: unknown;
-  /** An event name or a glob of names: matches delivery attempts, as do the two below (interfaces 14). */
-  event?: string | undefined;
-  webhook?: string | undefined;
-  attempt?: number | undefined;
-}
+export const EntryMatch = ClosedObject({
+  ...CONDITION_FIELDS,
+  principal: Text("The id of the user who called"),
+  body: Type.Optional(Type.Unknown({ description: "Fields that the JSON body must contain" })),
+  ...DELIVERY_FIELDS,
+  attempt: Type.Optional(Type.Integer({ minimum: 1, description: "Of deliveries: which attempt" })),
+});
+export type EntryMatch = Static<typeof EntryMatch>;
 
 /** Other methods are possible, but in an expectation they are probably typing errors. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -115,10 +104,8 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
     const name = method.toUpperCase();
     const methodsInJournal = words.present?.methods;
     if (methodsInJournal !== undefined && !methodsInJournal.has(name) && !METHODS.includes(name)) {
-      const [problem, advice] = [
-        "is not a method that a request may have",
-        `there are ${METHODS.join(", ")}`,
-      ];
+      const problem = "is not a method that a request may have";
+      const advice = `there are ${METHODS.join(", ")}`;
       throw unknownWord(`${prefix}method`, method, { problem, candidates: METHODS, advice });
     }
     conditions.push(requireEqual("method", name, (entry) => entry.method));

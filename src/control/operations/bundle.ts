@@ -1,6 +1,5 @@
-import { sleep } from "../../engine/platform.ts";
 import { Bundle, BundleRefusal } from "../../tools/bundle/bundle.ts";
-import { type ControlOperation, operation } from "../operation.ts";
+import { type ControlOperation, operation, waitForDeliveries } from "../operation.ts";
 import { conflict } from "../problem.ts";
 
 export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
@@ -22,8 +21,7 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
           "start it with `understudy start`",
         );
       }
-      // Waits for deliveries in progress, so that each is complete; leaves out one that takes too long.
-      await Promise.race([sandbox.world.whenSettled(), sleep(MAX_WAIT_MS)]);
+      await waitForDeliveries(sandbox);
       const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
       try {
         return makeBundle(sandbox, recording, {
@@ -37,5 +35,3 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
     },
   }),
 ];
-
-const MAX_WAIT_MS = 5000;

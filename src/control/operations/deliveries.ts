@@ -61,12 +61,10 @@ export function listDeliveriesToRedeliver(
   api: Pick<Api, "events">,
   { ids, all_failed, since, webhook, again }: Static<typeof RedeliverInput>,
 ): Delivery[] {
-  if ((ids === undefined) === (all_failed === undefined))
-    throw unprocessable(
-      ids ? "all_failed" : "ids",
-      all_failed,
-      ids ? "cannot be given with ids" : "is needed, or else all_failed",
-    );
+  if (ids === undefined && all_failed === undefined)
+    throw unprocessable("ids", null, "is needed, or else all_failed");
+  if (ids !== undefined && all_failed !== undefined)
+    throw unprocessable("all_failed", all_failed, "cannot be given with ids");
   if (ids === undefined && again !== undefined)
     throw unprocessable("again", again, "goes with ids, not with all_failed");
   if (ids === undefined) {
@@ -75,9 +73,8 @@ export function listDeliveriesToRedeliver(
     const advice = `name a time with since, or a webhook; one call redelivers at most ${MAX_REDELIVERED}`;
     throw unprocessable("all_failed", true, `means ${failed.length} deliveries: ${advice}`);
   }
-  const misplacedField = since === undefined ? (webhook === undefined ? undefined : "webhook") : "since";
-  if (misplacedField !== undefined)
-    throw unprocessable(misplacedField, since ?? webhook, "goes with all_failed, not with ids");
+  for (const [field, value] of Object.entries({ since, webhook }))
+    if (value !== undefined) throw unprocessable(field, value, "goes with all_failed, not with ids");
   return [...new Set(ids)].map((id, i) => {
     const delivery = tx.get(deliveries, id);
     if (delivery === undefined)

@@ -11,16 +11,16 @@ import {
   requireStates,
 } from "../history/render-history-entry.ts";
 import { LIST_QUERY, listNewestFirst, NewestFirst } from "../list-entries.ts";
-import { type ControlOperation, operation } from "../operation.ts";
+import { type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { RESUME_HEADERS, readLastEvent, streamEntries } from "../stream-entries.ts";
 import { TRAVEL_OPERATIONS } from "./history-travel.ts";
 
-const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
-
 export const HistoryQuery = ClosedObject({
   kind: Type.Optional(StringEnum(HISTORY_KINDS, { description: "What did it" })),
-  subject: Text("The id of the record that it is about"),
-  cause: Text("The id of the entry that caused it, also through an advance of the clock"),
+  subject: OptionalText("The id of the record that it is about", { minLength: 1 }),
+  cause: OptionalText("The id of the entry that caused it, also through an advance of the clock", {
+    minLength: 1,
+  }),
   ...LIST_QUERY,
 });
 
@@ -64,9 +64,9 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     headers: RESUME_HEADERS,
     success: { status: 200, content_types: ["text/event-stream"], events: HistoryEntryBody },
     handle({ headers, sandbox: { history } }) {
-      const following = { after: readLastEvent(headers), render: renderHistoryEntry };
+      const options = { after: readLastEvent(headers), render: renderHistoryEntry };
       return new StreamBody("text/event-stream", (signal) =>
-        streamEntries("history", history, following, signal),
+        streamEntries("history", history, options, signal),
       );
     },
   }),

@@ -49,10 +49,8 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the control API's document",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server, site }) {
-      const { buildControlApiDocument: controlApiDocument } = await import(
-        "../../tools/reports/control-openapi.ts"
-      );
-      return controlApiDocument(CONTROL_OPERATIONS, server.version, site);
+      const { buildControlApiDocument } = await import("../../tools/reports/control-openapi.ts");
+      return buildControlApiDocument(CONTROL_OPERATIONS, server.version, site);
     },
   }),
 ];

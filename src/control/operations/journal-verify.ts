@@ -8,7 +8,7 @@ import { webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { checkInput } from "../check-input.ts";
-import { CONDITION_FIELDS, DELIVERY_FIELDS, type MatchableWords, Text } from "../journal/match-entry.ts";
+import { EntryMatch, type MatchableWords } from "../journal/match-entry.ts";
 import {
   Count,
   createCountVerifier,
@@ -21,13 +21,6 @@ import { operation } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
 import { waitForChange } from "../stream-entries.ts";
 
-const Match = ClosedObject({
-  ...CONDITION_FIELDS,
-  principal: Text("The id of the user who called"),
-  body: Type.Optional(Type.Unknown({ description: "Fields that the JSON body must contain" })),
-  ...DELIVERY_FIELDS,
-  attempt: Type.Optional(Type.Integer({ minimum: 1, description: "Of deliveries: which attempt" })),
-});
 const Within = Type.Optional(
   withLibraryType(
     "Duration",
@@ -39,17 +32,17 @@ const Within = Type.Optional(
   ),
 );
 
-const CountExpectation = ClosedObject({ match: Match, count: Count, within: Within });
+const CountExpectation = ClosedObject({ match: EntryMatch, count: Count, within: Within });
 const SequenceExpectation = ClosedObject({
-  sequence: Type.Array(Match, { minItems: 1, maxItems: 100, description: "In this order" }),
+  sequence: Type.Array(EntryMatch, { minItems: 1, maxItems: 100, description: "In this order" }),
   strict: Type.Optional(
     Type.Boolean({ description: "No other entry that one of the steps matches may be between them" }),
   ),
   within: Within,
 });
-type Expected = Static<typeof CountExpectation> | Static<typeof SequenceExpectation>;
+type Expectation = Static<typeof CountExpectation> | Static<typeof SequenceExpectation>;
 
-export const Expectation = Type.Unsafe<Expected>({
+export const Expectation = Type.Unsafe<Expectation>({
   $id: "Expectation",
   type: "object",
   anyOf: [CountExpectation, SequenceExpectation],
@@ -85,7 +78,7 @@ export const checkJournal = operation({
 });
 
 /** @throws Problem 422 */
-function createVerifier(body: Expected, words: MatchableWords): Verify {
+function createVerifier(body: Expectation, words: MatchableWords): Verify {
   if ("sequence" in body) {
     checkInput(SequenceExpectation, body);
     return createSequenceVerifier({ sequence: body.sequence, strict: body.strict ?? false }, words);
@@ -120,15 +113,15 @@ function requireCompleteJournal({ dropped }: Journal): void {
 /** After entries were lost, any user, webhook and path is possible. */
 function listKnownWords({ api, world, journal, faults }: Sandbox): MatchableWords {
   if (journal.dropped > 0) return { api, present: undefined };
-  const present = world.read();
+  const reader = world.read();
   const entries = journal.entries();
   const callers = entries.flatMap(({ principal }) => principal ?? []);
   const receivers = entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []);
   return {
     api,
     present: {
-      users: new Set([...[...present.all(users)].map(({ id }) => id), ...callers]),
-      webhooks: new Set([...[...present.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),
+      users: new Set([...[...reader.all(users)].map(({ id }) => id), ...callers]),
+      webhooks: new Set([...[...reader.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),
       paths: new Set(entries.map(({ path }) => normalizePath(path))),
       methods: new Set(entries.map(({ method }) => method)),
       stages: new Set([...faults.rules.stages, ...entries.flatMap(({ stages = [] }) => stages)]),

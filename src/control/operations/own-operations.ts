@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { OwnOperationError } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { RawBody } from "../../engine/contract/reply.ts";
+import { noContent, RawBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { requireRoom } from "../limits.ts";
@@ -22,8 +22,12 @@ const OwnOperation = ClosedObject(
     $id: "OwnOperation",
     examples: [
       {
-        ...{ id: "listTags", method: "GET", path: "/v1/tags", summary: "List tags" },
-        ...{ source: "openapi", scope: "sandbox" },
+        id: "listTags",
+        method: "GET",
+        path: "/v1/tags",
+        summary: "List tags",
+        source: "openapi",
+        scope: "sandbox",
       },
     ],
   },
@@ -122,7 +126,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, content_types: ["text/plain"] },
     async handle({ sandbox }) {
       const { generateOwnTypes } = await import("../../tools/reports/own-types.ts");
-      return new RawBody("text/plain; charset=utf-8", generateOwnTypes(sandbox.api)) as never;
+      return new RawBody("text/plain; charset=utf-8", generateOwnTypes(sandbox.api));
     },
   }),
   operation({
@@ -132,8 +136,8 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show this sandbox's API, with its own operations",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ sandbox, server, site }) {
-      const { buildOpenApiDocument: openApiDocument } = await import("../../tools/reports/openapi.ts");
-      return openApiDocument(sandbox.api, server.version, site);
+      const { buildOpenApiDocument } = await import("../../tools/reports/openapi.ts");
+      return buildOpenApiDocument(sandbox.api, server.version, site);
     },
   }),
   operation({
@@ -145,7 +149,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 204 },
     handle({ sandbox }) {
       sandbox.setResources([]);
-      return undefined as never;
+      return noContent();
     },
   }),
 ];
@@ -153,18 +157,15 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
 function listOwnOperations({ api, own }: Sandbox, warnings: string[]) {
   const sandboxOnly = new Set<AnyOperation>(own.flatMap(({ operations }) => operations));
   const items = api.operations
-    .filter((one) => one.sourceFile !== undefined)
-    .map((one) => {
-      const { id, method, path, summary, sourceFile: source = "" } = one;
-      return {
-        id,
-        method,
-        path,
-        summary,
-        source,
-        scope: sandboxOnly.has(one) ? ("sandbox" as const) : ("server" as const),
-      };
-    });
+    .filter(({ sourceFile }) => sourceFile !== undefined)
+    .map((one) => ({
+      id: one.id,
+      method: one.method,
+      path: one.path,
+      summary: one.summary,
+      source: one.sourceFile!,
+      scope: sandboxOnly.has(one) ? ("sandbox" as const) : ("server" as const),
+    }));
   const collections = api.resources
     .filter((resource) => resource.own !== undefined)
     .flatMap((resource) => resource.collections.map(({ name }) => name));

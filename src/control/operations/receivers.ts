@@ -111,7 +111,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(ReceiverBody) },
     handle(call) {
       const all = call.sandbox.world.read().index(receivers, "newest", "");
-      return { items: [...all].map((receiver) => renderReceiver(call, receiver)), total: all.size };
+      return toList([...all].map((receiver) => renderReceiver(call, receiver)));
     },
   }),
   operation({

@@ -4,6 +4,7 @@ import { ClosedObject, ListOf, StringEnum, Timestamp } from "../../engine/contra
 import type { SavingFailure } from "../../persistence/saver.ts";
 import { CataloguedEvent } from "../../tools/reports/event-catalogue.ts";
 import { FidelityLedger } from "../../tools/reports/fidelity.ts";
+import { FleetBody, FleetFiguresBody } from "../directory.ts";
 import { formatMetrics } from "../metrics.ts";
 import { type ControlOperation, operation, toList } from "../operation.ts";
 
@@ -23,17 +24,6 @@ const Saving = ClosedObject({
   reason: Type.Optional(Type.String()),
 });
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description });
-
-const FleetFigures = ClosedObject({
-  node: Type.String({ description: "This node's `--node-url`" }),
-  lease: StringEnum(["held", "lost"], { description: "Whether it may own anything at the moment" }),
-  owned: Count("Sandboxes that this node owns"),
-  proxied: Count("Requests proxied to other nodes since the start"),
-  taken_over: Count("Sandboxes taken over since the start"),
-  fenced: Count("Sandboxes taken away since the start"),
-});
-
 export const HealthBody = ClosedObject(
   {
     status: Type.Literal("ok"),
@@ -45,54 +35,10 @@ export const HealthBody = ClosedObject(
       Type.Unsafe<Static<typeof Saving>>({ ...Saving, description: "With `--persist` or `--store`" }),
     ),
     fleet: Type.Optional(
-      Type.Unsafe<Static<typeof FleetFigures>>({ ...FleetFigures, description: "With `--store`" }),
+      Type.Unsafe<Static<typeof FleetFiguresBody>>({ ...FleetFiguresBody, description: "With `--store`" }),
     ),
   },
   { $id: "Health", examples: [{ status: "ok", version: "0.1.0", uptime_seconds: 12, sandboxes: 1 }] },
-);
-
-export const FleetBody = ClosedObject(
-  {
-    store: Type.Union([Type.String(), Type.Null()], {
-      description: "The URL of its Redis; null for a single server",
-    }),
-    nodes: Type.Array(
-      ClosedObject({
-        url: Type.String({ description: "Where the other nodes reach it" }),
-        version: Type.String(),
-        started_at: Timestamp({ description: "On that machine's clock" }),
-        owned: Count("Sandboxes that it owns"),
-      }),
-      { description: "The living nodes" },
-    ),
-    sandboxes: ClosedObject({
-      total: Count("In the fleet"),
-      owned: Count("That a living node owns"),
-      free: Count("Without an owner; the next node that is asked for one takes it over"),
-    }),
-    leases: Type.Array(
-      ClosedObject({
-        sandbox: Type.String(),
-        node: Type.Union([Type.String(), Type.Null()], { description: "Its owner; null if it has none" }),
-        epoch: Count("Grows with each owner"),
-      }),
-      { description: "In order of creation" },
-    ),
-  },
-  {
-    $id: "Fleet",
-    description: "Nodes, sandboxes and leases of a fleet",
-    examples: [
-      {
-        store: "redis://10.0.0.9:6379",
-        nodes: [
-          { url: "http://10.0.0.5:4747", version: "0.1.0", started_at: "2026-03-15T12:00:00.000Z", owned: 1 },
-        ],
-        sandboxes: { total: 1, owned: 1, free: 0 },
-        leases: [{ sandbox: "default", node: "http://10.0.0.5:4747", epoch: 1 }],
-      },
-    ],
-  },
 );
 
 export const OpenApiDocument = Type.Unsafe<Record<string, unknown>>({
@@ -151,8 +97,8 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the emulated API's document",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server, site }) {
-      const { buildOpenApiDocument: openApiDocument } = await import("../../tools/reports/openapi.ts");
-      return openApiDocument(server.api, server.version, site);
+      const { buildOpenApiDocument } = await import("../../tools/reports/openapi.ts");
+      return buildOpenApiDocument(server.api, server.version, site);
     },
   }),
   operation({

@@ -1,13 +1,19 @@
 import { type Static, Type } from "typebox";
 import { noContent, Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Timestamp } from "../../engine/contract/schema.ts";
-import { sleep } from "../../engine/platform.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../../engine/sandbox/sandbox-value.ts";
 import { encodeSnapshot } from "../../engine/sandbox/snapshots.ts";
 import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
-import { type ControlOperation, OptionalText, operation, sandboxParams, toList } from "../operation.ts";
+import {
+  type ControlOperation,
+  OptionalText,
+  operation,
+  sandboxParams,
+  toList,
+  waitForDeliveries,
+} from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { RemoteSandbox, requireNamedSandbox } from "../remote-sandbox.ts";
 import { renderSandbox, SandboxBody, sumRecords } from "../sandbox-body.ts";
@@ -19,8 +25,6 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const NOW = "now";
 const MAX_SNAPSHOTS = 1000;
 const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
-/** Maximum wait of a snapshot for deliveries in progress, so that it does not contain half of an attempt. */
-const MAX_WAIT_MS = 5000;
 
 const OfSnapshot = sandboxParams({
   snap: Type.String({ description: "The snapshot's name", examples: ["before"] }),
@@ -78,7 +82,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: SnapshotBody },
     async handle({ body: { name }, sandbox }) {
       requireName(sandbox, name);
-      await Promise.race([sandbox.world.whenSettled(), sleep(MAX_WAIT_MS)]);
+      await waitForDeliveries(sandbox);
       // Checked again, since another call may have taken the name meanwhile.
       if (sandbox.snapshots.has(name)) {
         throw conflict(
@@ -119,11 +123,11 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
       if (snap !== NOW)
         return { name: snap, ...(await encodeSnapshot(requireSnapshot(sandbox, snap), blobs)) };
       sandbox.world.catchUp();
-      const present = sandbox.toValue();
+      const value = sandbox.toValue();
       try {
-        return { name: snap, ...(await encodeSnapshot(present, blobs)) };
+        return { name: snap, ...(await encodeSnapshot(value, blobs)) };
       } finally {
-        blobs.release(present.blobs);
+        blobs.release(value.blobs);
       }
     },
   }),

@@ -24,7 +24,7 @@ import {
   removeRecord,
   requireRecord,
   type Target,
-  updateRecord as update,
+  updateRecord,
 } from "../state/change-records.ts";
 import {
   createMatcher,
@@ -226,7 +226,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     handle(call) {
       const { sandbox, body } = call;
       const state = requireStateCollection(sandbox.api, call.params.collection);
-      return update(toTarget(call, state), call.params.id, body);
+      return updateRecord(toTarget(call, state), call.params.id, body);
     },
   }),
   operation({

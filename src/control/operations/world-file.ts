@@ -2,16 +2,12 @@ import { Type } from "typebox";
 import { fromLooseBase64 } from "../../engine/bytes.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
-import { sleep } from "../../engine/platform.ts";
 import { SANDBOX_NAME } from "../../engine/sandbox/registry.ts";
 import { requireRoom } from "../limits.ts";
-import { type ControlOperation, OptionalText, operation } from "../operation.ts";
+import { type ControlOperation, OptionalText, operation, waitForDeliveries } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
 import { renderSandbox, SandboxBody } from "../sandbox-body.ts";
 import { MAX_FILE_BYTES, WORLD_TYPE } from "../world-file/world-file.ts";
-
-/** Maximum wait for deliveries in progress, so that the file has complete ones. */
-const MAX_WAIT_MS = 5000;
 
 export const OpenInput = ClosedObject(
   {
@@ -32,7 +28,7 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
     reads: true,
     success: { status: 200, content_types: [WORLD_TYPE] },
     async handle({ sandbox, server }) {
-      await Promise.race([sandbox.world.whenSettled(), sleep(MAX_WAIT_MS)]);
+      await waitForDeliveries(sandbox);
       sandbox.world.catchUp();
       const { exportWorld } = await import("../world-file/export-world.ts");
       return new RawBody(WORLD_TYPE, await exportWorld(sandbox, server));

@@ -112,23 +112,23 @@ function requireFreeId(tx: Transaction, collection: AnyCollection, id: unknown):
  */
 function requireWholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): Fields {
   const record = (tx.get(state.collection, state.collection.getId(inserted)) ?? inserted) as Fields;
-  const { problem } = validatePublicForm(state, record, tx);
-  if (problem) throw problem;
+  const problem = findRecordProblem(state, record, tx);
+  if (problem !== undefined) throw problem;
   return state.toPublic(record, tx);
 }
 
 /** The problem of a stored record whose public form does not fit its schema; used for uploaded snapshots too. */
-export function validatePublicForm(
+export function findRecordProblem(
   state: StateCollection,
   record: Fields,
   tx: Transaction,
-): { problem?: Problem } {
+): Problem | undefined {
   try {
     state.requireStoredNumbers(record, tx);
     state.checkWhole(record, tx);
-    return {};
+    return undefined;
   } catch (error) {
-    if (error instanceof Problem) return { problem: error };
-    return { problem: unprocessable("body", null, "is not a valid record of the collection") };
+    if (error instanceof Problem) return error;
+    return unprocessable("body", null, "is not a valid record of the collection");
   }
 }

@@ -138,14 +138,14 @@ export type Bundle = Static<typeof Bundle>;
  * Parses the text of a bundle's file. @throws DocumentError if it is not a bundle, or was written by a newer Understudy
  */
 export function readBundle(text: string, file: string): Bundle {
-  const refuse = (field: string, message: string) => {
+  const refuse = (field: string, message: string): never => {
     throw new DocumentError([{ file, line: 0, column: 0, field, message }]);
   };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return refuse("", `this is not JSON: ${(error as Error).message}`) as never;
+    return refuse("", `this is not JSON: ${(error as Error).message}`);
   }
   const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
   if (format !== BUNDLE_FORMAT)

@@ -1,5 +1,6 @@
 import type { Method } from "../../engine/contract/operation.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import { type Delivery, deliveries } from "../../engine/resources/webhooks/schema.ts";
 import type { Sandbox, SandboxChange } from "../../engine/sandbox/sandbox.ts";
 import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
@@ -147,10 +148,14 @@ export class Recordings {
   /** Records that a receiver was closed without a call; a replay closes it by a call. */
   onLeaseEnd(sandbox: Sandbox, receiver_id: string): void {
     const path = `/receivers/${receiver_id}`;
-    this.onCall(sandbox, {
-      ...{ operation: "receivers.delete", method: "DELETE" },
-      ...{ path, body: undefined, status: 204 },
-    });
+    const call = {
+      operation: "receivers.delete",
+      method: "DELETE",
+      path,
+      body: undefined,
+      status: 204,
+    } as const;
+    this.onCall(sandbox, call);
   }
 
   readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
@@ -166,9 +171,7 @@ export class Recordings {
       }
       const { response_code, ended_at } = attempt;
       const end = ended_at === undefined ? undefined : sandbox.world.origin + ended_at;
-      const attempts = recording.attempts.get(id) ?? [];
-      attempts.push({ response_code, ended_at: end });
-      recording.attempts.set(id, attempts);
+      getOrAdd(recording.attempts, id, () => []).push({ response_code, ended_at: end });
     }
   };
 

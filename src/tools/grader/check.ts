@@ -186,7 +186,7 @@ export async function deliverWhenFree(session: Session, delivery: TestDelivery):
 /** Sends deliveries one after another. Returns the finding for the first that was not accepted, or null. */
 export async function deliverInTurn(session: Session, deliveries: TestDelivery[]): Promise<Finding | null> {
   for (const [index, delivery] of deliveries.entries()) {
-    const attempt: Attempt = await session.deliver(delivery);
+    const attempt = await session.deliver(delivery);
     if (isAccepted(attempt)) continue;
     const again = deliveries.indexOf(delivery) < index ? " (a repetition)" : "";
     return explainNotAccepted(session, attempt, `delivery ${index + 1}${again}`);

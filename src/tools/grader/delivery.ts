@@ -7,8 +7,6 @@ import { Random } from "../../engine/state/random.ts";
 import { SIGNATURE_HEADER, sign, toDeliveryHeaders } from "../../engine/webhooks/sign.ts";
 import type { RawRequest } from "./network.ts";
 
-export type { Payload };
-
 /** A delivery as the grader sends it. */
 export interface TestDelivery {
   id: string;

@@ -15,7 +15,7 @@ export interface Diagnosis {
 
 interface Guess {
   cause: string;
-  codes: VerdictCode[];
+  code: VerdictCode;
   signature: string;
 }
 
@@ -44,8 +44,8 @@ export async function diagnoseRefusal(session: Session): Promise<Diagnosis | nul
     const answers = await Promise.all(tried.map(({ delivery }) => session.deliver(delivery)));
     const acceptedIndex = answers.findIndex(isAccepted);
     if (acceptedIndex >= 0) {
-      const { cause, codes } = tried[acceptedIndex]!;
-      return { cause, fix: codes.map((code) => FIXES[code]).join(" ") };
+      const { cause, code } = tried[acceptedIndex]!;
+      return { cause, fix: FIXES[code] };
     }
     if (tried.length < size || answers.some(isDeferred)) return null;
   }
@@ -85,33 +85,25 @@ function toGuess({ mistake, key, bytes, digest }: DigestCandidate): Guess {
     mistake === "hash"
       ? `it takes a plain hash of the body with ${key}`
       : `it takes the HMAC with ${key} over ${bytes}`;
-  return { cause, codes: [code], signature: `sha256=${toHex(digest)}` };
+  return { cause, code, signature: `sha256=${toHex(digest)}` };
 }
 
 function listOtherForms(signature: string): Guess[] {
   const hex = signature.slice("sha256=".length);
   const base64 = toBase64(fromHex(hex));
   return [
-    { cause: "it expects the digest without sha256= before it", codes: ["no-prefix"], signature: hex },
-    {
-      cause: "it expects the digest in base64",
-      codes: ["wrong-encoding"],
-      signature: `sha256=${base64}`,
-    },
+    { cause: "it expects the digest without sha256= before it", code: "no-prefix", signature: hex },
+    { cause: "it expects the digest in base64", code: "wrong-encoding", signature: `sha256=${base64}` },
     {
       cause: "it expects the digest in base64, without sha256= before it",
-      codes: ["wrong-encoding"],
+      code: "wrong-encoding",
       signature: base64,
     },
     {
       cause: "it expects the digest in upper case",
-      codes: ["upper-case"],
+      code: "upper-case",
       signature: `sha256=${hex.toUpperCase()}`,
     },
-    {
-      cause: "it expects another prefix than sha256=",
-      codes: ["wrong-prefix"],
-      signature: `v1=${hex}`,
-    },
+    { cause: "it expects another prefix than sha256=", code: "wrong-prefix", signature: `v1=${hex}` },
   ];
 }

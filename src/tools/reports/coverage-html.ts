@@ -64,7 +64,7 @@ export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consol
 <div class="map" role="region" aria-label="Operations and their outcomes" tabindex="0"><table>
 <thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${columns.map(renderHeadHtml)}<th scope="col">Other</th></tr></thead>
 <tbody>
-${matrix.operations.map((row) => renderRowHtml(row, { columns, most: maxHits, consoleUrl }))}</tbody>
+${matrix.operations.map((row) => renderRowHtml(row, { columns, maxHits, consoleUrl }))}</tbody>
 </table></div>`,
   });
 }
@@ -90,13 +90,13 @@ function renderRowHtml(
   row: CoveredOperation,
   {
     columns,
-    most: maxHits,
+    maxHits,
     consoleUrl,
-  }: { columns: readonly Column[]; most: number; consoleUrl: string | undefined },
+  }: { columns: readonly Column[]; maxHits: number; consoleUrl: string | undefined },
 ): Html {
   const hits = new Map(row.outcomes.map((outcome) => [toKey(outcome.status, outcome.code), outcome.hits]));
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
-  const cells = columns.map(({ key }) => renderCellHtml(row, key, { hits: hits.get(key), most: maxHits }));
+  const cells = columns.map(({ key }) => renderCellHtml(row, key, { hits: hits.get(key), maxHits }));
   const seen = `${row.outcomes.filter((one) => one.hits > 0).length} of ${row.outcomes.length}`;
   const name = row.operation.split(/(?<=[._])/).flatMap((part) => [html`<wbr>`, part]);
   const nameHtml =
@@ -109,7 +109,7 @@ function renderRowHtml(
 function renderCellHtml(
   { operation }: CoveredOperation,
   key: string,
-  { hits, most: maxHits }: { hits: number | undefined; most: number },
+  { hits, maxHits }: { hits: number | undefined; maxHits: number },
 ): Html {
   if (hits === undefined) return html`<td class="none"></td>`;
   // Each cell has its own label, since the headers of a large map are out of sight.

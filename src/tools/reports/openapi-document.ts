@@ -129,7 +129,7 @@ function toOperationObject<O extends AnyDeclaration>(
     "x-section": section,
     ...api.listNotes(operation),
     parameters: listParameters(operation, schemas),
-    ...(operation.body && !described ? { requestBody: toRequestBody(operation, schemas) } : {}),
+    ...(operation.body && !described ? { requestBody: toRequestBody(operation.body, schemas) } : {}),
     ...described,
     responses: {
       ...Object.fromEntries(
@@ -169,18 +169,18 @@ function listParameters(
   ];
 }
 
-function toRequestBody({ body }: AnyDeclaration, components: SchemaComponents): JsonObject {
-  if (body!.kind === "json") {
+function toRequestBody(body: NonNullable<AnyDeclaration["body"]>, components: SchemaComponents): JsonObject {
+  if (body.kind === "json") {
     return {
-      required: body!.optional !== true,
-      content: { "application/json": { schema: components.addSchema(body!.schema) } },
+      required: body.optional !== true,
+      content: { "application/json": { schema: components.addSchema(body.schema) } },
     };
   }
-  if (body!.kind === "stream") {
+  if (body.kind === "stream") {
     return { content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
   }
-  const fields = body!.fields as { properties?: Record<string, TSchema>; required?: string[] };
-  const files = Object.entries(body!.files);
+  const fields = body.fields as { properties?: Record<string, TSchema>; required?: string[] };
+  const files = Object.entries(body.files);
   const properties = Object.entries(fields.properties ?? {}).map(([name, one]) => [
     name,
     components.addSchema(one),
@@ -272,28 +272,28 @@ export class SchemaComponents {
 
   private inline(schema: TSchema): JsonObject {
     const copy: JsonObject = {};
-    for (const [key, convertValue] of Object.entries(schema)) {
+    for (const [key, value] of Object.entries(schema)) {
       if (INTERNAL.has(key)) continue;
-      if (key === "format" && convertValue === "date-or-instant") {
+      if (key === "format" && value === "date-or-instant") {
         copy["description"] ??= DATE_OR_INSTANT;
-      } else copy[key] = this.convertValue(key, convertValue);
+      } else copy[key] = this.convertValue(key, value);
     }
     return copy;
   }
 
-  private convertValue(key: string, convertValue: unknown): unknown {
+  private convertValue(key: string, value: unknown): unknown {
     if (key === "properties" || key === "patternProperties") {
       return Object.fromEntries(
-        Object.entries(convertValue as Record<string, TSchema>).map(([name, inner]) => [
+        Object.entries(value as Record<string, TSchema>).map(([name, inner]) => [
           name,
           this.addSchema(inner),
         ]),
       );
     }
-    if (key === "items" || (key === "additionalProperties" && typeof convertValue === "object"))
-      return this.addSchema(convertValue as TSchema);
+    if (key === "items" || (key === "additionalProperties" && typeof value === "object"))
+      return this.addSchema(value as TSchema);
     if (key === "anyOf" || key === "oneOf" || key === "allOf")
-      return (convertValue as TSchema[]).map((inner) => this.addSchema(inner));
-    return convertValue;
+      return (value as TSchema[]).map((inner) => this.addSchema(inner));
+    return value;
   }
 }

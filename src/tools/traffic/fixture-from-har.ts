@@ -5,6 +5,7 @@ import { visitReferences } from "../../engine/contract/references.ts";
 import type { FixtureData, Resource } from "../../engine/contract/resource.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
 import { type FixtureShape, getFixtureShape } from "../../engine/fixtures/fixture-shape.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import type { Contract } from "../verify/contract.ts";
 import { type OperationExchange, visitExchanges } from "../verify/recorded/archive.ts";
 import { EXTRACTORS } from "./extractors.ts";
@@ -151,15 +152,15 @@ function removeValue(document: Fields, place: string): void {
 function addMissingRecords(document: Fields, shape: FixtureShape): void {
   const idsByCollection = new Map<string, Set<string>>();
   visitReferences(shape.document, document, ({ reference: { collection }, id }) => {
-    idsByCollection.set(collection, (idsByCollection.get(collection) ?? new Set()).add(id));
+    getOrAdd(idsByCollection, collection, () => new Set<string>()).add(id);
   });
   for (const [collection, ids] of idsByCollection) {
     const list = shape.lists.get(collection);
     if (list === undefined) continue;
     const records = (document[collection] ?? []) as Fields[];
     document[collection] = records;
-    const present = new Set(records.map((record) => record[list.idKey]));
-    for (const id of ids) if (!present.has(id)) records.push({ [list.idKey]: id });
+    const existingIds = new Set(records.map((record) => record[list.idKey]));
+    for (const id of ids) if (!existingIds.has(id)) records.push({ [list.idKey]: id });
   }
 }
 

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../../engine/maps.ts";
 import { isMasked } from "../verify/check-answer.ts";
 
 export type Fields = Record<string, unknown>;
@@ -19,13 +20,10 @@ export class InferredFixture {
   record(list: string, idKey: string, fields: Fields): Fields {
     const id = fields[idKey];
     if (typeof id !== "string" || isMasked(id)) return {};
-    const records = this.lists.get(list) ?? new Map<string, Fields>();
-    this.lists.set(list, records);
-    const stored = records.get(id) ?? {};
-    const given = Object.entries(fields).filter(([, value]) => value !== undefined && !isMasked(value));
-    Object.assign(stored, Object.fromEntries(given));
-    records.set(id, stored);
-    return stored;
+    const records = getOrAdd(this.lists, list, () => new Map<string, Fields>());
+    const record = getOrAdd(records, id, (): Fields => ({}));
+    const known = Object.entries(fields).filter(([, value]) => value !== undefined && !isMasked(value));
+    return Object.assign(record, Object.fromEntries(known));
   }
 
   /** Returns a list within a record; creates it if needed. */
@@ -54,10 +52,8 @@ export class InferredFixture {
 
   /** Records that a fixture lists by organization. */
   openForOrganization<T>(key: string, organization_id: string, start: () => T): T {
-    const all = this.maps.get(key) ?? new Map<string, unknown>();
-    this.maps.set(key, all);
-    const records = (all.get(organization_id) ?? start()) as T;
-    all.set(organization_id, records);
+    const all = getOrAdd(this.maps, key, () => new Map<string, unknown>());
+    const records = getOrAdd(all, organization_id, start) as T;
     this.addOrganization(organization_id);
     return records;
   }

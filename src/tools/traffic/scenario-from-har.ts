@@ -2,6 +2,7 @@ import { toCodeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../engine/contract/operation.ts";
 import { pluralize } from "../../engine/contract/text.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import type { Contract } from "../verify/contract.ts";
 import { type OperationExchange, visitExchanges } from "../verify/recorded/archive.ts";
 
@@ -13,7 +14,7 @@ export interface RecordedScenario {
 }
 
 /** How long the answers of one operation took, and how often each error occurred. */
-interface ObservedOperation {
+interface Observation {
   operation: AnyOperation;
   calls: number;
   waits: WaitSample;
@@ -65,12 +66,14 @@ export async function inferScenarioFromHar({
   contract: Contract;
   name: string;
 }): Promise<RecordedScenario> {
-  const observed = new Map<string, ObservedOperation>();
+  const observations = new Map<string, Observation>();
   const { base, entries } = await visitExchanges({ contract, file, target: undefined }, () => ({
     skip() {},
-    exchange: (exchange) => recordCall(observed, exchange),
+    exchange: (exchange) => recordCall(observations, exchange),
   }));
-  const operations = [...observed.values()].toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
+  const operations = [...observations.values()].toSorted((a, b) =>
+    a.operation.id < b.operation.id ? -1 : 1,
+  );
   const calls = operations.reduce((sum, one) => sum + one.calls, 0);
   return {
     name,
@@ -81,23 +84,20 @@ export async function inferScenarioFromHar({
 }
 
 function recordCall(
-  observed: Map<string, ObservedOperation>,
+  observations: Map<string, Observation>,
   { operation, answer, wait_ms }: OperationExchange,
 ): void {
-  const observedOperation = observed.get(operation.id) ?? {
+  const observation = getOrAdd(observations, operation.id, () => ({
     operation,
     calls: 0,
     waits: new WaitSample(),
     errors: new Map(),
-  };
-  observed.set(operation.id, observedOperation);
-  observedOperation.calls += 1;
-  if (wait_ms !== undefined) observedOperation.waits.add(wait_ms);
+  }));
+  observation.calls += 1;
+  if (wait_ms !== undefined) observation.waits.add(wait_ms);
   if (answer.status < 400 || listSuccesses(operation).some(({ status }) => status === answer.status)) return;
   const { key, effect } = findError(operation, answer);
-  const error = observedOperation.errors.get(key) ?? { effect, times: 0 };
-  error.times += 1;
-  observedOperation.errors.set(key, error);
+  getOrAdd(observation.errors, key, () => ({ effect, times: 0 })).times += 1;
 }
 
 /** A code that the operation answers, so that the rule answers as it does; else the bare status. */
@@ -112,7 +112,7 @@ function findError(operation: AnyOperation, { status, json }: OperationExchange[
     : { key: code, effect: { error: code } };
 }
 
-function toLatencyRules({ operation, waits }: ObservedOperation): object[] {
+function toLatencyRules({ operation, waits }: Observation): object[] {
   if (waits.isEmpty) return [];
   const [p50, p99] = [waits.computePercentile(50), waits.computePercentile(99)];
   return [
@@ -125,7 +125,7 @@ function toLatencyRules({ operation, waits }: ObservedOperation): object[] {
 }
 
 /** Rules are evaluated in order, so the probability of each refers to the calls that earlier rules leave. */
-function toErrorRules({ operation, calls, errors }: ObservedOperation): object[] {
+function toErrorRules({ operation, calls, errors }: Observation): object[] {
   let remainingCalls = calls;
   return [...errors]
     .toSorted(([, a], [, b]) => b.times - a.times)

@@ -1,6 +1,7 @@
 import { type AnyOperation, isReadOnly } from "../../engine/contract/operation.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
 import { getPrefix } from "../../engine/contract/schema.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import { listPathParameters } from "./own-operation.ts";
 
 /** The declarations that a service is verified against. */
@@ -58,10 +59,10 @@ export class ObjectNames {
     const idFields = new Set(collections.map(({ idField }) => idField as string));
     const usedParameters = new Set<string>();
     for (const { name, idField, prefix } of collections) {
-      const getMainName = main.has(idField) ? idField : [...main].find(([, own]) => own === prefix)?.[0];
-      if (getMainName === undefined || usedParameters.has(getMainName)) continue;
-      usedParameters.add(getMainName);
-      this.mainNames.set(name, getMainName);
+      const mainName = main.has(idField) ? idField : [...main].find(([, own]) => own === prefix)?.[0];
+      if (mainName === undefined || usedParameters.has(mainName)) continue;
+      usedParameters.add(mainName);
+      this.mainNames.set(name, mainName);
     }
     const read = operations.filter(isReadOnly).flatMap(listParameters);
     for (const [name, prefix] of read) {
@@ -77,7 +78,7 @@ export class ObjectNames {
     const byParameter = new Map<string, Set<string>>();
     for (const { name, list = name } of parameters) {
       const key = this.getMainName(main.has(name) ? name : list);
-      byParameter.set(name, (byParameter.get(name) ?? new Set()).add(key));
+      getOrAdd(byParameter, name, () => new Set<string>()).add(key);
       this.ownObjects.set(list, { key, parameter: name });
     }
     // A name such as `id` may be that of many objects; then only their lists name them.

@@ -4,6 +4,7 @@ import { getPrefix } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import type { Warn } from "../../engine/documents/user-document.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import { InputError } from "../har/har-file.ts";
 import type { ObjectNames } from "./contract.ts";
 import { inventId, isInventedId } from "./exchange.ts";
@@ -45,8 +46,7 @@ export class KnownObjects {
   }
 
   private add(name: string, id: string): void {
-    const ids = this.seenIds.get(name) ?? new Set();
-    this.seenIds.set(name, ids);
+    const ids = getOrAdd(this.seenIds, name, () => new Set<string>());
     if (ids.size < MAX_SEEN) ids.add(id);
   }
 
@@ -140,15 +140,18 @@ export function inventParams({ params }: AnyOperation, fixed: PathParams = {}): 
   );
 }
 
-/** The same for an own operation; undefined if a parameter has a form of its own. */
+/**
+ * The same for an own operation; undefined if a parameter has a form of its own.
+ * @param examples existing ids, whose prefixes the invented ones get
+ */
 export function inventOwnParams(
   operation: AnyOperation,
   fixed: PathParams = {},
-  mainName: PathParams = {},
+  examples: PathParams = {},
 ): PathParams | undefined {
   const parameters = new Map(listParameters(operation, "path").map((one) => [one.name, one.schema]));
   const invented = listParameterNames(operation).map((name): [string, string | undefined] => {
-    const prefix = getPrefix(parameters.get(name) ?? {}) ?? /^[a-z]+_/.exec(mainName[name] ?? "")?.[0] ?? "";
+    const prefix = getPrefix(parameters.get(name) ?? {}) ?? /^[a-z]+_/.exec(examples[name] ?? "")?.[0] ?? "";
     return [name, fixed[name] ?? inventOwnId(parameters.get(name) ?? {}, prefix)];
   });
   if (invented.some(([, id]) => id === undefined)) return undefined;
@@ -165,10 +168,10 @@ function inventOwnId(schema: Record<string, unknown>, prefix: string): string | 
 }
 
 /** Why an operation cannot be called, and what the user can do about it. */
-export function describeMissing(mainName: KnownObjects, names: readonly string[]): string {
-  const missing = names.filter((name) => mainName.listCandidates(name).length === 0);
+export function describeMissing(known: KnownObjects, names: readonly string[]): string {
+  const missing = names.filter((name) => known.listCandidates(name).length === 0);
   const options = missing.map((name) => {
-    const meaning = USABLE_NAMES[name] ?? mainName.describeOwnName(name);
+    const meaning = USABLE_NAMES[name] ?? known.describeOwnName(name);
     return meaning === undefined ? name : `--use ${name}=… (${meaning})`;
   });
   return `not known: ${options.join(", ")}`;

@@ -84,15 +84,10 @@ export function findItems(json: unknown): readonly JsonObject[] | undefined {
 
 /** The field of a record that a path names: `tag_id`, `number` for `issue_number`, or `id`. */
 export function findIdField(record: JsonObject, parameter: string): string | undefined {
-  const names = [
-    parameter,
-    parameter
-      .split(/[_-]|(?=[A-Z])/)
-      .at(-1)!
-      .toLowerCase(),
-    "id",
-  ];
-  return names.find((name) => ["string", "number"].includes(typeof record[name]));
+  const lastWord = parameter.split(/[_-]|(?=[A-Z])/).at(-1)!;
+  return [parameter, lastWord.toLowerCase(), "id"].find((name) =>
+    ["string", "number"].includes(typeof record[name]),
+  );
 }
 
 /** The answer itself or the object in it that has the record's id. */

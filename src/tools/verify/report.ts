@@ -290,5 +290,5 @@ function renderRequestsHtml({ outcome, requests }: CheckReport, console: string 
     const entry = `${console}/timeline?entry=${encodeURIComponent(request.request_id)}`;
     return html`<a href="${entry}">${text}</a>`;
   });
-  return html`<details${outcome === "failed" ? " open" : ""}><summary>${requests.length} request${requests.length === 1 ? "" : "s"}</summary><pre>${lines}</pre></details>`;
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>${pluralize(requests.length, "request")}</summary><pre>${lines}</pre></details>`;
 }

@@ -8,8 +8,7 @@ import { discoverInUnderstudy, findConsoleUrl } from "./discover-understudy.ts";
 import type { Call } from "./exchange.ts";
 import { inventOwnParams, KnownObjects } from "./known-objects.ts";
 import { isReading, readNeededQuery } from "./own-operation.ts";
-import type { CheckReport, VerifyReport } from "./report.ts";
-import { countAssumptions, decideVerdict, summarize } from "./report.ts";
+import { type CheckReport, countAssumptions, decideVerdict, summarize, type VerifyReport } from "./report.ts";
 import { type Exchange, RunStopped, Target, type TargetOptions } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 

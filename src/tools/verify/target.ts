@@ -119,7 +119,7 @@ export class Target {
     const abort = new AbortController();
     const ownSignals = [abort.signal, AbortSignal.timeout(this.options.timeoutMs)];
     // A request that changes something is never aborted: without its answer the change could not be undone.
-    const getSignal = AbortSignal.any(changesNothing(call) ? [stop, ...ownSignals] : ownSignals);
+    const signal = AbortSignal.any(changesNothing(call) ? [stop, ...ownSignals] : ownSignals);
     const request = {
       operation,
       method,
@@ -131,7 +131,7 @@ export class Target {
       const response = await fetch(call.url ?? this.options.url + path, {
         method,
         redirect: "manual",
-        signal: getSignal,
+        signal,
         headers: this.makeHeaders(call),
         body: toBody(call),
       });

@@ -62,7 +62,7 @@ const BROKEN_ANSWERS = [
     (entry: JournalEntry) => isBrokenBy(entry, "empty"),
   ],
   ["wrong-type", "a page of HTML in place of JSON", makeHtmlAnswer(), isHtmlAnswer],
-] as const satisfies readonly unknown[];
+] as const;
 
 function makeHtmlAnswer() {
   const headers = { "Content-Type": "text/html; charset=utf-8" };

@@ -1,5 +1,6 @@
+import type { Payload } from "../../../engine/resources/webhooks/deliveries.ts";
 import { type Check, combineCases, defineAcceptCheck, expectAccepted } from "../check.ts";
-import type { Payload, TestDelivery, Transport } from "../delivery.ts";
+import type { TestDelivery, Transport } from "../delivery.ts";
 
 // Genuine deliveries whose bodies are unusual.
 
@@ -201,8 +202,13 @@ export const bodyChunked = defineCombinedAcceptCheck({
   advice:
     "Read the body to its end, whatever its framing, and join the pieces as bytes; never append them as text.",
   adviceAppliesTo: [
-    ...(["no-length", "bad-request", "unauthorized", "hung-up"] as const),
-    ...(["method", "exception", "too-large"] as const),
+    "no-length",
+    "bad-request",
+    "unauthorized",
+    "hung-up",
+    "method",
+    "exception",
+    "too-large",
   ],
   cases: (session) => {
     const delivery = session.makeDelivery({ event: "user.updated", data: { name: "漢字 😀 ".repeat(40) } });

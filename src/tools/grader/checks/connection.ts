@@ -26,8 +26,14 @@ export const connectionReuse: Check = {
   advice:
     "Answer with `Connection: close` where connections aren't kept; else read each body to its end before answering, and keep idle connections for some seconds.",
   adviceAppliesTo: [
-    ...(["hung-up", "late", "no-http", "bad-request"] as const),
-    ...(["unauthorized", "not-found", "exception", "method"] as const),
+    "hung-up",
+    "late",
+    "no-http",
+    "bad-request",
+    "unauthorized",
+    "not-found",
+    "exception",
+    "method",
   ],
   async run(session) {
     let reused = 0;

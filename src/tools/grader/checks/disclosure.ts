@@ -43,8 +43,14 @@ export const signatureNotDisclosed: Check = {
   why: "A refusal that contains the expected signature signs any body for an attacker; a part of it saves the attacker guessing that part.",
   advice: "Say only that the signature is wrong; write the expected value at most to your own log.",
   adviceAppliesTo: [
-    ...(["exception", "unauthorized", "bad-request", "invalid"] as const),
-    ...(["not-found", "method", "gone", "conflict"] as const),
+    "exception",
+    "unauthorized",
+    "bad-request",
+    "invalid",
+    "not-found",
+    "method",
+    "gone",
+    "conflict",
   ],
   sendsNothing: true,
   run(session) {

@@ -18,6 +18,13 @@ export interface ExchangeVisitor {
 export const OTHER_HOST = "of other hosts";
 export const UNKNOWN_PATH = "of unknown paths";
 
+interface ArchiveSource {
+  contract: Contract;
+  file: string;
+  /** The base URL, without a slash at its end; undefined: the one with the most operations. */
+  target: string | undefined;
+}
+
 interface Archive {
   file: string;
   base: string;
@@ -26,13 +33,12 @@ interface Archive {
 }
 
 /**
- * Visits the exchanges of an archive that belong to the API. Reads the archive twice, first to find the base
- * URL; calls `begin` in between. `target`: the base URL, without a slash at its end; undefined: the one with
- * the most operations.
+ * Visits the exchanges of an archive that belong to the API. Reads the archive twice, first to find the base URL; calls
+ * `begin` in between.
  * @throws InputError; TargetUnusable if nothing belongs to this API
  */
 export async function visitExchanges(
-  { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
+  { contract, file, target }: ArchiveSource,
   begin: (about: { base: string; showsCredentials: boolean }) => ExchangeVisitor,
 ): Promise<Archive> {
   if (!/\.zip$/i.test(file)) return visitHar({ contract, file, target }, begin);
@@ -45,7 +51,7 @@ export async function visitExchanges(
 }
 
 async function visitHar(
-  { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
+  { contract, file, target }: ArchiveSource,
   begin: (about: { base: string; showsCredentials: boolean }) => ExchangeVisitor,
 ): Promise<Archive> {
   const router = new Router(contract.operations);
