@@ -122,13 +122,13 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
       return engine.api;
     },
     sites: { origins: NO_ORIGINS } as never,
-    request: createSendInProcess(ownFetch),
-    graderNetwork() {
+    sendToSelf: createSendInProcess(ownFetch),
+    createGraderNetwork() {
       throw new NotAvailableError("the receiver test needs a server");
     },
-    started: performance.now(),
+    startedAt: performance.now(),
     directory: new LocalDirectory(sandboxes),
-    savingFailure: () => (persist === undefined ? undefined : (saver?.failure ?? openingFailure ?? null)),
+    getSavingFailure: () => (persist === undefined ? undefined : (saver?.failure ?? openingFailure ?? null)),
     validatesAnswers: false,
   };
   const fetch = createFetch({

@@ -100,12 +100,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     get api() {
       return engine.api;
     },
-    request: (...call) => (server.listening ? sendToSelf : createSendInProcess(fetch))(...call),
-    graderNetwork: () => network.createGraderNetwork(),
-    started: performance.now(),
+    sendToSelf: (...call) => (server.listening ? sendToSelf : createSendInProcess(fetch))(...call),
+    createGraderNetwork: () => network.createGraderNetwork(),
+    startedAt: performance.now(),
     durability: durable,
     directory: fleet ?? new LocalDirectory(sandboxes),
-    savingFailure: () => (fleet ?? persistence)?.failure,
+    getSavingFailure: () => (fleet ?? persistence)?.failure,
     validatesAnswers: options.validateAnswers ?? process.env["UNDERSTUDY_VALIDATE_ANSWERS"] === "1",
   };
   const fetch = createFetch({

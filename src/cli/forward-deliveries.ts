@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ControlError, UnreachableError } from "../client/http.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { ForwardedDelivery, StateRecord } from "../client/types.ts";
-import { type ListenedDelivery, LocalReceiver } from "../tools/receivers/listen.ts";
+import { LocalReceiver, type ReceivedDelivery } from "../tools/receivers/listen.ts";
 
 export type SubscribedEvents = StateRecord<"webhooks">["events"];
 
@@ -17,7 +17,7 @@ export interface ForwardOptions {
   secret?: string | undefined;
   /** Called once deliveries are forwarded, and again after a reset of the sandbox removed the webhook. */
   onReady: (webhook: ForwardingWebhook) => void;
-  onDelivery: (delivery: ListenedDelivery) => void;
+  onDelivery: (delivery: ReceivedDelivery) => void;
   /** The connection broke, or an answer came too late; the text says what happens next. */
   onProblem: (text: string) => void;
   signal: AbortSignal;
@@ -121,15 +121,15 @@ class Forwarder {
 
   private async forward(receiver_id: string, delivery: ForwardedDelivery): Promise<void> {
     const { sandbox, signal, onDelivery, onProblem } = this.options;
-    const { answer, listened } = await this.local.call(delivery);
-    onDelivery(listened);
+    const { answer, receivedDelivery } = await this.local.call(delivery);
+    onDelivery(receivedDelivery);
     try {
       await sandbox.receivers.answer(receiver_id, delivery.id, answer);
     } catch (error) {
       if (signal.aborted) return;
       const isLate = error instanceof ControlError && error.status === 404;
       const why = isLate ? "its sender had timed out" : (error as Error).message;
-      onProblem(`the answer to ${listened.delivery_id} could not be returned: ${why}`);
+      onProblem(`the answer to ${receivedDelivery.delivery_id} could not be returned: ${why}`);
     }
   }
 

@@ -12,7 +12,7 @@ import { InputError } from "../tools/har/har-file.ts";
 import { inferFixtureFromHar } from "../tools/traffic/fixture-from-har.ts";
 import { inferScenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
 import { Contract } from "../tools/verify/contract.ts";
-import { TargetUnusable } from "../tools/verify/run-verify.ts";
+import { UnusableTargetError } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { writeNewFile } from "./write-files.ts";
@@ -74,7 +74,7 @@ async function readRecording<T>(read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (error instanceof InputError) throw new UsageError(error.message);
-    if (error instanceof TargetUnusable) throw new CheckFailed(error.message);
+    if (error instanceof UnusableTargetError) throw new CheckFailed(error.message);
     throw error;
   }
 }

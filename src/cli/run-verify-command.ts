@@ -17,7 +17,7 @@ import {
   type VerifyOutcome,
   type VerifyReport,
 } from "../tools/verify/report.ts";
-import { runVerify, TargetUnusable } from "../tools/verify/run-verify.ts";
+import { runVerify, UnusableTargetError } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { type OwnOptions, readApi } from "./document-files.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
@@ -56,7 +56,7 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
     return { value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" };
   } catch (error) {
     if (error instanceof InputError) throw new UsageError(error.message);
-    if (error instanceof TargetUnusable) throw new CheckFailed(error.message);
+    if (error instanceof UnusableTargetError) throw new CheckFailed(error.message);
     throw error;
   }
 }

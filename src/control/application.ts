@@ -97,7 +97,7 @@ function refuseUnknownPath(path: string, mounts: readonly Mount[]): Problem {
 }
 
 /** A handler whose code is loaded with its first request, so that the server's start does not pay for it. */
-export function mountLazily(load: () => Promise<Mount["handle"]>): Mount["handle"] {
+function mountLazily(load: () => Promise<Mount["handle"]>): Mount["handle"] {
   let loading: Promise<Mount["handle"]> | undefined;
   return async (...exchange) => {
     loading ??= load();

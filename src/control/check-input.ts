@@ -15,7 +15,7 @@ import { type Problem, unprocessable } from "./problem.ts";
  */
 export function checkInput(schema: TSchema, value: unknown, prefix = ""): void {
   const validate = toValidator(schema);
-  if (!validate(value)) throw findInputProblem(value, diagnose(value, validate)[0]!, prefix);
+  if (!validate(value)) throw toInputProblem(value, diagnose(value, validate)[0]!, prefix);
 }
 
 const NO_QUERY = ClosedObject({});
@@ -34,7 +34,7 @@ export function checkQuery(search: string, schema: TObject = NO_QUERY): Record<s
   return values;
 }
 
-function findInputProblem(value: unknown, error: Parameters<typeof explain>[0], prefix: string): Problem {
+function toInputProblem(value: unknown, error: Parameters<typeof explain>[0], prefix: string): Problem {
   const { message, hint, key } = explain(error);
   const missing = error.keyword === "required" ? String(error.params["missingProperty"]) : undefined;
   const step = key ?? missing;

@@ -66,14 +66,14 @@ const preferCompressed: Handler = (request, response, next) => {
     return next();
   }
   if (!request.acceptsEncodings("gzip")) return next();
-  const bytes = getOrAdd(gzipped, file, () => gzipSync(readFileSync(join(FOLDER, "assets", file))));
+  const bytes = getOrAdd(gzippedFiles, file, () => gzipSync(readFileSync(join(FOLDER, "assets", file))));
   response.type(extname(file));
   response.set({ "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" });
   response.send(bytes);
 };
 
 /** A few files, compressed when first asked for; in the package they would take as much room again. */
-const gzipped = new Map<string, Buffer>();
+const gzippedFiles = new Map<string, Buffer>();
 
 const serveAssets = express
   .Router()

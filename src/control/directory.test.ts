@@ -23,7 +23,7 @@ beforeAll(async () => {
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => owner.once("listening", resolve));
   const { port } = owner.address() as AddressInfo;
-  server = { request: createSendToSelf(() => ({ host: "127.0.0.1", port })) } as ControlServer;
+  server = { sendToSelf: createSendToSelf(() => ({ host: "127.0.0.1", port })) } as ControlServer;
 });
 afterAll(() => owner.close());
 
@@ -74,7 +74,7 @@ describe("a sandbox that another node owns [interfaces 15]", () => {
 
   it("fails the call if its owner cannot be reached [interfaces 15]", async () => {
     const unreachable = {
-      request: createSendToSelf(() => ({ host: "127.0.0.1", port: 1 })),
+      sendToSelf: createSendToSelf(() => ({ host: "127.0.0.1", port: 1 })),
     } as ControlServer;
     await expect(new RemoteSandbox("there", unreachable, {}).call("GET", "")).rejects.toThrow("ECONNREFUSED");
   });
@@ -181,7 +181,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
     (lease, held) => {
       const figures = { node: "http://n", lease, owned: 2, proxied: 3, taken_over: 4, fenced: 5 };
       const text = formatMetrics({
-        ...{ sandboxes: { all: () => [], size: 0 }, started: 0, version: '1"\\\n' },
+        ...{ sandboxes: { all: () => [], size: 0 }, startedAt: 0, version: '1"\\\n' },
         ...{ requestCounter: { rows: () => [] }, directory: { getFigures: () => figures } },
       } as unknown as ControlServer);
       expect(text).toContain('understudy_info{version="1\\"\\\\\\n"} 1\n');

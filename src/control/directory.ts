@@ -17,7 +17,7 @@ export interface SandboxDirectory {
   isForwarded(headers: IncomingHttpHeaders): boolean;
   /** The answers of the other nodes to a GET. */
   askOtherNodes(path: string, headers: IncomingHttpHeaders): Promise<unknown[]>;
-  status(limit: number): Promise<Static<typeof FleetBody>>;
+  getStatus(limit: number): Promise<Static<typeof FleetBody>>;
   /** Undefined for a server without a fleet. */
   getFigures(): FleetFigures | undefined;
 }
@@ -109,7 +109,7 @@ export class LocalDirectory implements SandboxDirectory {
     return [];
   }
 
-  async status(): Promise<Static<typeof FleetBody>> {
+  async getStatus(): Promise<Static<typeof FleetBody>> {
     const { size } = this.sandboxes;
     return { store: null, nodes: [], leases: [], sandboxes: { total: size, owned: size, free: 0 } };
   }

@@ -72,7 +72,7 @@ import { SnapshotFile } from "./snapshot-input.ts";
 import { LiveBody, RequestLine } from "./stream-live.ts";
 
 /** Sets of names that are literal types of the library, so that a misspelt one does not compile. */
-export const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
+const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
   OperationId: () => API.operations.map(({ id }) => id),
   EventName: () => API.events.map(({ name }) => name),
   ErrorCode: () => Object.keys(CATALOGUE),
@@ -91,14 +91,14 @@ const listNames = (folder: string) =>
     .sort();
 
 /** A record of each collection, as state calls show it. */
-export const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
+const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections = [] }) => collections)
     .filter(({ internal }) => !internal)
     .map(({ name, schema }) => [name, removeInternalFields(schema)]),
 );
 
 /** Requests and answers of the control API, by the names of the library's types. */
-export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
+const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Health: HealthBody,
   Fleet: FleetBody,
   SandboxOptions: SandboxInput,

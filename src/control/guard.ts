@@ -16,7 +16,7 @@ export interface Mount {
   handle: (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   /** Names, or names with a port, that Host and Origin may have in addition to loopback (`--allow-host`). */
   allowHosts?: readonly string[] | undefined;
   /** Host and port of the server's public URL, which is allowed too. */

@@ -23,7 +23,7 @@ import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName, unprocessable } from "./problem.ts";
 
 /** One call of the control API; the steps fill it in, and its handler reads it. */
-export class ControlExchange implements ControlCall, StepExchange {
+class ControlExchange implements ControlCall, StepExchange {
   readonly server: ControlServer;
   readonly validator: AnswerValidator | undefined;
   readonly request: PlainRequest;
@@ -152,10 +152,10 @@ function requireSandbox(exchange: ControlExchange): void {
 async function readBody(exchange: ControlExchange): Promise<void> {
   const { operation, request } = exchange;
   if (operation.method === "GET") return;
-  const spec = operation.body?.kind === "json" ? operation.body : undefined;
-  const bytes = await readJsonBytes(request, spec?.limit ?? MAX_BODY_BYTES);
+  const jsonBody = operation.body?.kind === "json" ? operation.body : undefined;
+  const bytes = await readJsonBytes(request, jsonBody?.limit ?? MAX_BODY_BYTES);
   if (bytes.length === 0) {
-    if (spec === undefined || spec.optional) return;
+    if (jsonBody === undefined || jsonBody.optional) return;
     throw new Problem("invalid-input", {
       detail: `${operation.id} needs a JSON body: ${operation.summary}.`,
       field: "body",
@@ -163,9 +163,9 @@ async function readBody(exchange: ControlExchange): Promise<void> {
     });
   }
   // Checked even if the operation takes no body: a form of a foreign page must not be accepted as a call.
-  const body = readJson(request, bytes, spec?.limit === undefined ? MAX_VALUES : MAX_VALUES_OF_LARGE);
-  if (spec === undefined) return;
-  checkInput(spec.validated === "by handler" ? AnyObject : spec.schema, body);
+  const body = readJson(request, bytes, jsonBody?.limit === undefined ? MAX_VALUES : MAX_VALUES_OF_LARGE);
+  if (jsonBody === undefined) return;
+  checkInput(jsonBody.validated === "by handler" ? AnyObject : jsonBody.schema, body);
   exchange.body = body;
 }
 
@@ -246,7 +246,7 @@ const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
 ];
 
 /** A control call that may change a sandbox's world, as its history describes it (interfaces 10). */
-export class ControlChange implements WorldChange, ChangeSource {
+class ControlChange implements WorldChange, ChangeSource {
   readonly kind: WorldChange["kind"];
   readonly began: NonNullable<WorldChange["began"]>;
   entry: HistoryEntry | undefined = undefined;

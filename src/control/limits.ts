@@ -15,7 +15,7 @@ export function requireRoom(server: ControlServer, limit: keyof Limits, count: n
 
 /** @throws Problem 409 */
 export function requireRoomForRecords(server: ControlServer, root: Root, added = 0): void {
-  if (server.limits !== undefined) requireRoom(server, "records", countRecords(root) + added);
+  if (server.limits !== undefined) requireRoom(server, "records", countLimitedRecords(root) + added);
 }
 
 /** The same check before a world of millions of records is created, which would block all requests. @throws Problem 409 */
@@ -35,10 +35,10 @@ export function requireRoomForUploads(
 ): void {
   const { blobs } = server.sandboxes;
   if (server.limits === undefined || value.blobs === undefined) return;
-  const present = blobs.capture(sandbox);
+  const currentBlobs = blobs.capture(sandbox);
   const others = [...sandbox.snapshots].filter(([other]) => other !== name).map(([, one]) => one.blobs);
-  const bytes = blobs.countBytes([present, value.blobs, ...others]);
-  blobs.release(present);
+  const bytes = blobs.countBytes([currentBlobs, value.blobs, ...others]);
+  blobs.release(currentBlobs);
   requireRoom(server, "upload_bytes", bytes);
 }
 
@@ -76,13 +76,13 @@ export function createRecordLimit(
  * deliveries of its events). A transaction that only reads, changes or deletes passes, so that a user can make room.
  */
 function countIfTooMany(allowed: number, { root }: World, tx: Transaction): number | undefined {
-  const count = countRecords(tx.toRoot());
+  const count = countLimitedRecords(tx.toRoot());
   if (count <= allowed) return undefined;
-  return tx.emitted.length > 0 || count > countRecords(root) ? count : undefined;
+  return tx.emitted.length > 0 || count > countLimitedRecords(root) ? count : undefined;
 }
 
 /** Sums the sizes that the tables store, which is cheap. */
-function countRecords({ tables }: Root): number {
+function countLimitedRecords({ tables }: Root): number {
   let sum = 0;
   for (const { collection, size } of tables.all()) {
     if (!collection.internal || collection.countsTowardLimit) sum += size;

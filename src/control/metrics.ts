@@ -10,7 +10,7 @@ type Metric = readonly [
 
 /** Prometheus' text format, version 0.0.4. Labels come from declarations and never from clients. */
 export function formatMetrics(server: ControlServer): string {
-  const { sandboxes, requestCounter, version, started, directory } = server;
+  const { sandboxes, requestCounter, version, startedAt, directory } = server;
   const { rss, heapUsed } = process.memoryUsage();
   const journals = [...sandboxes.all()].map(({ journal }) => journal);
   const entries = journals.reduce((sum, { size }) => sum + size, 0);
@@ -18,7 +18,7 @@ export function formatMetrics(server: ControlServer): string {
   const requests = [...requestCounter.rows()].map(([operation, status, count]) => {
     return [{ operation: operation ?? "none", status }, count] as const;
   });
-  const uptime = (performance.now() - started) / 1000;
+  const uptime = (performance.now() - startedAt) / 1000;
   const figures = directory.getFigures();
   const metrics: Metric[] = [
     ["understudy_info", "gauge", "The server's version.", [[{ version }, 1]]],

@@ -39,15 +39,15 @@ export interface ControlServer {
   /** How clients reach this server. */
   sites: Sites;
   /** Sends a request to this server, as its clients do. */
-  request: SendToSelf;
+  sendToSelf: SendToSelf;
   requestCounter: RequestCounter;
   version: string;
   /** performance.now() at the start of the server. */
-  started: number;
+  startedAt: number;
   /** Enforced in shared mode only (interfaces 7); undefined means no limits. */
   limits: Limits | undefined;
   /** Creates a separate client for one grading, limited to the addresses that this server may call. */
-  graderNetwork: () => GraderNetwork;
+  createGraderNetwork: () => GraderNetwork;
   /** The receivers inside the server, with the requests that reached them. */
   receivers: SimulatedReceivers;
   log: Log;
@@ -56,7 +56,7 @@ export interface ControlServer {
   /** The sandboxes that a call may name. */
   directory: SandboxDirectory;
   /** Why changes cannot be saved at the moment; null while they are saved, undefined for a server without a store. */
-  savingFailure: () => SavingFailure | null | undefined;
+  getSavingFailure: () => SavingFailure | null | undefined;
   /** Initial states and changing calls of all sandboxes, for bundles. */
   recordings: Recordings;
   /** Whether every answer is validated against its declaration, as in tests (answer-validator.ts). */
@@ -98,12 +98,8 @@ export interface ControlContext {
 export type ControlCall<P = unknown, Q = unknown, B = unknown> = Input<P, Q, B> & ControlContext;
 
 /** A declared call of the control API. Its handler returns when the work is done, and throws Problem. */
-export interface GenericControlOperation<
-  P extends TObject,
-  Q extends TObject,
-  B extends TSchema,
-  S extends TSchema,
-> extends Declaration<P, Q, B, S, ProblemKind> {
+interface GenericControlOperation<P extends TObject, Q extends TObject, B extends TSchema, S extends TSchema>
+  extends Declaration<P, Q, B, S, ProblemKind> {
   handle: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
   ) => HandlerResult<S> | Promise<HandlerResult<S>>;
@@ -158,17 +154,17 @@ export function operation<
   Q extends TObject = TObject,
   B extends TSchema = TSchema,
   S extends TSchema = TSchema,
->({ route, ...declared }: OperationDeclaration<P, Q, B, S>): ControlOperation {
+>({ route, ...declaration }: OperationDeclaration<P, Q, B, S>): ControlOperation {
   const [method, path] = route.split(" ") as [Method, string];
   const isOfSandbox = /^S\b/.test(path);
-  const { success, describeChange } = declared;
+  const { success, describeChange } = declaration;
   return {
     section: "interfaces 4",
     errors: [],
     method,
     path: isOfSandbox ? S + path.slice(1) : path,
     ...(isOfSandbox && { params: OfSandbox }),
-    ...declared,
+    ...declaration,
     ...(describeChange && {
       success: Array.isArray(success) ? success.map(withHistory) : withHistory(success as Success<S>),
     }),

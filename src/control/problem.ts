@@ -10,7 +10,7 @@ import { StoreRefusal } from "../persistence/store.ts";
 
 type Member = Exclude<keyof ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;
 
-export interface ProblemOptions {
+interface ProblemOptions {
   /** A sentence for people: the failure and the next step. */
   detail: string;
   /** The field at fault, as in `settings.retry_schedule[0]`. */

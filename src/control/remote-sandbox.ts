@@ -89,6 +89,6 @@ export class RemoteSandbox {
 
   /** @throws Error if the answer was broken */
   send(request: WireRequest): Promise<WireAnswer> {
-    return this.server.request(request);
+    return this.server.sendToSelf(request);
   }
 }

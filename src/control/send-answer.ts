@@ -33,7 +33,7 @@ const METHODS = "GET, POST, PUT, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, Last-Event-ID, X-Sandbox";
 
 /** The headers for an allowed source: a page on loopback may read the answer. */
-export function toCorsHeaders(request: IncomingMessage): Record<string, string> {
+function toCorsHeaders(request: IncomingMessage): Record<string, string> {
   const { origin } = request.headers;
   return origin === undefined
     ? {}

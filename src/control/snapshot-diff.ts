@@ -42,7 +42,7 @@ export const DifferenceBody = ClosedObject(
     ],
   },
 );
-export type WorldDifference = Static<typeof DifferenceBody>;
+type WorldDifference = Static<typeof DifferenceBody>;
 
 /**
  * Compares the records of two worlds, by collection. Shared records are skipped by

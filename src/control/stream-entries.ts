@@ -50,7 +50,7 @@ export async function* streamEntries<E extends { sequence: number }>(
   }
 }
 
-export interface FollowedLog<E> {
+interface FollowedLog<E> {
   readonly lastSequence: number;
   readonly isClosed: boolean;
   listSince(sequence: number): readonly E[];

@@ -26,7 +26,7 @@ export function validateWorld(
 ): void {
   const tx = toReader(world.root, world, world.clock.at);
   for (const collection of listAllCollections(resources))
-    for (const record of findForeignRecords(collection, tx, base))
+    for (const record of listChangedRecords(collection, tx, base))
       validateRecord(getState(resources, collection), record, tx, place);
 }
 
@@ -76,7 +76,7 @@ function getState(resources: readonly Resource[], collection: AnyCollection): St
   return listStateCollections(resources).get(collection.name) ?? getInternalState(collection);
 }
 
-function* findForeignRecords(
+function* listChangedRecords(
   collection: AnyCollection,
   tx: Transaction,
   base: Root | undefined,
@@ -91,11 +91,11 @@ function* findForeignRecords(
     if (after !== undefined) yield after as Record<string, unknown>;
 }
 
-const internal = new WeakMap<AnyCollection, StateCollection>();
+const internalStates = new WeakMap<AnyCollection, StateCollection>();
 
 /** An internal collection as state calls would show it. */
 function getInternalState(collection: AnyCollection): StateCollection {
-  return getOrAdd(internal, collection, () => new StateCollection(collection));
+  return getOrAdd(internalStates, collection, () => new StateCollection(collection));
 }
 
 export const WholeNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -160,7 +160,7 @@ export class Fleet implements DurabilityHook {
   }
 
   /** Nodes, sandboxes and the first leases. */
-  async status(limit: number) {
+  async getStatus(limit: number) {
     const { register, store } = this.node;
     const [nodes, leases] = await Promise.all([register.listLiveNodes(), register.listLeases()]);
     const urls = new Map(nodes.map(({ session, url }) => [session, url]));

@@ -5,7 +5,7 @@ import net, { type AddressInfo, type Server } from "node:net";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ForwardOptions, forwardDeliveries } from "../../src/cli/forward-deliveries.ts";
 import { connect } from "../../src/client/connect.ts";
-import type { ListenedDelivery } from "../../src/tools/receivers/listen.ts";
+import type { ReceivedDelivery } from "../../src/tools/receivers/listen.ts";
 import { until } from "../support/eventually.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
 import { removeScratch, startCommand } from "../support/run-understudy.ts";
@@ -36,7 +36,7 @@ async function port(server: Server): Promise<number> {
 async function forward(to: string, options: Partial<ForwardOptions> = {}) {
   const sandbox = await connect(api.url).open("default");
   const ending = new AbortController();
-  const heard: ListenedDelivery[] = [];
+  const heard: ReceivedDelivery[] = [];
   let ended: Promise<void> | undefined;
   const webhook = await new Promise<{ webhook_id: string; url: string }>((resolve, reject) => {
     ended = forwardDeliveries({

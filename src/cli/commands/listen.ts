@@ -1,6 +1,6 @@
 import type { UnderstudyClient } from "../../client/connect.ts";
 import type { SimulatedAnswer } from "../../engine/receivers/receiver.ts";
-import type { ListenedDelivery } from "../../tools/receivers/listen.ts";
+import type { ReceivedDelivery } from "../../tools/receivers/listen.ts";
 import {
   number,
   openSandbox,
@@ -107,7 +107,7 @@ function onEnd(end: () => void): () => void {
   };
 }
 
-async function createPrinter(json: boolean): Promise<(delivery: ListenedDelivery) => void> {
+async function createPrinter(json: boolean): Promise<(delivery: ReceivedDelivery) => void> {
   const { formatDelivery } = await import("../../tools/receivers/listen.ts");
   return (delivery) => {
     const { body, ...facts } = delivery;

@@ -116,7 +116,7 @@ export class SuiteSandboxes {
         // A server without the scenario gets its rules one by one, and those are inline.
         const source = this.server.hasScenario(this.scenario) ? this.scenario.name : "inline";
         const run = toStageRun(requests, { end, source, stage });
-        return { run, requests, isReal: clock.mode !== "frozen" && clock.rate === 1 };
+        return { run, requests, isRealTime: clock.mode !== "frozen" && clock.rate === 1 };
       }),
     );
     return ids.map((id) => {

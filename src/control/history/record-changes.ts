@@ -23,7 +23,6 @@ export const RecordChangesBody = MapOf(
   },
 );
 
-/** Lists the changes of an entry, record by record. */
 export function toRecordChanges(
   { resources, collections }: Api,
   states: BeforeAfter,

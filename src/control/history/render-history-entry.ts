@@ -63,7 +63,7 @@ export const HistoryEntryBody = ClosedObject(
     ],
   },
 );
-export type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
+type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
 
 export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
   const { id, sequence, kind, subject, cause, advanced_by, request, delivered, changes } = entry;

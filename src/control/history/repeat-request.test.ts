@@ -33,7 +33,7 @@ describe("a request that is repeated in a sandbox of another node", () => {
     }).listen(0, "127.0.0.1");
     await new Promise((resolve) => owner.once("listening", resolve));
     const { port } = owner.address() as AddressInfo;
-    const server = { request: createSendToSelf(() => ({ host: "127.0.0.1", port })) } as ControlServer;
+    const server = { sendToSelf: createSendToSelf(() => ({ host: "127.0.0.1", port })) } as ControlServer;
     const target = new RemoteSandbox("there", server, { host: "h" });
     const rule = { id: "own", match: { operation: "models.*", header: { a: "b" } }, effect: { status: 500 } };
     const again = await repeatRequest(entry as unknown as JournalEntry, { server, target, rule });
@@ -69,7 +69,7 @@ describe("a request that is repeated in a sandbox of another node", () => {
   });
 
   it("is refused with a reason if its body is truncated or its answer is missing [interfaces 10]", async () => {
-    const server = { request: createSendToSelf(() => ({ host: "127.0.0.1", port: 1 })) } as ControlServer;
+    const server = { sendToSelf: createSendToSelf(() => ({ host: "127.0.0.1", port: 1 })) } as ControlServer;
     const target = new RemoteSandbox("there", server, {});
     const repeated = (more: object) =>
       repeatRequest({ ...entry, ...more } as unknown as JournalEntry, { server, target, rule: undefined });

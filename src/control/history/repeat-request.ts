@@ -69,7 +69,7 @@ export async function repeatRequest(
     };
     const answer = await (target instanceof RemoteSandbox
       ? sendToRemote(entry, target, request)
-      : sendRecorded(target, server.request, { ...request, matchesEntry }));
+      : sendRecorded(target, server.sendToSelf, { ...request, matchesEntry }));
     if (answer === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return answer;
   } finally {

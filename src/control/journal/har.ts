@@ -40,19 +40,19 @@ export function toHar(
       version: "1.2",
       creator: { name: "Understudy", version },
       pages: [],
-      entries: entries.map((entry) => toRecordedEntry(entry, base_url)),
+      entries: entries.map((entry) => toJournalHarEntry(entry, base_url)),
     },
   };
 }
 
-function toRecordedEntry(entry: JournalEntry, base_url: string): Static<typeof JournalHarEntry> {
+function toJournalHarEntry(entry: JournalEntry, base_url: string): Static<typeof JournalHarEntry> {
   const { id, at, method, path, query, status, duration_ms, operation, decision } = entry;
   const { request_body, response_body, streamed } = entry;
   const origin = entry.delivery?.origin ?? base_url;
-  const sent =
+  const sentBytes =
     typeof response_body === "string" ? countUtf8Bytes(response_body) : (response_body?.length ?? 0);
   const decoded = decodeBody(entry.response_headers, response_body);
-  const size = typeof streamed === "object" ? streamed.bytes : sent;
+  const size = typeof streamed === "object" ? streamed.bytes : sentBytes;
   return {
     ...toHarEntry({
       ...{ wallStart: at, send: 0, wait: duration_ms, receive: 0, method, url: origin + path, query, status },
@@ -61,7 +61,8 @@ function toRecordedEntry(entry: JournalEntry, base_url: string): Static<typeof J
       responseHeaders: entry.response_headers,
       responseBody: {
         bytes: decoded,
-        size: decoded === response_body ? size : decoded!.length + (sent < size ? 1 : 0),
+        // The decoded size of a body that was cut is unknown; one byte more marks it as incomplete.
+        size: decoded === response_body ? size : decoded!.length + (sentBytes < size ? 1 : 0),
       },
     }),
     _id: id,

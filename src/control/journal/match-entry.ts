@@ -57,7 +57,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 export interface MatchableWords {
   api: Pick<Api, "operations" | "events">;
   /** Ids and paths in the sandbox's state and journal; undefined to accept any, for example after entries were lost. */
-  present:
+  sandboxWords:
     | Readonly<Record<"users" | "webhooks" | "paths" | "methods" | "stages", ReadonlySet<string>>>
     | undefined;
 }
@@ -102,7 +102,7 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
     throw unprocessable(`${prefix}operation`, operation, "fits no operation together with method and path");
   if (method !== undefined) {
     const name = method.toUpperCase();
-    const methodsInJournal = words.present?.methods;
+    const methodsInJournal = words.sandboxWords?.methods;
     if (methodsInJournal !== undefined && !methodsInJournal.has(name) && !METHODS.includes(name)) {
       const problem = "is not a method that a request may have";
       const advice = `there are ${METHODS.join(", ")}`;
@@ -127,16 +127,16 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   if (stage !== undefined) {
     const problem = "is not a stage of an active scenario";
     const advice = "`GET S/scenarios` lists them";
-    requirePresent(`${prefix}stage`, stage, { problem, candidates: words.present?.stages, advice });
+    requireSandboxWord(`${prefix}stage`, stage, { problem, candidates: words.sandboxWords?.stages, advice });
     conditions.push(({ stages = [] }) =>
       describeFailure(stages.includes(stage), "stage", stages.join(" and ") || undefined, stage),
     );
   }
   if (principal !== undefined) {
     const problem = "is not a user of this sandbox";
-    requirePresent(`${prefix}principal`, principal, {
+    requireSandboxWord(`${prefix}principal`, principal, {
       problem,
-      candidates: words.present?.users,
+      candidates: words.sandboxWords?.users,
       advice: LISTING_ADVICE.users,
     });
     conditions.push(requireEqual("principal", principal, (entry) => entry.principal));
@@ -172,8 +172,8 @@ function listDeliveryConditions(match: EntryMatch, words: MatchableWords, prefix
   }
   if (webhook !== undefined) {
     const problem = "is not a webhook of this sandbox";
-    const webhooks = words.present?.webhooks;
-    requirePresent(`${prefix}webhook`, webhook, {
+    const webhooks = words.sandboxWords?.webhooks;
+    requireSandboxWord(`${prefix}webhook`, webhook, {
       problem,
       candidates: webhooks,
       advice: LISTING_ADVICE.webhooks,
@@ -194,7 +194,7 @@ function requireEqual(
 }
 
 /** @throws Problem 422 */
-function requirePresent(
+function requireSandboxWord(
   field: string,
   id: string,
   { candidates, ...words }: { problem: string; candidates: ReadonlySet<string> | undefined; advice: string },
@@ -203,13 +203,13 @@ function requirePresent(
 }
 
 /** A path without wildcards must be that of an operation or of a request in the journal. @throws Problem 422 */
-function requirePossiblePath(path: string, { api, present }: MatchableWords, prefix: string): void {
+function requirePossiblePath(path: string, { api, sandboxWords }: MatchableWords, prefix: string): void {
   const { operations } = api;
   const field = `${prefix}path`;
   if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "must not have a query");
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
     throw unprocessable(field, path, "must begin with a slash, without host, prefix and query");
-  if (present === undefined || isGlob(path) || present.paths.has(normalizePath(path))) return;
+  if (sandboxWords === undefined || isGlob(path) || sandboxWords.paths.has(normalizePath(path))) return;
   if (listMatchingOperations({ path }, operations).length > 0) return;
   throw unprocessable(
     field,

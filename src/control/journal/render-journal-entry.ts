@@ -98,9 +98,8 @@ export const JournalEntryBody = ClosedObject(
     ],
   },
 );
-export type RenderedEntry = Static<typeof JournalEntryBody>;
+type RenderedEntry = Static<typeof JournalEntryBody>;
 
-/** The kind of an entry of the journal, or of a message that is held. */
 export function getKind({ delivery }: Pick<JournalEntry, "delivery">): "request" | "delivery" {
   return delivery === undefined ? "request" : "delivery";
 }

@@ -6,7 +6,7 @@ import { type Count, createCountVerifier, createSequenceVerifier } from "./verif
 
 const KNOWN: MatchableWords = {
   api: API,
-  present: {
+  sandboxWords: {
     users: new Set(["usr_dan", "usr_ada"]),
     webhooks: new Set(["wh_ops"]),
     paths: new Set(["/v1/nowhere"]),

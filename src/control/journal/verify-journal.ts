@@ -23,7 +23,7 @@ const NearMissBody = ClosedObject({
   status: Type.Integer(),
   differences: Type.Array(Type.String(), { description: "Its differences from the expected request" }),
 });
-export type NearMiss = Static<typeof NearMissBody>;
+type NearMiss = Static<typeof NearMissBody>;
 
 export const VerificationBody = ClosedObject(
   {
@@ -44,7 +44,7 @@ export const VerificationBody = ClosedObject(
 export type Verification = Static<typeof VerificationBody>;
 
 /** Checks a journal; `hopeless` if later entries cannot fulfil the expectation. */
-export type Verify = (entries: readonly JournalEntry[]) => Verification & { hopeless?: true };
+export type JournalVerifier = (entries: readonly JournalEntry[]) => Verification & { hopeless?: true };
 
 const MAX_MISSES = 5;
 
@@ -68,7 +68,7 @@ function createComparison(match: EntryMatch, words: MatchableWords, prefix: stri
 export function createCountVerifier(
   expected: { match: EntryMatch; count: Count },
   words: MatchableWords,
-): Verify {
+): JournalVerifier {
   const compare = createComparison(expected.match, words, "match.");
   const { min, max } = toBounds(expected.count);
   return (entries) => {
@@ -85,7 +85,7 @@ export function createCountVerifier(
 export function createSequenceVerifier(
   { sequence, strict }: { sequence: readonly EntryMatch[]; strict: boolean },
   words: MatchableWords,
-): Verify {
+): JournalVerifier {
   const steps = sequence.map((match, i) => createComparison(match, words, `sequence[${i}].`));
   const meets = (entry: JournalEntry, step: number) => steps[step]!(entry)?.length === 0;
   return (entries) => {
@@ -125,8 +125,8 @@ function findStepsWithoutGap(
   let longest: JournalEntry[] = [];
   for (let from = 0; from < entries.length && longest.length < steps; from++) {
     const next = entries.slice(from, from + steps);
-    const broken = next.findIndex((entry, step) => !meets(entry, step));
-    const run = broken < 0 ? next : next.slice(0, broken);
+    const firstMiss = next.findIndex((entry, step) => !meets(entry, step));
+    const run = firstMiss < 0 ? next : next.slice(0, firstMiss);
     if (run.length > longest.length) longest = run;
   }
   return longest;

@@ -134,7 +134,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     async handle({ body, sandbox: { world } }) {
       const { mode, now, rate } = toClockSetting(body);
       const field = body.now === undefined ? "mode" : "now";
-      const ran = await forwardOnly(world, { field, value: body[field] }, () =>
+      const ran = await moveForward(world, { field, value: body[field] }, () =>
         world.setClock(mode, now, rate),
       );
       return { ...renderClock(world), ran };
@@ -158,7 +158,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
       }
       const field = keys[0]!;
       const target = readTarget(body);
-      const ran = await forwardOnly(world, { field, value: body[field] }, () => world.advance(target));
+      const ran = await moveForward(world, { field, value: body[field] }, () => world.advance(target));
       return { now: renderClock(world).now, ran };
     },
   }),
@@ -240,7 +240,7 @@ function readTarget({ by, to }: Static<typeof AdvanceInput>): AdvanceTarget {
 }
 
 /** Converts a refusal of an instant in the past, or beyond the calendar, to a 422 for the field. */
-async function forwardOnly(
+async function moveForward(
   world: World,
   setting: { field: string; value: unknown },
   move: () => Promise<RanTimer[]>,

@@ -56,7 +56,7 @@ export const RedeliverInput = ClosedObject(
 );
 
 /** @throws Problem 422 */
-export function listDeliveriesToRedeliver(
+function listDeliveriesToRedeliver(
   tx: Transaction,
   api: Pick<Api, "events">,
   { ids, all_failed, since, webhook, again }: Static<typeof RedeliverInput>,
@@ -96,7 +96,7 @@ export function listDeliveriesToRedeliver(
 type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
 
 /** Lists them newest first. @throws Problem 422 for an unknown webhook, or an unreadable instant */
-export function findDeliveries(
+function findDeliveries(
   tx: Transaction,
   { events }: Pick<Api, "events">,
   { status, event, webhook, since }: Filter,
@@ -132,7 +132,7 @@ function getStatus({ status, next_retry }: Delivery): Static<typeof Status> {
   return status === "failed" && next_retry !== null ? "pending" : status;
 }
 
-export function unknownDelivery(id: string, world: Transaction): Problem {
+function unknownDelivery(id: string, world: Transaction): Problem {
   const hint = findNearest(id, listKnownIds(world));
   const meant = hint === undefined ? "" : ` Did you mean ${quoteWord(hint)}?`;
   return new Problem("unknown-record", {
@@ -160,10 +160,10 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(ListedDelivery) },
     handle({ query: { limit, ...filter }, sandbox: { api, world } }) {
       world.catchUp();
-      const present = world.read();
-      const matching = findDeliveries(present, api, filter);
+      const reader = world.read();
+      const matching = findDeliveries(reader, api, filter);
       return {
-        items: matching.slice(0, limit).map((one) => renderListedDelivery(one, present)),
+        items: matching.slice(0, limit).map((one) => renderListedDelivery(one, reader)),
         total: matching.length,
       };
     },
@@ -193,10 +193,10 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
         return { chosen, attempts };
       });
       await waitForAttempts(world, attempts, signal);
-      const present = world.read();
+      const reader = world.read();
       const items = chosen.flatMap(({ delivery_id }) => {
-        const delivery = present.get(deliveries, delivery_id);
-        return delivery === undefined ? [] : [renderListedDelivery(delivery, present)];
+        const delivery = reader.get(deliveries, delivery_id);
+        return delivery === undefined ? [] : [renderListedDelivery(delivery, reader)];
       });
       return toList(items);
     },
@@ -211,10 +211,10 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: DeliveryDetail },
     handle({ params: { id }, sandbox }) {
       sandbox.world.catchUp();
-      const present = sandbox.world.read();
-      const delivery = present.get(deliveries, id);
-      if (delivery === undefined) throw unknownDelivery(id, present);
-      return toDeliveryDetail(delivery, sandbox, present);
+      const reader = sandbox.world.read();
+      const delivery = reader.get(deliveries, id);
+      if (delivery === undefined) throw unknownDelivery(id, reader);
+      return toDeliveryDetail(delivery, sandbox, reader);
     },
   }),
   operation({

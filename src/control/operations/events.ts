@@ -84,12 +84,12 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
       });
       const ids = listEnqueued(queuedBy);
       await waitForAttempts(world, ids, signal);
-      const present = world.read();
+      const reader = world.read();
       return {
         deliveries: ids.flatMap((id) => {
-          const delivery = present.get(deliveries, id);
+          const delivery = reader.get(deliveries, id);
           // A webhook that was disabled or deleted meanwhile has no such delivery.
-          return delivery ? [{ ...renderDelivery(delivery, present), webhook_id: delivery.webhook_id }] : [];
+          return delivery ? [{ ...renderDelivery(delivery, reader), webhook_id: delivery.webhook_id }] : [];
         }),
       };
     },

@@ -190,14 +190,14 @@ function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, st
 
 /** @throws Problem 422 */
 function requireKey({ world }: Sandbox, user_id: string): string {
-  const present = world.read();
-  const key = findKeyOfUser(present, user_id);
+  const reader = world.read();
+  const key = findKeyOfUser(reader, user_id);
   if (key !== undefined) return key.key;
-  if (present.get(users, user_id) !== undefined) {
+  if (reader.get(users, user_id) !== undefined) {
     const advice = "make one with POST S/state/api_keys, or omit the principal";
     throw unprocessable("principal", user_id, `has no API key to call with; ${advice}`);
   }
-  const userIds = [...present.all(users).page(0, 1000)].map(({ id }) => id);
+  const userIds = [...reader.all(users).page(0, 1000)].map(({ id }) => id);
   throw unknownWord("principal", user_id, {
     problem: "is not a user of this sandbox",
     candidates: userIds,

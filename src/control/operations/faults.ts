@@ -21,13 +21,13 @@ export const RuleInput = ClosedObject(RuleDocument.properties, {
   ],
 });
 
-const { id: _id, lease: _lease, ...written } = RuleDocument.properties;
+const { id: _id, lease: _lease, ...documentFields } = RuleDocument.properties;
 
 /** A rule with its hits in this sandbox (interfaces 4). */
 export const RuleBody = ClosedObject(
   {
     id: Type.String(),
-    ...written,
+    ...documentFields,
     hits: Type.Integer({ minimum: 0, description: "How often it was triggered" }),
     lease: Nullable(
       ClosedObject({

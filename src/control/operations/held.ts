@@ -98,9 +98,9 @@ function notHeld(held: HeldExchanges, id: string): Problem {
       detail: `${quoteWord(id)} is no longer held: a call released it, its timeout was over, or its client left. Its journal entry says which.`,
       value: id,
     });
-  const present = held.list().map((one) => one.id);
+  const heldIds = held.list().map((one) => one.id);
   return new Problem("unknown-held", {
-    detail: `There is no held request ${quoteWord(id)}; held at the moment: ${present.join(", ") || "none"}.`,
+    detail: `There is no held request ${quoteWord(id)}; held at the moment: ${heldIds.join(", ") || "none"}.`,
     value: id,
   });
 }

@@ -13,9 +13,9 @@ import {
   Count,
   createCountVerifier,
   createSequenceVerifier,
+  type JournalVerifier,
   toBounds,
   VerificationBody,
-  type Verify,
 } from "../journal/verify-journal.ts";
 import { operation } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
@@ -78,7 +78,7 @@ export const checkJournal = operation({
 });
 
 /** @throws Problem 422 */
-function createVerifier(body: Expectation, words: MatchableWords): Verify {
+function createVerifier(body: Expectation, words: MatchableWords): JournalVerifier {
   if ("sequence" in body) {
     checkInput(SequenceExpectation, body);
     return createSequenceVerifier({ sequence: body.sequence, strict: body.strict ?? false }, words);
@@ -112,14 +112,14 @@ function requireCompleteJournal({ dropped }: Journal): void {
 
 /** After entries were lost, any user, webhook and path is possible. */
 function listKnownWords({ api, world, journal, faults }: Sandbox): MatchableWords {
-  if (journal.dropped > 0) return { api, present: undefined };
+  if (journal.dropped > 0) return { api, sandboxWords: undefined };
   const reader = world.read();
   const entries = journal.entries();
   const callers = entries.flatMap(({ principal }) => principal ?? []);
   const receivers = entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []);
   return {
     api,
-    present: {
+    sandboxWords: {
       users: new Set([...[...reader.all(users)].map(({ id }) => id), ...callers]),
       webhooks: new Set([...[...reader.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),
       paths: new Set(entries.map(({ path }) => normalizePath(path))),

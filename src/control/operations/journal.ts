@@ -33,7 +33,7 @@ type Filter = EntryMatch & { kind?: "request" | "delivery" | undefined };
 
 /** @throws Problem 422 */
 function createFilter({ kind, ...match }: Filter, { api }: Sandbox): (entry: JournalEntry) => boolean {
-  const conditions = createConditions(match, { api, present: undefined });
+  const conditions = createConditions(match, { api, sandboxWords: undefined });
   return (entry) =>
     (kind === undefined || kind === getKind(entry)) &&
     conditions.every((condition) => condition(entry) === undefined);
@@ -71,9 +71,9 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       ),
     },
     handle({ query, sandbox }) {
-      const searched = query.body?.toLowerCase() ?? "";
+      const searchText = query.body?.toLowerCase() ?? "";
       const contains = (body: JournalEntry["request_body"] | string) =>
-        redactText(toBodyText(body)).toLowerCase().includes(searched);
+        redactText(toBodyText(body)).toLowerCase().includes(searchText);
       const matching = sandbox.journal
         .entries()
         .filter(({ request_body, response_body }) => contains(request_body) || contains(response_body));

@@ -106,7 +106,7 @@ export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [
         const detail = toSentence(capitalize(message));
         throw new Problem("invalid-input", { detail, ...(option && { field: option }) });
       }
-      const caller = { names: OPTION_NAMES.control, network: call.server.graderNetwork() };
+      const caller = { names: OPTION_NAMES.control, network: call.server.createGraderNetwork() };
       return new StreamBody("text/event-stream", (signal) =>
         streamEvents((send) =>
           gradeFor(caller, url, {
@@ -124,13 +124,13 @@ function toGradingOptions({
   body: { url: _url, fail_on, timeout_seconds, patience_seconds, memory_seconds, ...options },
   sandbox: { settings },
 }: ControlCall<unknown, unknown, Static<typeof ReceiverTestInput>>): GradeReceiverOptions {
-  const ms = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
+  const toMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
   return {
     ...options,
     failOn: fail_on,
-    timeoutMs: ms(timeout_seconds),
-    patienceMs: ms(patience_seconds),
-    memoryMs: ms(memory_seconds),
+    timeoutMs: toMs(timeout_seconds),
+    patienceMs: toMs(patience_seconds),
+    memoryMs: toMs(memory_seconds),
     serviceName: settings.service_name,
   };
 }

@@ -86,7 +86,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: ReceiverBody },
     handle(call) {
       const { answers = [200], secret = null, leased = false } = call.body ?? {};
-      requireReadable(answers);
+      requireReadableDelays(answers);
       const { world } = call.sandbox;
       const receiver = world.transact((tx) => {
         const id = tx.createNewestFirstId("rcv_");
@@ -134,7 +134,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ReceiverBody },
     handle(call) {
       const { answers, secret, leased } = call.body;
-      if (answers !== undefined) requireReadable(answers);
+      if (answers !== undefined) requireReadableDelays(answers);
       const changed = call.sandbox.world.transact((tx) => {
         const before = requireReceiver(call, tx);
         return tx.put(receivers, {
@@ -247,7 +247,7 @@ function requireReceiver({ params: { id } }: { params: { id: string } }, tx: Tra
   throw unknownName("receiver", id, ids);
 }
 
-function requireReadable(answers: readonly ReceiverAnswer[]): void {
+function requireReadableDelays(answers: readonly ReceiverAnswer[]): void {
   const position = findUnreadableDelay(answers);
   if (position === undefined) return;
   const { delay } = answers[position] as { delay: unknown };

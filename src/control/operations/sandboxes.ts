@@ -35,7 +35,7 @@ export const FixtureInput = withLibraryType(
  * and the configuration name files.
  * @throws Problem 422
  */
-export function requireNoPath(fixture: string | object | undefined): void {
+function requireNoPath(fixture: string | object | undefined): void {
   const [field, nameOrPath]: readonly [string, unknown] =
     typeof fixture === "object"
       ? ["fixture.extends", (fixture as { extends?: unknown }).extends]

@@ -18,11 +18,11 @@ import { type ControlOperation, type ControlServer, operation, toList } from "..
 import { readScenarioField } from "../problem.ts";
 import { RuleBody, renderRule } from "./faults.ts";
 
-const { rules: _rules, ...writtenStage } = StageDocument.properties;
+const { rules: _rules, ...stageFields } = StageDocument.properties;
 
 /** A stage of a scenario, and how far this sandbox is. */
 const StageBody = ClosedObject({
-  ...writtenStage,
+  ...stageFields,
   rules: Type.Array(Type.String(), { description: "The ids of its rules" }),
   state: StringEnum(["waiting", "current", "ended"]),
   began_at: Nullable(Timestamp({ description: "On the sandbox's clock" })),

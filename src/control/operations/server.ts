@@ -63,12 +63,12 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
       return {
         status: "ok" as const,
         version: server.version,
-        uptime_seconds: Math.floor((performance.now() - server.started) / 1000),
+        uptime_seconds: Math.floor((performance.now() - server.startedAt) / 1000),
         ...(query.started && {
-          started_at: new Date(performance.timeOrigin + server.started).toISOString(),
+          started_at: new Date(performance.timeOrigin + server.startedAt).toISOString(),
         }),
         sandboxes: await server.directory.count(),
-        ...renderSaving(server.savingFailure()),
+        ...renderSaving(server.getSavingFailure()),
         ...(fleet && { fleet }),
       };
     },
@@ -89,7 +89,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
       ),
     }),
     success: { status: 200, schema: FleetBody },
-    handle: ({ server, query }) => server.directory.status(query.limit ?? 100),
+    handle: ({ server, query }) => server.directory.getStatus(query.limit ?? 100),
   }),
   operation({
     id: "server.openapi",

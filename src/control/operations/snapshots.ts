@@ -35,7 +35,7 @@ const OfTwoSnapshots = sandboxParams({
 });
 
 /** A fork is compared with its source: the worlds of two sandboxes can share most of their records. */
-export const DifferenceQuery = ClosedObject({
+const DifferenceQuery = ClosedObject({
   of: OptionalText("The sandbox whose snapshot `b` is; by default the one in the path", { minLength: 1 }),
 });
 

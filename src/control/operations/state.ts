@@ -23,15 +23,15 @@ import {
   insertRecord,
   removeRecord,
   requireRecord,
-  type Target,
+  type StateChange,
   updateRecord,
 } from "../state/change-records.ts";
 import {
+  acceptAnyEvent,
   createMatcher,
   listStateCollections,
   requireStateCollection,
   type StateCollection,
-  withAnyEvent,
 } from "../state/state-collection.ts";
 
 /** More than a sandbox may hold. */
@@ -43,7 +43,7 @@ const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
     .filter(({ internal }) => internal !== true)
     .map(({ name, schema }) => [
       name,
-      { ...withAnyEvent(removeInternalFields(schema)), $id: `${toPascalCase(name)}Record` },
+      { ...acceptAnyEvent(removeInternalFields(schema)), $id: `${toPascalCase(name)}Record` },
     ]),
 );
 
@@ -94,7 +94,7 @@ export const ChangeQuery = ClosedObject({
   actor: OptionalText("The user who did it; by default the owner of the organization concerned"),
 });
 
-export const CollectionBody = ClosedObject(
+const CollectionBody = ClosedObject(
   {
     name: Type.String(),
     id_field: Type.String({ description: "Which field holds the public id" }),
@@ -193,7 +193,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
       const { sandbox, server, body = {} } = call;
       const state = requireStateCollection(sandbox.api, call.params.collection);
       requireRoomForRecords(server, sandbox.world.root, 1);
-      return insertRecord(toTarget(call, state), body);
+      return insertRecord(toStateChange(call, state), body);
     },
   }),
   operation({
@@ -226,7 +226,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     handle(call) {
       const { sandbox, body } = call;
       const state = requireStateCollection(sandbox.api, call.params.collection);
-      return updateRecord(toTarget(call, state), call.params.id, body);
+      return updateRecord(toStateChange(call, state), call.params.id, body);
     },
   }),
   operation({
@@ -243,7 +243,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 204 },
     handle(call) {
       const state = requireStateCollection(call.sandbox.api, call.params.collection);
-      removeRecord(toTarget(call, state), call.params.id);
+      removeRecord(toStateChange(call, state), call.params.id);
       return noContent();
     },
   }),
@@ -261,7 +261,7 @@ function findId({ api }: Sandbox, collection: string, answer: unknown): string |
 
 type ChangingCall = ControlContext & { query: Static<typeof ChangeQuery> };
 
-function toTarget(call: ChangingCall, state: StateCollection): Target {
+function toStateChange(call: ChangingCall, state: StateCollection): StateChange {
   const { sandbox, server } = call;
   const checkLimits = (tx: Transaction) => requireRoomAfter(server, sandbox.world, tx);
   return { state, sandbox, actor: requireActor(call), checkLimits };

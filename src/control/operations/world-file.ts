@@ -9,7 +9,7 @@ import { conflict, unprocessable } from "../problem.ts";
 import { renderSandbox, SandboxBody } from "../sandbox-body.ts";
 import { MAX_FILE_BYTES, WORLD_TYPE } from "../world-file/world-file.ts";
 
-export const OpenInput = ClosedObject(
+const OpenInput = ClosedObject(
   {
     file: Type.String({ minLength: 1, description: "The bytes of the file, in base64" }),
     name: OptionalText("By default that in the file, with a number if it is in use"),

@@ -10,7 +10,7 @@ import type { StateCollection } from "./state-collection.ts";
 
 export type Fields = Record<string, unknown>;
 
-export interface Target {
+export interface StateChange {
   state: StateCollection;
   sandbox: Sandbox;
   actor: StateActor;
@@ -22,56 +22,56 @@ export interface Target {
  * POST: given fields are stored; the others are derived from them, or generated from the sandbox's seed.
  * @throws Problem 409 for an id in use, 422 for an invalid record
  */
-export function insertRecord({ state, sandbox, actor, checkLimits }: Target, written: Fields): Fields {
-  state.check(written);
+export function insertRecord({ state, sandbox, actor, checkLimits }: StateChange, input: Fields): Fields {
+  state.check(input);
   const { collection, rules } = state;
   const { idField } = collection;
   return sandbox.world.transact((tx) => {
     const random = tx.random(`state/${collection.name}`);
-    const fields = state.toStored(written, tx);
+    const fields = state.toStored(input, tx);
     requireFreeId(tx, collection, fields[idField]);
     requireReferences(tx, collection, fields);
     const record: Fields = state.factory(
       fields,
       createStateContext(tx, { random, settings: actor.settings }),
     );
-    if (written[idField] === undefined) requireFreeId(tx, collection, record[idField]);
+    if (input[idField] === undefined) requireFreeId(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
-    const whole = requireWholeRecord(state, tx, inserted);
-    state.requireGivenValues(written, whole, tx);
+    const publicRecord = requireWholeRecord(state, tx, inserted);
+    state.requireGivenValues(input, publicRecord, tx);
     checkLimits(tx);
-    return whole;
+    return publicRecord;
   });
 }
 
 /** PATCH: the rules keep the API's invariants. @throws Problem 404, 422 */
 export function updateRecord(
-  { state, sandbox, actor, checkLimits }: Target,
+  { state, sandbox, actor, checkLimits }: StateChange,
   id: string,
-  written: Fields,
+  input: Fields,
 ): Fields {
   const { collection, rules } = state;
-  state.check(written);
+  state.check(input);
   const { idField } = collection;
-  if (written[idField] !== undefined && written[idField] !== id) {
-    throw unprocessable(idField, written[idField], `cannot change: this record is ${id}`);
+  if (input[idField] !== undefined && input[idField] !== id) {
+    throw unprocessable(idField, input[idField], `cannot change: this record is ${id}`);
   }
   return sandbox.world.transact((tx) => {
     const before = requireRecord(tx, collection, id);
     const publicBefore = state.toPublic(before, tx);
-    const fields = state.toStored(written, tx);
+    const fields = state.toStored(input, tx);
     requireReferences(tx, collection, fields);
     const after = { ...before, ...fields };
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
     checkLimits(tx);
     const changed = renderRecord(state, tx, updated);
-    state.requireGivenValues(written, changed, tx, publicBefore);
+    state.requireGivenValues(input, changed, tx, publicBefore);
     return changed;
   });
 }
 
 /** DELETE: with all that belongs to it, by declaration. @throws Problem 404 */
-export function removeRecord({ state, sandbox, actor, checkLimits }: Target, id: string): void {
+export function removeRecord({ state, sandbox, actor, checkLimits }: StateChange, id: string): void {
   const { collection, rules } = state;
   sandbox.world.transact((tx) => {
     const record = requireRecord(tx, collection, id);

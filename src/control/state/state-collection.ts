@@ -20,7 +20,7 @@ export class StateCollection extends PublicCollection {
   constructor(collection: AnyCollection, resource: Pick<Resource, "state" | "factories"> = {}) {
     super(collection, resource);
     const { properties } = collection.schema as TObject;
-    this.stored = withAnyEvent(this.recordSchema);
+    this.stored = acceptAnyEvent(this.recordSchema);
     this.internalFields = Type.Object(
       Object.fromEntries(this.internal.map((name) => [name, properties[name]!])),
     );
@@ -79,7 +79,7 @@ export class StateCollection extends PublicCollection {
 }
 
 /** Accepts any event name, since a stored webhook may name a user's own event that is no longer declared. */
-export function withAnyEvent(schema: TObject): TObject {
+export function acceptAnyEvent(schema: TObject): TObject {
   const text = JSON.stringify(schema);
   if (!text.includes('"x-events"')) return schema;
   return JSON.parse(text, (_, part) =>

@@ -8,7 +8,7 @@ import { encodeTables, type TableDocument } from "../../engine/state/world-docum
 import { type SavedWorld, toFacts } from "../../persistence/sandbox-rows.ts";
 import { toRecordedBody } from "../../tools/bundle/recorded-message.ts";
 import { SecretPlaceholders } from "../../tools/bundle/secret-placeholders.ts";
-import { toPairs } from "../../tools/har/har-entry.ts";
+import { findRawHeader, toPairs } from "../../tools/har/har-entry.ts";
 import type { ControlServer } from "../operation.ts";
 import { packWorld, type StoredExchange, type WorldFile } from "./world-file.ts";
 
@@ -26,7 +26,7 @@ export async function exportWorld(
   const snapshots = [...sandbox.snapshots];
   let content: WorldFile["content"];
   try {
-    const stored = history.toSnapshot();
+    const historySnapshot = history.toSnapshot();
     content = {
       saved: {
         about: {
@@ -46,8 +46,11 @@ export async function exportWorld(
           snapshots.map(([snapshot, saved]) => [snapshot, toSavedWorld(saved, base)]),
         ),
         history: {
-          about: stored.about,
-          entries: [...stored.entries.keys()].map((entry) => ({ ...entry.toJSON(), journal: entry.journal })),
+          about: historySnapshot.about,
+          entries: [...historySnapshot.entries.keys()].map((entry) => ({
+            ...entry.toJSON(),
+            journal: entry.journal,
+          })),
         },
       },
       states: encodeStates(history, base),
@@ -106,22 +109,21 @@ function toDifference(table: TableDocument): SavedWorld["tables"][string] {
 }
 
 function toStoredExchange(
-  { entry, revision: _revision, bytes: _bytes, ...answered }: JournalEntry,
+  { entry, revision: _revision, bytes: _bytes, ...exchange }: JournalEntry,
   secrets: SecretPlaceholders,
 ): StoredExchange {
-  const { path, query, request_headers, response_headers, request_body, response_body } = answered;
+  const { path, query, request_headers, response_headers, request_body, response_body } = exchange;
   const redactHeaders = (headers: readonly string[]) =>
     toPairs(headers).flatMap(([name, value]) => [name, secrets.redactHeader(name, value)]);
   const [redactedPath, ...search] = secrets.redactTarget(query === "" ? path : `${path}?${query}`).split("?");
-  const findType = (headers: readonly string[]) =>
-    toPairs(headers).find(([name]) => name.toLowerCase() === "content-type")?.[1];
+  const findType = (headers: readonly string[]) => findRawHeader(headers, "content-type");
   return {
-    ...answered,
+    ...exchange,
     seq: entry.number,
     path: redactedPath!,
     query: search.join("?"),
-    reasons: answered.reasons.map((text) => secrets.redact(text)),
-    warnings: answered.warnings.map((text) => secrets.redact(text)),
+    reasons: exchange.reasons.map((text) => secrets.redact(text)),
+    warnings: exchange.warnings.map((text) => secrets.redact(text)),
     request_headers: redactHeaders(request_headers),
     response_headers: redactHeaders(response_headers),
     request_body: toRecordedBody(request_body, secrets, findType(request_headers)),

@@ -40,9 +40,9 @@ export async function openWorld(
   } catch (error) {
     server.sandboxes.delete(name);
     for (const one of added) server.scenarios.removeDocument(one);
-    const hasWholeMessage =
+    const isComplete =
       error instanceof Problem && (error.kind === "limit-reached" || error.body.field === "file");
-    if (hasWholeMessage) throw error;
+    if (isComplete) throw error;
     const isExpected = [
       Problem,
       DocumentError,

@@ -9,7 +9,7 @@ import { Problem } from "../problem.ts";
 export const WORLD_TYPE = "application/x-understudy";
 const FORMAT = "understudy-world";
 /** Grows if older versions could not open newer files. */
-export const WORLD_VERSION = 1;
+const WORLD_VERSION = 1;
 /** A history holds 32 MB of states, a journal 32 MB. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_CONTENT_BYTES = 256 * 1024 * 1024;

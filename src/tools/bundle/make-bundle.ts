@@ -7,7 +7,7 @@ import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { deriveRequestIdSeed, drawRequestId } from "../../engine/state/random.ts";
 import type { Root } from "../../engine/state/tables.ts";
-import { toPairs } from "../har/har-entry.ts";
+import { findRawHeader, toPairs } from "../har/har-entry.ts";
 import {
   BUNDLE_FORMAT,
   BUNDLE_VERSION,
@@ -106,11 +106,11 @@ function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording
 /** Why the state cannot follow from the fixture and the recorded calls; undefined if it can. */
 function findUnexplainedState(calls: readonly RecordedCall[], restores: number): string | undefined {
   if (restores > 0) return "its state does not follow from its fixture and the recorded calls";
-  const saved = new Set<string>();
+  const savedNames = new Set<string>();
   for (const { call } of calls) {
     const [, snap] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
-    if (call.operation === "snapshots.save") saved.add((call.body as { name: string }).name);
-    if (call.operation === "snapshots.restore" && !saved.has(snap!))
+    if (call.operation === "snapshots.save") savedNames.add((call.body as { name: string }).name);
+    if (call.operation === "snapshots.restore" && !savedNames.has(snap!))
       return `it went back to the snapshot ${snap}, which was not saved since then`;
   }
   return undefined;
@@ -118,8 +118,8 @@ function findUnexplainedState(calls: readonly RecordedCall[], restores: number):
 
 /** The states of the world that may contain API keys of recorded requests. */
 function listRootsWithKeys({ world, snapshots }: Sandbox, { initial }: Recording): Root[] {
-  const saved = [...snapshots.values()].map((value) => value.world.root);
-  return [initial.fixture.buildRoot(initial.seed), ...saved, world.root];
+  const savedRoots = [...snapshots.values()].map((value) => value.world.root);
+  return [initial.fixture.buildRoot(initial.seed), ...savedRoots, world.root];
 }
 
 /** @throws BundleRefusal for a file that can no longer be used */
@@ -160,20 +160,18 @@ function isRefusedForFile(entry: JournalEntry, library: ScenarioLibrary): boolea
 
 /** The code or scenario that a request asked for by its own header. */
 function readRequestedFault({ request_headers }: JournalEntry): string | undefined {
-  return toPairs(request_headers)
-    .find(([name]) => name.toLowerCase() === "x-sandbox-fault")?.[1]
-    .trim();
+  return findRawHeader(request_headers, "x-sandbox-fault")?.trim();
 }
 
 function listDeliveries({ attempts }: Recording): Bundle["deliveries"] {
-  const all = [...attempts].map(([delivery_id, ends]) => [
+  const entries = [...attempts].map(([delivery_id, ends]) => [
     delivery_id,
     ends.map(({ response_code, ended_at }) => ({
       response_code,
       ...(ended_at !== undefined && { ended_at: toIso(ended_at) }),
     })),
   ]);
-  return Object.fromEntries(all);
+  return Object.fromEntries(entries);
 }
 
 function listSteps(
@@ -217,8 +215,11 @@ function describeRequest(
   const headers = toPairs(entry.request_headers)
     .filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()))
     .map(([name, value]): [string, string] => [name, secrets.redactHeader(name, value)]);
-  const type = headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
-  const body = toRecordedBody(entry.request_body, secrets, type);
+  const body = toRecordedBody(
+    entry.request_body,
+    secrets,
+    findRawHeader(entry.request_headers, "content-type"),
+  );
   const query = entry.query === "" ? "" : `?${entry.query}`;
   const prefix = sandbox.name === "default" ? "" : `/_s/${sandbox.name}`;
   return {

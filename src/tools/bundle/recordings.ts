@@ -9,7 +9,7 @@ import { listWrites } from "../../engine/state/transaction.ts";
 import type { Commit } from "../../engine/state/world-parts.ts";
 
 /** The initial state of a sandbox, from which a replay begins. */
-export interface InitialSandbox {
+interface InitialSandbox {
   fixture: LoadedFixture;
   seed: number;
   resets: number;
@@ -47,7 +47,7 @@ export interface RecordedCall {
 }
 
 /** The result of an attempt to deliver an event. */
-export interface AttemptEnd {
+interface AttemptEnd {
   response_code: number;
   /** Milliseconds since 1970 on the sandbox's clock. */
   ended_at: number | undefined;

@@ -6,7 +6,7 @@ import type { Outbound } from "../../hosts/node/outbound/outbound.ts";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import type { RecordedAttempt } from "./bundle.ts";
 
-export interface RecordedRequest extends WireRequest {
+interface RecordedRequest extends WireRequest {
   /** Recognizes the request's entry in the journal, if other requests may come meanwhile. */
   matchesEntry?: (entry: JournalEntry) => boolean;
 }
@@ -22,12 +22,12 @@ const LINGER_MS = 500;
  */
 export async function sendRecorded(
   sandbox: Sandbox,
-  request: SendToSelf,
+  sendToSelf: SendToSelf,
   { matchesEntry = () => true, ...wireRequest }: RecordedRequest,
 ): Promise<JournalEntry | undefined> {
   const abort = new AbortController();
   const pendingEntry = waitForEntry(sandbox, matchesEntry, abort.signal);
-  const answerEnd = request(wireRequest, abort.signal).then(doNothing, doNothing);
+  const answerEnd = sendToSelf(wireRequest, abort.signal).then(doNothing, doNothing);
   const entry = await Promise.race([
     pendingEntry,
     // A request that was refused before it reached the sandbox has an answer and no entry.

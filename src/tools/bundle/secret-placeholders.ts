@@ -38,8 +38,8 @@ const WORD = /[\w.~-]{8,}/g;
 export class SecretPlaceholders {
   private readonly names = new Map<string, string>();
   private readonly secrets = new Map<string, string>();
-  private readonly issued = new Map<number, number>();
-  private readonly used = new Set<string>();
+  private readonly issuedCounts = new Map<number, number>();
+  private readonly writtenSecrets = new Set<string>();
 
   /** Registers a secret under the name that a replay resolves. */
   register(secret: string, name: string): void {
@@ -57,8 +57,8 @@ export class SecretPlaceholders {
   registerIssued(answer: number, text: string): void {
     for (const secret of findIssuedSecrets(text)) {
       if (this.names.has(secret)) continue;
-      const count = this.issued.get(answer) ?? 0;
-      this.issued.set(answer, count + 1);
+      const count = this.issuedCounts.get(answer) ?? 0;
+      this.issuedCounts.set(answer, count + 1);
       this.register(secret, `answer:${answer}.${count}:${secret.length}`);
     }
   }
@@ -67,8 +67,8 @@ export class SecretPlaceholders {
   registerWritten(text: string): void {
     for (const [letter, pattern] of USER_SECRETS) {
       for (const [secret] of text.matchAll(pattern)) {
-        this.register(secret, `given:${letter}${this.used.size}:${secret.length}`);
-        this.used.add(secret);
+        this.register(secret, `given:${letter}${this.writtenSecrets.size}:${secret.length}`);
+        this.writtenSecrets.add(secret);
       }
     }
   }
@@ -173,10 +173,10 @@ function findIssuedSecrets(text: string): string[] {
 }
 
 /** Puts values in place of the references of a text. */
-export function resolveReferences(text: string, valueFor: (kind: string, name: string) => string): string {
+export function resolveReferences(text: string, getValue: (kind: string, name: string) => string): string {
   if (!text.includes(OPEN)) return text;
   return text.replace(REFERENCE, (_, kind: string, name: string) =>
-    kind === "open" ? OPEN : valueFor(kind, name),
+    kind === "open" ? OPEN : getValue(kind, name),
   );
 }
 

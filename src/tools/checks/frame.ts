@@ -103,13 +103,14 @@ export function toJunitCase(
     detail: string;
     output?: string | undefined;
     /** Why a failure does not fail the run. */
-    tolerated?: string | undefined;
+    toleranceReason?: string | undefined;
   },
 ): JunitCase {
-  const { name, classname, message, detail, output, tolerated } = about;
+  const { name, classname, message, detail, output, toleranceReason } = about;
   const testCase: JunitCase = { name, classname, time_seconds: duration_ms / 1000 };
-  if (outcome === "failed" && tolerated === undefined) testCase.failure = { message, detail };
-  if (outcome === "failed" && tolerated !== undefined) testCase.skipped = `${tolerated}: ${message}`;
+  if (outcome === "failed" && toleranceReason === undefined) testCase.failure = { message, detail };
+  if (outcome === "failed" && toleranceReason !== undefined)
+    testCase.skipped = `${toleranceReason}: ${message}`;
   if (outcome === "error") testCase.error = { message, detail };
   if (outcome === "not-observable") testCase.skipped = message;
   if (output) testCase.system_out = output;

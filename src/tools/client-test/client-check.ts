@@ -60,7 +60,7 @@ export interface ReadContext {
   /** The run without failures; in a scenario, the requests of the run that none has hit. */
   baseline: ClientRun;
   /** Requests without failures, with which others are compared. */
-  undisturbed: readonly JournalEntry[];
+  cleanRequests: readonly JournalEntry[];
   /** Whether other failures than the check's can have happened, as in a scenario. */
   isMixed: boolean;
   collected: unknown;
@@ -80,21 +80,13 @@ export interface ClientCheck extends Pick<Check<unknown, unknown>, "id" | "title
   read: (context: ReadContext) => ClientFinding;
 }
 
-export const passed = (why: string, evidence: readonly JournalEntry[] = []): ClientFinding => ({
-  outcome: "passed",
-  why,
-  evidence,
-});
-export const failed = (why: string, evidence: readonly JournalEntry[] = []): ClientFinding => ({
-  outcome: "failed",
-  why,
-  evidence,
-});
-export const notObservable = (why: string): ClientFinding => ({
-  outcome: "not-observable",
-  why,
-  evidence: [],
-});
+const createFinding =
+  (outcome: ClientOutcome) =>
+  (why: string, evidence: readonly JournalEntry[] = []): ClientFinding => ({ outcome, why, evidence });
+
+export const passed = createFinding("passed");
+export const failed = createFinding("failed");
+export const notObservable = createFinding("not-observable");
 
 /** Whether both ask for the same: a retry, or a repetition. */
 export function isSame(a: JournalEntry, b: JournalEntry): boolean {

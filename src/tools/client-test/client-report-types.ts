@@ -22,7 +22,6 @@ export interface GradeClientOptions {
   signal?: AbortSignal | undefined;
   /** Export the sandbox after each run that failed a check, for the HTML report. */
   exportFailed?: boolean | undefined;
-  /** Called before each run. */
   onRun?: ((progress: RunProgress) => void) | undefined;
 }
 

@@ -130,14 +130,14 @@ function selectChecks({ only, skip = [] }: GradeClientOptions): ClientCheck[] {
 /** Null if the run without failures shows what the client does. */
 function findReasonNotGraded({ requests, end }: ClientRun): string | null {
   const { how, detail } = end;
-  const ended = { ok: "", failed: ` It ended with: ${detail}.`, "timed out": ` It had ${detail}.` }[how];
+  const endNote = { ok: "", failed: ` It ended with: ${detail}.`, "timed out": ` It had ${detail}.` }[how];
   const [first] = requests;
   if (first === undefined)
-    return `The client made no request to the sandbox.${ended} It must call the address in UNDERSTUDY_BASE_URL (sandbox.url in the library), not one that is fixed in its code.`;
+    return `The client made no request to the sandbox.${endNote} It must call the address in UNDERSTUDY_BASE_URL (sandbox.url in the library), not one that is fixed in its code.`;
   if (!requests.some(({ status }) => status >= 200 && status < 400)) {
     const why = first.reasons.at(-1);
     const answer = `got ${first.status || "no answer"}${why === undefined ? "" : ` (${why})`}`;
-    return `No request of the client succeeded even without failures: ${describeRequest(first)} ${answer}.${ended} Make it work first.`;
+    return `No request of the client succeeded even without failures: ${describeRequest(first)} ${answer}.${endNote} Make it work first.`;
   }
   return how === "failed"
     ? `The client ended with an error even without failures: ${detail}. Make it work first; its first requests reached the sandbox.`
@@ -158,7 +158,7 @@ function readFinding(
 ): ClientFinding {
   return run === undefined
     ? notObservable(why)
-    : check.read({ run, baseline, undisturbed: baseline.requests, isMixed: false, collected });
+    : check.read({ run, baseline, cleanRequests: baseline.requests, isMixed: false, collected });
 }
 
 const PENDING_FINDING = notObservable("it is seen when the run has ended");
@@ -192,26 +192,27 @@ class ClientRunner {
     // Pauses are read from the timeline.
     if (before.clock.mode !== "real") await sandbox.clock.set({ mode: "scaled", rate: 1 });
     const text = JSON.stringify(rules);
-    const staged = await stage.prepare?.(sandbox);
-    const filled = staged === undefined ? text : text.replaceAll(PLACEHOLDER, JSON.stringify(staged));
+    const preparedValue = await stage.prepare?.(sandbox);
+    const rulesText =
+      preparedValue === undefined ? text : text.replaceAll(PLACEHOLDER, JSON.stringify(preparedValue));
     // The newest rule comes first (interfaces 6).
-    const armed = (JSON.parse(filled) as typeof rules).toReversed().map((rule, index) => ({
+    const armedRules = (JSON.parse(rulesText) as typeof rules).toReversed().map((rule, index) => ({
       ...rule,
       ...{ id: `${RULE_PREFIX}${index + 1}`, lease: { ttl: LEASE_MS } },
     }));
-    for (const rule of armed) await sandbox.faults.add(rule);
-    const renewing = setInterval(() => {
+    for (const rule of armedRules) await sandbox.faults.add(rule);
+    const renewal = setInterval(() => {
       // A rule that is used up is refused.
-      for (const rule of armed) sandbox.faults.add(rule).catch(() => {});
+      for (const rule of armedRules) sandbox.faults.add(rule).catch(() => {});
     }, RENEW_MS);
     if (stage.settings) await sandbox.configure(stage.settings);
     try {
       await sandbox.journal.clear();
       return await this.read(stage, await this.runOnce());
     } finally {
-      clearInterval(renewing);
+      clearInterval(renewal);
       // The user, or a reset, may have disarmed it.
-      for (const { id } of armed) await sandbox.faults.remove(id).catch(() => {});
+      for (const { id } of armedRules) await sandbox.faults.remove(id).catch(() => {});
       if (stage.settings) await sandbox.configure(pickSettings(before.settings, stage.settings));
     }
   }
@@ -229,7 +230,7 @@ class ClientRunner {
     const abort = () => stop.abort();
     signal?.addEventListener("abort", abort, { once: true });
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const timedOut: Promise<RunEnd> = new Promise((resolve) => {
+    const timeout: Promise<RunEnd> = new Promise((resolve) => {
       timer = setTimeout(
         () => resolve({ how: "timed out", detail: `no end within ${timeoutMs / 1000} s` }),
         Math.min(timeoutMs, MAX_TIMEOUT_MS),
@@ -244,7 +245,7 @@ class ClientRunner {
           detail: error instanceof Error ? error.message : String(error),
         }),
       );
-    const end = await Promise.race([running, timedOut]);
+    const end = await Promise.race([running, timeout]);
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
     stop.abort();

@@ -59,7 +59,6 @@ export class ManualClientTest {
     await Promise.race([this.report, new Promise<void>((resolve) => (this.announce = resolve))]);
   }
 
-  /** Ends the present run. */
   end(how: ManualEnd): void {
     this.finishRun?.(how);
   }

@@ -22,22 +22,22 @@ interface ScenarioRun {
   run: ClientRun;
   requests: readonly JournalEntry[];
   /** Whether the sandbox's clock runs as the client's does. */
-  isReal: boolean;
+  isRealTime: boolean;
 }
 
 /** Reads a check from requests whose failures a scenario staged. */
-export function readCheck(id: string, { run, requests, isReal }: ScenarioRun): ClientFinding {
+export function readCheck(id: string, { run, requests, isRealTime }: ScenarioRun): ClientFinding {
   const check = CLIENT_CHECKS.find((one) => one.id === id)!;
-  if (check.readsTime && !isReal)
+  if (check.readsTime && !isRealTime)
     return notObservable("the sandbox's clock does not run as the client's does, so pauses cannot be seen");
-  const isUndisturbed = (entry: JournalEntry) => hasOwnAnswer(entry, requests);
+  const isClean = (entry: JournalEntry) => hasOwnAnswer(entry, requests);
   // A suite's command ends by itself.
   const baseline: ClientRun = {
     ...{ end: { how: "ok", detail: "" }, isHit: () => false },
-    requests: run.requests.filter(isUndisturbed),
+    requests: run.requests.filter(isClean),
   };
-  const undisturbed = requests.filter(isUndisturbed);
-  return check.read({ run, baseline, undisturbed, isMixed: true, collected: undefined });
+  const cleanRequests = requests.filter(isClean);
+  return check.read({ run, baseline, cleanRequests, isMixed: true, collected: undefined });
 }
 
 /**

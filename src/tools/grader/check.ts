@@ -12,7 +12,7 @@ import {
   isRefused,
   notObservable,
   passed,
-  withoutProbe,
+  reportMissingProbe,
 } from "./finding.ts";
 import type { ExpectedEffects, ProbeReading } from "./probe.ts";
 import type { Severity } from "./report.ts";
@@ -209,7 +209,7 @@ export async function checkEffects(
 ): Promise<Finding> {
   const attempt = session.attempts.at(-1)!;
   const effects = await session.observeEffects(observed.before, observed.expected);
-  if (effects === null) return withoutProbe(session, "all answers are right, but ", attempt);
+  if (effects === null) return reportMissingProbe(session, "all answers are right, but ", attempt);
   if (effects.difference === null) {
     return passed("all answers are right, and the probe shows exactly one side effect each", attempt);
   }

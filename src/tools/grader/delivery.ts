@@ -47,10 +47,14 @@ export function createId(prefix: string): string {
 /** Builds a correctly signed delivery with the payload of 6.2, its data as the event is declared. */
 export function makeDelivery(source: DeliverySource, shape: DeliveryShape = {}): TestDelivery {
   const { event = source.event, at = Date.now(), id = createId("del"), write = renderBody } = shape;
-  const known = { organization_id: source.organizationId, webhook_id: source.webhookId, ...source.data };
+  const givenFields = {
+    organization_id: source.organizationId,
+    webhook_id: source.webhookId,
+    ...source.data,
+  };
   const payload: Payload = {
     event,
-    data: { ...drawEventData(event, { at, givenFields: known }), ...shape.data },
+    data: { ...drawEventData(event, { at, givenFields }), ...shape.data },
     timestamp: new Date(at).toISOString(),
     webhook_id: source.webhookId,
     delivery_id: id,
@@ -112,10 +116,10 @@ export function drawEventData(
   event: string,
   { at, givenFields }: Pick<SampleContext, "at" | "givenFields">,
 ): Record<string, unknown> {
-  const declared = event === webhookTest.name ? webhookTest : findEventByName(event);
-  if (declared === undefined) return {};
+  const declaration = event === webhookTest.name ? webhookTest : findEventByName(event);
+  if (declaration === undefined) return {};
   const random = new Random(randomInt(2 ** 31), "grader");
-  const data = inventData(declared, { world: EMPTY_WORLD, at, random, givenFields });
+  const data = inventData(declaration, { world: EMPTY_WORLD, at, random, givenFields });
   // Some validators refuse the reserved domain of invented users, and none refuses this one; some accept an
   // address only once.
   const { email } = data;

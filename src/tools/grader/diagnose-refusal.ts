@@ -7,7 +7,7 @@ import type { TestDelivery } from "./delivery.ts";
 import { getStatus, isAccepted, isDeferred, isRefused } from "./finding.ts";
 import type { Session } from "./session.ts";
 
-export interface Diagnosis {
+interface Diagnosis {
   /** How the receiver seems to sign. */
   cause: string;
   fix: string;
@@ -32,22 +32,22 @@ const MAX_GUESSES = 200;
 export async function diagnoseRefusal(session: Session): Promise<Diagnosis | null> {
   const refused = session.attempts.at(-1);
   if (!refused || !isRefused(refused) || OTHER_CAUSES.has(getStatus(refused))) return null;
-  const otherwiseSigned = session.makeDelivery();
-  otherwiseSigned.signature = sign(randomBytes(16).toString("hex"), otherwiseSigned.body);
+  const wronglySigned = session.makeDelivery();
+  wronglySigned.signature = sign(randomBytes(16).toString("hex"), wronglySigned.body);
   // If the receiver accepts anything, or has recovered meanwhile, every guess would seem right.
-  if (isAccepted(await session.deliver(otherwiseSigned))) return null;
+  if (isAccepted(await session.deliver(wronglySigned))) return null;
   if (isAccepted(await session.deliver(session.makeDelivery()))) return null;
   const size = session.calculateConcurrency();
   for (let start = 0; start < MAX_GUESSES; start += size) {
     const guesses = Array.from({ length: size }, (_, offset) => makeGuess(session, start + offset));
-    const tried = guesses.filter((guess) => guess !== undefined);
-    const answers = await Promise.all(tried.map(({ delivery }) => session.deliver(delivery)));
+    const usableGuesses = guesses.filter((guess) => guess !== undefined);
+    const answers = await Promise.all(usableGuesses.map(({ delivery }) => session.deliver(delivery)));
     const acceptedIndex = answers.findIndex(isAccepted);
     if (acceptedIndex >= 0) {
-      const { cause, code } = tried[acceptedIndex]!;
+      const { cause, code } = usableGuesses[acceptedIndex]!;
       return { cause, fix: FIXES[code] };
     }
-    if (tried.length < size || answers.some(isDeferred)) return null;
+    if (usableGuesses.length < size || answers.some(isDeferred)) return null;
   }
   return null;
 }

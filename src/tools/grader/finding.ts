@@ -12,23 +12,13 @@ export interface Finding {
   advice?: string;
 }
 
-export const passed = (detail: string, attempt: Attempt | null = null): Finding => ({
-  outcome: "passed",
-  detail,
-  attempt,
-});
+const createFinding =
+  (outcome: Outcome) =>
+  (detail: string, attempt: Attempt | null = null): Finding => ({ outcome, detail, attempt });
 
-export const failed = (detail: string, attempt: Attempt | null = null): Finding => ({
-  outcome: "failed",
-  detail,
-  attempt,
-});
-
-export const notObservable = (detail: string, attempt: Attempt | null = null): Finding => ({
-  outcome: "not-observable",
-  detail,
-  attempt,
-});
+export const passed = createFinding("passed");
+export const failed = createFinding("failed");
+export const notObservable = createFinding("not-observable");
 
 /** The status answered, or 0 when there was no answer (as the service records it, G24). */
 export function getStatus({ result }: Attempt): number {
@@ -65,7 +55,7 @@ export function isDisabledBy410(attempt: Attempt): boolean {
 }
 
 /** The finding if side effects cannot be checked, for lack of a probe; `start` begins its sentence. */
-export function withoutProbe(session: Session, start: string, attempt: Attempt | null = null): Finding {
+export function reportMissingProbe(session: Session, start: string, attempt: Attempt | null = null): Finding {
   const { probe } = session.options.names;
   return notObservable(
     `${start}side effects cannot be seen without a probe that can be read (${probe})`,

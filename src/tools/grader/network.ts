@@ -20,7 +20,7 @@ export interface RawRequest
   headers: [name: string, value: string][];
 }
 
-export interface SendLimits {
+export interface SendOptions {
   outbound: Outbound;
   /** For the whole request, connecting included, in milliseconds. */
   timeoutMs: number;
@@ -50,7 +50,7 @@ export function openNetwork(caFile?: string): GraderNetwork {
  */
 export async function sendRaw(
   { url, ...request }: RawRequest,
-  { outbound, timeoutMs, signal }: SendLimits,
+  { outbound, timeoutMs, signal }: SendOptions,
 ): Promise<OutboundResult> {
   signal?.throwIfAborted();
   const result = await outbound.send({ ...request, url: url.href, timeoutMs, ...(signal && { signal }) });

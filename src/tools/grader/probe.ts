@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type SendLimits, sendRaw } from "./network.ts";
+import { type SendOptions, sendRaw } from "./network.ts";
 
 export interface ProbeReading {
   count: number;
@@ -10,7 +10,7 @@ export interface ProbeReading {
 /** The probe cannot be used. Reported as an error, so that it never looks as if nothing happened. */
 export class ProbeError extends Error {}
 
-export interface ProbeOptions extends SendLimits {
+interface ProbeOptions extends SendOptions {
   url: URL;
   /** How long the reading must stay the same, in milliseconds, so that a late second side effect is seen. */
   settleMs: number;
@@ -32,7 +32,7 @@ export interface Effects {
 }
 
 /** Deliveries accepted since the reading `from`, whose side effects may still happen. */
-export interface PendingEffects {
+interface PendingEffects {
   from: ProbeReading | null;
   pending: ReadonlySet<string>;
 }
@@ -141,7 +141,6 @@ export function formatSeconds(ms: number): string {
   return `${Number((ms / 1000).toFixed(1))} s`;
 }
 
-/** Whether expected side effects are still missing. */
 function areEffectsMissing(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): boolean {
   if (now.ids === null) return now.count - before.count < sumEffects(expected);
   return [...expected].some(
@@ -176,7 +175,7 @@ function formatTimes(count: number): string {
 }
 
 /** Reads a number, `{count}`, a list of ids, or an object with such a list. */
-export function parseReading(text: string): ProbeReading {
+function parseReading(text: string): ProbeReading {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -11,9 +11,9 @@ type Paint = (code: number, text: string) => string;
  * The report for a terminal: a line per check, and for failures why they matter, what to do and the request.
  * `colour`: with ANSI colours.
  */
-export function formatText(graded: ReceiverReport, { colour = false }: { colour?: boolean } = {}): string {
+export function formatText(original: ReceiverReport, { colour = false }: { colour?: boolean } = {}): string {
   // The receiver's texts must not control the terminal.
-  const report = JSON.parse(JSON.stringify(graded), (_, value) =>
+  const report = JSON.parse(JSON.stringify(original), (_, value) =>
     typeof value === "string" ? toPrintableLines(value) : value,
   ) as ReceiverReport;
   const paint: Paint = (code, text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -72,7 +72,7 @@ export function listReceiverCases({ url, checks, fail_on }: ReceiverReport): Jun
       message: check.detail,
       detail: [check.detail, `Why: ${check.why}`, `Fix: ${check.advice}`, check.curl ?? ""].join("\n").trim(),
       output: check.note ?? undefined,
-      tolerated: failsReceiver(check, fail_on) ? undefined : `failed, below ${fail_on}`,
+      toleranceReason: failsReceiver(check, fail_on) ? undefined : `failed, below ${fail_on}`,
     }),
   );
   return { name: "receiver-test", suites: [{ name: url, cases }] };
@@ -157,7 +157,6 @@ function renderManualChecksHtml({ manual_checks }: ReceiverReport): Html {
 ${items}</ul>`;
 }
 
-/** The worst first. */
 function renderFixesHtml({ checks }: ReceiverReport): Html {
   const failures = checks.filter(({ outcome }) => outcome === "failed" || outcome === "error");
   if (failures.length === 0) return html``;

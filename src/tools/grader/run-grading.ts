@@ -22,7 +22,7 @@ import {
   type ReportedRequest,
   SEVERITIES,
 } from "./report.ts";
-import { type Attempt, isSilence, Session, WebhookGone } from "./session.ts";
+import { type Attempt, hasNoAnswer, Session, WebhookGone } from "./session.ts";
 
 const REACHABLE: CheckDescription = {
   id: "reachable",
@@ -72,8 +72,8 @@ export async function gradeFor(
     if (problem !== null)
       reportProblem(REACHABLE, `nothing answers at ${session.options.url.host}: ${problem}`);
     else {
-      const unreadable = await session.dropUnreadableProbe();
-      if (unreadable !== null) reportProblem(PROBE, unreadable.message);
+      const probeError = await session.dropUnreadableProbe();
+      if (probeError !== null) reportProblem(PROBE, probeError.message);
       const run = await runAll(session, selectedChecks, { report, onProgress: options.onProgress });
       checks.push(...run.reports);
       stopped = run.stopped;
@@ -144,7 +144,7 @@ async function findReasonToStop(
   if (isDown) {
     return `The receiver answers 503 to every delivery since “${check.id}”, for longer than ${session.options.patienceMs / 1000} s (${session.options.names.patience}).`;
   }
-  if (!attempts.some(({ result }) => isSilence(result))) return null;
+  if (!attempts.some(({ result }) => hasNoAnswer(result))) return null;
   const problem = await session.findConnectionProblem(session.options.patienceMs);
   return problem === null
     ? null
@@ -255,10 +255,10 @@ function chooseChecks({ only, skip = [], failOn = "minor" }: GradeReceiverOption
 
 function requireKnown(
   kind: string,
-  given: readonly string[],
+  words: readonly string[],
   { all, option }: { all: readonly string[]; option?: ReceiverTestUsageError["option"] },
 ): void {
-  const unknown = given.find((one) => !all.includes(one));
+  const unknown = words.find((one) => !all.includes(one));
   if (unknown === undefined) return;
   const nearest = findNearest(unknown, all);
   // Lists all valid names if none is similar.

@@ -10,7 +10,7 @@ import {
   type Transport,
   toRequest,
 } from "./delivery.ts";
-import { type RawRequest, type SendLimits, sendRaw, tryConnect } from "./network.ts";
+import { type RawRequest, type SendOptions, sendRaw, tryConnect } from "./network.ts";
 import { type Effects, type ExpectedEffects, type Probe, ProbeError, type ProbeReading } from "./probe.ts";
 import type { OptionNames } from "./report.ts";
 
@@ -25,7 +25,8 @@ export interface Attempt {
 }
 
 /** Whether the receiver gave no answer in time. */
-export const isSilence = ({ error }: OutboundResult): boolean => error !== undefined && error.kind !== "left";
+export const hasNoAnswer = ({ error }: OutboundResult): boolean =>
+  error !== undefined && error.kind !== "left";
 
 /** 410 to a genuine delivery disables the webhook (3.3): the service would send nothing more. */
 export class WebhookGone extends Error {
@@ -37,7 +38,7 @@ export class WebhookGone extends Error {
   }
 }
 
-export interface SessionOptions extends SendLimits, DeliverySource {
+export interface SessionOptions extends SendOptions, DeliverySource {
   url: URL;
   locate: ResolveTarget;
   serviceName: string;
@@ -67,7 +68,7 @@ export class Session {
   /** Whether genuine deliveries share connections, as the service's do; false once that has failed. */
   reusesConnections = true;
   /** The first delivery that was accepted, and when. */
-  first: { delivery: TestDelivery; at: number } | null = null;
+  firstAccepted: { delivery: TestDelivery; at: number } | null = null;
   /** The probe's last settled reading; null after something was sent. */
   private settledReading: ProbeReading | null = null;
   private lastReading: ProbeReading | null = null;
@@ -76,7 +77,7 @@ export class Session {
   /** Events without a side effect in this receiver, for which the run does not wait. */
   private readonly unusedEvents = new Set<string>();
   /** The ids of deliveries that were accepted. */
-  readonly accepted = new Set<string>();
+  readonly acceptedIds = new Set<string>();
   /** The shortest time in which a genuine delivery was answered, in milliseconds. */
   fastestMs = Number.POSITIVE_INFINITY;
   private rateLimitWaitMs = 0;
@@ -102,7 +103,7 @@ export class Session {
     const request = toRequest(this.options, delivery, transport);
     if (genuine && transport === undefined) request.reuse = this.reusesConnections;
     const result = await this.sendPatiently(request);
-    if (!isSilence(result) || !result.reused) return this.record({ request, delivery, genuine, result });
+    if (!hasNoAnswer(result) || !result.reused) return this.record({ request, delivery, genuine, result });
     const newConnectionRequest = { ...request, reuse: false };
     return this.record({
       request: newConnectionRequest,
@@ -120,7 +121,7 @@ export class Session {
     return this.record({ request, delivery, genuine: this.isGenuine(delivery), result });
   }
 
-  async get(): Promise<Attempt> {
+  async sendGet(): Promise<Attempt> {
     const request: RawRequest = {
       method: "GET",
       url: this.options.url,
@@ -234,9 +235,9 @@ export class Session {
 
   /** Records that a side effect may follow; a repetition has none. */
   private expectEffect(delivery: TestDelivery): void {
-    this.first ??= { delivery, at: performance.now() };
-    if (this.accepted.has(delivery.id)) return;
-    this.accepted.add(delivery.id);
+    this.firstAccepted ??= { delivery, at: performance.now() };
+    if (this.acceptedIds.has(delivery.id)) return;
+    this.acceptedIds.add(delivery.id);
     if (!this.unusedEvents.has(delivery.event)) this.pending.set(delivery.id, delivery);
   }
 

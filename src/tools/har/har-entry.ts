@@ -33,6 +33,10 @@ export function toPairs(items: readonly string[]): [name: string, value: string]
   return items.flatMap((name, i) => (i % 2 === 0 ? [[name, items[i + 1]!]] : []));
 }
 
+export function findRawHeader(rawHeaders: readonly string[], lowerCaseName: string): string | undefined {
+  return toPairs(rawHeaders).find(([name]) => name.toLowerCase() === lowerCaseName)?.[1];
+}
+
 function findHeader({ headers }: Pick<MaskedMessage, "headers">, lowerCaseName: string): string | undefined {
   return headers.find(({ name }) => name.toLowerCase() === lowerCaseName)?.value;
 }
@@ -93,7 +97,7 @@ const MAX_SHOWN_BYTES = 10 * 1024 * 1024;
 /** A body as it was sent, or passed on, without its content coding; as it is if it cannot be decoded. */
 export function decodeBody<B extends Uint8Array | string | undefined>(headers: readonly string[], bytes: B) {
   if (bytes === undefined || typeof bytes === "string") return bytes;
-  const coding = toPairs(headers).find(([name]) => name.toLowerCase() === "content-encoding")?.[1];
+  const coding = findRawHeader(headers, "content-encoding");
   return coding === undefined
     ? bytes
     : (decompress(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), coding, MAX_SHOWN_BYTES) ??
@@ -186,9 +190,9 @@ export interface ArchivedExchange {
 export function toHarEntry(exchange: ArchivedExchange): HarEntry {
   const { wallStart, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);
-  const sent = maskMessage(exchange.requestHeaders, exchange.requestBody.bytes);
-  const received = maskMessage(exchange.responseHeaders, exchange.responseBody.bytes);
-  const postData = toContent(sent, exchange.requestBody);
+  const maskedRequest = maskMessage(exchange.requestHeaders, exchange.requestBody.bytes);
+  const maskedResponse = maskMessage(exchange.responseHeaders, exchange.responseBody.bytes);
+  const postData = toContent(maskedRequest, exchange.requestBody);
   return {
     startedDateTime: new Date(wallStart).toISOString(),
     time: send + wait + receive,
@@ -197,7 +201,7 @@ export function toHarEntry(exchange: ArchivedExchange): HarEntry {
       url: `${redactText(exchange.url)}${query === "" ? "" : `?${query}`}`,
       httpVersion: "HTTP/1.1",
       cookies: [],
-      headers: sent.headers,
+      headers: maskedRequest.headers,
       queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
       headersSize: -1,
       bodySize: exchange.requestBody.size,
@@ -208,9 +212,9 @@ export function toHarEntry(exchange: ArchivedExchange): HarEntry {
       statusText: STATUS_CODES[status] ?? "",
       httpVersion: "HTTP/1.1",
       cookies: [],
-      headers: received.headers,
-      content: { size: exchange.responseBody.size, ...toContent(received, exchange.responseBody) },
-      redirectURL: findHeader(received, "location") ?? "",
+      headers: maskedResponse.headers,
+      content: { size: exchange.responseBody.size, ...toContent(maskedResponse, exchange.responseBody) },
+      redirectURL: findHeader(maskedResponse, "location") ?? "",
       headersSize: -1,
       bodySize: -1,
     },

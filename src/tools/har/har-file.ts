@@ -74,7 +74,7 @@ class HarReader {
   private encoding: TextEncoding | undefined;
   private decoder: InstanceType<typeof TextDecoder> | undefined;
   /** An error of `onEntry`, not of the text. */
-  private thrown: unknown;
+  private entryError: unknown;
 
   constructor(file: string, onEntry: (entry: HarValue) => void) {
     this.file = file;
@@ -87,7 +87,7 @@ class HarReader {
       try {
         onEntry((typeof value === "object" && value !== null ? value : {}) as HarValue);
       } catch (error) {
-        this.thrown = error;
+        this.entryError = error;
         throw error;
       }
     };
@@ -127,7 +127,7 @@ class HarReader {
     try {
       step();
     } catch {
-      if (this.thrown !== undefined) throw this.thrown;
+      if (this.entryError !== undefined) throw this.entryError;
       throw new InputError(
         this.isArchive ? this.describeCut() : `${this.file} is not an HTTP Archive, which would be JSON`,
       );

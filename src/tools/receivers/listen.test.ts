@@ -3,9 +3,9 @@ import { sign, toDeliveryHeaders } from "../../engine/webhooks/sign.ts";
 import {
   createListener,
   formatDelivery,
-  type ListenedDelivery,
   type Listener,
   type ListenerOptions,
+  type ReceivedDelivery,
 } from "./listen.ts";
 
 const open: Listener[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 async function listen(options: Partial<ListenerOptions> = {}) {
-  const heard: { delivery: ListenedDelivery; text: string }[] = [];
+  const heard: { delivery: ReceivedDelivery; text: string }[] = [];
   const listener = await createListener({
     port: 0,
     onDelivery: (delivery) => heard.push({ delivery, text: formatDelivery(delivery) }),

@@ -21,7 +21,7 @@ import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
 import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
 
 /** A delivery that `understudy listen` received. */
-export interface ListenedDelivery {
+export interface ReceivedDelivery {
   /** ISO 8601, wall clock: a listener has no sandbox. */
   at: string;
   method: string;
@@ -40,7 +40,7 @@ export interface ListenedDelivery {
 const MAX_SHOWN_BYTES = 4096;
 
 /** Formats a delivery for the terminal. If the signature does not match, shows the reason and the bytes that should be signed. */
-export function formatDelivery(delivery: ListenedDelivery): string {
+export function formatDelivery(delivery: ReceivedDelivery): string {
   const { at, method, path, event, delivery_id, attempt, signature, answer, body, headers } = delivery;
   const subject =
     event === undefined ? `${method} ${path}` : `${event}  ${delivery_id ?? "without delivery id"}`;
@@ -92,7 +92,7 @@ export interface ListenerOptions {
   /** With it, signatures are checked. */
   secret?: string | undefined;
   /** Called for each request that has arrived completely. */
-  onDelivery: (delivery: ListenedDelivery) => void;
+  onDelivery: (delivery: ReceivedDelivery) => void;
 }
 
 export interface Listener {
@@ -149,7 +149,7 @@ class AttemptCounter {
   private readonly attempts = new Map<string, number>();
 
   /** @param headers of the request, with lower-case names */
-  count(headers: ListenedDelivery["headers"]): Pick<ListenedDelivery, "event" | "delivery_id" | "attempt"> {
+  count(headers: ReceivedDelivery["headers"]): Pick<ReceivedDelivery, "event" | "delivery_id" | "attempt"> {
     const event = toText(headers["x-service-event"]);
     const delivery_id = toText(headers["x-service-delivery"]);
     if (delivery_id === undefined) return { event, delivery_id, attempt: 1 };
@@ -189,7 +189,7 @@ export class LocalReceiver {
   /** Calls the receiver as the service would. Returns the answer for the server, and the delivery for the terminal. */
   async call({ method, headers, body_base64 }: ForwardedDelivery): Promise<{
     answer: ForwardedAnswer;
-    listened: ListenedDelivery;
+    receivedDelivery: ReceivedDelivery;
   }> {
     const at = new Date().toISOString();
     const body = Buffer.from(body_base64, "base64");
@@ -202,7 +202,7 @@ export class LocalReceiver {
     });
     const { response_code, duration_ms, error } = result;
     const failure = error && (await this.explain(error));
-    const received = toLowerCaseNames(headers);
+    const lowerCaseHeaders = toLowerCaseNames(headers);
     return {
       answer:
         failure === undefined
@@ -212,12 +212,12 @@ export class LocalReceiver {
               body_base64: result.body.toString("base64"),
             }
           : { failure },
-      listened: {
-        ...this.attempts.count(received),
+      receivedDelivery: {
+        ...this.attempts.count(lowerCaseHeaders),
         at,
         method,
         path: this.url.pathname,
-        headers: received,
+        headers: lowerCaseHeaders,
         body,
         signature: CHECKED_BY_SERVER,
         answer: failure === undefined ? `${response_code} in ${duration_ms} ms` : `no answer: ${failure}`,

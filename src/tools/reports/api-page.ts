@@ -108,10 +108,10 @@ function renderCallSection(
   placesBefore: DescribedPlaces,
 ): string {
   const prose = [call.summary, call.description].filter((one) => one !== undefined).join(". ");
-  const assumed = (call["x-assumption"] ?? []).map((id) => `[${id}](reference/assumptions.md#${id})`);
+  const assumptionLinks = (call["x-assumption"] ?? []).map((id) => `[${id}](reference/assumptions.md#${id})`);
   const section = call["x-section"];
   const page = section.startsWith("G") ? "assumptions" : "service-api";
-  const sources = [`[${section}](reference/${page}.md#${section})`, ...assumed];
+  const sources = [`[${section}](reference/${page}.md#${section})`, ...assumptionLinks];
   const lists = ["query", "header"].map((place) => renderParameters(call, place, placesBefore));
   return [
     `### ${call.operationId}`,
@@ -178,8 +178,8 @@ function renderAnswers({ responses }: Call): string {
     );
     return bodies.length === 0 ? status : `${status} ${[...new Set(bodies)].join(" or ")}`;
   });
-  const answered = new Set(Object.values(responses).flatMap((answer) => answer["x-error-codes"] ?? []));
-  const never = USUAL_CODES.filter((code) => !answered.has(code)).map((code) => `\`${code}\``);
+  const answeredCodes = new Set(Object.values(responses).flatMap((answer) => answer["x-error-codes"] ?? []));
+  const never = USUAL_CODES.filter((code) => !answeredCodes.has(code)).map((code) => `\`${code}\``);
   if (never.length > 0) lines.push(`never ${never.join(" or ")}`);
   return `Answers ${lines.join("; ")}`;
 }
@@ -188,8 +188,8 @@ function renderRecordSection([name, schema]: [string, JsonSchema], placesBefore:
   const about = schema.description === undefined ? "" : `${toSentence(schema.description)}\n\n`;
   const all = listFields(schema);
   const base = placesBefore.bases.get(name);
-  const inherited = new Set(base === undefined ? [] : listFields(base.schema));
-  const fields = joinItems(all.filter((field) => !inherited.has(field)));
+  const inheritedFields = new Set(base === undefined ? [] : listFields(base.schema));
+  const fields = joinItems(all.filter((field) => !inheritedFields.has(field)));
   const head = base === undefined ? "" : `The fields of ${toLink(base.name)}, and\n\n`;
   return `### ${name}\n\n${about}${head}${all.length === 0 ? toSentence(describeType(schema)) : fields}\n`;
 }

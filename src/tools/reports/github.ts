@@ -16,8 +16,8 @@ export function toAnnotations(report: JunitReport, workspace = process.cwd()): s
     .slice(0, MAX_ANNOTATIONS)
     .map(({ name, file, problem }) => {
       const properties = { file: file && findPathWithin(workspace, file), title: `${report.name}: ${name}` };
-      const present = Object.entries(properties).filter(([, value]) => value !== undefined);
-      const propertyTexts = present.map(([key, value]) => `${key}=${escapeProperty(value!)}`);
+      const definedProperties = Object.entries(properties).filter(([, value]) => value !== undefined);
+      const propertyTexts = definedProperties.map(([key, value]) => `${key}=${escapeProperty(value!)}`);
       return `::error ${propertyTexts.join(",")}::${escapeData(problem.message)}`;
     });
 }

@@ -12,7 +12,7 @@ export interface JunitCase {
   file?: string;
 }
 
-export interface JunitProperty {
+interface JunitProperty {
   name: string;
   value: string;
 }
@@ -54,8 +54,8 @@ function sumTotals(cases: JunitCase[]): Record<string, string> {
   };
 }
 
-function writeCase({ name, classname, time_seconds, ...said }: JunitCase): string {
-  const { failure, error, skipped, system_out } = said;
+function writeCase({ name, classname, time_seconds, ...result }: JunitCase): string {
+  const { failure, error, skipped, system_out } = result;
   const children: string[] = [];
   if (failure) children.push(writeProblem("failure", failure));
   if (error) children.push(writeProblem("error", error));

@@ -10,7 +10,7 @@ export const DATE_OR_INSTANT = "An ISO 8601 date (the whole UTC day) or date-tim
 export const LOCAL_SITE = toSite("http://127.0.0.1:4747");
 
 /** The parts of an API's document, without its operations. */
-export interface DocumentedApi<O extends AnyDeclaration> {
+interface DocumentedApi<O extends AnyDeclaration> {
   info: JsonObject;
   servers: readonly JsonObject[];
   security: readonly JsonObject[];
@@ -71,7 +71,6 @@ export function toOpenApi<O extends AnyDeclaration>(
   };
 }
 
-/** Components of several documents, by kind. */
 function mergeComponents(...all: readonly JsonObject[]): JsonObject {
   const merged: Record<string, JsonObject> = {};
   for (const components of all)
@@ -260,8 +259,8 @@ export class SchemaComponents {
     const { title, $id } = schema as { title?: string; $id?: string };
     const name = title ?? $id;
     if (name === undefined || !/^[A-Za-z][A-Za-z0-9]*$/.test(name)) return this.inline(schema);
-    const taken = this.schemas[name] !== undefined && this.names.get(schema) !== name;
-    if (taken) return this.inline(schema);
+    const isTaken = this.schemas[name] !== undefined && this.names.get(schema) !== name;
+    if (isTaken) return this.inline(schema);
     if (this.schemas[name] === undefined) {
       this.names.set(schema, name);
       this.schemas[name] = {};

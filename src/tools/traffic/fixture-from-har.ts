@@ -11,7 +11,7 @@ import { type OperationExchange, visitExchanges } from "../verify/recorded/archi
 import { EXTRACTORS } from "./extractors.ts";
 import { type Fields, InferredFixture, toKey } from "./inferred-fixture.ts";
 
-export interface FixtureFromHar {
+interface FixtureFromHar {
   fixture: FixtureData;
   /** Base URL of the recorded service. */
   base: string;
@@ -46,7 +46,7 @@ export async function inferFixtureFromHar({
   let without_body = 0;
   const { base } = await visitExchanges({ contract, file, target: undefined }, () => ({
     skip() {},
-    exchange(exchange) {
+    visit(exchange) {
       if (exchange.missing?.startsWith("with the body")) without_body += 1;
       collectRecords(world, exchange, dropped);
     },
@@ -68,11 +68,11 @@ function readStatedInstant(body: { error?: Fields; metadata?: Fields } | undefin
 }
 
 function collectRecords(world: InferredFixture, exchange: OperationExchange, dropped: string[]): void {
-  const { operation, answer, whole, params, at } = exchange;
+  const { operation, answer, hasWholeBody, params, at } = exchange;
   world.recordTime("recorded", at);
   world.recordTime("stated", readStatedInstant(answer.json));
   const extractor = EXTRACTORS[operation.id];
-  if (extractor === undefined || !whole || answer.status >= 300 || answer.status < 200) return;
+  if (extractor === undefined || !hasWholeBody || answer.status >= 300 || answer.status < 200) return;
   const organization_id =
     params["organization_id"] ?? answer.headers.get(ORGANIZATION) ?? world.pickOrganization();
   inferPlan(world, answer.headers);

@@ -12,7 +12,7 @@ import {
   toPairs,
 } from "../har/har-entry.ts";
 
-export interface RecorderOptions {
+interface RecorderOptions {
   /** Base URL of the service, without a slash at its end. */
   target: string;
   /** 0 picks a free one. */
@@ -136,8 +136,8 @@ class Relay {
 
   private toRequestHeaders({ method, headers, rawHeaders }: http.IncomingMessage): string[] {
     // Trailers of a request are not forwarded, and Node refuses to announce them before a body of known length.
-    const proxied = toPairs(listProxied(rawHeaders)).filter(([name]) => name.toLowerCase() !== "trailer");
-    const sent = withHost(proxied.flat(), new URL(this.target).host);
+    const forwarded = toPairs(listForwarded(rawHeaders)).filter(([name]) => name.toLowerCase() !== "trailer");
+    const sent = withHost(forwarded.flat(), new URL(this.target).host);
     const length = headers["content-length"] ?? headers["transfer-encoding"];
     // Otherwise Node would add `Transfer-Encoding: chunked`, which the client did not send.
     return length === undefined && !/^(GET|HEAD|DELETE|OPTIONS)$/.test(method!)
@@ -149,7 +149,7 @@ class Relay {
     this.answer = answer;
     this.headAt = performance.now();
     const { statusCode, statusMessage, rawHeaders } = answer;
-    writeForwardedHead(outgoing, statusCode!, statusMessage!, listProxied(rawHeaders));
+    writeForwardedHead(outgoing, statusCode!, statusMessage!, listForwarded(rawHeaders));
     // An event stream may say nothing for a while.
     sendHead(outgoing);
     answer.on("data", (piece: Buffer) => this.responseBody.add(piece));
@@ -175,17 +175,17 @@ class Relay {
   }
 
   private toEntry({ method, url, rawHeaders, headers }: http.IncomingMessage): RecordedEntry {
-    const ended = performance.now();
-    const head = this.headAt ?? ended;
-    const sent = Math.min(this.sentAt ?? head, head);
+    const endedAt = performance.now();
+    const headAt = this.headAt ?? endedAt;
+    const sentAt = Math.min(this.sentAt ?? headAt, headAt);
     const [path = "", ...query] = url!.split("?");
     const { answer } = this;
     const exchange: ArchivedExchange = {
       wallStart: this.wallStart,
       ...{
-        send: roundToTenths(sent - this.monotonicStart),
-        wait: roundToTenths(head - sent),
-        receive: roundToTenths(ended - head),
+        send: roundToTenths(sentAt - this.monotonicStart),
+        wait: roundToTenths(headAt - sentAt),
+        receive: roundToTenths(endedAt - headAt),
       },
       ...{ method: method!, url: this.target + path, query: query.join("?") },
       requestHeaders: withHost(rawHeaders, new URL(this.target).host),
@@ -207,7 +207,7 @@ function hasBody({ headers }: http.IncomingMessage): boolean {
 }
 
 /** Name, value, name, value …, in their order and spelling. */
-function listProxied(raw: readonly string[]): string[] {
+function listForwarded(raw: readonly string[]): string[] {
   return toPairs(raw).flatMap(([name, value]) => (HOP_BY_HOP.has(name.toLowerCase()) ? [] : [name, value]));
 }
 

@@ -7,7 +7,7 @@ import type { Contract } from "../verify/contract.ts";
 import { type OperationExchange, visitExchanges } from "../verify/recorded/archive.ts";
 
 /** A scenario as its file has it. */
-export interface RecordedScenario {
+interface RecordedScenario {
   name: string;
   description: string;
   rules: object[];
@@ -69,7 +69,7 @@ export async function inferScenarioFromHar({
   const observations = new Map<string, Observation>();
   const { base, entries } = await visitExchanges({ contract, file, target: undefined }, () => ({
     skip() {},
-    exchange: (exchange) => recordCall(observations, exchange),
+    visit: (exchange) => recordCall(observations, exchange),
   }));
   const operations = [...observations.values()].toSorted((a, b) =>
     a.operation.id < b.operation.id ? -1 : 1,

@@ -40,16 +40,16 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
     const problem = `${request} answers ${status} instead of a success: ${toExcerpt(text)}`;
     return verdict.expect(false, problem, findAssumedEndpoint(operation));
   }
-  const documented = operation.described?.answer(status);
-  const declared = documented === undefined ? listSuccesses(operation) : [documented];
-  const success = declared.find((one) => one.status === status);
-  const statuses = declared.map((one) => one.status).join(" or ");
+  const documentedAnswer = operation.described?.answer(status);
+  const successes = documentedAnswer === undefined ? listSuccesses(operation) : [documentedAnswer];
+  const success = successes.find((one) => one.status === status);
+  const statuses = successes.map((one) => one.status).join(" or ");
   verdict.expect(
     success !== undefined,
     `${request} answers ${status} instead of ${statuses}`,
     findAssumedStatus(operation),
   );
-  const shape = success ?? declared[0]!;
+  const shape = success ?? successes[0]!;
   for (const name of shape.headers ?? []) {
     if (OPTIONAL_HEADERS.has(name.toLowerCase())) continue;
     const problem = `${path}: the header ${name} is missing`;
@@ -57,17 +57,17 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   }
   if (!checkContent(verdict, exchange, shape)) return false;
   return operation.sourceFile === undefined
-    ? checkRepeated(verdict, exchange)
+    ? checkRepeatedValues(verdict, exchange)
     : checkRecord(verdict, exchange);
 }
 
 /** An own operation whose path ends with the id of a record answers that record. */
 function checkRecord(verdict: Verdict, { operation, method, path, json, sent }: Exchange): boolean {
   const [, name] = /\/\{([^{}]+)\}$/.exec(operation!.path) ?? [];
-  const identified = name === undefined || method !== "GET" ? undefined : findRecord(json, name);
-  if (identified === undefined) return true;
-  const id = identified.record[identified.field];
-  const problem = `GET ${path} answers ${identified.field} ${toExcerpt(id)}`;
+  const found = name === undefined || method !== "GET" ? undefined : findRecord(json, name);
+  if (found === undefined) return true;
+  const id = found.record[found.field];
+  const problem = `GET ${path} answers ${found.field} ${toExcerpt(id)}`;
   return verdict.expect(isMasked(id) || String(id) === sent.params[name!], problem);
 }
 
@@ -77,15 +77,15 @@ export function checkContent(verdict: Verdict, exchange: Exchange, shape: Succes
   const operation = exchange.operation as AnyOperation;
   const gap = findAssumedPlace(operation, "");
   const { schema, content_types = [], events } = shape;
-  const isWhole = exchange.recorded?.whole ?? true;
+  const isWhole = exchange.recorded?.hasWholeBody ?? true;
   // Documents often leave out what an answer contains.
   if (operation.described !== undefined && content_types.length === 0) return true;
   if (schema === undefined && content_types.length === 0) {
     return verdict.expect(text === "", `${path}: ${status} has a body: ${toExcerpt(text)}`, gap);
   }
   const type = toMediaType(headers.get("content-type") ?? "");
-  const json_type = schema === undefined || operation.described !== undefined ? [] : ["application/json"];
-  const allowed = [...content_types, ...json_type];
+  const jsonTypes = schema === undefined || operation.described !== undefined ? [] : ["application/json"];
+  const allowed = [...content_types, ...jsonTypes];
   const isAllowed = allowed.some((one) => one.includes("*") || toMediaType(one) === type);
   if (
     !verdict.expect(
@@ -115,7 +115,7 @@ export function getSentFields({ sent }: Exchange): Record<string, unknown> {
 }
 
 /** An answer must repeat values of its request unchanged. */
-function checkRepeated(verdict: Verdict, exchange: Exchange): boolean {
+function checkRepeatedValues(verdict: Verdict, exchange: Exchange): boolean {
   const operation = exchange.operation!;
   const { json } = exchange;
   if (json === undefined) return true;

@@ -8,7 +8,7 @@ import { READING_REFUSALS, type RefusalCase, WRITING_REFUSALS } from "./refusal-
 import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
 
-export interface Expected extends Pick<RefusalCase, "code" | "gap" | "codeGap" | "detailsGap"> {
+export interface ExpectedRefusal extends Pick<RefusalCase, "code" | "gap" | "codeGap" | "detailsGap"> {
   /** Details that the reference or the assumption names. */
   details?: Readonly<Record<string, unknown>>;
   /** Replaces the operation's own envelope (transport and routes). */
@@ -16,7 +16,7 @@ export interface Expected extends Pick<RefusalCase, "code" | "gap" | "codeGap" |
 }
 
 /** Checks that a request was refused with one code of the catalogue, in its operation's envelope. */
-export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Expected): void {
+export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: ExpectedRefusal): void {
   const { operation, status } = exchange;
   const assumedEndpoint = operation && findAssumedEndpoint(operation);
   const gap = expected.gap ?? assumedEndpoint;
@@ -26,8 +26,8 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
   if (!checkWire(verdict, exchange)) return;
   const requestLine = `${exchange.method} ${exchange.path}`;
   // The way of refusing a caller may be an assumption; the refusal itself is in the reference (section 5, 7.4).
-  const granted = operation !== undefined && status < 400 && [401, 403, 404].includes(expectedStatus);
-  const basis = granted ? (expectedStatus === 401 ? undefined : assumedEndpoint) : gap;
+  const isGranted = operation !== undefined && status < 400 && [401, 403, 404].includes(expectedStatus);
+  const basis = isGranted ? (expectedStatus === 401 ? undefined : assumedEndpoint) : gap;
   const problem = `${requestLine} answers ${status} instead of ${expectedStatus} ${expected.code}`;
   if (!verdict.expect(status === expectedStatus, problem, basis)) {
     checkStatusOfCode(verdict, exchange);
@@ -94,21 +94,22 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   if (operation.described !== undefined)
     return void checkDescribedRefusal(verdict, exchange, { statuses: [status] });
   if (status === 401) return void checkUnauthenticated(verdict, exchange);
-  const transport = TRANSPORT_STATUSES.has(status);
-  const gap = findAssumedEndpoint(operation) ?? (transport ? "G09" : status === 429 ? "G05" : undefined);
-  const envelope = transport ? "A" : (operation.envelope ?? "A");
+  const isTransportError = TRANSPORT_STATUSES.has(status);
+  const gap =
+    findAssumedEndpoint(operation) ?? (isTransportError ? "G09" : status === 429 ? "G05" : undefined);
+  const envelope = isTransportError ? "A" : (operation.envelope ?? "A");
   const actualEnvelope = checkEnvelope(verdict, exchange, { envelope, gap });
   if (actualEnvelope === undefined || actualEnvelope === "C") return undefined;
   const actualCode = String(exchange.json.error.code);
-  const declared = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
-  const code = declared.find((one) => spellCode(one, actualEnvelope, operation) === actualCode);
-  const words = declared.map((one) => spellCode(one, actualEnvelope, operation)).join(", ");
+  const codesOfStatus = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
+  const code = codesOfStatus.find((one) => spellCode(one, actualEnvelope, operation) === actualCode);
+  const words = codesOfStatus.map((one) => spellCode(one, actualEnvelope, operation)).join(", ");
   // If a section shows the only code of this status, another code departs from the reference.
-  const documentedCase = declared.length === 1 ? findCase(operation.id, declared[0]!) : undefined;
-  const specified =
+  const documentedCase = codesOfStatus.length === 1 ? findCase(operation.id, codesOfStatus[0]!) : undefined;
+  const isSpecified =
     documentedCase !== undefined && documentedCase.gap === undefined && documentedCase.codeGap === undefined;
   const problem = `${method} ${path} answers ${status} with the code ${toExcerpt(actualCode)}, not ${words}`;
-  verdict.expect(code !== undefined, problem, gap ?? (specified ? undefined : GAP_BY_STATUS[status]));
+  verdict.expect(code !== undefined, problem, gap ?? (isSpecified ? undefined : GAP_BY_STATUS[status]));
   if (code !== undefined && actualEnvelope === "A") checkDetails(verdict, exchange, { code, gap });
   return actualCode;
 }
@@ -194,7 +195,7 @@ export function checkStatusOfCode(
  * Returns the envelope of an error if section 7 allows it here. G06 leaves open envelope C for a 401 or 403
  * of any operation.
  */
-export function checkEnvelope(
+function checkEnvelope(
   verdict: Verdict,
   exchange: Exchange,
   { envelope, gap }: { envelope: Envelope; gap: Basis },

@@ -8,7 +8,7 @@ import type { Exchange, Target } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
 /** A change made with `--write`, for the report. */
-export type ReportedChange = VerifyReport["changes"][number];
+type ReportedChange = VerifyReport["changes"][number];
 
 /** The parts of a run that all its checks share. */
 export interface RunParts {
@@ -16,15 +16,15 @@ export interface RunParts {
   readonly target: Target;
   readonly known: KnownObjects;
   readonly changes: ReportedChange[];
-  /** Each reading operation's first success, with the ids in its path. */
-  readonly answered: Map<string, { params: PathParams; exchange: Exchange }>;
+  /** By reading operation: the success on which further checks build, with the ids in its path. */
+  readonly successes: Map<string, { params: PathParams; exchange: Exchange }>;
 }
 
 export type Context = ReturnType<typeof createContext>;
 
 /** One check's view of the run: it sends requests and collects the findings. */
 export function createContext(parts: RunParts) {
-  const { contract, target, known, changes, answered } = parts;
+  const { contract, target, known, changes, successes } = parts;
   const verdict = new Verdict();
   /** Sends a request of the operation with this id. */
   const send = (operation: string, call: Call = {}): Promise<Exchange> =>
@@ -47,9 +47,9 @@ export function createContext(parts: RunParts) {
       return ids as Record<N, string> | undefined;
     },
 
-    /** An operation's first success; if there was none, undefined, and reported as not observable. */
-    getFirstSuccess(operation: string): { params: PathParams; exchange: Exchange } | undefined {
-      const success = answered.get(operation);
+    /** A success of the operation; if there was none, undefined, and reported as not observable. */
+    requireSuccess(operation: string): { params: PathParams; exchange: Exchange } | undefined {
+      const success = successes.get(operation);
       if (success === undefined) verdict.notObservable(`${operation} has not succeeded`);
       return success;
     },
@@ -106,7 +106,7 @@ export function observeOperation(
   return { operation, successes: true, begin: () => checkExchange };
 }
 
-/** A check without its own requests: a live run applies it to the operation's first success. */
+/** A check without its own requests: a live run applies it to one success of the operation. */
 export function checkSuccesses(
   operation: string,
   about: Pick<Check, "id" | "section" | "title">,
@@ -117,7 +117,7 @@ export function checkSuccesses(
     family: "answers",
     observe: observeOperation(operation, checkExchange),
     run(context) {
-      const first = context.getFirstSuccess(operation);
+      const first = context.requireSuccess(operation);
       if (first !== undefined) checkExchange(context.verdict, first.exchange);
     },
   };

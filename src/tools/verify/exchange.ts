@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isReading } from "./own-operation.ts";
 
@@ -37,10 +38,7 @@ const INVENTED_MARK = "nobody0";
 
 /** An id of the right form that no service has issued. */
 export function inventId(prefix: string): string {
-  const random = Array.from(globalThis.crypto.getRandomValues(new Uint8Array(12)), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");
-  return `${prefix}${INVENTED_MARK}${random}`;
+  return `${prefix}${INVENTED_MARK}${randomBytes(12).toString("hex")}`;
 }
 
 export function isInventedId(id: string): boolean {
@@ -99,10 +97,10 @@ function toAnswer({ status, headers }: Response, text: string): Answer {
 }
 
 /** A body declared as JSON must be JSON, unless a part of it is missing. */
-export function readJson(text: string, headers: Headers, whole = true): Pick<Answer, "json" | "problem"> {
+export function readJson(text: string, headers: Headers, isWhole = true): Pick<Answer, "json" | "problem"> {
   if (!isJsonType(headers.get("content-type"))) return { json: undefined, problem: undefined };
   const { json, broken } = parseJson(text);
-  return { json, problem: broken && whole ? "the body is declared as JSON, but is not JSON" : undefined };
+  return { json, problem: broken && isWhole ? "the body is declared as JSON, but is not JSON" : undefined };
 }
 
 export function isJsonType(type: string | null): boolean {

@@ -203,12 +203,12 @@ export const USABLE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the usable name for a written one. A model is named by its key, for which there is no parameter. */
-export function findUsableName(names: ObjectNames, written: string): string | undefined {
+function findUsableName(names: ObjectNames, written: string): string | undefined {
   const name = written === "models" ? "model" : names.getMainName(written);
   return Object.hasOwn(USABLE_NAMES, name) ? name : names.findOwnName(written);
 }
 
-export function listWritableNames(names: ObjectNames): string[] {
+function listWritableNames(names: ObjectNames): string[] {
   const others = [...names.otherNames].filter((written) => findUsableName(names, written) !== undefined);
   return [...Object.keys(USABLE_NAMES), ...others, "models"];
 }

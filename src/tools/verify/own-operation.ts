@@ -3,7 +3,7 @@ import { type AnyOperation, isReadOnly } from "../../engine/contract/operation.t
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
 /** A parameter as the checks of own operations need it. */
-export interface OwnParameter {
+interface OwnParameter {
   name: string;
   schema: JsonObject;
   required: boolean;
@@ -40,9 +40,14 @@ export function listParameters(operation: AnyOperation, place: "path" | "query")
       .map((one) => {
         const schema = follow(one["schema"]);
         const [first] = (schema["examples"] ?? []) as unknown[];
-        const declared = one["example"] ?? schema["default"] ?? schema["example"] ?? first;
+        const shownValue = one["example"] ?? schema["default"] ?? schema["example"] ?? first;
         const required = one["required"] === true;
-        return { name: String(one["name"]), schema, required, example: declared ?? getFirst(schema["enum"]) };
+        return {
+          name: String(one["name"]),
+          schema,
+          required,
+          example: shownValue ?? getFirst(schema["enum"]),
+        };
       });
   }
   const { properties = {}, required = [] } = ((place === "path" ? params : query) ?? {}) as {

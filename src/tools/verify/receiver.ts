@@ -5,27 +5,31 @@ import { toExcerpt } from "./check-answer.ts";
 import { parseJson } from "./exchange.ts";
 import type { Verdict } from "./verdict.ts";
 
-export interface Received {
+export interface ReceivedDelivery {
   headers: IncomingHttpHeaders;
   bytes: Buffer;
 }
 
 /** Opens a receiver for this run, for a service on this machine. */
-export async function openReceiver(): Promise<{ url: string; received: Received[]; close: () => void }> {
-  const received: Received[] = [];
+export async function openReceiver(): Promise<{
+  url: string;
+  deliveries: ReceivedDelivery[];
+  close: () => void;
+}> {
+  const deliveries: ReceivedDelivery[] = [];
   const server = createServer(async (request, response) => {
     const bytes = Buffer.concat((await request.toArray()) as Buffer[]);
-    received.push({ headers: request.headers, bytes });
+    deliveries.push({ headers: request.headers, bytes });
     response.writeHead(204).end();
   });
   const url = await openPort(server, 0, "127.0.0.1");
-  return { url: `${url}/hook`, received, close: () => void closeAtOnce(server) };
+  return { url: `${url}/hook`, deliveries, close: () => void closeAtOnce(server) };
 }
 
 /** Checks headers, signature and body of a delivery (6.2, 6.3). */
-export function checkReceived(
+export function checkReceivedDelivery(
   verdict: Verdict,
-  { headers, bytes }: Received,
+  { headers, bytes }: ReceivedDelivery,
   { webhook_id, secret }: { webhook_id: string; secret: string },
 ): void {
   const body = (parseJson(bytes.toString("utf8")).json ?? {}) as Record<string, unknown>;

@@ -40,7 +40,7 @@ export interface CheckReport extends CheckResult<VerifyOutcome> {
   requests: SentRequest[];
 }
 
-export interface AssumptionReport {
+interface AssumptionReport {
   id: string;
   topic: string;
   /** How often it was confirmed. */

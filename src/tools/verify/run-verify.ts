@@ -37,7 +37,7 @@ export interface VerifyOptions {
 }
 
 /** Nothing can be verified: nothing answers, or the key is refused. */
-export class TargetUnusable extends Error {}
+export class UnusableTargetError extends Error {}
 
 const TOTAL_TIMEOUT_MS = 600_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -86,7 +86,7 @@ class Run {
     this.target = target;
     const { contract, uses } = options;
     const known = new KnownObjects(contract.names, uses);
-    this.parts = { contract, target, known, changes: [], answered: new Map() };
+    this.parts = { contract, target, known, changes: [], successes: new Map() };
   }
 
   /** Finds the user of the key; without it nothing can be checked. @throws TargetUnusable */
@@ -94,13 +94,15 @@ class Run {
     const { target, known } = this.parts;
     const first = await this.sendFirstCall();
     const { url, key, signal } = target.options;
-    if (first.status === 0) throw new TargetUnusable(`nothing answers at ${url}: ${first.problem}`);
+    if (first.status === 0) throw new UnusableTargetError(`nothing answers at ${url}: ${first.problem}`);
     if (first.status === 401 && first.authenticated) {
       const text = first.text.slice(0, 300).replaceAll(key, "[key]");
-      throw new TargetUnusable(`${url} refuses the key with 401: ${text}`);
+      throw new UnusableTargetError(`${url} refuses the key with 401: ${text}`);
     }
     if (first.status >= 300 && first.status < 400)
-      throw new TargetUnusable(`${url} redirects to ${first.headers.get("location")}; use that as --target`);
+      throw new UnusableTargetError(
+        `${url} redirects to ${first.headers.get("location")}; use that as --target`,
+      );
     this.organization_id = first.headers.get("service-organization");
     const organization_id = known.findOne("organization_id") ?? this.organization_id;
     if (organization_id !== null) known.addTuple({ organization_id });
@@ -115,7 +117,7 @@ class Run {
       return await this.target.send(this.chooseFirstCall());
     } catch (error) {
       const reason = this.findReasonToStop(error);
-      throw reason === undefined ? error : new TargetUnusable(reason);
+      throw reason === undefined ? error : new UnusableTargetError(reason);
     }
   }
 

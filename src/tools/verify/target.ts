@@ -30,7 +30,7 @@ export interface Exchange extends Answer {
    * For a recorded exchange: whether the answer's body is complete, when the request was sent and how long
    * it took, in milliseconds; NaN if unknown. Masked values of a recording are not checked.
    */
-  recorded?: { whole: boolean; at: number; duration: number };
+  recorded?: { hasWholeBody: boolean; at: number; duration: number };
 }
 
 export interface TargetOptions {

@@ -160,9 +160,9 @@ function checkNewerAnswers({
     stage: { rules },
     readsEnd: true,
     read(context) {
-      const { run, undisturbed } = context;
+      const { run, cleanRequests } = context;
       const isNewer = (entry: JournalEntry) => {
-        const others = undisturbed.filter(({ operation }) => operation === entry.operation);
+        const others = cleanRequests.filter(({ operation }) => operation === entry.operation);
         const earlierParts = new Set(others.flatMap(({ response }) => list(response.body)));
         return (
           entry.status === 200 &&

@@ -18,7 +18,7 @@ function readPauses(pauses: readonly number[]) {
       }) as JournalEntry,
   );
   const run: ClientRun = { requests, end: { how: "ok", detail: "" }, isHit: () => true };
-  const context = { run, baseline: run, undisturbed: [], isMixed: false, collected: undefined };
+  const context = { run, baseline: run, cleanRequests: [], isMixed: false, collected: undefined };
   return jittered.read(context).outcome;
 }
 

@@ -43,7 +43,7 @@ export const connectionReuse: Check = {
       if (session.isSlow && sent === (reused === 0 && broken === null ? MIN_BREAKS : 2 * MIN_BREAKS)) break;
       const delivery = session.makeDelivery();
       const attempt = await session.deliverOnce(delivery, { reuse: true });
-      if (isDeferred(attempt)) return checkCutShort(attempt, { sent, reused, isBroken: broken !== null });
+      if (isDeferred(attempt)) return explainEarlyEnd(attempt, { sent, reused, isBroken: broken !== null });
       if (isAccepted(attempt)) {
         if (attempt.result.reused) reused += 1;
         continue;
@@ -72,7 +72,7 @@ export const connectionReuse: Check = {
  * The finding if the receiver defers a delivery: earlier answers decide, unless a connection broke for an unknown
  * reason.
  */
-function checkCutShort(
+function explainEarlyEnd(
   attempt: Attempt,
   progress: { sent: number; reused: number; isBroken: boolean },
 ): Finding {
@@ -97,7 +97,7 @@ export const methodPostOnly: Check = {
       const finding = await checkMethod(session, method);
       if (finding !== null) return finding;
     }
-    const attempt = await session.get();
+    const attempt = await session.sendGet();
     const deferred = await findDeferred(session, attempt, "GET");
     if (deferred !== null) return deferred;
     const status = getStatus(attempt);
@@ -128,14 +128,14 @@ async function checkMethod(session: Session, method: string): Promise<Finding | 
   const delivery = session.makeDelivery();
   const genuine = await session.deliver(delivery, { method });
   if (!isAccepted(genuine)) return findDeferred(session, genuine, method);
-  const accepted = failed(
+  const failure = failed(
     `${method}: a valid delivery was accepted: the receiver ${describeResult(genuine)}`,
     genuine,
   );
   const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
-  if (effects !== null) return effects.difference === null ? null : accepted;
+  if (effects !== null) return effects.difference === null ? null : failure;
   const forged = await session.deliver({ ...session.makeDelivery(), signature: null }, { method });
-  if (!isAccepted(forged)) return accepted;
+  if (!isAccepted(forged)) return failure;
   return notObservable(
     `${method}: everything is answered 2xx, and only a probe could show whether it is processed`,
     genuine,

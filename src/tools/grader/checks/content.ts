@@ -12,7 +12,7 @@ import {
   isRefused,
   notObservable,
   passed,
-  withoutProbe,
+  reportMissingProbe,
 } from "../finding.ts";
 import { formatSeconds } from "../probe.ts";
 import { defineCombinedAcceptCheck } from "./body.ts";
@@ -70,7 +70,7 @@ export const validProcessed: Check = {
       effects = await session.observeEffects(before, expectOnceEach([delivery]));
       waitedMs += effects!.latenessMs;
     }
-    if (effects === null) return withoutProbe(session, "the answer is right, but ", attempt);
+    if (effects === null) return reportMissingProbe(session, "the answer is right, but ", attempt);
     if (effects.missing) {
       const detail = effects.difference!.replace(/, in [\d.]+ s$/, `, in ${formatSeconds(waitedMs)}`);
       session.stopWaitingForEffects(waitedMs);

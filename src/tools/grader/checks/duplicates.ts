@@ -8,7 +8,7 @@ import {
 } from "../check.ts";
 import { createId, drawEventData, type TestDelivery } from "../delivery.ts";
 import { describeResult, STORE_THEN_ANSWER } from "../failure-kind.ts";
-import { failed, isAccepted, isDeferred, notObservable, passed, withoutProbe } from "../finding.ts";
+import { failed, isAccepted, isDeferred, notObservable, passed, reportMissingProbe } from "../finding.ts";
 import { countOccurrences } from "../probe.ts";
 import type { Attempt, Session } from "../session.ts";
 
@@ -194,7 +194,7 @@ export const lateEffects: Check = {
     "Process each delivery in one place: at once, or from the queue. Mark it as done in the same transaction as the side effect.",
   async run(session) {
     const reading = await session.readProbe();
-    if (reading === null) return withoutProbe(session, "");
+    if (reading === null) return reportMissingProbe(session, "");
     if (reading.ids === null) return passed("at the end the probe's count no longer changes");
     const once = findSentOnce(session);
     const repeated = once.find(({ delivery }) => countOccurrences(reading, delivery!.id) > 1);

@@ -17,7 +17,7 @@ import {
   isRateLimited,
   notObservable,
   passed,
-  withoutProbe,
+  reportMissingProbe,
 } from "../finding.ts";
 import { formatSeconds, type ProbeReading } from "../probe.ts";
 import type { Attempt, Session } from "../session.ts";
@@ -143,7 +143,7 @@ export const outOfOrder: Check = {
     const lateRefusal = await deliverInTurn(session, reversed);
     if (lateRefusal) return lateRefusal;
     if (usedEvents === null) {
-      return withoutProbe(session, "all answers are right, but ", session.attempts.at(-1)!);
+      return reportMissingProbe(session, "all answers are right, but ", session.attempts.at(-1)!);
     }
     const expected = new Map(reversed.map(({ id, event }) => [id, usedEvents.has(event) ? 1 : 0]));
     return checkEffects(session, { before, expected, whenMissing: ACCEPT_LATE_EVENTS });
@@ -188,10 +188,10 @@ export const longMemory: Check = {
     "Keep the ids of deliveries for at least 24 hours, however many there are, in a table with a unique key: not in a list of the last few, nor in a cache that expires.",
   adviceAppliesTo: ["conflict", "bad-request", "gone", "invalid", "exception"],
   async run(session) {
-    const { first, options } = session;
-    if (first === null) return notObservable("no delivery was accepted");
-    if (!options.probe) return withoutProbe(session, "not tried: ");
-    let others = session.accepted.size - 1;
+    const { firstAccepted, options } = session;
+    if (firstAccepted === null) return notObservable("no delivery was accepted");
+    if (!options.probe) return reportMissingProbe(session, "not tried: ");
+    let others = session.acceptedIds.size - 1;
     let deferred: Attempt | null = null;
     // A slow receiver would accept fewer other deliveries here than it has accepted since the first one, which is then
     // repeated instead.
@@ -203,9 +203,9 @@ export const longMemory: Check = {
       const afterOthers = await repeat(session, { delivery, when: `behind ${others} others` });
       if (afterOthers.outcome !== "passed") return afterOthers;
     }
-    await session.pause(Math.max(0, first.at + options.memoryMs - performance.now()));
-    const when = `after ${formatSeconds(performance.now() - first.at)}`;
-    const afterWhile = await repeat(session, { delivery: first.delivery, when });
+    await session.pause(Math.max(0, firstAccepted.at + options.memoryMs - performance.now()));
+    const when = `after ${formatSeconds(performance.now() - firstAccepted.at)}`;
+    const afterWhile = await repeat(session, { delivery: firstAccepted.delivery, when });
     if (afterWhile.outcome !== "passed") return afterWhile;
     // Too few others show that it forgets, but not that it remembers.
     if (deferred !== null) {

@@ -36,7 +36,7 @@ export function createAnswerChecks(contract: Contract): Check[] {
     title: `${operation.id} answers as documented`,
     run: (context) =>
       operation.id === "models.list_for_organization"
-        ? checkAnnounced(context, operation)
+        ? checkAnnouncedOperation(context, operation)
         : checkAnswer(context, operation),
   }));
 }
@@ -57,7 +57,7 @@ function sortOwnOperations(own: readonly AnyOperation[], { names }: Contract): A
 }
 
 async function checkAnswer(context: Context, operation: AnyOperation): Promise<void> {
-  const { known, verdict, answered } = context;
+  const { known, verdict, successes } = context;
   if (!isReading(operation)) return verdict.notObservable("its binding changes data, so it is not sent");
   const bindings = known.listBindings(operation);
   if (bindings.length === 0) return verdict.notObservable(known.describeMissingFor(operation));
@@ -71,13 +71,13 @@ async function checkAnswer(context: Context, operation: AnyOperation): Promise<v
     if (hasSucceeded(last)) {
       if (last.text.length > (best?.exchange.text.length ?? -1)) best = { params, exchange: last };
       if (!showsLittle(operation, last)) break;
-    } else if (!mayBeTheObject(operation, last)) {
+    } else if (!mayDependOnObject(operation, last)) {
       checkSuccess(verdict, last);
       return;
     }
   }
   if (best !== undefined) {
-    answered.set(operation.id, best);
+    successes.set(operation.id, best);
     known.read(best.exchange.json);
     known.readList(operation, best.params, best.exchange.json);
     checkSuccess(verdict, best.exchange);
@@ -94,12 +94,12 @@ function requestAnswer(
   operation: AnyOperation,
   call: Pick<Call, "params" | "query">,
 ): Promise<Exchange> {
-  const stream = listSuccesses(operation).some(({ content_types }) =>
+  const isStream = listSuccesses(operation).some(({ content_types }) =>
     content_types?.includes("text/event-stream"),
   );
   const credential = operation.credentials === false ? "none" : "key";
   const body = operation.method === "GET" ? undefined : {};
-  return target.send({ operation, ...call, credential, body, firstEvents: stream });
+  return target.send({ operation, ...call, credential, body, firstEvents: isStream });
 }
 
 /** Whether a listing has hardly any items; another object's may have more to check. */
@@ -109,7 +109,7 @@ function showsLittle({ sourceFile, query }: AnyOperation, { text, json }: Exchan
 }
 
 /** Whether a refusal may come from the object, or from missing permissions of the key's user, and not from a fault of the service. */
-function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean {
+function mayDependOnObject(operation: AnyOperation, { status }: Exchange): boolean {
   if (operation.sourceFile !== undefined)
     return status === 403 || (status === 404 && listObjectParameters(operation).length > 0);
   if (status === 403) return listErrorCodes(operation).some((code) => CATALOGUE[code].status === 403);
@@ -117,7 +117,7 @@ function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean 
 }
 
 /** Checks the announced operation (4.18): production answers 404, a service that already has it answers as announced. */
-async function checkAnnounced(context: Context, operation: AnyOperation): Promise<void> {
+async function checkAnnouncedOperation(context: Context, operation: AnyOperation): Promise<void> {
   const { target, verdict } = context;
   const params = context.requireIds("organization_id");
   if (params === undefined) return;

@@ -68,7 +68,7 @@ const usage: Check = {
   title: "usage.retrieve_limits has figures that fit each other",
   observe: observeOperation("usage.retrieve_limits", checkUsage),
   async run(context) {
-    const first = context.getFirstSuccess("usage.retrieve_limits");
+    const first = context.requireSuccess("usage.retrieve_limits");
     if (first === undefined) return;
     checkUsage(context.verdict, first.exchange);
     const query = { month: 1, year: 2020 };

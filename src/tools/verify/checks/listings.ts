@@ -112,7 +112,7 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
 /** Checks that a short page that begins at the second item equals that part of the whole list. */
 async function tryPages(context: Context, listing: Listing): Promise<void> {
   const { verdict } = context;
-  const first = context.getFirstSuccess(listing.operation);
+  const first = context.requireSuccess(listing.operation);
   if (first === undefined || !isReadable(listing, first.exchange)) return;
   const whole = listing.getItems(first.exchange.json).map(listing.getId);
   // Leaves items after the page, so that a page with one item too many is noticed.
@@ -147,7 +147,7 @@ function requestPage(
   { operation, size }: Listing,
   sent: Record<string, string | number>,
 ): Promise<Exchange | undefined> {
-  const { params } = context.answered.get(operation)!;
+  const { params } = context.successes.get(operation)!;
   return context.sendAndCheck(operation, { params, ...(size === "take" ? { body: sent } : { query: sent }) });
 }
 
@@ -231,15 +231,15 @@ function checkOrder(
 /** Tries each filter with the value of one item, which the answer must then contain. */
 async function tryFilters(context: Context, listing: Listing): Promise<void> {
   const { verdict, contract } = context;
-  const first = context.getFirstSuccess(listing.operation);
+  const first = context.requireSuccess(listing.operation);
   if (first === undefined || !isReadable(listing, first.exchange)) return;
   checkItems(verdict, listing, first.exchange);
   const items = listing.getItems(first.exchange.json);
   const [newest] = items;
-  const declared = getDeclaredLimits(contract.getOperation(listing.operation));
+  const limits = getDeclaredLimits(contract.getOperation(listing.operation));
   if (newest === undefined) return verdict.note("the list is empty, so its filters were not checked");
   const trials: [name: string, value: string, item: Item][] = [];
-  for (const [name, { enum: words }] of Object.entries(declared)) {
+  for (const [name, { enum: words }] of Object.entries(limits)) {
     if (name === "order_by") for (const word of words ?? []) trials.push([name, String(word), undefined]);
     // Prefers a value that not all items have.
     const item = items.find((one) => one[name] !== newest[name]) ?? newest;

@@ -55,7 +55,7 @@ const audit: Check = {
   title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
   observe: observeOperation("audit_logs.export", checkAudit),
   async run(context) {
-    const first = context.getFirstSuccess("audit_logs.export");
+    const first = context.requireSuccess("audit_logs.export");
     if (first === undefined) return;
     checkAudit(context.verdict, first.exchange);
     const rows = parseCsv(first.exchange.text, CSV) as string[][];

@@ -32,8 +32,10 @@ const listProperties = (schema: unknown) =>
 
 /** Calls each reading operation with one malformed parameter at a time, as the declarations allow (G08). */
 function createValueChecks({ operations }: Contract): Check[] {
-  const takingValues = operations.filter((one) => isReading(one) && listInvalidValues(one).length > 0);
-  return takingValues.map((operation) => ({
+  const operationsWithValues = operations.filter(
+    (one) => isReading(one) && listInvalidValues(one).length > 0,
+  );
+  return operationsWithValues.map((operation) => ({
     id: `${operation.id}/malformed`,
     family: "refusals",
     section: "G08",
@@ -65,13 +67,13 @@ function findBasis({ id }: AnyOperation, { field, value }: InvalidValue): Basis 
 }
 
 async function checkInvalidValues(
-  { target, known, verdict, answered }: Context,
+  { target, known, verdict, successes }: Context,
   operation: AnyOperation,
 ): Promise<void> {
   const [binding] = known.listBindings(operation, 1);
   // The shape is checked before existence (G04), so an id that does not exist is enough if none is known.
   const params =
-    answered.get(operation.id)?.params ??
+    successes.get(operation.id)?.params ??
     binding ??
     (operation.sourceFile === undefined ? inventParams(operation) : inventOwnParams(operation));
   if (params === undefined) return verdict.notObservable(known.describeMissingFor(operation));

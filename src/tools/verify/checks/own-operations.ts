@@ -45,7 +45,7 @@ function findPageParameters(operation: AnyOperation): Partial<Record<string, str
 }
 
 async function checkPages(context: Context, operation: AnyOperation): Promise<void> {
-  const first = context.getFirstSuccess(operation.id);
+  const first = context.requireSuccess(operation.id);
   if (first === undefined) return;
   const { verdict } = context;
   const all = findItems(first.exchange.json);
@@ -67,7 +67,6 @@ async function checkPages(context: Context, operation: AnyOperation): Promise<vo
   verdict.expect(!isSame, `the page after GET ${page.path} has the same item again`);
 }
 
-/** The parameters of the second page. */
 function toNextPage(
   names: Partial<Record<string, string>>,
   json: unknown,

@@ -55,7 +55,7 @@ function checkExport(verdict: Verdict, { sent, headers, text }: Exchange): void 
 
 async function checkFormat(format: string, context: Context): Promise<void> {
   const { verdict } = context;
-  const first = context.getFirstSuccess(EXPORT);
+  const first = context.requireSuccess(EXPORT);
   if (first === undefined) return;
   const exchange = await context.sendAndCheck(EXPORT, { params: first.params, query: { format } });
   if (exchange === undefined) return;
@@ -102,7 +102,7 @@ const conditional: Check = {
   observe: observeOperation(SENTENCES, checkCaching),
   async run(context) {
     const { verdict } = context;
-    const first = context.getFirstSuccess(SENTENCES);
+    const first = context.requireSuccess(SENTENCES);
     if (first === undefined) return;
     checkCaching(verdict, first.exchange);
     const etag = first.exchange.headers.get("etag");
@@ -161,7 +161,7 @@ const counts: Check = {
   title: "transcriptions.list_sentences counts its sentences and links its pages",
   observe: observeOperation(SENTENCES, checkCounts),
   async run(context) {
-    const first = context.getFirstSuccess(SENTENCES);
+    const first = context.requireSuccess(SENTENCES);
     if (first === undefined) return;
     checkCounts(context.verdict, first.exchange);
     const query = { limit: 1, offset: 1 };

@@ -3,7 +3,7 @@ import type { Check, Context } from "../check.ts";
 import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import { describeMissing } from "../known-objects.ts";
-import { checkReceived, openReceiver } from "../receiver.ts";
+import { checkReceivedDelivery, openReceiver } from "../receiver.ts";
 
 async function findCurrentOrganization(context: Context): Promise<string | null> {
   return (await context.send("models.list")).headers.get("service-organization");
@@ -112,7 +112,8 @@ async function tryWebhook(context: Context, receiver: Receiver | undefined): Pro
     async () => {
       if (!hasExpectedForm) return;
       await checkLifecycle(context, { params, url });
-      for (const one of receiver?.received ?? []) checkReceived(verdict, one, { webhook_id, secret });
+      for (const one of receiver?.deliveries ?? [])
+        checkReceivedDelivery(verdict, one, { webhook_id, secret });
     },
     {
       undo: () => context.send("webhooks.delete", { params }),
@@ -130,12 +131,12 @@ async function tryWebhook(context: Context, receiver: Receiver | undefined): Pro
   });
 }
 
-interface Created {
+interface CreatedWebhook {
   params: { webhook_id: string };
   url: string;
 }
 
-async function checkLifecycle(context: Context, { params, url }: Created): Promise<void> {
+async function checkLifecycle(context: Context, { params, url }: CreatedWebhook): Promise<void> {
   const { verdict } = context;
   await checkListed(context, params.webhook_id, { url });
   const body = { url, events: ["user.created", "thread.deleted"], active: false };
@@ -172,7 +173,7 @@ async function checkListed(
   );
 }
 
-async function checkDelivery(context: Context, params: Created["params"]): Promise<void> {
+async function checkDelivery(context: Context, params: CreatedWebhook["params"]): Promise<void> {
   const { verdict } = context;
   if ((await context.sendAndCheck("webhooks.test", { params })) === undefined) return;
   const listed = await context.sendAndCheck("webhooks.list_deliveries", { params });
@@ -194,8 +195,8 @@ const notifications: Check = {
   section: "4.14",
   title: "connector_notifications.update accepts the present rules",
   async run(context) {
-    const { known, verdict, answered, changes } = context;
-    const first = answered.get("connector_notifications.retrieve");
+    const { known, verdict, successes, changes } = context;
+    const first = successes.get("connector_notifications.retrieve");
     const rules = first?.exchange.json?.notifications as object[] | undefined;
     if (first === undefined || !Array.isArray(rules))
       return verdict.notObservable("connector_notifications.retrieve has not succeeded");

@@ -4,13 +4,13 @@ import { Router } from "../../../engine/contract/router.ts";
 import { type HarFacts, readHar } from "../../har/har-file.ts";
 import { unpackHar } from "../../har/har-zip.ts";
 import type { Contract } from "../contract.ts";
-import { TargetUnusable } from "../run-verify.ts";
+import { UnusableTargetError } from "../run-verify.ts";
 import { type RecordedExchange, readEntry } from "./read-entry.ts";
 
 export interface OperationExchange extends RecordedExchange, MatchedOperation {}
 
 export interface ExchangeVisitor {
-  exchange(exchange: OperationExchange): void;
+  visit(exchange: OperationExchange): void;
   /** An entry that cannot be checked: of another host, of a path that no operation has, or without a usable answer. */
   skip(reason: string): void;
 }
@@ -25,7 +25,7 @@ interface ArchiveSource {
   target: string | undefined;
 }
 
-interface Archive {
+interface VisitedArchive {
   file: string;
   base: string;
   creator: string;
@@ -40,7 +40,7 @@ interface Archive {
 export async function visitExchanges(
   { contract, file, target }: ArchiveSource,
   begin: (about: { base: string; showsCredentials: boolean }) => ExchangeVisitor,
-): Promise<Archive> {
+): Promise<VisitedArchive> {
   if (!/\.zip$/i.test(file)) return visitHar({ contract, file, target }, begin);
   const { har, remove } = unpackHar(file);
   try {
@@ -53,10 +53,10 @@ export async function visitExchanges(
 async function visitHar(
   { contract, file, target }: ArchiveSource,
   begin: (about: { base: string; showsCredentials: boolean }) => ExchangeVisitor,
-): Promise<Archive> {
+): Promise<VisitedArchive> {
   const router = new Router(contract.operations);
   const { base, facts, showsCredentials } = await findBase(file, router, target);
-  if (base === undefined) throw new TargetUnusable(describeUnusable(file, facts, target));
+  if (base === undefined) throw new UnusableTargetError(describeUnusable(file, facts, target));
   const visitor = begin({ base, showsCredentials });
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, "");
@@ -73,9 +73,9 @@ async function visitHar(
     if (match === undefined) return visitor.skip(UNKNOWN_PATH);
     used += 1;
     if (isFromCache(exchange)) return visitor.skip("from a browser's cache");
-    visitor.exchange({ ...exchange, ...match });
+    visitor.visit({ ...exchange, ...match });
   });
-  if (used === 0) throw new TargetUnusable(describeUnusable(file, facts, base));
+  if (used === 0) throw new UnusableTargetError(describeUnusable(file, facts, base));
   return { file, base, creator: facts.creator, entries: facts.entries };
 }
 
@@ -125,12 +125,12 @@ const MAX_BASES = 1_000;
 async function findBase(file: string, router: Router, target: string | undefined): Promise<Base> {
   const bases = new Map<string, { operations: Set<string>; requests: number }>();
   const hosts = new Map<string, number>();
-  let authorized = false;
+  let showsAuthorization = false;
   const facts = await readHar(file, (entry) => {
     const exchange = readEntry(entry, { exact: false, folder: undefined });
     if (typeof exchange === "string") return;
     const { url, sent } = exchange;
-    authorized ||= sent.headers.has("authorization");
+    showsAuthorization ||= sent.headers.has("authorization");
     if (hosts.size < MAX_BASES || hosts.has(url.host)) hosts.set(url.host, (hosts.get(url.host) ?? 0) + 1);
     const match = findOperation(router, exchange);
     if (match === undefined) return;
@@ -143,11 +143,11 @@ async function findBase(file: string, router: Router, target: string | undefined
   const [best] = [...bases].toSorted(
     ([, a], [, b]) => b.operations.size - a.operations.size || b.requests - a.requests,
   );
-  const ranked = [...hosts].toSorted(([, a], [, b]) => b - a).map(([host]) => host);
+  const rankedHosts = [...hosts].toSorted(([, a], [, b]) => b - a).map(([host]) => host);
   return {
     base: target ?? best?.[0],
-    facts: { ...facts, hosts: ranked },
-    showsCredentials: authorized || facts.creator === "Understudy",
+    facts: { ...facts, hosts: rankedHosts },
+    showsCredentials: showsAuthorization || facts.creator === "Understudy",
   };
 }
 

@@ -40,14 +40,14 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   const { status, method, path, sent, text } = exchange;
   const operation = exchange.operation!;
   if (status === 304) {
-    const conditional = sent.headers.has("if-none-match") || sent.headers.has("if-modified-since");
+    const isConditional = sent.headers.has("if-none-match") || sent.headers.has("if-modified-since");
     // A browser that records the cached body may leave out the condition of the request.
-    if (exchange.recorded!.whole)
-      verdict.expect(conditional, `${method} ${path} answers 304 to a request without a condition`);
+    if (exchange.recorded!.hasWholeBody)
+      verdict.expect(isConditional, `${method} ${path} answers 304 to a request without a condition`);
     return;
   }
-  const declared = listSuccesses(operation).some((success) => success.status === status);
-  if (declared || hasSucceeded(exchange)) return void checkSuccess(verdict, exchange);
+  const isDeclared = listSuccesses(operation).some((success) => success.status === status);
+  if (isDeclared || hasSucceeded(exchange)) return void checkSuccess(verdict, exchange);
   if (refusesWith(operation, status) || isPending(exchange)) return;
   const problem = `${method} ${path} answers ${status}, which it does not document: ${toExcerpt(text)}`;
   verdict.expect(false, problem, status < 500 ? findAssumedEndpoint(operation) : undefined);
@@ -60,7 +60,7 @@ function isPending({ operation, status }: Exchange): boolean {
 
 function checkRefusals(verdict: Verdict, exchange: Exchange): void {
   const { status, recorded, operation } = exchange;
-  if (status < 400 || !recorded!.whole) return;
+  if (status < 400 || !recorded!.hasWholeBody) return;
   if (refusesWith(operation!, status)) checkAnyRefusal(verdict, exchange);
   else checkStatusOfCode(verdict, exchange);
 }
@@ -68,13 +68,13 @@ function checkRefusals(verdict: Verdict, exchange: Exchange): void {
 function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const { operation, sent, status, method, path, json, recorded } = exchange;
   const fields = listMalformedFields(operation!, sent);
-  const described = operation!.described !== undefined;
-  const refused = status === 422 || (described && status === 400);
-  if (fields.length === 0 || (!refused && !hasSucceeded(exchange))) return;
+  const isDescribed = operation!.described !== undefined;
+  const isRefused = status === 422 || (isDescribed && status === 400);
+  if (fields.length === 0 || (!isRefused && !hasSucceeded(exchange))) return;
   // 4.17 shows this refusal for one field; for all others it is an assumption.
   const gap = operation!.id === "usage.retrieve_limits" && fields[0] === "month" ? undefined : "G08";
   const problem = `${method} ${path} answers ${status} although the value of ${fields.join(", ")} is not allowed`;
-  if (!verdict.expect(refused, problem, gap) || described || !recorded!.whole) return;
+  if (!verdict.expect(isRefused, problem, gap) || isDescribed || !recorded!.hasWholeBody) return;
   const field = json?.error?.details?.field ?? json?.error?.param;
   const isNamed = typeof field === "string" && fields.some((one) => one === field || field.startsWith(one));
   verdict.expect(
@@ -100,20 +100,22 @@ function checkCredentials(verdict: Verdict, exchange: Exchange): void {
 /** Names of the fields of a request that its declaration does not allow (G08). */
 function listMalformedFields({ params, query, body }: AnyOperation, sent: SentRequestParts): string[] {
   const search = new URLSearchParams(sent.query).toString();
-  const checked = body?.kind === "json" && body.validated === undefined ? sent.body : undefined;
+  const checkedBody = body?.kind === "json" && body.validated === undefined ? sent.body : undefined;
   return [
     ...listInvalidFields(params, sent.params),
     ...listInvalidFields(query, readQuery(query, search, { unknown: "drop", outOfRange: "reject" })),
-    ...(checked === undefined ? [] : listInvalidFields((body as { schema: TSchema }).schema, checked)),
+    ...(checkedBody === undefined
+      ? []
+      : listInvalidFields((body as { schema: TSchema }).schema, checkedBody)),
   ];
 }
 
 function listInvalidFields(schema: TSchema | undefined, value: unknown): string[] {
   if (schema === undefined) return [];
   const validate = toValidator(schema);
-  const filled = addDefaults(schema, value, "reject");
-  if (validate(filled)) return [];
-  return diagnose(filled, validate)
+  const valueWithDefaults = addDefaults(schema, value, "reject");
+  if (validate(valueWithDefaults)) return [];
+  return diagnose(valueWithDefaults, validate)
     .filter(({ data }) => !isMasked(data))
-    .map((error) => findInvalidField(filled, [error]).field);
+    .map((error) => findInvalidField(valueWithDefaults, [error]).field);
 }

@@ -13,7 +13,7 @@ export interface RecordedExchange {
   sent: Omit<SentRequestParts, "params">;
   answer: Answer;
   /** Whether the recording has the whole body of the answer. */
-  whole: boolean;
+  hasWholeBody: boolean;
   missing: MissingBody | undefined;
   /** Milliseconds since 1970 when it was asked; NaN if the recording does not say. */
   at: number;
@@ -55,7 +55,7 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
   const host = sent.get("host");
   const base = host === null ? undefined : `http://${host}`;
   if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url, base)) return "malformed";
-  const parsed = new URL(url, base);
+  const parsedUrl = new URL(url, base);
   const status = Number(response["status"]);
   if (!Number.isInteger(status)) return "malformed";
   if (status === 0 || entry["_error"] !== undefined) return "without an answer";
@@ -74,19 +74,19 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
     !requestText &&
     Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
     isJsonType(sent.get("content-type"));
-  const missingPart = missing ?? (isUnknown ? "with the request's body left out" : undefined);
-  const whole = missingPart === undefined;
+  const missingBody = missing ?? (isUnknown ? "with the request's body left out" : undefined);
+  const hasWholeBody = missingBody === undefined;
   return {
     method: method.toUpperCase(),
-    url: parsed,
+    url: parsedUrl,
     sent: {
-      query: Object.fromEntries(parsed.searchParams),
+      query: Object.fromEntries(parsedUrl.searchParams),
       body: parseJson(requestText).json,
       headers: sent,
     },
-    answer: { status, headers, text, ...readJson(text, headers, whole) },
-    whole,
-    missing: missingPart,
+    answer: { status, headers, text, ...readJson(text, headers, hasWholeBody) },
+    hasWholeBody,
+    missing: missingBody,
     at: Date.parse(String(entry["startedDateTime"])),
     duration: Number(entry["time"] ?? Number.NaN),
     wait_ms: findWait(entry),

@@ -26,7 +26,7 @@ import {
 import { createOperationChecks, hasCredentials, type RecordedCheck } from "./every-operation.ts";
 import { createOverTimeChecks } from "./over-time.ts";
 
-export interface RecordedOptions {
+interface RecordedOptions {
   contract: Contract;
   /** An HTTP Archive 1.2, of any length. */
   file: string;
@@ -79,10 +79,10 @@ interface RunningCheck {
 }
 
 /** Verifies recorded exchanges one by one, without storing them. */
-export class RecordingVerifier implements ExchangeVisitor {
+class RecordingVerifier implements ExchangeVisitor {
   organization_id: string | null = null;
   readonly counts: Omit<RecordedReport, "file" | "creator" | "entries">;
-  private readonly running: readonly RunningCheck[];
+  private readonly runningChecks: readonly RunningCheck[];
   private readonly byOperation = new Map<string, RunningCheck[]>();
   private readonly showsCredentials: boolean;
 
@@ -96,21 +96,21 @@ export class RecordingVerifier implements ExchangeVisitor {
       partly_checked: {},
       operations: [],
     };
-    this.running = createRecordedChecks(contract).map((check) => ({
+    this.runningChecks = createRecordedChecks(contract).map((check) => ({
       check,
       checkExchange: check.observe.begin(),
       verdict: new RecordedVerdict(),
       requests: [],
     }));
     for (const { id } of contract.operations) {
-      const checksOfOperation = this.running.filter(
+      const checksOfOperation = this.runningChecks.filter(
         ({ check: { observe } }) => (observe.operation ?? id) === id,
       );
       this.byOperation.set(id, checksOfOperation);
     }
   }
 
-  exchange(recorded: OperationExchange): void {
+  visit(recorded: OperationExchange): void {
     const { counts } = this;
     counts.checked += 1;
     const masked = recorded.answer.text.includes(MASK) ? "with masked values" : undefined;
@@ -128,7 +128,7 @@ export class RecordingVerifier implements ExchangeVisitor {
   }
 
   private toExchange(recorded: OperationExchange): Exchange {
-    const { method, url, answer, whole, operation, params, prefix, at, duration } = recorded;
+    const { method, url, answer, hasWholeBody, operation, params, prefix, at, duration } = recorded;
     const sent = { ...recorded.sent, params };
     // Browsers leave credentials out of exports; the status of the answer then shows whether there were any.
     const areCredentialsUnknown = !this.showsCredentials && operation.credentials !== false;
@@ -136,7 +136,7 @@ export class RecordingVerifier implements ExchangeVisitor {
       ...answer,
       ...{ operation, method, path: url.pathname.slice(prefix.length) + url.search, sent },
       authenticated: hasCredentials({ sent }) || (areCredentialsUnknown && answer.status !== 401),
-      recorded: { whole, at, duration },
+      recorded: { hasWholeBody, at, duration },
     };
   }
 
@@ -157,12 +157,12 @@ export class RecordingVerifier implements ExchangeVisitor {
   }
 
   *listVerdicts(): Iterable<RecordedVerdict> {
-    for (const { verdict } of this.running) yield verdict;
+    for (const { verdict } of this.runningChecks) yield verdict;
   }
 
   /** The checks that found something to check. */
   listReports(): CheckReport[] {
-    return this.running.filter(({ verdict }) => verdict.outcome !== "not-observable").map(toReport);
+    return this.runningChecks.filter(({ verdict }) => verdict.outcome !== "not-observable").map(toReport);
   }
 }
 
@@ -174,9 +174,8 @@ function createRecordedChecks(contract: Contract): RecordedCheck[] {
   return [...createOperationChecks(contract), ...createOverTimeChecks(contract), ...observationChecks];
 }
 
-/** Whether it is a success with a complete body. */
 function hasBody(exchange: Exchange): boolean {
-  return exchange.recorded!.whole && hasSucceeded(exchange) && exchange.status !== 204;
+  return exchange.recorded!.hasWholeBody && hasSucceeded(exchange) && exchange.status !== 204;
 }
 
 /** Recordings of other programs mask nothing, and reports are shared, so secrets are masked here. */
