@@ -94,10 +94,10 @@ export const NewName = Type.String({
 /** Creates a sandbox, and deletes it again if it cannot be shown (a fixture with clashing records) or has no port. */
 export async function createOrDiscard(
   { server, site }: Pick<ControlContext, "server" | "site">,
-  make: () => Sandbox,
+  make: () => Sandbox | Promise<Sandbox>,
   withOrigin = false,
 ) {
-  const sandbox = make();
+  const sandbox = await make();
   try {
     requireRoomForRecords(server, sandbox.world.root);
     if (server.limits !== undefined)

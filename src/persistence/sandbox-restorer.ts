@@ -33,6 +33,10 @@ export interface RestorerParts {
   log: Log;
 }
 
+type UsedParts = Omit<RestorerParts, "sandboxes"> & {
+  sandboxes: Pick<SandboxRegistry, "restoreSaved" | "delete">;
+};
+
 interface ParsedSandbox {
   saved: SavedSandbox;
   /** Resources of this sandbox alone. */
@@ -43,9 +47,9 @@ interface ParsedSandbox {
 
 /** Creates sandboxes from the rows of a store. */
 export class SandboxRestorer {
-  private readonly parts: RestorerParts;
+  private readonly parts: UsedParts;
 
-  constructor(parts: RestorerParts) {
+  constructor(parts: UsedParts) {
     this.parts = parts;
   }
 

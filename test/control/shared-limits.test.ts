@@ -172,4 +172,16 @@ describe("the limit of rules per sandbox", () => {
     expect([refused.status, refused.body.limit, refused.body.wanted]).toEqual([409, "rules", 2]);
     expect((await make(two.slice(0, 1))).status).toBe(201);
   });
+
+  it("counts the rules of a sandbox that is opened from a file [interfaces 7]", async () => {
+    for (const id of ["one", "two"]) await control("POST", "/faults", { id, effect: { status: 503 } });
+    const exported = await fetch(`${api.url}${DEFAULT}/export`, { method: "POST", headers: AUTHORIZATION });
+    const file = Buffer.from(await exported.arrayBuffer()).toString("base64");
+    await api.close();
+    api = await startReference({ shared: { token: "a-token-of-tests", limits: { rules: 1 } } });
+    const opened = await api.call(undefined, "POST", "/_control/open", { file }, AUTHORIZATION);
+    expect([opened.status, opened.body.limit, opened.body.wanted]).toEqual([409, "rules", 2]);
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes", undefined, AUTHORIZATION);
+    expect(body.total).toBe(1);
+  });
 });

@@ -148,6 +148,26 @@ describe("a sandbox as a file", () => {
     await expect(engine.openFile(file, "Not a name")).rejects.toThrow("name must match");
   });
 
+  it("replaces no sandbox that another call creates while the file is read [interfaces 19]", async () => {
+    const { api, sandbox } = await start();
+    const file = Buffer.from(await sandbox.export()).toString("base64");
+    const open = (name?: string) =>
+      api.call(undefined, "POST", "/_control/open", { file, ...(name && { name }) });
+    const named = await Promise.all([open("twice"), open("twice")]);
+    expect(named.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const unnamed = await Promise.all([open(), open()]);
+    expect(unnamed.map(({ body }) => body.name).sort()).toEqual(["default-2", "default-3"]);
+    const broken = Buffer.from(
+      gzipSync(gunzipSync(Buffer.from(file, "base64")).toString().replace('"windows"', '"w"')),
+    );
+    const [failed, made] = await Promise.all([
+      api.call(undefined, "POST", "/_control/open", { file: broken.toString("base64"), name: "mine" }),
+      api.call(undefined, "POST", "/_control/sandboxes", { name: "mine" }),
+    ]);
+    expect([failed.status >= 400, made.status]).toEqual([true, 201]);
+    expect((await api.call(undefined, "GET", "/_control/sandboxes/mine")).status).toBe(200);
+  });
+
   it("has the OpenAPI document of its sandbox, with the records of its collections [interfaces 19]", async () => {
     const { sandbox } = await start();
     const answers = { responses: { "200": { description: "They" } } };

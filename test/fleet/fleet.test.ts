@@ -90,6 +90,21 @@ describe("a fleet [interfaces 15]", () => {
     expect(ids).toEqual(expect.arrayContaining(["dept_before", "dept_through_other", "dept_through_ending"]));
   });
 
+  it("has a sandbox that one node opened from a file at every node [interfaces 15, 19]", async () => {
+    const [a, b] = [await start(), await start()];
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const exported = await fetch(`${a.url}/_control/sandboxes/ci/export`, { method: "POST", headers });
+    const file = Buffer.from(await exported.arrayBuffer()).toString("base64");
+    const opened = await b.control("POST", "/_control/open", { file });
+    expect([opened.status, opened.body.name]).toEqual([201, "ci-2"]);
+    expect((await a.control("GET", "/_control/sandboxes/ci-2")).status).toBe(200);
+    open.splice(open.indexOf(b), 1);
+    await b.close();
+    expect((await a.control("GET", "/_control/sandboxes/ci-2")).status).toBe(200);
+    expect((await a.control("POST", "/_control/open", { file, name: "ci-2" })).status).toBe(409);
+  });
+
   it("creates one sandbox of two with the same name [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     for (let i = 0; i < 20; i++) {

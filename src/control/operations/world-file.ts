@@ -5,8 +5,8 @@ import { ClosedObject } from "../../engine/contract/schema.ts";
 import { SANDBOX_NAME } from "../../engine/sandbox/registry.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation, waitForDeliveries } from "../operation.ts";
-import { conflict, unprocessable } from "../problem.ts";
-import { renderSandbox, SandboxBody } from "../sandbox-body.ts";
+import { unprocessable } from "../problem.ts";
+import { SandboxBody } from "../sandbox-body.ts";
 import { MAX_FILE_BYTES, WORLD_TYPE } from "../world-file/world-file.ts";
 
 const OpenInput = ClosedObject(
@@ -45,16 +45,9 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
     async handle({ body: { file, name }, server, site }) {
       if (name !== undefined && !SANDBOX_NAME.test(name))
         throw unprocessable("name", name, `must match ${SANDBOX_NAME.source}`);
-      if (name !== undefined && server.sandboxes.get(name) !== undefined)
-        throw conflict(
-          "name-in-use",
-          `There is a sandbox ${name} already`,
-          "delete it first, or choose another name",
-        );
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       const { openWorld } = await import("../world-file/open-world.ts");
-      const sandbox = await openWorld(server, fromLooseBase64(file), name);
-      return new Reply(201, renderSandbox(sandbox, site));
+      return new Reply(201, await openWorld({ server, site }, fromLooseBase64(file), name));
     },
   }),
 ];

@@ -3,45 +3,61 @@ import type { SentOperations } from "../../engine/contract/resource.ts";
 import { toShellWord } from "../../engine/contract/text.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
+import type { SandboxRegistry } from "../../engine/sandbox/registry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { decodeStates } from "../../engine/sandbox/stored-states.ts";
 import { WorldDocumentError } from "../../engine/state/world-document.ts";
 import { SandboxRestorer } from "../../persistence/sandbox-restorer.ts";
 import { InvalidSandboxRows } from "../../persistence/sandbox-rows.ts";
-import { MissingOperations } from "../../persistence/store.ts";
+import { MissingOperations, StoreRefusal } from "../../persistence/store.ts";
 import type { BundleBody } from "../../tools/bundle/bundle.ts";
-import { requireRoomForRecords } from "../limits.ts";
-import type { ControlServer } from "../operation.ts";
-import { Problem } from "../problem.ts";
+import type { ControlContext, ControlServer } from "../operation.ts";
+import { conflict, Problem } from "../problem.ts";
+import { createOrDiscard } from "../sandbox-body.ts";
 import { createSavedValidator } from "../validate-saved.ts";
 import { checkFile, checkPastRecords } from "./check-file.ts";
 import { type StoredExchange, unpackWorld, unreadable, type WorldFile } from "./world-file.ts";
 
 /**
  * Creates the sandbox of a file.
- * @param name by default that in the file, with a number if it is in use
- * @throws Problem 422 for a file that cannot be opened; then nothing has changed
+ * @param newName by default that in the file, with a number if it is in use
+ * @throws Problem 409 for a name in use, 422 for a file that cannot be opened; then nothing has changed
  */
 export async function openWorld(
-  server: ControlServer,
+  { server, site }: Pick<ControlContext, "server" | "site">,
   bytes: Uint8Array,
   newName?: string,
-): Promise<Sandbox> {
+): ReturnType<typeof createOrDiscard> {
+  if (newName !== undefined) requireUnusedName(server, newName);
   const file = await unpackWorld(bytes);
-  const name = newName ?? findFreeName(String(file.name), (one) => server.sandboxes.get(one) !== undefined);
+  const names = await server.directory.listNames();
   const added: string[] = [];
+  let created = undefined as Sandbox | undefined;
+  // Another call may take a name while the file is read, so it is chosen and checked at the creation.
+  const create: SandboxRegistry["restoreSaved"] = (options, fixture, state) => {
+    const isTaken = (one: string) => names.includes(one) || server.sandboxes.get(one) !== undefined;
+    const name = newName ?? findFreeName(file.name, isTaken);
+    requireUnusedName(server, name);
+    created = server.sandboxes.restoreSaved({ ...options, name }, fixture, state);
+    return created;
+  };
   try {
     checkFile(file);
     const { saved } = file.content;
     saved.operations = findDocument(file, server);
     for (const one of file.content.scenarios)
       if (server.scenarios.addDocument(one.name, one.document)) added.push(one.name);
-    return await restore(server, file, name);
+    return await createOrDiscard({ server, site }, () =>
+      restore(server, file, { name: newName ?? file.name, create }),
+    );
   } catch (error) {
-    server.sandboxes.delete(name);
+    if (created !== undefined && server.sandboxes.get(created.name) === created)
+      server.sandboxes.delete(created.name);
     for (const one of added) server.scenarios.removeDocument(one);
     const isComplete =
-      error instanceof Problem && (error.kind === "limit-reached" || error.body.field === "file");
+      error instanceof StoreRefusal ||
+      (error instanceof Problem &&
+        (["limit-reached", "name-in-use"].includes(error.kind) || error.body.field === "file"));
     if (isComplete) throw error;
     const isExpected = [
       Problem,
@@ -80,17 +96,28 @@ function findDocument(
   );
 }
 
+/** @throws Problem 409 */
+function requireUnusedName({ sandboxes }: ControlServer, name: string): void {
+  if (sandboxes.get(name) !== undefined)
+    throw conflict(
+      "name-in-use",
+      `There is a sandbox ${name} already`,
+      "delete it first, or choose another name",
+    );
+}
+
+/** @param creation `create` gives the sandbox its name; the caller deletes it if this function throws */
 async function restore(
   server: ControlServer,
   { content, journal }: WorldFile,
-  name: string,
+  { name, create }: { name: string; create: SandboxRegistry["restoreSaved"] },
 ): Promise<Sandbox> {
-  const { sandboxes, fixtures, uploads, wallClock, log } = server;
+  const { fixtures, uploads, wallClock, log } = server;
+  const sandboxes = { restoreSaved: create, delete: () => {} };
   const api = () => server.api;
   const validator = createSavedValidator(api, log);
   const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, api, validator, wallClock, log });
   const sandbox = await restorer.restore(name, content.saved);
-  requireRoomForRecords(server, sandbox.world.root);
   if (content.uploads !== undefined) {
     const captured = await uploads.decode(content.uploads);
     uploads.restore(sandbox, captured);
