@@ -157,6 +157,40 @@ it("the library takes files and objects, with a server and without [interfaces 8
   }
 });
 
+it("the document of a sandbox resolves references to any part of the user's document [interfaces 18]", async () => {
+  const understudy = await createUnderstudy();
+  const sandbox = await understudy.sandbox({ name: "referring" });
+  const $ref = "#/components/schemas/User/properties/address";
+  const toAnswer = (schema: object) => ({
+    responses: { "200": { description: "d", content: { "application/json": { schema } } } },
+  });
+  const address = { type: "object", properties: { street: { type: "string" } } };
+  await sandbox.operations.replace({
+    openapi: "3.1.0",
+    info: { title: "Users", version: "1" },
+    paths: {
+      "/v1/addresses": {
+        get: {
+          operationId: "showAddress",
+          ...toAnswer({ $ref }),
+          "x-understudy": { answer: { street: "A" } },
+        },
+      },
+    },
+    components: { schemas: { User: { type: "object", properties: { address } } } },
+  });
+  const answer = await fetch(`${understudy.url}/_control/sandboxes/referring/openapi.json`);
+  const document = (await answer.json()) as {
+    paths: Record<string, object>;
+    components: { schemas: object };
+  };
+  await understudy.close();
+  const [, name] = /"#\/components\/schemas\/(Own[^"]*)"/.exec(
+    JSON.stringify(document.paths["/v1/addresses"]),
+  )!;
+  expect(document.components.schemas).toMatchObject({ [name!]: address });
+});
+
 it("the server's own document contains the parts of a user's document, and what they refer to [interfaces 18]", async () => {
   const { bindings } = writeFiles();
   const understudy = await createUnderstudy({ openapi: [bindings] });

@@ -1,3 +1,4 @@
+import { References } from "../../documents/openapi/references.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentComponents } from "./openapi-document.ts";
@@ -5,8 +6,8 @@ import type { DocumentComponents } from "./openapi-document.ts";
 const KINDS = ["schemas", "responses", "parameters", "requestBodies", "headers", "examples", "links"];
 
 /**
- * Copies parameters, body and answers of an own operation from its OpenAPI document, and the components that they refer
- * to, under names that begin with the document's number.
+ * Copies parameters, body and answers of an own operation from its OpenAPI document, and the components and other parts
+ * that they refer to, under names that begin with the document's number.
  */
 export function copyDescribedParts(
   { described }: AnyOperation,
@@ -14,6 +15,7 @@ export function copyDescribedParts(
 ): JsonObject | undefined {
   if (described === undefined) return undefined;
   const document = described.document as JsonObject;
+  const references = new References(document);
   if (!userComponents.documents.includes(document)) userComponents.documents.push(document);
   const number = userComponents.documents.indexOf(document) + 1;
   const copy = (value: unknown): unknown => {
@@ -24,18 +26,18 @@ export function copyDescribedParts(
     return Object.fromEntries(Object.entries(toLatest(value)).map(([key, inner]) => [key, copy(inner)]));
   };
   const copyComponent = (ref: string): string => {
-    const [, kind, name] = /^#\/components\/(\w+)\/([^/]+)$/.exec(ref) ?? [];
-    // A reference to any other place is rare: its target accepts everything here.
-    if (kind === undefined || !KINDS.includes(kind)) return `#/components/schemas/${ANYTHING}`;
-    const key = `Own${number}.${name!.replace(/[^\w.-]/g, "_")}`;
+    const [, componentKind = "", componentName = ""] = /^#\/components\/(\w+)\/([^/]+)$/.exec(ref) ?? [];
+    // Any other part of the document becomes a schema with the name of its place.
+    const [kind, name] = KINDS.includes(componentKind)
+      ? [componentKind, componentName]
+      : ["schemas", ref.slice(2)];
+    const key = `Own${number}.${name.replace(/[^\w.-]/g, "_")}`;
     const group = (userComponents.components[kind] ?? {}) as JsonObject;
     userComponents.components[kind] = group;
     if (!Object.hasOwn(group, key)) {
       // Reserved first, since a component may refer to itself.
       group[key] = {};
-      group[key] = copy(
-        ((document["components"] as JsonObject)[kind] as JsonObject)[decodeURIComponent(name!)] ?? {},
-      );
+      group[key] = copy(references.find(ref)?.node ?? {});
     }
     return `#/components/${kind}/${key}`;
   };
@@ -46,9 +48,6 @@ export function copyDescribedParts(
     responses: copy(responses ?? {}),
   };
 }
-
-/** The component for references that cannot be copied. */
-export const ANYTHING = "Anything";
 
 /** `nullable` of OpenAPI 3.0 as type null. */
 function toLatest(value: JsonObject): JsonObject {

@@ -81,8 +81,9 @@ export function toField(name: string, type: string, optional = false): string {
   return `${key}${optional ? "?" : ""}: ${type};`;
 }
 
-/** Some line ends are allowed within JSON. */
-const quote = (value: unknown) => JSON.stringify(value).replace(/[\u2028\u2029]/g, " ");
+/** Escapes the line ends that JSON does not escape, since `writeBlock` indents each line. */
+const quote = (value: unknown) =>
+  JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 
 const toUnion = (types: readonly string[]) => [...new Set(types)].join(" | ");
 
