@@ -153,10 +153,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     login,
     fetch,
     setOperations(sources) {
-      const next = readApi(sources, log);
-      fixtures.setResources(next.resources);
-      scenarios.setApi(next);
-      engine.setApi(next);
+      const nextApi = readApi(sources, log);
+      fixtures.setResources(nextApi.resources);
+      scenarios.setApi(nextApi);
+      engine.setApi(nextApi);
     },
     async listen(port, host) {
       if (fleet !== undefined || persistence !== undefined) await openStored();

@@ -25,15 +25,15 @@ export class DueSandboxes {
 
   /** Writes an earlier instant, before the commit with its timer. */
   recordBeforeCommit(sandbox: Sandbox): void {
-    const due = findNextDue(sandbox);
-    if (due < (this.recordedInstants.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
-      this.writeDue(sandbox.name, due);
+    const dueAt = findNextDue(sandbox);
+    if (dueAt < (this.recordedInstants.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
+      this.writeDue(sandbox.name, dueAt);
   }
 
   recordAfterCommit(sandbox: Sandbox): void {
-    const due = findNextDue(sandbox);
+    const dueAt = findNextDue(sandbox);
     const recorded = this.recordedInstants.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
-    if (due !== recorded && !(Math.abs(due - recorded) <= SAME_MS)) this.writeDue(sandbox.name, due);
+    if (dueAt !== recorded && !(Math.abs(dueAt - recorded) <= SAME_MS)) this.writeDue(sandbox.name, dueAt);
   }
 
   remove(sandbox: string): void {

@@ -269,8 +269,8 @@ export function isReachableAt(url: string): Promise<boolean> {
 
 /** The headers of a message that are forwarded, spelled as its sender did. */
 function listForwardedHeaders(raw: readonly string[], dropped: ReadonlySet<string> = HOP_BY_HOP): string[] {
-  const forwarded: string[] = [];
+  const forwardedHeaders: string[] = [];
   for (let i = 0; i < raw.length; i += 2)
-    if (!dropped.has(raw[i]!.toLowerCase())) forwarded.push(raw[i]!, raw[i + 1]!);
-  return forwarded;
+    if (!dropped.has(raw[i]!.toLowerCase())) forwardedHeaders.push(raw[i]!, raw[i + 1]!);
+  return forwardedHeaders;
 }

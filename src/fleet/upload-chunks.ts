@@ -28,10 +28,10 @@ export class UploadChunks {
   /** Uploads the bytes that an image names to Redis, before any row names them. */
   async save(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
-    const stored = this.storedLengths.get(name);
+    const lengths = this.storedLengths.get(name);
     for (const [path, length] of listFiles(image)) {
       const file = toFileName(path);
-      const from = stored?.get(file) ?? 0;
+      const from = lengths?.get(file) ?? 0;
       if (from < length) await this.send(name, { path, file }, { from, to: length });
     }
   }
@@ -39,12 +39,12 @@ export class UploadChunks {
   /** Removes the pieces that a committed image does not name. */
   async tidy(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
-    const stored = this.storedLengths.get(name);
-    if (stored === undefined) return;
+    const lengths = this.storedLengths.get(name);
+    if (lengths === undefined) return;
     const needed = new Set([...listFiles(image).keys()].map(toFileName));
-    const unused = [...stored].filter(([file]) => !needed.has(file));
+    const unused = [...lengths].filter(([file]) => !needed.has(file));
     for (const [file, length] of unused) {
-      stored.delete(file);
+      lengths.delete(file);
       await this.deletePieces(name, listPieceNames(file, length));
     }
   }
@@ -68,23 +68,23 @@ export class UploadChunks {
     const fields: string[] = await this.store.connection.send(["HKEYS", toUploadsKey(sandbox)]);
     if (fields.length === 0) return;
     const needed = readLengths(rows);
-    const stored: Lengths = new Map();
+    const lengths: Lengths = new Map();
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const [file, length] of needed) {
       const path = join(folder, file);
       await writeFile(path, "", { mode: 0o600 });
-      let read = 0;
+      let readBytes = 0;
       for (const piece of listPieceNames(file, length)) {
         const command = ["HGET", toUploadsKey(sandbox), piece];
         const bytes = await this.store.connection.send(command, { as: "bytes" });
         // A piece is missing: the client starts the upload again, as for a file that is too short.
         if (bytes === null) break;
         await writeFile(path, bytes, { flag: "a" });
-        read += (bytes as Buffer).length;
+        readBytes += (bytes as Buffer).length;
       }
-      stored.set(file, read);
+      lengths.set(file, readBytes);
     }
-    this.storedLengths.set(sandbox, stored);
+    this.storedLengths.set(sandbox, lengths);
     await this.deletePieces(
       sandbox,
       fields.filter((field) => !needed.has(field.slice(0, field.lastIndexOf(":")))),

@@ -160,13 +160,13 @@ function findChanges(
   { format, version, sandboxes, checksums, ...others }: Document,
   stored: SandboxSections,
 ) {
-  const unknown = Object.keys(others).map((key) => `"${key}" is not part of it`);
-  if (checksums === undefined) return unknown;
-  const before = (checksums ?? {}) as Partial<Checksums>;
-  const current = toChecksums(stored);
-  const names = new Set([...Object.keys(before), ...Object.keys(current)]);
+  const unknownParts = Object.keys(others).map((key) => `"${key}" is not part of it`);
+  if (checksums === undefined) return unknownParts;
+  const savedChecksums = (checksums ?? {}) as Partial<Checksums>;
+  const currentChecksums = toChecksums(stored);
+  const names = new Set([...Object.keys(savedChecksums), ...Object.keys(currentChecksums)]);
   const changed = [...names].sort().flatMap((name) => {
-    const [oldSections, newSections] = [before[name] ?? {}, current[name] ?? {}];
+    const [oldSections, newSections] = [savedChecksums[name] ?? {}, currentChecksums[name] ?? {}];
     const sections = new Set([...Object.keys(oldSections), ...Object.keys(newSections)]);
     // Without rows, the checksum is 0.
     return [...sections]
@@ -174,7 +174,7 @@ function findChanges(
       .filter((section) => (oldSections[section] ?? "0") !== (newSections[section] ?? "0"))
       .map((section) => `${section} of sandbox ${name}`);
   });
-  return [...unknown, ...changed];
+  return [...unknownParts, ...changed];
 }
 
 const compareKeys = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);

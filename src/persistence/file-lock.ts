@@ -36,7 +36,7 @@ export class FileLock {
 
 /** The name, with a number at its end if a file has it, so that none is overwritten. */
 export function findFreeName(name: string): string {
-  let free = name;
-  for (let n = 2; existsSync(free); n++) free = `${name}-${n}`;
-  return free;
+  let freeName = name;
+  for (let n = 2; existsSync(freeName); n++) freeName = `${name}-${n}`;
+  return freeName;
 }

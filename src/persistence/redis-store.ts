@@ -220,10 +220,10 @@ export class RedisStore implements Store {
   /** Adds the sandbox to the fleet's list, unless the limit is reached. @throws StoreRefusal */
   private async addToFleetList(name: string): Promise<void> {
     const key = toFleetKey("sandboxes");
-    const added = await this.retryWhileUnreachable(() =>
+    const addedCount = await this.retryWhileUnreachable(() =>
       this.connection.send(["ZADD", key, "NX", String(Date.now()), name]),
     );
-    if (added === 0 || this.limit === Number.POSITIVE_INFINITY) return;
+    if (addedCount === 0 || this.limit === Number.POSITIVE_INFINITY) return;
     const count = await this.count();
     if (count <= this.limit) return;
     await this.connection.send(["ZREM", key, name]);

@@ -252,15 +252,15 @@ export class Saver {
    * mere counters no request is refused.
    */
   private async refuse({ name, image }: SaveStep, isAwaited: boolean): Promise<void> {
-    const saved = this.savedImages.get(name);
+    const savedImage = this.savedImages.get(name);
     image?.release();
     if (!isAwaited) return;
     if (image === undefined) await this.parts.sandboxes.bringBack(name);
-    else if (saved?.sandbox !== image.sandbox) this.parts.sandboxes.discard(name);
-    else if (saved.differsOnlyInCounts()) return;
+    else if (savedImage?.sandbox !== image.sandbox) this.parts.sandboxes.discard(name);
+    else if (savedImage.differsOnlyInCounts()) return;
     else {
-      saved.sandbox.rollbackTo(saved);
-      saved.refreshVersions();
+      savedImage.sandbox.rollbackTo(savedImage);
+      savedImage.refreshVersions();
     }
     this.rollbackCount += 1;
     if (image !== undefined) this.rollbacks.set(image.sandbox, this.rollbackCount);

@@ -139,9 +139,9 @@ export class SqliteFiles {
       JSON.stringify({ saves: stored.saves, changes: stored.changes, at: acknowledged.at }),
       { mode: 0o600 },
     );
-    const lost = acknowledged.saves - stored.saves;
+    const lostSaves = acknowledged.saves - stored.saves;
     const changes = Math.max(0, acknowledged.changes - stored.changes);
-    return `${this.database} has lost the last ${lost} of ${acknowledged.saves} saves (${changes} changes, the newest of ${acknowledged.at}), which were acknowledged; the damaged files were kept as ${copy}.`;
+    return `${this.database} has lost the last ${lostSaves} of ${acknowledged.saves} saves (${changes} changes, the newest of ${acknowledged.at}), which were acknowledged; the damaged files were kept as ${copy}.`;
   }
 
   private copyAside(): string {

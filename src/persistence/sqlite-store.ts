@@ -149,12 +149,12 @@ async function openDatabase(
       try {
         const isFresh = !existsSync(files.database);
         files.makePrivate();
-        const opened = await thread.runInWorker<SaveCounts & { damaged: string[] }>("open", { isFresh });
-        if (opened.damaged.length > 0) {
-          warn(files.keepDamaged(opened.damaged));
+        const counts = await thread.runInWorker<SaveCounts & { damaged: string[] }>("open", { isFresh });
+        if (counts.damaged.length > 0) {
+          warn(files.keepDamaged(counts.damaged));
           await thread.runInWorker("rewriteRows");
         }
-        const loss = files.reportLoss(acknowledged, opened, aside);
+        const loss = files.reportLoss(acknowledged, counts, aside);
         if (loss !== undefined) warn(loss);
         return;
       } catch (error) {

@@ -193,13 +193,14 @@ function checkMatch(
   const operationProblem =
     operation === undefined ? undefined : findPatternProblem(operation, "operation", ids);
   const pathProblem = path === undefined ? undefined : findPathProblem(path, { operations, servedKind });
-  const matched = (operationProblem ?? pathProblem) ? [] : listMatchingOperations(match, operations);
+  const matchingOperations =
+    (operationProblem ?? pathProblem) ? [] : listMatchingOperations(match, operations);
   if (operationProblem !== undefined)
     report(["match", "operation"], operationProblem.message, operationProblem);
   else if (pathProblem !== undefined) report(["match", "path"], pathProblem.message, pathProblem);
-  else if (matched.length === 0 && servedKind === undefined)
+  else if (matchingOperations.length === 0 && servedKind === undefined)
     report(["match"], "no operation fits all of operation, method and path");
-  return matched;
+  return matchingOperations;
 }
 
 function checkDelivery(

@@ -100,8 +100,8 @@ export class RequestFaults {
     { observer, delay_ms }: { observer: RuleObserver; delay_ms: number | undefined },
   ): FaultVerdict | Promise<FaultVerdict> {
     const { readSpending } = this.parts;
-    const selected = rules.select(facts.principal?.user_id);
-    return new Evaluation(selected, facts, { observer, readSpending, delay_ms }).resume(0);
+    const selection = rules.select(facts.principal?.user_id);
+    return new Evaluation(selection, facts, { observer, readSpending, delay_ms }).resume(0);
   }
 
   private applyOverride(
@@ -249,10 +249,10 @@ class Evaluation {
     const answer = decision.entry ?? effect.answer;
     if (answer === undefined && effect.wire === undefined) return undefined;
     if (effect.wire !== undefined) this.reasons.push(`wire fault ${effect.wire.effect.name}`);
-    const injected = toEffect(effect, this.facts, { answer, readSpending });
-    return injected instanceof Promise
-      ? injected.then((resolved) => this.toVerdict(armed, resolved))
-      : this.toVerdict(armed, injected);
+    const requestEffect = toEffect(effect, this.facts, { answer, readSpending });
+    return requestEffect instanceof Promise
+      ? requestEffect.then((resolved) => this.toVerdict(armed, resolved))
+      : this.toVerdict(armed, requestEffect);
   }
 
   private toHold({ key }: ArmedRule, timeout_ms: number): Hold<RequestEffect> {

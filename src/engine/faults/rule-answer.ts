@@ -23,10 +23,10 @@ export function toEffect(
       ? answerEffect
       : { kind: "wire", wire: wire.effect, over_ms: wire.over_ms, answer: answerEffect };
   if (answer === undefined) return addWire(undefined);
-  const resolved = resolveCode(answer, facts);
-  if (resolved.kind === "code" && needsBody(resolved.code, facts.operation) && !facts.hasReadBody)
-    return facts.readBody().then(() => addWire(toAnswer(resolved, facts, readSpending)));
-  return addWire(toAnswer(resolved, facts, readSpending));
+  const resolvedAnswer = resolveCode(answer, facts);
+  if (resolvedAnswer.kind === "code" && needsBody(resolvedAnswer.code, facts.operation) && !facts.hasReadBody)
+    return facts.readBody().then(() => addWire(toAnswer(resolvedAnswer, facts, readSpending)));
+  return addWire(toAnswer(resolvedAnswer, facts, readSpending));
 }
 
 /** A 4xx without a body means the operation's first code with that status. */

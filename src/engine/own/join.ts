@@ -77,7 +77,7 @@ export function joinResources(reference: readonly Resource[], userResources: rea
   const operationsByKey = new Map<string, AnyOperation>();
   for (const operation of reference.flatMap(({ operations }) => operations))
     for (const key of listKeys(operation)) operationsByKey.set(key, operation);
-  const joined = userResources.map((resource) => ({
+  const usedResources = userResources.map((resource) => ({
     ...resource,
     operations: resource.operations.filter((operation) => {
       for (const key of listKeys(operation)) {
@@ -102,9 +102,9 @@ export function joinResources(reference: readonly Resource[], userResources: rea
       return true;
     }),
   }));
-  requireDistinct([...reference, ...joined], "collection", ({ collections }) => collections);
-  requireDistinct([...reference, ...joined], "event", ({ events = [] }) => events);
-  return { api: createApi([...reference, ...joined]), warnings };
+  requireDistinct([...reference, ...usedResources], "collection", ({ collections }) => collections);
+  requireDistinct([...reference, ...usedResources], "event", ({ events = [] }) => events);
+  return { api: createApi([...reference, ...usedResources]), warnings };
 }
 
 /** The names by which an operation is found. */

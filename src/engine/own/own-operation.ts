@@ -87,7 +87,7 @@ export function toOperation(
     throw createError(`emits ${eventName ?? JSON.stringify(eventOrName)}, which is not an event`);
   const { authorize, errors } = toAccess(access, names);
   const response = declaration.response && inlineRecords(toSchema(declaration.response));
-  const declared: AnyOperation = operation({
+  const declaredOperation: AnyOperation = operation({
     id,
     section: "own",
     sourceFile: source.files?.get(declaration) ?? source.source,
@@ -107,7 +107,7 @@ export function toOperation(
     access: authorize,
     handle: declaration.handle as AnyOperation["handle"],
   });
-  return guardHandler(declared, event);
+  return guardHandler(declaredOperation, event);
 }
 
 const OPERATION_KEYS =

@@ -216,17 +216,19 @@ export function toFixtureReader(
   collections: readonly AnyCollection[],
   factories: NonNullable<Resource["factories"]>,
 ): NonNullable<Resource["fixture"]> {
-  const toReader = (declared: AnyCollection) => {
-    const record = fixtureRecord(declared.schema as TObject, { needs: [declared.idField] as never });
-    return listReader(declared, { record: record as never, factory: factories[declared.name]! });
+  const toReader = (ownCollection: AnyCollection) => {
+    const record = fixtureRecord(ownCollection.schema as TObject, {
+      needs: [ownCollection.idField] as never,
+    });
+    return listReader(ownCollection, { record: record as never, factory: factories[ownCollection.name]! });
   };
   return {
     get keys() {
-      return Object.assign({}, ...collections.map((declared) => toReader(declared).keys));
+      return Object.assign({}, ...collections.map((ownCollection) => toReader(ownCollection).keys));
     },
     addRecords(fixture, base) {
-      for (const declared of collections)
-        if (fixture[declared.name] !== undefined) toReader(declared).addRecords(fixture, base);
+      for (const ownCollection of collections)
+        if (fixture[ownCollection.name] !== undefined) toReader(ownCollection).addRecords(fixture, base);
     },
   };
 }

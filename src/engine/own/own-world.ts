@@ -87,15 +87,16 @@ export class OwnWorld {
 
   emit(event: string | { name: string }, record: object): void {
     const name = typeof event === "string" ? event : event.name;
-    const declared = findEvent(this.#api, name);
-    if (declared === undefined) throw new OwnOperationError(`there is no event ${name}`);
-    const [collection] = declared.about.collections;
+    const declaredEvent = findEvent(this.#api, name);
+    if (declaredEvent === undefined) throw new OwnOperationError(`there is no event ${name}`);
+    const [collection] = declaredEvent.about.collections;
     const publicCollection = collection && getPublicCollections(this.#api).get(collection.name);
     const id = (record as Fields)[collection?.idField ?? "id"];
     const subject =
-      declared.about.find(this.#tx, String(id)) ?? publicCollection?.toStored(record as Fields, this.#tx);
+      declaredEvent.about.find(this.#tx, String(id)) ??
+      publicCollection?.toStored(record as Fields, this.#tx);
     if (subject === undefined) throw new OwnOperationError(`${name} needs the record that it is about`);
-    emit(this.#tx, declared, subject);
+    emit(this.#tx, declaredEvent, subject);
   }
 
   private createRecords(collection: PublicCollection): OwnRecords {
@@ -215,11 +216,11 @@ export class OwnRecords implements Iterable<Fields> {
     const [tx, actor] = [this.#tx, this.#actor];
     const fields = copyJson(values) as Fields;
     publicCollection.check(fields);
-    const stored = publicCollection.toStored(fields, tx);
-    requireReferences(tx, collection, stored);
+    const storedFields = publicCollection.toStored(fields, tx);
+    requireReferences(tx, collection, storedFields);
     const random = tx.random(`own/${collection.name}`);
     const record: Fields = publicCollection.factory(
-      stored,
+      storedFields,
       createStateContext(tx, { random, settings: actor.settings }),
     );
     const id = collection.getId(record);
@@ -240,11 +241,11 @@ export class OwnRecords implements Iterable<Fields> {
     publicCollection.check(fields);
     if ((fields[collection.idField] ?? id) !== id)
       throw invalidInput(collection.idField, fields[collection.idField], `the id of ${id} cannot change`);
-    const stored = publicCollection.toStored(fields, tx);
-    requireReferences(tx, collection, stored);
+    const storedFields = publicCollection.toStored(fields, tx);
+    requireReferences(tx, collection, storedFields);
     const before = tx.get(collection, id)!;
     const publicBefore = this.toPublic(before);
-    const after = { ...before, ...stored };
+    const after = { ...before, ...storedFields };
     const updated = publicCollection.rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
     const changed = this.toPublic(tx.get(collection, id) ?? updated);
     publicCollection.requireGivenValues(fields, changed, tx, publicBefore);

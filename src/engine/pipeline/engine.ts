@@ -134,7 +134,7 @@ function recordStream(
   const settle = createSettler(exchange);
   return async function* (signal) {
     const capture = new BodyCapture({ withDigest: true });
-    let sent: CapturedStream | undefined;
+    let sentBody: CapturedStream | undefined;
     try {
       for await (const chunk of stream(signal)) {
         const settling = settle();
@@ -143,9 +143,9 @@ function recordStream(
         capture.add(chunk);
         yield chunk;
       }
-      if (!signal.aborted) sent = capture.end();
+      if (!signal.aborted) sentBody = capture.end();
     } finally {
-      sandbox.journal.complete(entry, sent);
+      sandbox.journal.complete(entry, sentBody);
       exchange.cleanUp();
     }
   };

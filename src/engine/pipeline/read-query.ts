@@ -92,18 +92,19 @@ function parseIntegerOrText(text: string, isClamped: boolean): number | string {
 export function addDefaults<T>(schema: TSchema | undefined, value: T, outOfRange: OutOfRange): T {
   const properties = getProperties(schema);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const filled = { ...value } as Record<string, unknown>;
+  const valueWithDefaults = { ...value } as Record<string, unknown>;
   for (const name in properties) {
     const property = properties[name]!;
-    if (filled[name] === undefined && property.default !== undefined) filled[name] = property.default;
-    if (outOfRange === "clamp" && property["x-page"] && Number.isInteger(filled[name])) {
-      filled[name] = Math.min(
+    if (valueWithDefaults[name] === undefined && property.default !== undefined)
+      valueWithDefaults[name] = property.default;
+    if (outOfRange === "clamp" && property["x-page"] && Number.isInteger(valueWithDefaults[name])) {
+      valueWithDefaults[name] = Math.min(
         property.maximum ?? Number.MAX_SAFE_INTEGER,
-        Math.max(property.minimum ?? 0, filled[name] as number),
+        Math.max(property.minimum ?? 0, valueWithDefaults[name] as number),
       );
     }
   }
-  return filled as T;
+  return valueWithDefaults as T;
 }
 
 const NO_PROPERTIES: Readonly<Record<string, Property>> = {};

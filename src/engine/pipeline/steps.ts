@@ -146,9 +146,9 @@ async function readJson(exchange: Exchange, { optional = false, text }: Body<"js
 
 async function readForm(exchange: Exchange, spec: Body<"multipart">): Promise<void> {
   const { engine, request, sandbox, bodyCapture } = exchange;
-  const sent = { headers: request.headers, body: bodyCapture!.capture(request.body) };
+  const capturedRequest = { headers: request.headers, body: bodyCapture!.capture(request.body) };
   const storage = { space: engine.getFormSpace(sandbox), settings: sandbox.settings };
-  exchange.form = await engine.readForm(sent, spec, storage);
+  exchange.form = await engine.readForm(capturedRequest, spec, storage);
 }
 
 /** Path before query before body (G04). @throws ApiError INVALID_INPUT */

@@ -43,8 +43,8 @@ export function validateQuery(
   if (search === "") return completeAndValidate(schema, {}, { exchange, readSent: () => null });
   const { out_of_range_limits: outOfRange } = exchange.sandbox.settings;
   const texts = new URLSearchParams(search);
-  const unknown = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
-  checkUnknownParameters(unknown, search, exchange);
+  const unknownNames = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
+  checkUnknownParameters(unknownNames, search, exchange);
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
   const repeated = findRepeatedName(schema, values);
   if (repeated !== undefined)
@@ -112,15 +112,15 @@ interface ValidationContext {
 }
 
 function checkFields(schema: TSchema, body: unknown, { exchange, readSent }: ValidationContext): unknown {
-  const checked = completeAndValidate(schema, body, { exchange, readSent });
-  const unknown = findUnknownFields(schema, body);
-  const [first] = unknown;
-  if (first === undefined) return checked;
+  const completeBody = completeAndValidate(schema, body, { exchange, readSent });
+  const unknownFields = findUnknownFields(schema, body);
+  const [first] = unknownFields;
+  if (first === undefined) return completeBody;
   if (exchange.sandbox.settings.unknown_fields === "reject")
     throw createUnknownFieldError(first.field, readSent(first));
-  const fields = unknown.map(({ field }) => field);
+  const fields = unknownFields.map(({ field }) => field);
   exchange.warn(describeIgnored("body field", fields));
-  return checked;
+  return completeBody;
 }
 
 function createUnknownFieldError(field: string, value: unknown): Error {

@@ -139,7 +139,7 @@ export class Forwarding {
     const followers = this.getFollowers(world, receiver_id);
     followers.add(follower);
     followers.arrivals += 1;
-    const stop = world.subscribe(() => follower.wake());
+    const unsubscribe = world.subscribe(() => follower.wake());
     const wake = () => follower.wake();
     signal.addEventListener("abort", wake, { once: true });
     try {
@@ -153,7 +153,7 @@ export class Forwarding {
           });
       }
     } finally {
-      stop();
+      unsubscribe();
       signal.removeEventListener("abort", wake);
       followers.delete(follower);
       // No client is left that could answer.

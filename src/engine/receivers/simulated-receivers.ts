@@ -104,17 +104,17 @@ export class SimulatedReceivers {
     if (receiver === undefined) return createRefusal(404, `the receiver ${id} was deleted`);
     const answer = getAnswer(receiver.answers, receiver.served);
     world.transact((tx) => tx.put(receivers, { ...receiver, served: receiver.served + 1 }));
-    const received = this.describeRequest(world, receiver, {
+    const receivedRequest = this.describeRequest(world, receiver, {
       request,
       bytes,
       answer: describeAnswer(answer),
     });
-    this.logRequest(world, id, received);
+    this.logRequest(world, id, receivedRequest);
     if (answer !== "forward") return simulateAnswer(answer, request.signal);
     // Anyone may call a receiver, and a forwarded request reaches a user's own machine.
-    if (received.verdict !== "valid")
-      return createRefusal(403, `only signed deliveries are forwarded: ${received.reason}`);
-    return this.forwarding.forward({ world, receiver_id: id, at: received.at, bytes }, request);
+    if (receivedRequest.verdict !== "valid")
+      return createRefusal(403, `only signed deliveries are forwarded: ${receivedRequest.reason}`);
+    return this.forwarding.forward({ world, receiver_id: id, at: receivedRequest.at, bytes }, request);
   }
 
   private endLease(world: World, receiver_id: string): void {

@@ -203,9 +203,9 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     let firstWithoutGap = next;
     while (bySequence.has(firstWithoutGap - 1)) firstWithoutGap -= 1;
     for (let sequence = firstWithoutGap; sequence < next; sequence++) {
-      const stored = bySequence.get(sequence)!;
-      const entry = this.timeline.append(stored.seq);
-      entry.change = HistoryEntry.fromStored(entry, stored);
+      const storedEntry = bySequence.get(sequence)!;
+      const entry = this.timeline.append(storedEntry.seq);
+      entry.change = HistoryEntry.fromStored(entry, storedEntry);
       entry.change.revision = this.timeline.increaseRevision();
       this.size += 1;
     }

@@ -11,13 +11,14 @@ interface ListeningResource {
 
 /** Combines the handlers of all resources to one per kind; each resource ignores unknown subjects. */
 export function combineTimers(resources: readonly ListeningResource[]): WorldParts["timerHandlers"] {
-  const combined: WorldParts["timerHandlers"] = {};
+  const handlersByKind: WorldParts["timerHandlers"] = {};
   for (const kind of TIMER_KINDS) {
     const handlers = resources.flatMap(({ timers }) => timers?.[kind] ?? []);
     if (handlers.length > 0)
-      combined[kind] = (tx, timer) => combineEffects(handlers.flatMap((handle) => handle(tx, timer) ?? []));
+      handlersByKind[kind] = (tx, timer) =>
+        combineEffects(handlers.flatMap((handle) => handle(tx, timer) ?? []));
   }
-  return combined;
+  return handlersByKind;
 }
 
 /**

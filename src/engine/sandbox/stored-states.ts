@@ -57,8 +57,8 @@ export function encodeStates(history: History, base: Root): StoredStates {
   for (const { sequence, states } of history.entries()) {
     if (states === undefined) continue;
     const { before, after, from, to, start, end, written } = states;
-    const stored = { before: encode(before), after: encode(after), from, to, start, end };
-    entries[sequence] = { ...stored, ...(written === undefined && { whole: true }) };
+    const beforeAfter = { before: encode(before), after: encode(after), from, to, start, end };
+    entries[sequence] = { ...beforeAfter, ...(written === undefined && { whole: true }) };
   }
   const { oldest, steps } = history.versions;
   return {

@@ -27,10 +27,10 @@ export const emails = collection<Email>({
 
 /** Puts an e-mail into the sandbox's outbox; nothing leaves the machine. */
 export function sendEmail(tx: Transaction, email: { to: string; subject: string; body: string }): Email {
-  const stored = tx.insert(emails, { id: tx.createNewestFirstId("email_"), ...email, at: tx.now });
+  const storedEmail = tx.insert(emails, { id: tx.createNewestFirstId("email_"), ...email, at: tx.now });
   const newestFirst = tx.index(emails, "newest", "");
   for (const { id } of newestFirst.page(MAX_EMAILS, newestFirst.size)) tx.remove(emails, id);
-  return stored;
+  return storedEmail;
 }
 
 /** An e-mail as the outbox shows it. */

@@ -62,18 +62,18 @@ export function waitForAttempts(world: World, ids: readonly string[], signal?: A
   const { generation } = world;
   const remaining = [...ids];
   return new Promise((resolve) => {
-    let stop = () => {};
+    let unsubscribe = () => {};
     const checkQueue = () => {
       const reader = world.read();
       while (remaining.length > 0 && reader.get(outgoing, remaining.at(-1)!) === undefined) remaining.pop();
       if (remaining.length > 0 && !world.isClosed && !signal?.aborted && world.generation === generation)
         return;
-      stop();
+      unsubscribe();
       signal?.removeEventListener("abort", checkQueue);
       resolve();
     };
     signal?.addEventListener("abort", checkQueue);
-    stop = world.subscribe(checkQueue);
+    unsubscribe = world.subscribe(checkQueue);
     checkQueue();
   });
 }

@@ -35,7 +35,7 @@ class FetchWire implements Wire {
   /** The bytes so far, until the head is complete. */
   private headBytes: Uint8Array = EMPTY_BYTES;
   private pieceStream: PieceStream | undefined;
-  private sent = 0;
+  private sentBytes = 0;
 
   constructor(parts: WireParts) {
     this.parts = parts;
@@ -65,13 +65,13 @@ class FetchWire implements Wire {
       bodyBytes = this.headBytes.subarray(HEAD.length);
       this.beginResponse();
     }
-    this.sent += bodyBytes.length;
+    this.sentBytes += bodyBytes.length;
     if (bodyBytes.length > 0) this.pieceStream!.push(bodyBytes);
   }
 
   async finish(bytes?: Uint8Array): Promise<void> {
     if (bytes !== undefined) this.write(bytes);
-    if (this.pieceStream !== undefined && this.sent === this.body.length) this.pieceStream.end();
+    if (this.pieceStream !== undefined && this.sentBytes === this.body.length) this.pieceStream.end();
     else this.destroy();
   }
 

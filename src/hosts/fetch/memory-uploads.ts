@@ -179,12 +179,12 @@ class MemoryBytes implements ByteStore, FormSpace {
 
   /** @throws ApiError PAYLOAD_TOO_LARGE */
   requireRoom(bytes: number): void {
-    let used = this.formBytes;
-    for (const { size } of this.blobs.values()) used += size;
-    if (bytes <= this.limit - used) return;
+    let usedBytes = this.formBytes;
+    for (const { size } of this.blobs.values()) usedBytes += size;
+    if (bytes <= this.limit - usedBytes) return;
     throw new ApiError("PAYLOAD_TOO_LARGE", {
       message: "The sandbox has no room left for uploads.",
-      details: { limit_bytes: this.limit, used_bytes: used, scope: "sandbox_uploads" },
+      details: { limit_bytes: this.limit, used_bytes: usedBytes, scope: "sandbox_uploads" },
     });
   }
 

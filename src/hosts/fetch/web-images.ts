@@ -70,7 +70,7 @@ export async function extend(
   tint: Colour,
 ): Promise<Uint8Array> {
   const size = { width: border.left + width + border.right, height: border.top + height + border.bottom };
-  const extended = new Uint8ClampedArray(size.width * size.height * 4).fill(255);
+  const extendedPixels = new Uint8ClampedArray(size.width * size.height * 4).fill(255);
   for (let y = 0, to = 0; y < size.height; y++) {
     const row = mirrorPosition(y - border.top, height);
     for (let x = 0; x < size.width; x++, to += 4) {
@@ -79,11 +79,11 @@ export async function extend(
       const from = (row * width + column) * 3;
       for (let i = 0; i < 3; i++) {
         const value = data[from + i]!;
-        extended[to + i] = isInside ? value : value * (1 - TINT_SHARE) + tint[i]! * TINT_SHARE;
+        extendedPixels[to + i] = isInside ? value : value * (1 - TINT_SHARE) + tint[i]! * TINT_SHARE;
       }
     }
   }
-  return encode(toCanvas(extended, size), { type: "image/jpeg", quality: 0.98 });
+  return encode(toCanvas(extendedPixels, size), { type: "image/jpeg", quality: 0.98 });
 }
 
 export async function fill({ data, width, height }: Pixels, tint: Colour): Promise<Uint8Array> {

@@ -53,11 +53,11 @@ export class Connections {
     const sweep = setInterval(() => this.server.closeIdleConnections(), SWEEP_MS);
     const forceClose = setTimeout(() => this.server.closeAllConnections(), GRACE_MS);
     this.isClosing = true;
-    const closed = new Promise((resolve) => this.server.close(resolve));
+    const whenClosed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeIdleConnections();
     this.closeUnused();
     endStreams();
-    await Promise.all([closed, ...closingPorts]);
+    await Promise.all([whenClosed, ...closingPorts]);
     clearInterval(sweep);
     clearTimeout(forceClose);
   }

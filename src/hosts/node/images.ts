@@ -51,7 +51,7 @@ export async function extend(
     height: border.top + height + border.bottom,
     channels: 3,
   } as const;
-  const extended = await sharp(data, { raw: { width, height, channels: 3 } })
+  const extendedPixels = await sharp(data, { raw: { width, height, channels: 3 } })
     .extend({ ...border, extendWith: "mirror" })
     .linear(
       tint.map(() => 1 - TINT_SHARE),
@@ -61,11 +61,11 @@ export async function extend(
     .toBuffer();
   for (let y = 0; y < height; y++) {
     const row = data.subarray(y * width * 3, (y + 1) * width * 3);
-    extended.set(row, ((border.top + y) * raw.width + border.left) * 3);
+    extendedPixels.set(row, ((border.top + y) * raw.width + border.left) * 3);
   }
   // Optimised coding would store every coefficient, which takes four times the memory of the pixels.
   const coding = { quality: 98, chromaSubsampling: "4:4:4", optimiseCoding: false };
-  return sharp(extended, { raw }).jpeg(coding).toBuffer();
+  return sharp(extendedPixels, { raw }).jpeg(coding).toBuffer();
 }
 
 export async function fill({ data, width, height }: Pixels, tint: Colour): Promise<Uint8Array> {

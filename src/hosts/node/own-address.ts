@@ -103,9 +103,9 @@ export async function openPort(server: Server, port: number, host: string): Prom
 }
 
 export async function closeAtOnce(server: Server): Promise<void> {
-  const closed = once(server.close(), "close");
+  const whenClosed = once(server.close(), "close");
   server.closeAllConnections();
-  await closed;
+  await whenClosed;
 }
 
 const addBrackets = (host: string) => (host.includes(":") ? `[${host}]` : host);

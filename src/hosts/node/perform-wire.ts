@@ -63,8 +63,8 @@ function openWire(
     waitForClientToLeave,
     async drain() {
       if (request.readableEnded || request.destroyed) return;
-      const ended = new Promise<void>((resolve) => request.once("end", resolve).once("close", resolve));
-      await Promise.race([ended, waitForClientToLeave(), sleep(DRAIN_MS, undefined, { ref: false })]);
+      const whenEnded = new Promise<void>((resolve) => request.once("end", resolve).once("close", resolve));
+      await Promise.race([whenEnded, waitForClientToLeave(), sleep(DRAIN_MS, undefined, { ref: false })]);
     },
     write(bytes) {
       socket.write(bytes);

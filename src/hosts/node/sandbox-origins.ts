@@ -67,8 +67,8 @@ export class SandboxOrigins {
   /** Opens no more; resolves when the last connection is closed. */
   async closeAll(): Promise<void> {
     this.isClosed = true;
-    const closed = [...this.portServers.values()].map((portServer) => once(portServer, "close"));
+    const whenClosed = [...this.portServers.values()].map((portServer) => once(portServer, "close"));
     for (const sandbox of this.portServers.keys()) this.close(sandbox);
-    await Promise.all(closed);
+    await Promise.all(whenClosed);
   }
 }

@@ -83,8 +83,8 @@ export function drawDelay(plan: DelayPlan, random: () => Random): number {
   if ("fixed_ms" in plan) return plan.fixed_ms;
   const median = Math.max(1, plan.p50_ms);
   const sigma = Math.log(Math.max(median, plan.p99_ms) / median) / Z99;
-  const drawn = median * Math.exp(sigma * drawStandardNormal(random()));
-  return Math.min(MAX_DELAY_MS, Math.round(drawn));
+  const delay_ms = median * Math.exp(sigma * drawStandardNormal(random()));
+  return Math.min(MAX_DELAY_MS, Math.round(delay_ms));
 }
 
 /** The Box-Muller transform of two uniform draws. */

@@ -220,8 +220,8 @@ function collectAnswer(
   const maxChunks = MAX_PIECES * Math.ceil(limit / MAX_ANSWER_BYTES);
   const chunks: Buffer[] = [];
   let length = 0;
-  let ended = false;
-  const read = () => Buffer.concat(chunks).subarray(0, limit);
+  let hasEnded = false;
+  const readBody = () => Buffer.concat(chunks).subarray(0, limit);
   const toBrokenFailure = (error?: Error): Failure => {
     const where = `the answer ${incoming.statusCode} broke off after ${length} bytes of its body`;
     const cause = error ? classifyError(error).error : undefined;
@@ -234,19 +234,19 @@ function collectAnswer(
     length += chunk.length;
     if (length < limit && chunks.length < maxChunks) return;
     const isWhole = length === limit && incoming.headers["content-length"] === String(limit);
-    settle(toResult(incoming, { body: read(), truncated: !isWhole }));
+    settle(toResult(incoming, { body: readBody(), truncated: !isWhole }));
   });
   incoming.on("end", () => {
-    ended = incoming.complete;
-    settle(ended ? toResult(incoming, { body: read(), truncated: false }) : toBrokenFailure());
+    hasEnded = incoming.complete;
+    settle(hasEnded ? toResult(incoming, { body: readBody(), truncated: false }) : toBrokenFailure());
   });
   incoming.on("error", (error) => settle(toBrokenFailure(error)));
   incoming.on("close", () => settle(toBrokenFailure()));
   return {
-    toTruncatedResult: () => toResult(incoming, { body: read(), truncated: true }),
+    toTruncatedResult: () => toResult(incoming, { body: readBody(), truncated: true }),
     toBrokenFailure,
     isComplete: () => incoming.complete,
-    hasEnded: () => ended,
+    hasEnded: () => hasEnded,
     describeStage: () => `the body of the answer ${incoming.statusCode} did not end`,
   };
 }

@@ -35,9 +35,9 @@ export async function resolveTarget(
 ): Promise<readonly ResolvedAddress[]> {
   const addresses = await resolveAddresses(hostname, lookup);
   const refusals = addresses.map(({ address }) => policy.findRefusal(address));
-  const allowed = addresses.filter((_, i) => refusals[i] === null);
-  if (allowed.length === 0) throw new ForbiddenAddressError(`not called: ${refusals[0]}`);
-  return allowed;
+  const allowedAddresses = addresses.filter((_, i) => refusals[i] === null);
+  if (allowedAddresses.length === 0) throw new ForbiddenAddressError(`not called: ${refusals[0]}`);
+  return allowedAddresses;
 }
 
 /** `hostname` as in a WHATWG URL, which has already turned 0177.1, 0x7f000001 and 2130706433 into 127.0.0.1. */

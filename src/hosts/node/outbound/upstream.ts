@@ -55,11 +55,11 @@ export function createUpstream(
   return {
     url,
     async send({ method, target, rawHeaders, body, signal }): Promise<UpstreamAnswer> {
-      const forwarded = listHeaders(
+      const forwardedHeaders = listHeaders(
         rawHeaders,
         (name) => !NOT_SENT.test(name) && !replacedNames.has(name.toLowerCase()),
       );
-      if (forwarded.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
+      if (forwardedHeaders.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
         throw new UpstreamFailure(508, `${url} sends the requests that it gets back to this server`);
       const path = base.pathname.replace(/\/$/, "") + target;
       const createFailure = (status: number, reason: string) =>
@@ -78,7 +78,7 @@ export function createUpstream(
         ...host,
         "Connection",
         "close",
-        ...forwarded.flat(),
+        ...forwardedHeaders.flat(),
         ...headers.flat(),
         "Via",
         via,

@@ -130,10 +130,12 @@ const UNKNOWN_START = "0";
 
 /** Creates a temporary folder whose name says which process owns it. */
 function makeOwnedFolder(): string {
-  const started = readProcessStart(process.pid) ?? UNKNOWN_START;
+  const processStart = readProcessStart(process.pid) ?? UNKNOWN_START;
   // The system's temporary folder may have been removed, too.
   makeFolder(tmpdir());
-  return mkdtempSync(join(tmpdir(), `understudy-uploads-${identifyMachine()}-${process.pid}-${started}-`));
+  return mkdtempSync(
+    join(tmpdir(), `understudy-uploads-${identifyMachine()}-${process.pid}-${processStart}-`),
+  );
 }
 
 /**
@@ -141,18 +143,18 @@ function makeOwnedFolder(): string {
  * a process of this machine that has ended. A folder that cannot be removed stays. Returns the removed names.
  */
 export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]> {
-  const removed: string[] = [];
+  const removedNames: string[] = [];
   for (const name of await readdir(parent).catch(() => [])) {
     const path = join(parent, name);
     if (!isOrphaned(name) || !(await isOwnFolder(path))) continue;
     try {
       await rm(path, { recursive: true, force: true });
-      removed.push(name);
+      removedNames.push(name);
     } catch {
       // Another server that starts now may be removing it too.
     }
   }
-  return removed;
+  return removedNames;
 }
 
 function isOrphaned(name: string): boolean {

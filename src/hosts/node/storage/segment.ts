@@ -97,18 +97,18 @@ export async function syncBlob({ parts }: Blob): Promise<boolean> {
 /** At most the first `most` bytes, in memory. */
 export async function readBlob({ parts, size }: Blob, most: number): Promise<Buffer> {
   const bytes = Buffer.alloc(Math.min(size, most));
-  let filled = 0;
+  let filledBytes = 0;
   for (const { segment, length } of parts) {
-    const count = Math.min(length, bytes.length - filled);
+    const count = Math.min(length, bytes.length - filledBytes);
     if (count === 0) break;
     const file = await open(segment.path, "r");
     try {
-      const { bytesRead } = await file.read(bytes, filled, count, 0);
+      const { bytesRead } = await file.read(bytes, filledBytes, count, 0);
       if (bytesRead < count) throw new Error(`${segment.path} is shorter than what was written to it`);
     } finally {
       await file.close();
     }
-    filled += count;
+    filledBytes += count;
   }
   return bytes;
 }
