@@ -52,10 +52,10 @@ function loadOwnCertificate(folder: string): UsedCertificate {
     file,
   });
   try {
-    const stored = load();
-    createSecureContext(stored);
-    const { validTo } = new X509Certificate(stored.cert);
-    if (Date.parse(validTo) - Date.now() > RENEWAL_DAYS * DAY_MS) return stored;
+    const storedCertificate = load();
+    createSecureContext(storedCertificate);
+    const { validTo } = new X509Certificate(storedCertificate.cert);
+    if (Date.parse(validTo) - Date.now() > RENEWAL_DAYS * DAY_MS) return storedCertificate;
   } catch {
     // There is no certificate, or it cannot be used.
   }

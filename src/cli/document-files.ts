@@ -91,8 +91,8 @@ const openLibrary = () =>
  */
 export function loadScenarios(patterns: readonly string[]): NamedScenario[] {
   const library = openLibrary();
-  const found = patterns.flatMap((pattern) => findScenarios(pattern, library));
-  const scenarios = [...new Map(found.map((one) => [one.file, one])).values()];
+  const matches = patterns.flatMap((pattern) => findScenarios(pattern, library));
+  const scenarios = [...new Map(matches.map((one) => [one.file, one])).values()];
   const byName = new Map<string, string>();
   for (const { file, scenario } of scenarios) {
     const other = byName.get(scenario.name);

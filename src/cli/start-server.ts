@@ -159,7 +159,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
     const account = user && user.account !== "active" ? `, ${user.account}` : "";
     return [`  ${user_id}`, key, `${user?.name ?? "unknown"}, ${role} of ${current}${account}`];
   });
-  const hidden = keys.length - rows.length;
+  const hiddenCount = keys.length - rows.length;
   const exampleKey = keys.find(({ user_id, current }) => {
     const user = world.get(users, user_id);
     return user?.account === "active" && user.memberships[current] !== undefined;
@@ -177,7 +177,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
     "",
     "  Credentials (header `api-key`):",
     formatTable(["  user", "key", "who"], rows),
-    ...(hidden > 0 ? [`  … and ${hidden} more`] : []),
+    ...(hiddenCount > 0 ? [`  … and ${hiddenCount} more`] : []),
     ...(exampleKey === undefined
       ? []
       : [

@@ -209,8 +209,8 @@ async function answerByCurrent(request: Request): Promise<Response> {
 
 /** Loads again what was loaded before the worker was there, so that it stores a copy. */
 async function storeFiles(page: string): Promise<void> {
-  const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
-  const ownUrls = [page, ...loaded].filter((url) => url.startsWith(new URL("/", page).href));
+  const loadedUrls = performance.getEntriesByType("resource").map(({ name }) => name);
+  const ownUrls = [page, ...loadedUrls].filter((url) => url.startsWith(new URL("/", page).href));
   await Promise.all(ownUrls.map((url) => fetch(url).catch(() => {})));
   // The parts that are loaded when they are first used, which would be missing without a network.
   void import("virtual:all-chunks").catch(() => {});

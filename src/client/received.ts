@@ -41,8 +41,8 @@ export async function toHaveReceived(
   const { times = { min: 1 }, within } = options;
   const { ok, found, nearest } = await sandbox.journal.verify({ match, count: times, within });
   const expectation = `${formatExpectedCount(times)} of ${JSON.stringify(match)}${within === undefined ? "" : ` within ${within}`}`;
-  const expected = `expected sandbox ${sandbox.name} ${ok ? "not to" : "to"} have received ${expectation}`;
-  return { pass: ok, message: () => `${expected}, found ${found}${ok ? "" : describeNearest(nearest)}` };
+  const requirement = `expected sandbox ${sandbox.name} ${ok ? "not to" : "to"} have received ${expectation}`;
+  return { pass: ok, message: () => `${requirement}, found ${found}${ok ? "" : describeNearest(nearest)}` };
 }
 
 /** `exactly 2`, `at least 1`, `1 to 3`. */

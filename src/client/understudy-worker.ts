@@ -110,9 +110,9 @@ async function fetchOrReadCopy(event: FetchEvent): Promise<Response> {
   } catch (error) {
     const store = await caches.open("understudy");
     // A bundler's scripts have an Origin, the copies that were loaded again have none.
-    const stored = await store.match(request, { ignoreVary: true });
-    if (stored === undefined) throw error;
-    return stored;
+    const copy = await store.match(request, { ignoreVary: true });
+    if (copy === undefined) throw error;
+    return copy;
   }
 }
 

@@ -58,12 +58,12 @@ export class OwnOperations implements OwnFiles {
       for (const file of files) {
         const displayName = formatPath(file, this.cwd);
         this.requireUtf8(file);
-        const loaded = await this.limitTime(jiti.import<object>(file)).catch((error: unknown) => {
+        const module = await this.limitTime(jiti.import<object>(file)).catch((error: unknown) => {
           throw this.toDocumentError(displayName, error);
         });
         // A file may export again what another has declared.
-        for (const value of Object.values(loaded)) if (!origins.has(value)) origins.set(value, displayName);
-        exports.push(...Object.values(loaded));
+        for (const value of Object.values(module)) if (!origins.has(value)) origins.set(value, displayName);
+        exports.push(...Object.values(module));
       }
     } finally {
       for (const file of Object.keys(jiti.cache))

@@ -192,20 +192,20 @@ function readLargeJson(file: string, text: string, displayName: string): UserDoc
 
 /** Positions are only needed for a problem, and only then is the text parsed; a text too large for that has none. */
 function locateLazily(text: string, file: string, value: unknown): UserDocument {
-  let parsed: UserDocument | undefined;
-  const getParsed = (): UserDocument => {
+  let parsedDocument: UserDocument | undefined;
+  const getDocument = (): UserDocument => {
     try {
-      parsed ??= readDocument(text, { file, limits: LIMITS });
+      parsedDocument ??= readDocument(text, { file, limits: LIMITS });
     } catch {
-      parsed = createInlineDocument(value, { file, limits: OWN_FILE_LIMITS });
+      parsedDocument = createInlineDocument(value, { file, limits: OWN_FILE_LIMITS });
     }
-    return parsed;
+    return parsedDocument;
   };
   return {
     file,
     text,
     value,
-    locate: (path): Position => getParsed().locate(path),
-    locateKey: (path): Position => getParsed().locateKey(path),
+    locate: (path): Position => getDocument().locate(path),
+    locateKey: (path): Position => getDocument().locateKey(path),
   };
 }

@@ -22,27 +22,27 @@ export const eventsCommand = command({
     const { buildEventCatalogue, writeEventTypes } = await import("../../tools/reports/event-catalogue.ts");
     const { API } = await import("../../engine/resources/index.ts");
     const all = buildEventCatalogue(API.events);
-    const selected = name === undefined ? all : all.filter((event) => event.name === name);
-    if (selected.length === 0) throw toUnknownEvent(name!, all);
-    const one = name === undefined ? undefined : selected[0];
+    const selectedEvents = name === undefined ? all : all.filter((event) => event.name === name);
+    if (selectedEvents.length === 0) throw toUnknownEvent(name!, all);
+    const one = name === undefined ? undefined : selectedEvents[0];
     if (types !== undefined) {
-      const source = writeEventTypes(selected, types as "ts" | "py");
+      const source = writeEventTypes(selectedEvents, types as "ts" | "py");
       return { value: { types: source }, text: source };
     }
     if (schema || sample) {
       const getPart = (event: (typeof all)[number]) => (schema ? event.schema : event.sample);
       const value = one
         ? getPart(one)
-        : Object.fromEntries(selected.map((event) => [event.name, getPart(event)]));
+        : Object.fromEntries(selectedEvents.map((event) => [event.name, getPart(event)]));
       return printJson(value);
     }
     if (one !== undefined) {
       const text = `${one.name}  ${one.summary} (section ${one.section})\n\n${JSON.stringify(one.sample, null, 2)}`;
       return { value: one, text };
     }
-    const rows = selected.map((event) => [event.name, event.summary, event.fields.join(", ")]);
+    const rows = selectedEvents.map((event) => [event.name, event.summary, event.fields.join(", ")]);
     return {
-      value: { items: selected, total: selected.length },
+      value: { items: selectedEvents, total: selectedEvents.length },
       text: formatTable(["event", "meaning", "data"], rows),
     };
   },

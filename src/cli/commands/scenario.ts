@@ -12,8 +12,8 @@ const list = sandboxCommand({
   async run(_given, { scenarios }) {
     const { items, total } = await scenarios.list();
     const isDerived = ({ origin }: ScenarioState) => origin === "derived";
-    const sorted = items.toSorted((a, b) => Number(isDerived(a)) - Number(isDerived(b)));
-    const rows = sorted.map(({ active, name, origin, description, problem }) => {
+    const sortedItems = items.toSorted((a, b) => Number(isDerived(a)) - Number(isDerived(b)));
+    const rows = sortedItems.map(({ active, name, origin, description, problem }) => {
       const broken = `${problem?.split("\n")[0]}${active ? "; the last valid version is on" : ""}`;
       return [active ? "on" : "", name, origin, problem === undefined ? description : broken];
     });

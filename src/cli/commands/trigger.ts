@@ -109,16 +109,16 @@ interface Sending {
 
 async function sendInOrder(sandbox: SandboxClient, sending: Sending): Promise<Deliveries> {
   const { event, options, count, intervalMs, duplicate } = sending;
-  const sent: Deliveries = [];
+  const allDeliveries: Deliveries = [];
   const nextTurn = createPacer(intervalMs);
   for (let i = 0; i < count; i++) {
     await nextTurn();
     const { deliveries } = await sandbox.events.trigger(event, options);
     const ids = deliveries.map(({ delivery_id }) => delivery_id);
     if (duplicate && ids.length > 0) await sandbox.deliveries.redeliver({ ids, again: true });
-    for (const delivery of deliveries) sent.push(delivery);
+    for (const delivery of deliveries) allDeliveries.push(delivery);
   }
-  return sent;
+  return allDeliveries;
 }
 
 /** A rule makes the first attempts fail, as an outage would; then each delivery is sent again (interfaces 14). */
@@ -135,14 +135,14 @@ async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise
   } finally {
     await sandbox.faults.remove(outage.id);
   }
-  const sent = new Map<string, Deliveries[number]>();
+  const deliveriesById = new Map<string, Deliveries[number]>();
   const nextTurn = createPacer(intervalMs);
   for (const id of reorder(duplicate ? [...deliveryIds, ...deliveryIds] : deliveryIds)) {
     await nextTurn();
     const { items } = await sandbox.deliveries.redeliver({ ids: [id], again: true });
-    for (const one of items) sent.set(id, one);
+    for (const one of items) deliveriesById.set(id, one);
   }
-  return deliveryIds.flatMap((id) => sent.get(id) ?? []);
+  return deliveryIds.flatMap((id) => deliveriesById.get(id) ?? []);
 }
 
 /** Returns a function that resolves when the next delivery may start. */

@@ -155,12 +155,12 @@ async function readCoverage(
 ): Promise<unknown> {
   const call = all === true ? "coverage.show_all" : "coverage.show";
   const { operations, ...sum } = (await send(toolServer, call, args)) as CoverageMatrix;
-  const selected = operations.filter((one) => operation === undefined || one.operation === operation);
-  if (selected.length === 0)
+  const matches = operations.filter((one) => operation === undefined || one.operation === operation);
+  if (matches.length === 0)
     throw new Error(`there is no operation ${JSON.stringify(operation)}; describe_operation lists them`);
   return {
     ...sum,
-    operations: selected.map(({ operation: id, percent, outcomes }) => ({
+    operations: matches.map(({ operation: id, percent, outcomes }) => ({
       operation: id,
       percent,
       seen: outcomes.filter(({ hits }) => hits > 0).map(({ code, status }) => code ?? status),

@@ -167,8 +167,8 @@ export function listSuiteCases({ scenarios, command, coverage }: SuiteResult): J
 
 /** A stage, and what it expected. */
 function listStage(stage: StageResult): string[] {
-  const expected = stage.expectations.map((one) => `${stage.name}, ${formatExpectation(one)}`);
-  return [formatStage(stage), ...expected];
+  const expectations = stage.expectations.map((one) => `${stage.name}, ${formatExpectation(one)}`);
+  return [formatStage(stage), ...expectations];
 }
 
 /** A test case for each stage, after that of its scenario. */

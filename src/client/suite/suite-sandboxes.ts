@@ -44,8 +44,8 @@ export class SuiteSandboxes {
     const names = (await server.client.list()).map(({ name }) => name);
     // Sandboxes of tests have the suite's name as a prefix, so that the suite finds them (test-sandbox.ts).
     const testNames = names.filter((name) => name.startsWith(`${suiteSandbox.name}--`));
-    const opened = await Promise.all(testNames.map((name) => server.client.open(name)));
-    return new SuiteSandboxes(server, scenario, [suiteSandbox, ...opened]);
+    const testSandboxes = await Promise.all(testNames.map((name) => server.client.open(name)));
+    return new SuiteSandboxes(server, scenario, [suiteSandbox, ...testSandboxes]);
   }
 
   /** How often each rule was triggered, in all sandboxes. */

@@ -42,12 +42,12 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
       />
     );
   }
-  const selected = kind === "json" && field.choices.length > 0 ? parseList(value) : undefined;
-  if (selected) {
+  const selection = kind === "json" && field.choices.length > 0 ? parseList(value) : undefined;
+  if (selection) {
     return (
       <ListField
         field={field}
-        chosen={selected}
+        chosen={selection}
         onChange={(chosen) => onChange(chosen.size === 0 && isOptional ? "" : JSON.stringify([...chosen]))}
       />
     );

@@ -93,9 +93,9 @@ function EditDialog({ held, heldName, onClose }: { held: Held; heldName: string;
   const [text, setText] = useState(() => JSON.stringify(getFirstAnswer(held), null, 2));
   const [parseError, setParseError] = useState<Error>();
   const sendAnswer = () => {
-    const parsed = parseJson(text) as ReleaseOptions["answer"];
-    setParseError(parsed === undefined ? new Error("The answer is not valid JSON.") : undefined);
-    if (parsed !== undefined) release.mutate({ answer: parsed }, { onSuccess: onClose });
+    const answer = parseJson(text) as ReleaseOptions["answer"];
+    setParseError(answer === undefined ? new Error("The answer is not valid JSON.") : undefined);
+    if (answer !== undefined) release.mutate({ answer }, { onSuccess: onClose });
   };
   const change = { ...release, error: parseError ?? release.error, mutate: sendAnswer };
   return (

@@ -89,8 +89,8 @@ export function findComponent(id: string): ComponentType | undefined {
 export async function prepareView(id: string): Promise<void> {
   if (!COMPONENTS.has(id)) return;
   // If loading fails, rendering the view reports the error.
-  const loaded = await load(id).catch(() => undefined);
-  if (loaded) COMPONENTS.set(id, loaded.default);
+  const loadedModule = await load(id).catch(() => undefined);
+  if (loadedModule) COMPONENTS.set(id, loadedModule.default);
 }
 
 export function findViewInPath(path: string): string {

@@ -74,9 +74,9 @@ export class BoundCollection extends PublicCollection {
   }
 
   override toStored(fields: JsonObject, world: WorldReader): JsonObject {
-    const stored = super.toStored(fields, world);
-    if (this.spec !== undefined) return stored;
-    return Object.fromEntries(Object.entries(stored).filter(([name]) => this.fields.has(name)));
+    const storedFields = super.toStored(fields, world);
+    if (this.spec !== undefined) return storedFields;
+    return Object.fromEntries(Object.entries(storedFields).filter(([name]) => this.fields.has(name)));
   }
 
   protected override refuse(field: string, value: unknown, message: string): Error {
@@ -87,27 +87,22 @@ export class BoundCollection extends PublicCollection {
   create(call: Call, fields: JsonObject): object {
     const { world, settings } = call;
     const { collection, spec, factory, rules } = this;
-    const stored = this.toStored(fields, world);
-    const id = stored[collection.idField];
+    const { idField } = collection;
+    const storedFields = this.toStored(fields, world);
+    const id = storedFields[idField];
     if (id !== undefined && world.get(collection, String(id)) !== undefined)
-      throw invalidInput(
-        collection.idField,
-        fields[collection.idField],
-        `${collection.idField} is in use already`,
-      );
+      throw invalidInput(idField, fields[idField], `${idField} is in use already`);
     if (spec === undefined && factory !== undefined) {
       const record = factory(
-        stored,
+        storedFields,
         createStateContext(world, { random: world.random(`own/${collection.name}`), settings }),
       );
       return rules.insert
         ? rules.insert(world, record, this.toActor(call))
         : world.insert(collection, record);
     }
-    const record: JsonObject = {
-      ...stored,
-      [collection.idField]: id === undefined ? this.createId(world) : String(id),
-    };
+    const newId = id === undefined ? this.createId(world) : String(id);
+    const record: JsonObject = { ...storedFields, [idField]: newId };
     for (const field of this.instants)
       if (record[field] === undefined && (CREATED_NAMES.test(field) || UPDATED_NAMES.test(field)))
         record[field] = world.now;
@@ -137,10 +132,10 @@ export class BoundCollection extends PublicCollection {
       seed: world.random(this.collection.name).uint32(),
       sent,
     });
-    const ordered: JsonObject = {};
-    for (const name of this.fields) if (fields[name] !== undefined) ordered[name] = fields[name];
+    const orderedFields: JsonObject = {};
+    for (const name of this.fields) if (fields[name] !== undefined) orderedFields[name] = fields[name];
     // Invented instants are in their public form.
-    return this.convert({ ...ordered, ...fields }, (at) =>
+    return this.convert({ ...orderedFields, ...fields }, (at) =>
       typeof at === "string" ? world.toInstant(Date.parse(at)) : at,
     ) as object;
   }

@@ -154,9 +154,10 @@ export class BoundOperation {
   }
 
   private mergePatch(before: JsonObject, fields: JsonObject): JsonObject {
-    const merged = Object.entries(mergeInto(before, fields));
+    const { target } = this.parts;
+    const entries = Object.entries(mergeInto(before, fields));
     return Object.fromEntries(
-      merged.map(([name, value]) => [name, value === null ? this.parts.target.getRemovedValue(name) : value]),
+      entries.map(([name, value]) => [name, value === null ? target.getRemovedValue(name) : value]),
     );
   }
 

@@ -32,12 +32,12 @@ export function createBodyPresenter(node: unknown, schemas: Schemas) {
     schemas.listRequired(schema).size > 0 ||
     schemas.mergeKeywords(schema)["default"] !== undefined;
   /** Required properties of the body, each with its own required properties. */
-  const needed = [...schemas.listProperties(node)]
+  const neededProperties = [...schemas.listProperties(node)]
     .filter(isNeeded)
     .map(([name, schema]) => [name, [...schemas.listRequired(schema)]] as const);
   /** Whether no part is missing, as in most answers. */
   const isComplete = (body: JsonObject) =>
-    needed.every(([name, inner]) => {
+    neededProperties.every(([name, inner]) => {
       const value = body[name];
       return value !== undefined && (!isJsonObject(value) || inner.every((one) => value[one] !== undefined));
     });

@@ -151,10 +151,10 @@ export class Schemas extends SchemaReader {
     const { pattern } = schema;
     if (pattern !== undefined && !isPattern(pattern)) delete schema["pattern"];
     if (isEmptyEnum(node)) delete schema["enum"];
-    const hidden = purpose === "request" ? "readOnly" : "writeOnly";
+    const keyword = purpose === "request" ? "readOnly" : "writeOnly";
     if (Array.isArray(schema["required"])) {
       const properties = this.listProperties(node);
-      schema["required"] = schema["required"].filter((name) => !this.has(properties.get(name), hidden));
+      schema["required"] = schema["required"].filter((name) => !this.has(properties.get(name), keyword));
     }
     const { discriminator } = node;
     const key = Array.isArray(node["oneOf"]) ? "oneOf" : "anyOf";

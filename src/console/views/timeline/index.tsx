@@ -60,10 +60,10 @@ function useBodySearch(text: string) {
 /** Hides the effects of folded entries; `rows` are in causal order. */
 function foldRows(rows: readonly Node[], folded: ReadonlySet<number>): readonly Node[] {
   if (folded.size === 0) return rows;
-  let hidden = Number.POSITIVE_INFINITY;
+  let foldedLevel = Number.POSITIVE_INFINITY;
   return rows.filter(({ seq, level }) => {
-    if (level > hidden) return false;
-    hidden = folded.has(seq) ? level : Number.POSITIVE_INFINITY;
+    if (level > foldedLevel) return false;
+    foldedLevel = folded.has(seq) ? level : Number.POSITIVE_INFINITY;
     return true;
   });
 }
@@ -75,7 +75,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
   const parameters = useParameters();
   const { get, set } = parameters;
   const filter = readFilter(parameters);
-  const selected = get("entry");
+  const entryId = get("entry");
   const isByTime = get("order") === BY_TIME;
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const cache = useRef(EMPTY_CACHE);
@@ -123,7 +123,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
     timeline.isLoaded && !nodes.some(({ request }) => request && !isOwnRequest(request.id));
   const open = useCallback((row: Node) => set({ entry: String(row.seq) }), [set]);
   const close = useCallback(() => set({ entry: undefined }), [set]);
-  const selectedNode = useMemo(() => (selected ? findNode(nodes, selected) : undefined), [nodes, selected]);
+  const selectedNode = useMemo(() => (entryId ? findNode(nodes, entryId) : undefined), [nodes, entryId]);
   return (
     <div className="split grow">
       <div className="timeline stack grow">
@@ -214,10 +214,10 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           }
         />
       </div>
-      {selected && (selectedNode || timeline.isLoaded) && (
+      {entryId && (selectedNode || timeline.isLoaded) && (
         <EntryDetail
-          key={selectedNode?.seq ?? selected}
-          address={selected}
+          key={selectedNode?.seq ?? entryId}
+          address={entryId}
           node={selectedNode}
           nodes={nodes}
           onClose={close}

@@ -50,16 +50,16 @@ export function buildNodes(lists: TimelineLists): readonly Node[] {
 /** Like `buildNodes`, but rebuilds only the nodes from the first change on: a page may have 100,000. */
 export function updateNodes(cache: TimelineCache, lists: TimelineLists): TimelineCache {
   const { requests, history, attempts } = lists;
-  const first = findFirstChange(cache, lists);
-  const reused = cache.nodes.findLastIndex(({ seq }) => seq < first) + 1;
-  const nodes = cache.nodes.slice(0, reused);
-  const positions = reused === 0 ? new Map<string, number>() : cache.positions;
+  const firstChange = findFirstChange(cache, lists);
+  const reusedCount = cache.nodes.findLastIndex(({ seq }) => seq < firstChange) + 1;
+  const nodes = cache.nodes.slice(0, reusedCount);
+  const positions = reusedCount === 0 ? new Map<string, number>() : cache.positions;
   // A request has the number of its change, but is listed when it finishes.
-  const lines = (reused === 0 ? requests : requests.slice(cache.requests.length))
-    .concat(cache.nodes.slice(reused).flatMap(({ request }) => (request && reused > 0 ? [request] : [])))
-    .toSorted((a, b) => a.seq - b.seq);
+  const oldLines = cache.nodes.slice(reusedCount).flatMap(({ request }) => request ?? []);
+  const newLines = reusedCount === 0 ? requests : [...requests.slice(cache.requests.length), ...oldLines];
+  const lines = newLines.toSorted((a, b) => a.seq - b.seq);
   let r = 0;
-  let h = history.findLastIndex(({ seq }) => seq < first) + 1;
+  let h = history.findLastIndex(({ seq }) => seq < firstChange) + 1;
   while (r < lines.length || h < history.length) {
     const seq = Math.min(
       lines[r]?.seq ?? Number.POSITIVE_INFINITY,

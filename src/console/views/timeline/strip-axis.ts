@@ -102,10 +102,10 @@ function makeTicks(stretches: readonly Stretch[], scale: number, pixels: number)
     STEPS.find((ms) => ms * scale * pixelsPerUnit >= getTickWidth(formatTick(0, ms))) ?? STEPS.at(-1)!;
   const ticks: (Tick & { weight: number })[] = [];
   for (const { begin, from, to } of stretches) {
-    const first = Math.ceil(from / step) * step;
-    if (to === from || first > to) ticks.push({ at: begin, word: formatTick(from, SECOND), weight: 1 });
+    const firstTime = Math.ceil(from / step) * step;
+    if (to === from || firstTime > to) ticks.push({ at: begin, word: formatTick(from, SECOND), weight: 1 });
     else
-      for (let time = first; time <= to; time += step)
+      for (let time = firstTime; time <= to; time += step)
         ticks.push({ at: begin + (time - from) * scale, word: formatTick(time, step), weight: 0 });
   }
   let freeFrom = Number.NEGATIVE_INFINITY;

@@ -120,15 +120,15 @@ function useReceiverTest() {
 }
 
 /** Failures first, passed checks last. */
-const ORDER: readonly CheckReport["outcome"][] = ["error", "failed", "not-observable", "passed"];
-const WORST: readonly CheckReport["severity"][] = ["critical", "major", "minor"];
+const OUTCOME_ORDER: readonly CheckReport["outcome"][] = ["error", "failed", "not-observable", "passed"];
+const SEVERITY_ORDER: readonly CheckReport["severity"][] = ["critical", "major", "minor"];
 
 function TestReport({ report }: { report: ReceiverReport }) {
   const { verdict, summary, stopped, checks, manual_checks } = report;
-  const ordered = checks.toSorted(
+  const sortedChecks = checks.toSorted(
     (a, b) =>
-      ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome) ||
-      WORST.indexOf(a.severity) - WORST.indexOf(b.severity),
+      OUTCOME_ORDER.indexOf(a.outcome) - OUTCOME_ORDER.indexOf(b.outcome) ||
+      SEVERITY_ORDER.indexOf(a.severity) - SEVERITY_ORDER.indexOf(b.severity),
   );
   return (
     <section className="stack" aria-label="Report">
@@ -144,7 +144,7 @@ function TestReport({ report }: { report: ReceiverReport }) {
         {stopped}
       </Notice>
       <ul className="panel lines" aria-label="Checks">
-        {ordered.map((check) => (
+        {sortedChecks.map((check) => (
           <Check key={check.id} check={check} />
         ))}
       </ul>

@@ -23,7 +23,7 @@ export function Departments() {
   const departments = query.data?.items ?? NONE;
   const tree = useMemo(() => buildTree(departments), [departments]);
   const { actors, as, move } = useMove(selectedOrganization);
-  const selected = departments.find(({ id }) => id === get("department"));
+  const department = departments.find(({ id }) => id === get("department"));
   return (
     <div className="page stack grow">
       <div className="tools">
@@ -44,8 +44,8 @@ export function Departments() {
           // Users must be loaded before a move.
           tree={actors ? tree : NONE}
           departments={departments}
-          selected={selected?.id}
-          onSelect={(department) => set({ department })}
+          selected={department?.id}
+          onSelect={(id) => set({ department: id })}
           onMove={move.mutate}
           empty={
             organizations.choices?.length === 0 ? (
@@ -59,8 +59,8 @@ export function Departments() {
             )
           }
         />
-        {selected && actors && (
-          <MoveForm key={selected.id} department={selected} departments={departments} move={move} />
+        {department && actors && (
+          <MoveForm key={department.id} department={department} departments={departments} move={move} />
         )}
       </div>
     </div>

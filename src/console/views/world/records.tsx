@@ -93,7 +93,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   const all = (query.data?.items ?? NONE) as unknown as readonly Fields[];
   const filtered = useFilteredRecords(all, isPaged ? "" : typed);
   const visibleRecords = isPaged ? all : filtered;
-  const selected = get("record");
+  const selectedId = get("record");
   const select = (record: string | undefined) => set({ record });
   const pane = { collection: name, fields, onClose: () => select(undefined) };
   const hasForm = fields.length > 0;
@@ -135,7 +135,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
       columns={columns}
       rows={query.data && visibleRecords}
       getKey={(record) => String(record[id_field])}
-      selected={selected}
+      selected={selectedId}
       onSelect={(record) => select(String(record[id_field]))}
       empty={
         typed ? (
@@ -149,11 +149,11 @@ function Collection({ collection }: { collection: CollectionSummary }) {
       // Also shows a record that the filter hides, or reports one that does not exist.
       otherPane={
         hasForm &&
-        selected &&
-        (selected === NEW_RECORD ? (
+        selectedId &&
+        (selectedId === NEW_RECORD ? (
           <NewRecord {...pane} idField={id_field} onCreated={select} />
         ) : (
-          <RecordPane key={selected} {...pane} id={selected} />
+          <RecordPane key={selectedId} {...pane} id={selectedId} />
         ))
       }
     />
