@@ -244,11 +244,8 @@ async function completeNames([command, action]: readonly string[]): Promise<stri
       import("../engine/resources/index.ts"),
       import("./start-options.ts"),
     ]);
-    const library = new ScenarioLibrary({
-      api: API,
-      folders: listScenarioFolders(findOwnScenarios(undefined)),
-    });
-    return library.listNames();
+    const folders = listScenarioFolders(findOwnScenarios(undefined));
+    return new ScenarioLibrary({ api: API, folders }).listNames();
   }
   return [];
 }

@@ -26,10 +26,8 @@ const list = sandboxCommand({
   async run(_given, { snapshots }) {
     const { items, total } = await snapshots.list();
     const rows = items.map(({ name, taken_at }) => [name, taken_at]);
-    return {
-      value: { items, total },
-      text: total === 0 ? "No snapshots." : formatTable(["name", "taken at"], rows),
-    };
+    const text = total === 0 ? "No snapshots." : formatTable(["name", "taken at"], rows);
+    return { value: { items, total }, text };
   },
 });
 

@@ -12,12 +12,8 @@ export function maskKey(key: string): string {
 
 /** A first call with a key, as a command. */
 export function formatFirstCall(base: string, key: string): string {
-  return formatAsCurl({
-    method: "GET",
-    url: `${base}/v1/models`,
-    headers: [["api-key", key]],
-    body: undefined,
-  });
+  const url = `${base}/v1/models`;
+  return formatAsCurl({ method: "GET", url, headers: [["api-key", key]], body: undefined });
 }
 
 /** Copies what a client needs to call this sandbox. */

@@ -57,11 +57,8 @@ function Faults() {
 
 function NextTimer() {
   const { data: sandbox } = useSandbox();
-  const { data } = useSandboxQuery(
-    ["pending", "next"],
-    (calls) => calls.pending({ limit: 1 }),
-    usePollingWhileRunning(),
-  );
+  const polling = usePollingWhileRunning();
+  const { data } = useSandboxQuery(["pending", "next"], (calls) => calls.pending({ limit: 1 }), polling);
   const now = useSandboxNow();
   const [next] = data ?? [];
   if (sandbox === undefined) return null;

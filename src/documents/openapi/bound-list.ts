@@ -66,14 +66,8 @@ export function createLister(
     if (names.more !== undefined) places.push([names.more, page.next !== undefined]);
     for (const [place, fact] of factPlaces)
       places.push([place, fact === "previous" ? pages.find(place, call, page, -1) : facts[fact]]);
-    return new Reply(
-      status,
-      presentBody(
-        places.filter(([, value]) => value !== undefined),
-        call.world,
-      ),
-      sentHeaders,
-    );
+    const filledPlaces = places.filter(([, value]) => value !== undefined);
+    return new Reply(status, presentBody(filledPlaces, call.world), sentHeaders);
   };
 }
 

@@ -104,12 +104,8 @@ export class BindingChecker {
       if (parent === undefined) {
         const references = Object.keys(fields).filter((name) => fields[name]!["x-refers-to"] !== undefined);
         const message = `${collection.name} has no field ${JSON.stringify(field)} that names another record`;
-        this.report(binding, {
-          path: ["parents", field],
-          atKey: true,
-          message,
-          hint: findNearest(field, references),
-        });
+        const hint = findNearest(field, references);
+        this.report(binding, { path: ["parents", field], atKey: true, message, hint });
         continue;
       }
       for (const name of Object.keys(conditions))

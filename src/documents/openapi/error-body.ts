@@ -13,15 +13,9 @@ export function renderByDocument(
   const media = findResponse(operation, error.status)?.media.find(({ type }) => isJsonType(type));
   if (media?.schema === undefined) return undefined;
   const type = media.type.includes("*") ? "application/json" : media.type;
-  return {
-    body: fillError(media.schema.node, {
-      error,
-      context,
-      schemas,
-      isProblem: type === "application/problem+json",
-    }),
-    content_type: type,
-  };
+  const isProblem = type === "application/problem+json";
+  const body = fillError(media.schema.node, { error, context, schemas, isProblem });
+  return { body, content_type: type };
 }
 
 export function findResponse({ responses }: DescribedOperation, status: number) {

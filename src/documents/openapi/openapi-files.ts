@@ -62,21 +62,16 @@ export class OpenApiFiles implements OwnFiles {
         `${documentPath} is not a file; nothing is fetched, so download the document`,
       );
     const { text, displayName } = this.read(resolve(dirname(file), documentPath));
-    return {
-      document: openDocument(text, displayName),
-      bindings,
-      sha256: toDigest(`${bindings.text}\0${text}`),
-    };
+    const sha256 = toDigest(`${bindings.text}\0${text}`);
+    return { document: openDocument(text, displayName), bindings, sha256 };
   }
 
   private read(file: string): { text: string; displayName: string } {
     const displayName = formatPath(file, this.cwd);
     const real = resolveFile(file) ?? file;
     this.versions.set(real, getFileVersion(real));
-    return {
-      ...readFileText(real, { displayName, noun: "OpenAPI document", maxBytes: MAX_BYTES }),
-      displayName,
-    };
+    const { text } = readFileText(real, { displayName, noun: "OpenAPI document", maxBytes: MAX_BYTES });
+    return { text, displayName };
   }
 }
 

@@ -20,10 +20,8 @@ export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): Op
     ...(sha256 !== undefined && { sha256 }),
     read(resources, warn) {
       const events = resources.flatMap((one) => one.events ?? []);
-      const { warnings, ...compiled } = compileDocument(document, {
-        bindings,
-        available: { resources, events },
-      });
+      const available = { resources, events };
+      const { warnings, ...compiled } = compileDocument(document, { bindings, available });
       for (const { file, line, column, message } of warnings)
         warn(line > 0 ? `${file}:${line}:${column}: ${message}` : `${file}: ${message}`);
       const content = document.text !== undefined && { openapi: document.text, bindings: bindings?.text };

@@ -89,14 +89,8 @@ function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
     const key = keys.find((one) => findNearest(one, ACTION_WORDS) !== undefined);
     if (key === undefined || keys.some((one) => ACTION_WORDS.includes(one))) return [];
     const message = `${JSON.stringify(key)} is not an action; the actions are ${ACTION_WORDS.join(", ")}`;
-    return [
-      locateProblem(part, {
-        path: [...path, key],
-        atKey: true,
-        message,
-        hint: findNearest(key, ACTION_WORDS),
-      }),
-    ];
+    const hint = findNearest(key, ACTION_WORDS);
+    return [locateProblem(part, { path: [...path, key], atKey: true, message, hint })];
   });
   return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }

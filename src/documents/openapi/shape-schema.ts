@@ -182,11 +182,8 @@ class SchemaShaper {
     const value = isJsonObject(additionalProperties)
       ? this.shape(additionalProperties, { depth: depth + 1, ancestors })
       : { type: "string" };
-    return {
-      type: "object",
-      properties: Object.fromEntries(names.map((name) => [name, value])),
-      required: names,
-    };
+    const properties = Object.fromEntries(names.map((name) => [name, value]));
+    return { type: "object", properties, required: names };
   }
 }
 

@@ -24,17 +24,12 @@ export function listAttemptMarks(delivery: Delivery, delays: readonly number[]):
   const remainingDelays = delays.slice(delivery.scheduled_attempts);
   if (delivery.next_retry !== null) {
     const dueAt = Date.parse(delivery.next_retry);
-    return [
-      ...marks,
-      { at: dueAt, state: "due", attempt: undefined },
-      ...planAttempts(dueAt, remainingDelays, "expected"),
-    ];
+    const dueMark: AttemptMark = { at: dueAt, state: "due", attempt: undefined };
+    return [...marks, dueMark, ...planAttempts(dueAt, remainingDelays, "expected")];
   }
   const end = Date.parse(delivery.last_attempt ?? delivery.created_at);
-  return [
-    ...marks,
-    ...planAttempts(end, delays.slice(Math.max(0, delivery.scheduled_attempts - 1)), "cancelled"),
-  ];
+  const cancelledDelays = delays.slice(Math.max(0, delivery.scheduled_attempts - 1));
+  return [...marks, ...planAttempts(end, cancelledDelays, "cancelled")];
 }
 
 function toPastMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
