@@ -130,7 +130,7 @@ const REDRAW_MS = 200;
 /** Shows one line for each running scenario on a terminal; elsewhere prints a line when one ends. */
 export function showProgress(stream: NodeJS.WriteStream, total: number, isLive: boolean) {
   const running = new Map<string, number>();
-  let done = 0;
+  let endedCount = 0;
   let drawnLines = 0;
   const wipe = () => {
     if (drawnLines > 0) stream.write(`\u001b[${drawnLines}A\u001b[J`);
@@ -143,7 +143,7 @@ export function showProgress(stream: NodeJS.WriteStream, total: number, isLive: 
     const lines = [...running].map(
       ([name, since]) => `  … ${name}  ${formatSeconds(performance.now() - since)}`,
     );
-    const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
+    const all = running.size === 0 ? [] : [`${endedCount} of ${total} done`, ...lines];
     for (const line of all) stream.write(`${toPrintable(line).slice(0, width)}\n`);
     drawnLines = all.length;
   };
@@ -155,7 +155,7 @@ export function showProgress(stream: NodeJS.WriteStream, total: number, isLive: 
     },
     end(result: ScenarioResult) {
       running.delete(result.name);
-      done += 1;
+      endedCount += 1;
       if (isLive) wipe();
       stream.write(`${toPrintableLines(formatLine(result))}\n`);
       if (isLive) draw();

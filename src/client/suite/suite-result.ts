@@ -115,23 +115,23 @@ export function formatTest({ name, outcome }: SuiteTest): string {
 
 /** Adds up the coverage of sandboxes that are deleted before the suite ends. */
 export class CoverageSum {
-  private readonly seen = new Set<string>();
-  private readonly all = new Set<string>();
+  private readonly seenOutcomes = new Set<string>();
+  private readonly allOutcomes = new Set<string>();
 
   async add(sandbox: SandboxClient): Promise<void> {
     const { operations }: CoverageMatrix = await sandbox.coverage();
     for (const { operation, outcomes } of operations) {
       for (const { status, code, hits } of outcomes) {
         const outcome = `${operation} ${code ?? status}`;
-        this.all.add(outcome);
-        if (hits > 0) this.seen.add(outcome);
+        this.allOutcomes.add(outcome);
+        if (hits > 0) this.seenOutcomes.add(outcome);
       }
     }
   }
 
   /** The percentage has one decimal, rounded down, so that only full coverage is called 100. */
   sum(): SuiteCoverage {
-    const [covered, total] = [this.seen.size, this.all.size];
+    const [covered, total] = [this.seenOutcomes.size, this.allOutcomes.size];
     return { percent: total === 0 ? 0 : Math.floor((covered / total) * 1000) / 10, covered, total };
   }
 }

@@ -10,7 +10,7 @@ export interface TimelineData {
   history: readonly HistoryEntry[];
   /** Duration and fault of delivery attempts, by the id of their history entry. */
   attempts: ReadonlyMap<string, Attempt>;
-  dropped: number;
+  droppedCount: number;
   /** Whether the first batch has arrived. */
   isLoaded: boolean;
 }
@@ -19,7 +19,7 @@ export const EMPTY_TIMELINE: TimelineData = {
   requests: [],
   history: [],
   attempts: new Map(),
-  dropped: 0,
+  droppedCount: 0,
   isLoaded: false,
 };
 
@@ -39,7 +39,7 @@ export function appendBatch(timeline: TimelineData, batch: readonly Live[]): Tim
     requests: keepNewest(before.requests.concat(fresh.flatMap(({ requests }) => requests))),
     history: keepNewest(mergeEntries(before.history, history)),
     attempts: addAttempts(before.attempts, attempts),
-    dropped: fresh.at(-1)?.dropped ?? timeline.dropped,
+    droppedCount: fresh.at(-1)?.dropped ?? timeline.droppedCount,
     isLoaded: true,
   };
 }

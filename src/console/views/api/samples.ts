@@ -10,18 +10,18 @@ interface Proposal {
   /** Why it cannot succeed at first, and what comes before it. */
   note?: string;
   /** The operation that the note names. */
-  first?: string;
+  firstOperation?: string;
 }
 
 const UPLOAD = {
   note: "Continues an upload: call files.create_upload_url first, and take the values from the URL in its response.",
-  first: "files.create_upload_url",
+  firstOperation: "files.create_upload_url",
 };
 
 const PROPOSALS: Readonly<Record<string, Proposal>> = {
   "auth.refresh_token": {
     note: "A refresh token is shown once only: create a token first, and enter its refresh_token here.",
-    first: "auth.create_token",
+    firstOperation: "auth.create_token",
   },
   "connector_jobs.cancel": { record: { of: "connector_jobs", where: { status: "running" } } },
   "connector_notifications.update": {
@@ -31,7 +31,7 @@ const PROPOSALS: Readonly<Record<string, Proposal>> = {
   "departments.reparent": { record: { of: "departments", where: { is_default: false } } },
   "files.register": {
     note: "Registers an uploaded file: call files.create_upload_url first, send the file to its upload_url, and enter its gcs_path here. files.upload does all three.",
-    first: "files.create_upload_url",
+    firstOperation: "files.create_upload_url",
   },
   "meeting_sessions.stop": { record: { of: "meeting_sessions", where: { status: "running" } } },
   "models.list_for_organization": {
@@ -53,7 +53,7 @@ export interface Samples {
   ids: Texts;
   body: unknown;
   note: string | undefined;
-  first: string | undefined;
+  firstOperation: string | undefined;
   /** Collections without a record that the path needs. */
   missing: readonly string[];
 }
@@ -68,7 +68,7 @@ export function useSamples(
   organization: string | undefined,
 ): Samples | undefined {
   const { operationId, path, parameters = [] } = operation;
-  const { record, body, note, first }: Proposal = PROPOSALS[operationId] ?? {};
+  const { record, body, note, firstOperation }: Proposal = PROPOSALS[operationId] ?? {};
   const prefixes = [...new Set([...exampleBody.matchAll(EXAMPLE_ID)].map(([, prefix]) => prefix!))];
   const { data } = useSandboxQuery(
     ["samples", organization, operationId, prefixes],
@@ -125,7 +125,7 @@ export function useSamples(
     },
     { live: false },
   );
-  return data && { ...data, body, note, first };
+  return data && { ...data, body, note, firstOperation };
 }
 
 /** Replaces the ids of examples by ids of this sandbox. */

@@ -10,7 +10,7 @@ const MAX_NAMED = 50;
 
 /** The number of parts that an example or a type may still have. */
 interface Budget {
-  left: number;
+  partsLeft: number;
 }
 
 /** An example value from a schema's examples and defaults; of an object only the required properties. */
@@ -18,7 +18,7 @@ export function makeExample(
   schema: JsonSchema,
   components: SchemaComponents,
   depth = 0,
-  budget: Budget = { left: MAX_LINES },
+  budget: Budget = { partsLeft: MAX_LINES },
 ): unknown {
   const resolved = resolveSchema(schema, components);
   if (resolved.examples?.[0] !== undefined) return resolved.examples[0];
@@ -26,7 +26,7 @@ export function makeExample(
   if (resolved.enum?.[0] !== undefined) return resolved.enum[0];
   if (resolved.default !== undefined) return resolved.default;
   const alternative = resolved.anyOf?.[0] ?? resolved.oneOf?.[0];
-  if (depth > MAX_DEPTH || budget.left <= 0) return null;
+  if (depth > MAX_DEPTH || budget.partsLeft <= 0) return null;
   if (alternative !== undefined) return makeExample(alternative, components, depth + 1, budget);
   const type = typeof resolved.type === "string" ? resolved.type : resolved.type?.[0];
   if (type === "array")
@@ -48,7 +48,7 @@ function makeExampleObject(schema: JsonSchema, components: SchemaComponents, dep
   const { properties = {}, required = [] } = schema;
   const needsElse = schema.if?.required?.some((name) => !required.includes(name)) ?? false;
   const names = [...required, ...(needsElse ? (schema.else?.required ?? []) : [])];
-  budget.left -= names.length;
+  budget.partsLeft -= names.length;
   return Object.fromEntries(
     names.map((name) => [name, makeExample(properties[name] ?? {}, components, depth + 1, budget)]),
   );
@@ -92,12 +92,12 @@ export function formatType(
   schema: JsonSchema,
   components: SchemaComponents,
   depth = 0,
-  budget: Budget = { left: MAX_NAMED },
+  budget: Budget = { partsLeft: MAX_NAMED },
 ): string {
   const resolved = resolveSchema(schema, components);
   if (depth > MAX_DEPTH) return "any";
-  budget.left -= 1;
-  if (budget.left < 0) return "…";
+  budget.partsLeft -= 1;
+  if (budget.partsLeft < 0) return "…";
   if (resolved.const !== undefined) return JSON.stringify(resolved.const);
   if (resolved.enum) {
     const more = resolved.enum.length > MAX_NAMED ? " | …" : "";
@@ -110,7 +110,7 @@ export function formatType(
   }
   const alternatives = resolved.anyOf ?? resolved.oneOf;
   if (alternatives) {
-    const firstAlternatives = alternatives.slice(0, Math.max(1, budget.left + 1));
+    const firstAlternatives = alternatives.slice(0, Math.max(1, budget.partsLeft + 1));
     return firstAlternatives.map((each) => formatType(each, components, depth + 1, budget)).join(" | ");
   }
   if (resolved.items) return `${formatType(resolved.items, components, depth + 1, budget)}[]`;

@@ -45,16 +45,16 @@ export function TryOut(props: TryOutProps) {
 }
 
 /** Why an operation cannot succeed with the proposed values, and what to do first. */
-function Preconditions({ samples: { note, first, missing } }: { samples: Samples }) {
+function Preconditions({ samples: { note, firstOperation, missing } }: { samples: Samples }) {
   const sandbox = useSandboxName();
   if (note)
     return (
       <Notice
         outcome="other"
         action={
-          first ? (
-            <ViewLink className="button" view="api" query={{ operation: first }}>
-              Open {first}
+          firstOperation ? (
+            <ViewLink className="button" view="api" query={{ operation: firstOperation }}>
+              Open {firstOperation}
             </ViewLink>
           ) : (
             <ViewLink className="button" view="sandboxes" query={{ sandbox, settings: "edit" }}>

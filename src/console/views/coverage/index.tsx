@@ -138,10 +138,15 @@ const STEP_MIN_HITS = [1, 2, 10];
 /** Hits of all outcomes of a status; or how many of them were seen, if some are missing. */
 function HeatCell({ outcomes }: { outcomes: OperationCoverage["outcomes"] }) {
   if (outcomes.length === 0) return null;
-  const seen = outcomes.filter(({ hits }) => hits > 0).length;
+  const seenCount = outcomes.filter(({ hits }) => hits > 0).length;
   const hits = countHits(outcomes);
-  const step = seen === 0 ? 0 : STEP_MIN_HITS.filter((minHits) => hits >= minHits).length;
-  const text = seen === 0 ? "·" : seen < outcomes.length ? `${seen}/${outcomes.length}` : shortenCount(hits);
+  const step = seenCount === 0 ? 0 : STEP_MIN_HITS.filter((minHits) => hits >= minHits).length;
+  const text =
+    seenCount === 0
+      ? "·"
+      : seenCount < outcomes.length
+        ? `${seenCount}/${outcomes.length}`
+        : shortenCount(hits);
   return (
     <span
       className={`heat heat-${step}`}

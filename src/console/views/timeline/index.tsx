@@ -179,8 +179,8 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           )}
           <span className="quiet small count" role="status">
             {rows.length === nodes.length ? `${nodes.length}` : `${rows.length} of ${nodes.length}`}
-            {timeline.dropped > 0 &&
-              `, ${pluralize(timeline.dropped, "older entry", "older entries")} dropped`}
+            {timeline.droppedCount > 0 &&
+              `, ${pluralize(timeline.droppedCount, "older entry", "older entries")} dropped`}
           </span>
         </div>
         <PinnedEntries nodes={nodes} />
