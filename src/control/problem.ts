@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode } from "../engine/contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
 import { capitalize, findNearest, toSentence } from "../engine/contract/text.ts";
-import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
+import { clip, DocumentError } from "../engine/documents/document-error.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { NotAvailableError } from "../engine/platform.ts";
 import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
@@ -204,20 +204,12 @@ export function readRuleField<T>(field: string, read: () => T): T {
 
 /** `toField` converts a field of the document to a field of the call. */
 export function toDocumentProblem(error: DocumentError, toField: (field: string) => string): Problem {
-  const toPublicProblem = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
-    file,
-    line,
-    column,
-    field,
-    message,
-    hint,
-  });
   const [first] = error.problems;
   return new Problem("invalid-document", {
     detail: error.format(),
     field: toField(first!.field),
     hint: error.hint,
-    extension: { problems: error.problems.map(toPublicProblem) },
+    extension: { problems: [...error.problems] },
   });
 }
 

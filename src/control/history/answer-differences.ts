@@ -2,7 +2,7 @@ import isEqual from "fast-deep-equal";
 import { type Static, Type } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
-import { redactHeader, redactJson, redactText } from "../../tools/redact.ts";
+import { redactHeader, redactJson } from "../../tools/redact.ts";
 
 const MAX_DIFFERENCES = 100;
 /** Headers that always differ between two answers. */
@@ -31,12 +31,7 @@ export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): D
     differences.push({ what: "status", before: first.status, after: second.status });
   compareHeaders(differences, readHeaders(first, second.id), readHeaders(second, second.id));
   const [before, after] = [readBody(first, second.id), readBody(second, second.id)];
-  compareValues(differences, "body", {
-    before,
-    after,
-    maskedBefore: maskValue(before),
-    maskedAfter: maskValue(after),
-  });
+  compareValues(differences, "body", mask(before), mask(after));
   return differences.slice(0, MAX_DIFFERENCES);
 }
 
@@ -75,41 +70,37 @@ function readBody({ id, response_body, streamed }: ComparedAnswer, replacementId
   }
 }
 
-interface ComparedValues {
-  before: unknown;
-  after: unknown;
-  maskedBefore: unknown;
-  maskedAfter: unknown;
+interface MaskedValue {
+  raw: unknown;
+  masked: unknown;
 }
 
 function compareValues(
   differences: Difference[],
   what: string,
-  { before, after, maskedBefore, maskedAfter }: ComparedValues,
+  before: MaskedValue,
+  after: MaskedValue,
 ): void {
-  if (differences.length >= MAX_DIFFERENCES || isEqual(before, after)) return;
-  if (isParent(before) && isParent(after) && Array.isArray(before) === Array.isArray(after)) {
-    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      const place = Array.isArray(before) ? `${what}[${name}]` : `${what}.${name}`;
-      const maskedParts = {
-        maskedBefore: getPart(maskedBefore, name),
-        maskedAfter: getPart(maskedAfter, name),
-      };
-      compareValues(differences, place, { before: before[name], after: after[name], ...maskedParts });
+  const [first, second] = [before.raw, after.raw];
+  if (differences.length >= MAX_DIFFERENCES || isEqual(first, second)) return;
+  if (isParent(first) && isParent(second) && Array.isArray(first) === Array.isArray(second)) {
+    for (const name of new Set([...Object.keys(first), ...Object.keys(second)])) {
+      const place = Array.isArray(first) ? `${what}[${name}]` : `${what}.${name}`;
+      compareValues(differences, place, getPart(before, name), getPart(after, name));
     }
     return;
   }
-  differences.push({ what, before: maskedBefore ?? null, after: maskedAfter ?? null });
+  differences.push({ what, before: before.masked ?? null, after: after.masked ?? null });
 }
 
 function isParent(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-function getPart(value: unknown, name: string): unknown {
-  return isParent(value) ? value[name] : value;
+function getPart({ raw, masked }: MaskedValue, name: string): MaskedValue {
+  return { raw: (raw as Record<string, unknown>)[name], masked: isParent(masked) ? masked[name] : masked };
 }
 
-function maskValue(value: unknown): unknown {
-  return typeof value === "string" ? redactText(value) : redactJson(value);
+function mask(raw: unknown): MaskedValue {
+  return { raw, masked: redactJson(raw) };
 }

@@ -104,13 +104,8 @@ export class Session {
     if (genuine && transport === undefined) request.reuse = this.reusesConnections;
     const result = await this.sendPatiently(request);
     if (!hasNoAnswer(result) || !result.reused) return this.record({ request, delivery, genuine, result });
-    const newConnectionRequest = { ...request, reuse: false };
-    return this.record({
-      request: newConnectionRequest,
-      delivery,
-      genuine,
-      result: await this.sendPatiently(newConnectionRequest),
-    });
+    const retry = { ...request, reuse: false };
+    return this.record({ request: retry, delivery, genuine, result: await this.sendPatiently(retry) });
   }
 
   /** Sends a delivery once, without another try if the connection breaks or the answer is 429. */

@@ -202,7 +202,9 @@ export class LocalReceiver {
     });
     const { response_code, duration_ms, error } = result;
     const failure = error && (await this.explain(error));
-    const lowerCaseHeaders = toLowerCaseNames(headers);
+    const lowerCaseHeaders = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
     return {
       answer:
         failure === undefined
@@ -250,8 +252,4 @@ async function speaksTls(address: { host: string; port: number }): Promise<boole
   } finally {
     socket.on("error", () => {}).destroy();
   }
-}
-
-function toLowerCaseNames(headers: ForwardedDelivery["headers"]): ForwardedDelivery["headers"] {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

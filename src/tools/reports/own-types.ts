@@ -80,15 +80,8 @@ function listDescribedTypeParts(
   const references = new References(document as JsonObject);
   const follow = (node: unknown) => references.follow({ node: (node ?? {}) as JsonObject, path: [] }).node;
   const [request, answer] = [names.scope(references, "request"), names.scope(references, "answer")];
-  const {
-    parameters = [],
-    requestBody,
-    responses = {},
-  } = operation as {
-    parameters?: JsonObject[];
-    requestBody?: JsonObject;
-    responses?: JsonObject;
-  };
+  const { requestBody, responses = {} } = operation as { requestBody?: JsonObject; responses?: JsonObject };
+  const { parameters = [] } = operation as { parameters?: JsonObject[] };
   const toParametersType = (place: string) => {
     const selected = parameters.filter((one) => one["in"] === place);
     const fields = selected.map(({ name, schema, content, required }) => {

@@ -92,11 +92,8 @@ function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
   const findMonth = (ago: number) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago)).toISOString().slice(0, 7);
   const keepMonths = ({ spent = {} }: { spent?: Fields }) => {
-    for (const [name, ago] of [
-      ["current", 0],
-      ["previous", 1],
-    ] as const)
-      spent[name] ??= spent[findMonth(ago)];
+    spent["current"] ??= spent[findMonth(0)];
+    spent["previous"] ??= spent[findMonth(1)];
     for (const name of Object.keys(spent))
       if (/^\d/.test(name) || spent[name] === undefined) delete spent[name];
   };

@@ -11,11 +11,7 @@ export interface ReceivedDelivery {
 }
 
 /** Opens a receiver for this run, for a service on this machine. */
-export async function openReceiver(): Promise<{
-  url: string;
-  deliveries: ReceivedDelivery[];
-  close: () => void;
-}> {
+export async function openReceiver() {
   const deliveries: ReceivedDelivery[] = [];
   const server = createServer(async (request, response) => {
     const bytes = Buffer.concat((await request.toArray()) as Buffer[]);

@@ -1,4 +1,3 @@
-import type { ErrorCode } from "../../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
 import { hasSucceeded } from "../check-answer.ts";
@@ -146,23 +145,14 @@ export const transportChecks: readonly Check[] = [
       }
     },
   },
-  createBodyCheck("json", "a body that is not JSON is 400", {
-    body: '{"broken',
-    type: "application/json",
-    code: "INVALID_JSON",
-  }),
+  createBodyCheck("json", "a body that is not JSON is 400", { body: '{"broken', type: "application/json" }),
   createBodyCheck("media-type", "another content type than JSON is 415", {
     body: "take=1",
     type: "text/plain",
-    code: "UNSUPPORTED_MEDIA_TYPE",
   }),
 ];
 
-function createBodyCheck(
-  name: string,
-  title: string,
-  { body, type, code }: { body: string; type: string; code: ErrorCode },
-): Check {
+function createBodyCheck(name: string, title: string, { body, type }: { body: string; type: string }): Check {
   return {
     id: `transport/${name}`,
     family: "refusals",
@@ -174,6 +164,7 @@ function createBodyCheck(
       const params = inventParams(context.contract.getOperation("change_logs.list"), ids);
       const headers = { "content-type": type };
       const exchange = await context.send("change_logs.list", { params, body, headers });
+      const code = name === "json" ? "INVALID_JSON" : "UNSUPPORTED_MEDIA_TYPE";
       checkRefusal(context.verdict, exchange, { code, gap: "G09", envelope: "A" });
     },
   };
