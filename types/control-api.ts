@@ -1047,7 +1047,7 @@ export interface Difference {
       [k: string]: unknown;
     }[];
   };
-  /** By collection, the records of which fields differ; null where one has no such field */
+  /** By collection, the records whose fields differ; null where one has no such field */
   changed: {
     [k: string]: {
       id: string;
@@ -2331,7 +2331,7 @@ export interface CoverageMatrix {
     path: string;
     /** With one decimal, rounded down */
     percent: number;
-    /** The number of documented outcomes */
+    /** The documented outcomes, each with its hits */
     outcomes: {
       status: number;
       code: ErrorCode | null;

@@ -26,7 +26,7 @@ export const DifferenceBody = ClosedObject(
         id: Type.String(),
         fields: MapOf(ClosedObject({ before: Type.Unknown(), after: Type.Unknown() })),
       }),
-      "By collection, the records of which fields differ; null where one has no such field",
+      "By collection, the records whose fields differ; null where one has no such field",
     ),
   },
   {

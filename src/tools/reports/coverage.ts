@@ -31,7 +31,7 @@ const CoveredOperation = ClosedObject({
   method: StringEnum(METHODS),
   path: Type.String(),
   percent: Percent,
-  outcomes: Type.Array(CoveredOutcome, { description: "The number of documented outcomes" }),
+  outcomes: Type.Array(CoveredOutcome, { description: "The documented outcomes, each with its hits" }),
   other: Type.Array(ClosedObject({ outcome: Type.String(), hits: Count }), {
     description: "Undocumented outcomes: bare 5xx of faults, and `0` for no answer",
   }),
