@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Api } from "../engine/contract/api.ts";
-import { MapOf, StringEnum } from "../engine/contract/schema.ts";
+import { MapOf, Nullable, StringEnum } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
 import { StoredUploads } from "../engine/sandbox/snapshots.ts";
@@ -51,23 +51,25 @@ const World = Type.Object(
   CLOSED,
 );
 
-const Id = Type.Union([Type.String(), Type.Null()]);
+const NullableText = Nullable(Type.String());
 const Entry = Type.Object(
   {
-    ...{
-      id: Type.String(),
-      sequence: WholeNumber,
-      at: Epoch,
-      parent: WholeNumber,
-      kind: StringEnum(HISTORY_KINDS),
-    },
+    id: Type.String(),
+    sequence: WholeNumber,
+    at: Epoch,
+    parent: WholeNumber,
+    kind: StringEnum(HISTORY_KINDS),
     // Earlier versions did not save these two.
     seq: Type.Optional(WholeNumber),
     journal: Type.Optional(WholeNumber),
-    ...{ title: Type.String(), subject: Id, cause: Id, advanced_by: Id, request: Id },
+    title: Type.String(),
+    subject: NullableText,
+    cause: NullableText,
+    advanced_by: NullableText,
+    request: NullableText,
     changes: MapOf(Type.Object({ added: WholeNumber, removed: WholeNumber, changed: WholeNumber }, CLOSED)),
     undone: Type.Boolean(),
-    delivered: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+    delivered: Type.Optional(Nullable(Type.Boolean())),
     leaves: Names,
   },
   CLOSED,

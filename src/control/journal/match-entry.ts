@@ -79,11 +79,8 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
     const ids = words.api.operations.map(({ id }) => id);
     if (!ids.some(matches)) {
       const problem = "matches no operation of the emulated API";
-      throw unknownWord(`${prefix}operation`, operation, {
-        problem,
-        candidates: ids,
-        advice: LISTING_ADVICE.operations,
-      });
+      const advice = LISTING_ADVICE.operations;
+      throw unknownWord(`${prefix}operation`, operation, { problem, candidates: ids, advice });
     }
     conditions.push(({ operation: id }) =>
       describeFailure(id !== null && matches(id), "operation", id, operation),
@@ -115,12 +112,9 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   if (code !== undefined) {
     const codes = Object.keys(CATALOGUE);
     if (!codes.includes(code) && !/^HTTP_\d{3}$/.test(code)) {
+      const problem = "is not a code of the catalogue";
       const advice = `it has ${codes.join(", ")}`;
-      throw unknownWord(`${prefix}code`, code, {
-        problem: "is not a code of the catalogue",
-        candidates: codes,
-        advice,
-      });
+      throw unknownWord(`${prefix}code`, code, { problem, candidates: codes, advice });
     }
     conditions.push(requireEqual("code", code, (entry) => entry.code));
   }
@@ -134,11 +128,8 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   }
   if (principal !== undefined) {
     const problem = "is not a user of this sandbox";
-    requireSandboxWord(`${prefix}principal`, principal, {
-      problem,
-      candidates: words.sandboxWords?.users,
-      advice: LISTING_ADVICE.users,
-    });
+    const [candidates, advice] = [words.sandboxWords?.users, LISTING_ADVICE.users];
+    requireSandboxWord(`${prefix}principal`, principal, { problem, candidates, advice });
     conditions.push(requireEqual("principal", principal, (entry) => entry.principal));
   }
   if (body !== undefined) conditions.push((entry) => findBodyDifference(body, parseRequestBody(entry)));
@@ -172,12 +163,8 @@ function listDeliveryConditions(match: EntryMatch, words: MatchableWords, prefix
   }
   if (webhook !== undefined) {
     const problem = "is not a webhook of this sandbox";
-    const webhooks = words.sandboxWords?.webhooks;
-    requireSandboxWord(`${prefix}webhook`, webhook, {
-      problem,
-      candidates: webhooks,
-      advice: LISTING_ADVICE.webhooks,
-    });
+    const [candidates, advice] = [words.sandboxWords?.webhooks, LISTING_ADVICE.webhooks];
+    requireSandboxWord(`${prefix}webhook`, webhook, { problem, candidates, advice });
     conditions.push(requireEqual("webhook", webhook, ({ delivery }) => delivery?.webhook_id));
   }
   if (attempt !== undefined)

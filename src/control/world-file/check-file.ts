@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Resource } from "../../engine/contract/resource.ts";
-import { MapOf } from "../../engine/contract/schema.ts";
+import { MapOf, Nullable } from "../../engine/contract/schema.ts";
 import { type Step, undo } from "../../engine/state/undo-log.ts";
 import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { Body } from "../../tools/bundle/bundle.ts";
@@ -19,8 +19,8 @@ import type { WorldFile } from "./world-file.ts";
 
 const Text = Type.String();
 const Texts = Type.Array(Text);
-const NullOrText = Type.Union([Text, Type.Null()]);
-const RecordOrNull = Type.Union([Type.Object({}), Type.Null()]);
+const NullOrText = Nullable(Text);
+const RecordOrNull = Nullable(Type.Object({}));
 
 const WrittenRecord = Type.Unsafe<unknown[]>({
   type: "array",

@@ -33,7 +33,8 @@ export function readCheck(id: string, { run, requests, isRealTime }: ScenarioRun
   const isClean = (entry: JournalEntry) => hasOwnAnswer(entry, requests);
   // A suite's command ends by itself.
   const baseline: ClientRun = {
-    ...{ end: { how: "ok", detail: "" }, isHit: () => false },
+    end: { how: "ok", detail: "" },
+    isHit: () => false,
     requests: run.requests.filter(isClean),
   };
   const cleanRequests = requests.filter(isClean);

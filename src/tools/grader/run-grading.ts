@@ -86,12 +86,15 @@ export async function gradeFor(
     outcome === "error" || (outcome === "failed" && failsReceiver({ severity }, failOn));
   const { differs: _, ...summary } = countOutcomes(checks);
   return {
-    ...{ url, probe },
+    url,
+    probe,
     started_at: startedAt.toISOString(),
     duration_ms: Date.now() - startedAt.getTime(),
     verdict: stopped === null && !checks.some(fails) ? "pass" : "fail",
     fail_on: failOn,
-    ...{ stopped, summary, checks },
+    stopped,
+    summary,
+    checks,
     manual_checks: listManualChecks(caller.names),
   };
 }

@@ -182,12 +182,12 @@ class Relay {
     const { answer } = this;
     const exchange: ArchivedExchange = {
       wallStart: this.wallStart,
-      ...{
-        send: roundToTenths(sentAt - this.monotonicStart),
-        wait: roundToTenths(headAt - sentAt),
-        receive: roundToTenths(endedAt - headAt),
-      },
-      ...{ method: method!, url: this.target + path, query: query.join("?") },
+      send: roundToTenths(sentAt - this.monotonicStart),
+      wait: roundToTenths(headAt - sentAt),
+      receive: roundToTenths(endedAt - headAt),
+      method: method!,
+      url: this.target + path,
+      query: query.join("?"),
       requestHeaders: withHost(rawHeaders, new URL(this.target).host),
       requestBody: this.requestBody.toArchived(headers["content-encoding"]),
       status: answer?.statusCode ?? 0,

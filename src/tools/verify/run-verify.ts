@@ -67,7 +67,8 @@ export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
     ...{ target: target.options.url, organization_id: run.organization_id, write: options.write },
     started_at: began.toISOString(),
     duration_ms: Math.round(performance.now() - started),
-    ...{ console: run.console, recorded: null },
+    console: run.console,
+    recorded: null,
     ...run.toResult(checks),
   };
 }

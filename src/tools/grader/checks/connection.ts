@@ -151,15 +151,15 @@ export const noRedirect: Check = {
     "Register the final URL (scheme, host and trailing slash as the server wants them), or let this route answer itself.",
   sendsNothing: true,
   run(session) {
-    const answered = session.attempts.filter((attempt) => attempt.genuine && getStatus(attempt) > 0);
-    const redirect = answered.find((attempt) => Math.floor(getStatus(attempt) / 100) === 3);
+    const answeredAttempts = session.attempts.filter((attempt) => attempt.genuine && getStatus(attempt) > 0);
+    const redirect = answeredAttempts.find((attempt) => Math.floor(getStatus(attempt) / 100) === 3);
     if (redirect) {
       const finding = failed(`a valid delivery: the receiver ${describeResult(redirect)}`, redirect);
       return { ...finding, advice: adviseOnAttempt(redirect, session.options.names) };
     }
-    const last = answered.at(-1);
+    const last = answeredAttempts.at(-1);
     if (!last) return notObservable("no valid delivery was answered at all");
-    return passed(`none of ${answered.length} valid deliveries was answered with a redirect`, last);
+    return passed(`none of ${answeredAttempts.length} valid deliveries was answered with a redirect`, last);
   },
 };
 
@@ -173,22 +173,22 @@ export const goneStopsDelivery: Check = {
   adviceAppliesTo: ["gone"],
   sendsNothing: true,
   run(session) {
-    const answered = session.attempts.filter(({ result }) => result.error === undefined);
-    const disabling = answered.find((attempt) => attempt.genuine && isDisabledBy410(attempt));
+    const answeredAttempts = session.attempts.filter(({ result }) => result.error === undefined);
+    const disabling = answeredAttempts.find((attempt) => attempt.genuine && isDisabledBy410(attempt));
     if (disabling) {
       return failed(
         "answered 410 to a genuine delivery: the webhook would now be disabled; nothing more was sent",
         disabling,
       );
     }
-    const refusal = answered.find((attempt) => attempt.delivery && isDisabledBy410(attempt));
+    const refusal = answeredAttempts.find((attempt) => attempt.delivery && isDisabledBy410(attempt));
     if (refusal) {
       return failed(
         "answered 410 to a forged delivery: after a change of secrets, genuine ones would get it too",
         refusal,
       );
     }
-    if (answered.length === 0) return notObservable("nothing was answered");
-    return passed(`none of ${answered.length} answers was 410`, answered[0]);
+    if (answeredAttempts.length === 0) return notObservable("nothing was answered");
+    return passed(`none of ${answeredAttempts.length} answers was 410`, answeredAttempts[0]);
   },
 };

@@ -19,16 +19,16 @@ export const secretNotDisclosed: Check = {
     const { secret } = session.options;
     const spellings = spellSecret(secret);
     if (spellings.length === 0) return notObservable("the secret is too short to search the answers for");
-    const answered = session.attempts.filter(({ result }) => result.error === undefined);
+    const answeredAttempts = session.attempts.filter(({ result }) => result.error === undefined);
     for (const { what, texts } of [
       { what: "the secret", texts: spellings },
       { what: "a good part of the secret", texts: cutSecret(secret) },
     ]) {
-      const leak = answered.find((attempt) => texts.some((text) => toText(attempt).includes(text)));
+      const leak = answeredAttempts.find((attempt) => texts.some((text) => toText(attempt).includes(text)));
       if (leak) return failed(`an answer with status ${getStatus(leak)} contains ${what}`, leak);
     }
-    if (answered.length === 0) return notObservable("nothing was answered");
-    return passed(`not found in any of ${answered.length} answers`, answered[0]);
+    if (answeredAttempts.length === 0) return notObservable("nothing was answered");
+    return passed(`not found in any of ${answeredAttempts.length} answers`, answeredAttempts[0]);
   },
 };
 
@@ -54,24 +54,27 @@ export const signatureNotDisclosed: Check = {
   ],
   sendsNothing: true,
   run(session) {
-    const refused = session.attempts.filter(
+    const forgedAttempts = session.attempts.filter(
       ({ delivery, genuine, result }) => delivery && !genuine && result.error === undefined,
     );
-    const leak = findLeak(session, refused);
+    const leak = findLeak(session, forgedAttempts);
     if (leak) {
       return failed(
         `an answer with status ${getStatus(leak.attempt)} contains ${leak.what} that would have been right`,
         leak.attempt,
       );
     }
-    if (refused.length === 0) return notObservable("no forged delivery was answered");
-    return passed(`not found in any of ${refused.length} answers to forged deliveries`, refused[0]);
+    if (forgedAttempts.length === 0) return notObservable("no forged delivery was answered");
+    return passed(
+      `not found in any of ${forgedAttempts.length} answers to forged deliveries`,
+      forgedAttempts[0],
+    );
   },
 };
 
-function findLeak(session: Session, refused: Attempt[]): { attempt: Attempt; what: string } | null {
+function findLeak(session: Session, forgedAttempts: Attempt[]): { attempt: Attempt; what: string } | null {
   const suspicions = new Map<string, Attempt>();
-  for (const attempt of refused) {
+  for (const attempt of forgedAttempts) {
     const text = toText(attempt);
     const lower = text.toLowerCase();
     for (const { encoding, spelling } of spellSignature(session.options.secret, attempt)) {
