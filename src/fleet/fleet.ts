@@ -153,7 +153,7 @@ export class Fleet implements DurabilityHook {
       node: session.url,
       lease: session.isValid ? ("held" as const) : ("lost" as const),
       owned: saver.size,
-      proxied: router.proxy.count,
+      proxied: router.proxy.forwardedCount,
       taken_over: takeoverCount,
       fenced: saver.fencedCount,
     };

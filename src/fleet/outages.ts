@@ -30,8 +30,8 @@ export class Outages {
     return true;
   }
 
-  /** Whether waiting is useless; logged once. */
-  isLong({ session, url }: Target): boolean {
+  /** Whether the owner has been unreachable for so long that waiting is useless; logs that once. */
+  shouldGiveUp({ session, url }: Target): boolean {
     const outage = this.bySession.get(session);
     if (outage === undefined || performance.now() - outage.since <= LONG_MS) return false;
     if (!this.loggedUrls.has(url)) {

@@ -112,7 +112,7 @@ export class OwnerRouter {
       } else if (search.proxied === undefined) return undefined;
       else if (search.isForwarded) throw refuseBeforeStart(name);
       else if (await this.forward(search.proxied, name, owner)) return "answered";
-      await this.wait(search, turn, owner);
+      await this.waitOrRefuse(search, turn, owner);
     }
   }
 
@@ -130,7 +130,7 @@ export class OwnerRouter {
       const owner = (await this.isLive(lease)) ? lease : await this.findAnyOther();
       const isThisNode = owner?.session === this.parts.session.id;
       if (owner !== undefined && !isThisNode && (await this.forward(proxied, name, owner))) return "answered";
-      await this.wait(search, turn, lease);
+      await this.waitOrRefuse(search, turn, lease);
     }
   }
 
@@ -143,7 +143,7 @@ export class OwnerRouter {
   /** Returns whether the owner answered. @throws StoreRefusal if the result is unknown */
   private async forward(proxied: ProxiedRequest, name: string, owner: Target): Promise<boolean> {
     if (!this.outages.mayTry(owner)) {
-      if (this.outages.isLong(owner)) throw refuseAsUnreachable(name, owner);
+      if (this.outages.shouldGiveUp(owner)) throw refuseAsUnreachable(name, owner);
       return false;
     }
     this.cacheOwner(name, owner);
@@ -158,9 +158,10 @@ export class OwnerRouter {
     return false;
   }
 
-  private async wait({ name, end }: Search, turn: number, owner: Target): Promise<void> {
+  /** Waits before the next turn. @throws StoreRefusal once the request has waited too long */
+  private async waitOrRefuse({ name, end }: Search, turn: number, owner: Target): Promise<void> {
     if (performance.now() >= end)
-      throw this.outages.isLong(owner) ? refuseAsUnreachable(name, owner) : toMovedRefusal(name);
+      throw this.outages.shouldGiveUp(owner) ? refuseAsUnreachable(name, owner) : toMovedRefusal(name);
     if (turn > 0) await pause(RETRY_MS);
   }
 

@@ -59,7 +59,8 @@ export interface Target {
 
 /** Forwards requests to the node that owns their sandbox, byte by byte, including streams and broken answers. */
 export class NodeProxy {
-  count = 0;
+  /** Number of requests that other nodes answered, or lost. */
+  forwardedCount = 0;
   private readonly nodeUrl: string;
   private readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
   private readonly waiting = new Set<ProxiedExchange>();
@@ -109,7 +110,7 @@ export class NodeProxy {
       const outgoing = this.send(proxied, target.url);
       const exchange = new ProxiedExchange(proxied, target, outgoing, (result) => {
         this.waiting.delete(exchange);
-        if (result === "answered" || result === "lost") this.count += 1;
+        if (result === "answered" || result === "lost") this.forwardedCount += 1;
         resolve(result);
       });
       this.waiting.add(exchange);

@@ -7,7 +7,7 @@ import {
   createOutbound,
   createTargetResolver,
   type Outbound,
-  type ResolveTarget,
+  type ResolveUrl,
 } from "../../hosts/node/outbound/outbound.ts";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import "../../hosts/node/platform.ts";
@@ -31,7 +31,7 @@ export interface SendOptions {
 export interface GraderNetwork {
   /** Closed when the grading ends. */
   outbound: Outbound;
-  locate: ResolveTarget;
+  locate: ResolveUrl;
 }
 
 /**
@@ -59,7 +59,7 @@ export async function sendRaw(
 }
 
 /** Opens a connection and closes it. Returns null, or the reason why that failed. */
-export async function tryConnect(url: URL, locate: ResolveTarget, timeoutMs: number): Promise<string | null> {
+export async function tryConnect(url: URL, locate: ResolveUrl, timeoutMs: number): Promise<string | null> {
   let socket: net.Socket | undefined;
   try {
     const { addresses, port = Number(url.port) || (url.protocol === "https:" ? 443 : 80) } =

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { sign } from "../../engine/webhooks/sign.ts";
-import type { ResolveTarget } from "../../hosts/node/outbound/outbound.ts";
+import type { ResolveUrl } from "../../hosts/node/outbound/outbound.ts";
 import type { OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import {
   type DeliveryShape,
@@ -40,7 +40,7 @@ export class WebhookGone extends Error {
 
 export interface SessionOptions extends SendOptions, DeliverySource {
   url: URL;
-  locate: ResolveTarget;
+  locate: ResolveUrl;
   serviceName: string;
   probe: Probe | null;
   /** How long a receiver may be busy with one delivery, and how long after its answer a side effect may come; milliseconds. */

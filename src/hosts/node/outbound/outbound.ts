@@ -30,7 +30,7 @@ interface ResolvedTarget {
 }
 
 /** Resolves a name once; the addresses it gives are within the policy. @throws ForbiddenAddressError, Node's errors */
-export type ResolveTarget = (url: URL) => Promise<ResolvedTarget>;
+export type ResolveUrl = (url: URL) => Promise<ResolvedTarget>;
 
 export interface Outbound {
   /** Makes one request. Never rejects: network failures are results. */
@@ -43,7 +43,7 @@ export function createTargetResolver({
   policy,
   lookup = createSystemLookup(),
   findOwnAddress,
-}: Omit<OutboundOptions, "ca">): ResolveTarget {
+}: Omit<OutboundOptions, "ca">): ResolveUrl {
   return async (url) => {
     const ownAddress = findOwnAddress?.(url);
     if (ownAddress !== undefined) return { addresses: [ownAddress], port: ownAddress.port, isOwn: true };
