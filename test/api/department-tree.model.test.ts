@@ -7,7 +7,7 @@ import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { buildBase } from "../../src/engine/fixtures/fixture.ts";
 import { makeDepartment } from "../../src/engine/resources/departments/fixtures.ts";
 import { reparentDepartment } from "../../src/engine/resources/departments/operations.ts";
-import { departmentState } from "../../src/engine/resources/departments/rules.ts";
+import { departmentStateRules } from "../../src/engine/resources/departments/rules.ts";
 import { type Department, departments } from "../../src/engine/resources/departments/schema.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { makeClock } from "../../src/engine/state/clock.ts";
@@ -26,7 +26,7 @@ const FIXTURE = {
     { id: "dept_2", parent_id: "dept_1" },
   ],
 };
-const rules = departmentState as Required<StateRules<Department>>;
+const rules = departmentStateRules as Required<StateRules<Department>>;
 const ACTOR = { user_id: undefined, silent: true, settings: DEFAULT_SETTINGS };
 
 type Command =

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { requireStateCollection } from "../../src/control/state/state-collection.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { usageRules } from "../../src/engine/resources/usage/operations.ts";
+import { usageStateRules } from "../../src/engine/resources/usage/operations.ts";
 import { recordSpending } from "../../src/engine/resources/usage/spending.ts";
 import { type Api, startReference, type Who } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
@@ -322,7 +322,10 @@ describe("usage events [G25]", () => {
 
   it("add up tiny amounts exactly [G20]", async () => {
     for (let i = 0; i < 1000; i++) spend(0.000_011, "apikey_hana", "org_initech");
-    const row = usageRules.toPublic!(stateRules(api, "usage").get("org_initech:apikey_hana"), world().read());
+    const row = usageStateRules.toPublic!(
+      stateRules(api, "usage").get("org_initech:apikey_hana"),
+      world().read(),
+    );
     expect(row).toMatchObject({ spent: { "2026-03": 0.011 } });
     expect((await limits("hana", "org_initech")).body.api_key_limits).toEqual([
       key("apikey_hana", "Hana laptop", [null, 0.01, null, "no_limit"]),
@@ -342,7 +345,7 @@ describe("state rules of usage [interfaces 4]", () => {
       api_monthly_limit: 600,
       spent: { "2026-02": 400, "2026-03": 850 },
     });
-    const spent = usageRules.fromPublic!({ spent: { "2025-12": 1.5, "2026-03": 2 } }, read);
+    const spent = usageStateRules.fromPublic!({ spent: { "2025-12": 1.5, "2026-03": 2 } }, read);
     expect(spent).toEqual({ spent: { "-3": 1_500_000, "0": 2_000_000 } });
     rows.patch("org_acme", { spent: { "-1": 0 } });
     expect(rows.get("org_acme").spent).toEqual({ "0": 850_000_000, "-1": 0 });

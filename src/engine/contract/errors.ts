@@ -1,6 +1,6 @@
 export type ErrorType = "client_error" | "authentication_error" | "authorization_error" | "server_error";
 
-export interface CatalogueEntry {
+interface CatalogueEntry {
   status: number;
   type: ErrorType;
   message: string;
@@ -186,7 +186,7 @@ export function toErrorCode(error: DeclaredError): ErrorCode {
   return typeof error === "string" ? error : error.code;
 }
 
-export interface ApiErrorOptions {
+interface ApiErrorOptions {
   details?: Record<string, unknown>;
   message?: string;
   system_message?: string;

@@ -41,7 +41,7 @@ interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
 }
 
 /** How a fixture writes one record of a collection. */
-export interface FixtureRecord<E, R> {
+interface FixtureRecord<E, R> {
   schema: TUnsafe<E>;
   /** The field that identifies an entry; its random values depend on it. */
   id: keyof E & string;

@@ -66,7 +66,7 @@ export interface Call<P = unknown, Q = unknown, B = unknown> extends Input<P, Q,
 }
 
 /** Path, query and headers as they were sent. */
-export interface SentInput {
+interface SentInput {
   params: Readonly<Record<string, string>>;
   /** The query without its question mark. */
   search: string;

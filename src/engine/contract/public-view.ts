@@ -43,7 +43,7 @@ interface PublicViewOptions<P, Omitted extends keyof P> {
   description?: string;
 }
 
-export interface PublicView<P extends TProperties, Omitted extends keyof P> {
+interface PublicView<P extends TProperties, Omitted extends keyof P> {
   schema: TObject<PublicFieldSchemas<P, Omitted>>;
   /** The record as this body: instants become timestamps, other values stay. */
   render(

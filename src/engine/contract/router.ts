@@ -4,7 +4,7 @@ import { type AnyOperation, METHODS, type Method } from "./operation.ts";
 export const MAX_HEADER_BYTES = 32 * 1024;
 
 /** The parts of a declaration that routing reads, of the emulated API and of the control API alike. */
-export interface Routable {
+interface Routable {
   method: Method;
   path: string;
 }

@@ -17,7 +17,7 @@ import {
 import { ByOrganization } from "./organizations/schema.ts";
 
 /** An auth configuration (2.11), with its organization. */
-export const AuthConfig = Type.Object({
+const AuthConfig = Type.Object({
   /** Any identifier, since 2.1 gives these no prefix. */
   id: Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$", examples: ["authcfg_example"] }),
   toolkit: Type.String({ minLength: 1 }),
@@ -25,7 +25,7 @@ export const AuthConfig = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   created_at: Instant(),
 });
-export type AuthConfig = Static<typeof AuthConfig>;
+type AuthConfig = Static<typeof AuthConfig>;
 
 export const { schema: AuthConfigBody, render: renderAuthConfig } = publicView(AuthConfig, {
   $id: "AuthConfig",
@@ -47,7 +47,7 @@ export const authConfigs = collection({
 export const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"];
 const TYPES = ["oauth2", "api_key", "basic"];
 
-export const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
+const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const toolkit = fields.toolkit ?? random.pick(TOOLKITS);
   const type = random.pick(TYPES);
@@ -63,7 +63,7 @@ export const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
 const record = fixtureRecord(AuthConfig, { omit: ["organization_id"] });
 type Entry = FixtureEntry<typeof record>;
 
-export const authConfigsFixture: FixtureReader = {
+const authConfigsFixture: FixtureReader = {
   keys: {
     auth_configs: ByOrganization(
       Type.Union([Type.Integer({ minimum: 0, maximum: 10_000 }), Type.Array(record.schema)]),

@@ -33,7 +33,7 @@ export const connections = collection({
 
 const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "calendar"] as const;
 
-export const makeConnection: Factory<Connection> = (fields, context) => {
+const makeConnection: Factory<Connection> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   // For example, `conn_drive` connects to Drive.
   const toolkitInId = TOOLKITS.find((toolkit) => fields.id?.includes(toolkit));

@@ -25,7 +25,7 @@ import {
 } from "./usage/rules.ts";
 
 /** The fields of an invoice are those of the billing events (G25). */
-export const Invoice = Type.Object({
+const Invoice = Type.Object({
   invoice_id: Id("inv_"),
   organization_id: Id("org_", belongsTo("organizations")),
   amount: Type.Number({ minimum: 0 }),
@@ -35,7 +35,7 @@ export const Invoice = Type.Object({
   /** The status that an invoice for a month's spending gets when it is due (G36); null for others. */
   settles: internal(Nullable(StringEnum(["paid", "failed"]))),
 });
-export type Invoice = Static<typeof Invoice>;
+type Invoice = Static<typeof Invoice>;
 
 export const invoices = collection({
   name: "invoices",
@@ -44,7 +44,7 @@ export const invoices = collection({
   timer: "invoice",
 });
 
-export const makeInvoice: Factory<Invoice> = (fields, context) => {
+const makeInvoice: Factory<Invoice> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   return {
     invoice_id: fields.invoice_id ?? context.createId("inv_"),
@@ -64,21 +64,21 @@ const invoiceEvent = {
   data: ["invoice_id", "organization_id", "amount", "currency", "status", "created_at"],
 } as const;
 
-export const invoiceCreated = event({
+const invoiceCreated = event({
   ...invoiceEvent,
   name: "invoice.created",
   summary: "An invoice was written",
   createsSubject: true,
 });
 
-export const invoicePaid = event({
+const invoicePaid = event({
   ...invoiceEvent,
   name: "invoice.paid",
   summary: "An invoice was paid",
   implies: { status: "paid" },
 });
 
-export const invoiceFailed = event({
+const invoiceFailed = event({
   ...invoiceEvent,
   name: "invoice.failed",
   summary: "The payment of an invoice failed",
@@ -86,7 +86,7 @@ export const invoiceFailed = event({
 });
 
 /** The event of each status; a draft emits none. */
-export const STATUS_EVENTS = {
+const STATUS_EVENTS = {
   draft: undefined,
   paid: invoicePaid,
   failed: invoiceFailed,
@@ -116,7 +116,7 @@ export function updateInvoiceTimers(tx: Transaction, { invoicing }: Settings): v
 }
 
 /** Handles `invoice` timers: at the end of a month, and when a payment is due. */
-export function runInvoicing(
+function runInvoicing(
   tx: Transaction,
   { subject, due, key }: { subject: string; due: number; key?: string },
 ): void {
@@ -169,7 +169,7 @@ function schedulePayment(tx: Transaction, { invoice_id, created_at }: Invoice): 
 }
 
 /** The API shows no invoices; state calls create and delete them, and emit the billing events (G18). */
-export const invoiceRules: StateRules<Invoice> = {
+const invoiceStateRules: StateRules<Invoice> = {
   insert(tx, record, actor) {
     tx.insert(invoices, record);
     if (actor.silent) return record;
@@ -199,7 +199,7 @@ export const invoicesResource = {
     record: fixtureRecord(Invoice, { needs: ["invoice_id"] }),
     factory: makeInvoice,
   }),
-  state: { invoices: invoiceRules },
+  state: { invoices: invoiceStateRules },
   timers: { invoice: runInvoicing },
   followSettings: updateInvoiceTimers,
 } satisfies Resource;

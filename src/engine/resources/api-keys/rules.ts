@@ -77,7 +77,7 @@ export function findKeyProblem(
 /**
  * Keys are made in the web console (section 2.15), so the keys of a sandbox come from its fixture and from state calls.
  */
-export const apiKeyState: StateRules<ApiKey> = {
+const apiKeyStateRules: StateRules<ApiKey> = {
   insert(tx, record) {
     requireDistinctKey(tx, record);
     // The spending of an earlier key with this id is removed.
@@ -107,5 +107,5 @@ export const apiKeysResource = {
   operations: [],
   factories: { api_keys: makeApiKey },
   fixture: apiKeysFixture,
-  state: { api_keys: apiKeyState },
+  state: { api_keys: apiKeyStateRules },
 } satisfies Resource;

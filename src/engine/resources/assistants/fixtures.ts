@@ -16,7 +16,7 @@ import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
 
-export const ASSISTANT_NAMES = [
+const ASSISTANT_NAMES = [
   "Onboarding Guide",
   "Release Notes",
   "Contract Reader",
@@ -27,7 +27,7 @@ export const ASSISTANT_NAMES = [
 ];
 
 /** The settings that a generated history changes, with their values. */
-export const VARIED_SETTINGS = {
+const VARIED_SETTINGS = {
   description: [
     "Answers questions of new colleagues.",
     "Answers from the handbook and says where it read it.",

@@ -6,7 +6,7 @@ import type { Resource } from "../../contract/resource.ts";
 import { DateOrInstant, Id, PageParameter, StringEnum, UserId } from "../../contract/schema.ts";
 import { isMember } from "../organizations/access.ts";
 import { assistantsFixture, makeAssistant, makeHistoryEntry } from "./fixtures.ts";
-import { assistantState } from "./rules.ts";
+import { assistantStateRules } from "./rules.ts";
 import {
   assistantHistory,
   assistants,
@@ -16,7 +16,7 @@ import {
   toHistoryGroup,
 } from "./schema.ts";
 
-export const listAssistantHistory = operation({
+const listAssistantHistory = operation({
   id: "assistants.list_history",
   section: "4.8",
   assumptions: ["G03", "G08", "G18", "G28"],
@@ -79,5 +79,5 @@ export const assistantsResource = {
   operations: [listAssistantHistory],
   factories: { assistants: makeAssistant, assistant_history: makeHistoryEntry },
   fixture: assistantsFixture,
-  state: { assistants: assistantState },
+  state: { assistants: assistantStateRules },
 } satisfies Resource;

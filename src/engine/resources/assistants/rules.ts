@@ -16,7 +16,7 @@ export function listChanges(before: Assistant, after: Assistant): FieldChange[] 
 }
 
 /** Distinguishes deletions and restorations from other updates by `deleted_at`. */
-export function classifyUpdate(before: Assistant, after: Assistant): "updated" | "deleted" | "restored" {
+function classifyUpdate(before: Assistant, after: Assistant): "updated" | "deleted" | "restored" {
   if (before.deleted_at === null && after.deleted_at !== null) return "deleted";
   if (before.deleted_at !== null && after.deleted_at === null) return "restored";
   return "updated";
@@ -26,7 +26,7 @@ export function classifyUpdate(before: Assistant, after: Assistant): "updated" |
  * Records a change to an assistant in its history and in the change log (G31). A restored assistant is in the change
  * log only, since the history of 4.8 has no action for it.
  */
-export function recordAssistantChange(
+function recordAssistantChange(
   tx: Transaction,
   assistant: Assistant,
   {
@@ -57,7 +57,7 @@ export function recordAssistantChange(
 }
 
 /** State calls create and delete assistants, and write the entries of the real service (G18, G31). */
-export const assistantState: StateRules<Assistant> = {
+export const assistantStateRules: StateRules<Assistant> = {
   insert(tx, record, actor) {
     tx.insert(assistants, record);
     recordAssistantChange(tx, record, { action: "created", changes: [], actor });

@@ -106,7 +106,7 @@ export async function* writeCsv(source: CsvSource, signal: AbortSignal): AsyncGe
   if (rows.length > 0) yield stringify(rows, options);
 }
 
-export const exportAuditLog = operation({
+const exportAuditLog = operation({
   id: "audit_logs.export",
   section: "4.15",
   assumptions: ["G02", "G03", "G08", "G28"],

@@ -11,7 +11,7 @@ import { expireRefreshToken, findRefreshToken, issueRefreshToken, signAccessToke
 
 const SUCCESS = { status: 200, schema: TokenGrant, headers: ["Cache-Control"] };
 
-export const createToken = operation({
+const createToken = operation({
   id: "auth.create_token",
   section: "G01",
   assumptions: ["G01", "G06"],
@@ -40,7 +40,7 @@ export const createToken = operation({
   handle: grantTokens,
 });
 
-export const refreshToken = operation({
+const refreshToken = operation({
   id: "auth.refresh_token",
   section: "G01",
   assumptions: ["G01", "G06"],

@@ -14,7 +14,7 @@ import {
   toChangeLogGroup,
 } from "./schema.ts";
 
-export const listChangeLogs = operation({
+const listChangeLogs = operation({
   id: "change_logs.list",
   section: "4.16",
   assumptions: ["G02", "G03", "G08", "G28", "G31"],

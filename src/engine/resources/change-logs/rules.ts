@@ -7,7 +7,7 @@ import { SYSTEM_USER_ID } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
 import { type ChangeLog, changeLogs, type FieldChange } from "./schema.ts";
 
-export interface RecordedChange {
+interface RecordedChange {
   organization_id: string;
   resource_type: ChangeLog["resource_type"];
   resource_id: string;

@@ -12,7 +12,7 @@ import { type Caller, MEMBER_ERRORS, requireMember } from "../organizations/acce
 import { connectorJobsFixture, makeConnectorJob } from "./fixtures.ts";
 import {
   completeJob,
-  connectorJobRules,
+  connectorJobStateRules,
   drawFailureTime,
   drawTotals,
   endJob,
@@ -48,7 +48,7 @@ const JOB_ASSUMED = {
   specified: ["/job_type"],
 };
 
-export const listConnectorJobs = operation({
+const listConnectorJobs = operation({
   id: "connector_jobs.list",
   section: "4.13",
   assumptions: ["G14", "G28"],
@@ -98,7 +98,7 @@ export const listConnectorJobs = operation({
   },
 });
 
-export const retrieveConnectorJob = operation({
+const retrieveConnectorJob = operation({
   id: "connector_jobs.retrieve",
   section: "4.13",
   assumptions: ["G14"],
@@ -113,7 +113,7 @@ export const retrieveConnectorJob = operation({
   handle: ({ world }, job) => renderJob(job, world),
 });
 
-export const triggerConnectorJob = operation({
+const triggerConnectorJob = operation({
   id: "connector_jobs.trigger",
   section: "4.13",
   assumptions: ["G14", "G34"],
@@ -153,7 +153,7 @@ export const triggerConnectorJob = operation({
   },
 });
 
-export const cancelConnectorJob = operation({
+const cancelConnectorJob = operation({
   id: "connector_jobs.cancel",
   section: "4.13",
   assumptions: ["G14"],
@@ -213,6 +213,6 @@ export const connectorJobsResource = {
   operations: [listConnectorJobs, retrieveConnectorJob, triggerConnectorJob, cancelConnectorJob],
   factories: { connector_jobs: makeConnectorJob },
   fixture: connectorJobsFixture,
-  state: { connector_jobs: connectorJobRules },
+  state: { connector_jobs: connectorJobStateRules },
   timers: { "connector.job": completeJob },
 } satisfies Resource;

@@ -27,14 +27,14 @@ const JOB_EVENT = {
   ],
 } as const;
 
-export const jobSucceeded = event({
+const jobSucceeded = event({
   ...JOB_EVENT,
   name: "connector.job.succeeded",
   summary: "A connector job has run its time",
   implies: { status: "succeeded" },
 });
 
-export const jobFailed = event({
+const jobFailed = event({
   ...JOB_EVENT,
   name: "connector.job.failed",
   summary: "A connector job failed",
@@ -48,7 +48,7 @@ export function getJobDuration({ connector_job_seconds }: Pick<Settings, "connec
   return Math.round(connector_job_seconds * 1000);
 }
 
-export type Totals = Pick<ConnectorJob, "bytes_total" | "rows_total">;
+type Totals = Pick<ConnectorJob, "bytes_total" | "rows_total">;
 
 /** The total bytes and rows of a sync. */
 export function drawTotals(random: Random): Totals {
@@ -99,10 +99,10 @@ export function drawFailure(
   return random.chance(rate) ? Math.round(duration_ms * share) : null;
 }
 
-export type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
+type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
 
 /** The figures at an instant; while the job runs, they depend on that instant alone (G14). */
-export function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
+function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
   const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
   if (status !== "running" || due === null) return { bytes_synced, rows_synced };
   const length = due - start_time;
@@ -111,7 +111,7 @@ export function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
 }
 
 /** Adds the figures of this instant to a job. */
-export function addCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
+function addCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
   return { ...job, ...calculateSynced(job, now) };
 }
 
@@ -133,7 +133,7 @@ type StartedJob = Pick<
 >;
 
 /** The plan of a job: its duration, its totals, and the milliseconds until it fails; null if it succeeds. */
-export interface JobPlan {
+interface JobPlan {
   duration_ms: number;
   totals: Totals;
   fails_after: number | null;
@@ -190,7 +190,7 @@ export function endJob(
 }
 
 /** Emits the event of a job that has ended; a cancelled job emits none. */
-export function emitOutcome(tx: Transaction, job: ConnectorJob): void {
+function emitOutcome(tx: Transaction, job: ConnectorJob): void {
   if (job.status === "succeeded") emit(tx, jobSucceeded, job);
   else if (job.status === "failed") emit(tx, jobFailed, job);
 }
@@ -203,7 +203,7 @@ export function completeJob(tx: Transaction, { subject, due }: { subject: string
   emitOutcome(tx, endJob(tx, job, { status, at: due }));
 }
 
-export const connectorJobRules: StateRules<ConnectorJob> = {
+export const connectorJobStateRules: StateRules<ConnectorJob> = {
   toPublic: (job, world) => addCurrentFigures(job, world.now),
   insert(tx, record, { settings }) {
     requireConsistent(tx, record);

@@ -40,7 +40,7 @@ export const { schema: ConnectorJobBody, render: renderFigures } = publicView(Co
   omit: ["organization_id"],
 });
 
-export interface JobFilter {
+interface JobFilter {
   connection_id?: string | undefined;
   job_type?: string | undefined;
   status?: string | undefined;

@@ -9,7 +9,7 @@ import { requireCallable } from "../webhooks/schema.ts";
 import { connectorNotificationsFixture, makeNotificationConfig } from "./fixtures.ts";
 import {
   callWebhook,
-  connectorNotificationRules,
+  connectorNotificationStateRules,
   findConfig,
   notifyOfEvents,
   sendNotificationEmail,
@@ -43,7 +43,7 @@ const CONFIG_ASSUMED = {
   fields: { "/organization_id": "G15", "/updated_at": "G15", "/notifications/*": "G15" },
 };
 
-export const retrieveNotifications = operation({
+const retrieveNotifications = operation({
   ...COMMON,
   id: "connector_notifications.retrieve",
   assumed: CONFIG_ASSUMED,
@@ -54,7 +54,7 @@ export const retrieveNotifications = operation({
   handle: ({ params, world }) => renderConfig(findConfig(world, params.organization_id), world),
 });
 
-export const updateNotifications = operation({
+const updateNotifications = operation({
   ...COMMON,
   id: "connector_notifications.update",
   assumed: CONFIG_ASSUMED,
@@ -71,7 +71,7 @@ export const updateNotifications = operation({
   },
 });
 
-export const testNotification = operation({
+const testNotification = operation({
   ...COMMON,
   id: "connector_notifications.test",
   assumed: { envelope: "G15", body: "G15" },
@@ -138,6 +138,6 @@ export const connectorNotificationsResource = {
   operations: [retrieveNotifications, updateNotifications, testNotification],
   factories: { connector_notifications: makeNotificationConfig },
   fixture: connectorNotificationsFixture,
-  state: { connector_notifications: connectorNotificationRules },
+  state: { connector_notifications: connectorNotificationStateRules },
   onEvents: notifyOfEvents,
 } satisfies Resource;

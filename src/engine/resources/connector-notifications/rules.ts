@@ -109,7 +109,7 @@ export function sendNotificationEmail(
 }
 
 /** One config per organization; deleting it is the same as having no rules. */
-export const connectorNotificationRules: StateRules<NotificationConfig> = {
+export const connectorNotificationStateRules: StateRules<NotificationConfig> = {
   update(tx, before, after) {
     const updated_at = after.updated_at === before.updated_at ? tx.now : after.updated_at;
     const notifications = toStoredRules(after.notifications);

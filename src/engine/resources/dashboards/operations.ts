@@ -11,7 +11,7 @@ import { dashboards, type ShareLink, shareLinks } from "./schema.ts";
 
 const REVOKE_CAPABILITY = "report-create";
 
-export const revokeShareLink = operation({
+const revokeShareLink = operation({
   id: "share_links.revoke",
   section: "4.12",
   assumptions: ["G02", "G03"],
@@ -52,7 +52,7 @@ export const revokeShareLink = operation({
   },
 });
 
-export const resolveShareLink = operation({
+const resolveShareLink = operation({
   id: "share_links.resolve",
   section: "G19",
   assumptions: ["G02", "G19"],
@@ -77,11 +77,11 @@ export const resolveShareLink = operation({
 });
 
 /** Revokes a link, which stays and has the time of its first revocation (3.4). */
-export function revokeLink(link: ShareLink, now: number): ShareLink {
+function revokeLink(link: ShareLink, now: number): ShareLink {
   return link.status === "revoked" ? link : { ...link, status: "revoked", revoked_at: now };
 }
 
-const shareLinkState: StateRules<ShareLink> = {
+const shareLinkStateRules: StateRules<ShareLink> = {
   insert: (tx, record) => tx.insert(shareLinks, requireConsistent(tx, record)),
   update: (tx, _before, after) => tx.put(shareLinks, requireConsistent(tx, after)),
 };
@@ -101,5 +101,5 @@ export const dashboardsResource = {
   operations: [revokeShareLink, resolveShareLink],
   factories: { dashboards: makeDashboard, share_links: makeShareLink },
   fixture: dashboardsFixture,
-  state: { share_links: shareLinkState },
+  state: { share_links: shareLinkStateRules },
 } satisfies Resource;

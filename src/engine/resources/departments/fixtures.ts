@@ -94,7 +94,7 @@ export const departmentsFixture: FixtureReader = {
 };
 
 /** Lists the departments that the fixture names, with their paths in the document. */
-export function readDepartmentEntries(fixture: FixtureData): { entry: Entry; path: (string | number)[] }[] {
+function readDepartmentEntries(fixture: FixtureData): { entry: Entry; path: (string | number)[] }[] {
   const [first] = (fixture["organizations"] ?? []) as { id: string }[];
   return Object.entries({ departments: first?.id, ...SHORTHANDS }).flatMap(([key, organization_id]) =>
     readEntries(fixture, key, record).map((entry, position) => ({

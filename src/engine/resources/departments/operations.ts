@@ -6,7 +6,7 @@ import { Id, Nullable } from "../../contract/schema.ts";
 import { recordAudit } from "../audit-logs/rules.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { departmentsFixture, makeDepartment } from "./fixtures.ts";
-import { departmentState, moveDepartment, toReparentedEntry, wouldCycle } from "./rules.ts";
+import { departmentStateRules, moveDepartment, toReparentedEntry, wouldCycle } from "./rules.ts";
 import { DepartmentBody, departments, renderDepartment } from "./schema.ts";
 
 export const reparentDepartment = operation({
@@ -58,5 +58,5 @@ export const departmentsResource = {
   operations: [reparentDepartment],
   factories: { departments: makeDepartment },
   fixture: departmentsFixture,
-  state: { departments: departmentState },
+  state: { departments: departmentStateRules },
 } satisfies Resource;

@@ -37,7 +37,7 @@ export function moveDepartment(
 }
 
 /** Everything below a department, parents before their children. */
-export function listDescendants(world: WorldReader, { id }: Department): Department[] {
+function listDescendants(world: WorldReader, { id }: Department): Department[] {
   const descendants = [...world.index(departments, "by_parent", id)];
   // The loop also reaches the departments that it adds.
   for (const current of descendants)
@@ -62,7 +62,7 @@ export function toReparentedEntry(before: Department, parent: Department | undef
 }
 
 /** Path and depth always follow from the parent. No change creates a cycle. */
-export const departmentState: StateRules<Department> = {
+export const departmentStateRules: StateRules<Department> = {
   insert(tx, record, actor) {
     const position = derivePath(record.id, requireParent(tx, record));
     refuseContradiction(record, position, position);

@@ -8,7 +8,7 @@ import { examineFile, examineUpload } from "./examine-file.ts";
 import { filesFixture, makeFile } from "./fixtures.ts";
 import {
   expireUpload,
-  fileState,
+  fileStateRules,
   insertFile,
   requireCompletedUpload,
   requireValidNameAndType,
@@ -40,7 +40,7 @@ const FILE_ASSUMED = Object.fromEntries(
     .map((name) => [`/${name}`, "G13"]),
 );
 
-export const createUploadUrl = operation({
+const createUploadUrl = operation({
   id: "files.create_upload_url",
   section: "4.6",
   assumptions: ["G13"],
@@ -97,7 +97,7 @@ export const createUploadUrl = operation({
   },
 });
 
-export const registerFile = operation({
+const registerFile = operation({
   id: "files.register",
   section: "4.6",
   assumptions: ["G13", "G25"],
@@ -139,7 +139,7 @@ export const registerFile = operation({
   },
 });
 
-export const uploadFile = operation({
+const uploadFile = operation({
   id: "files.upload",
   section: "4.6",
   assumptions: ["G13", "G25", "G43"],
@@ -185,6 +185,6 @@ export const filesResource = {
   operations: [createUploadUrl, registerFile, uploadFile, putUpload, cancelUpload],
   factories: { files: makeFile },
   fixture: filesFixture,
-  state: { files: fileState },
+  state: { files: fileStateRules },
   timers: { expiry: expireUpload },
 } satisfies Resource;

@@ -37,14 +37,14 @@ export const fileEvent = {
   ],
 } as const;
 
-export const fileUploaded = event({
+const fileUploaded = event({
   ...fileEvent,
   name: "file.uploaded",
   summary: "A file was uploaded",
   createsSubject: true,
 });
 
-export const fileDeleted = event({ ...fileEvent, name: "file.deleted", summary: "A file was deleted" });
+const fileDeleted = event({ ...fileEvent, name: "file.deleted", summary: "A file was deleted" });
 
 export const FILE_EVENTS = [fileUploaded, fileDeleted] as const;
 
@@ -172,7 +172,7 @@ function needsBytes(upload: Upload | undefined): boolean {
   return upload?.status === "open" || (upload?.status === "complete" && upload.file_id === null);
 }
 
-export const fileState: StateRules<FileObject> = {
+export const fileStateRules: StateRules<FileObject> = {
   insert(tx, record, actor) {
     tx.insert(files, record);
     if (!actor.silent) emit(tx, fileUploaded, record);

@@ -93,7 +93,7 @@ export const uncropImage = operation({
 
 type UncropCall = Call<unknown, unknown, UncropFields>;
 
-export interface GeneratedImage {
+interface GeneratedImage {
   bytes: Uint8Array;
   /** Undefined for provider_b, which consumes no credits. */
   credits?: number;

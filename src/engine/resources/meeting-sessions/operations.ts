@@ -9,15 +9,15 @@ import { formatClockTime, toOneLine, toSrt } from "../transcriptions/formats.ts"
 import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
 import {
   addSpokenLine,
-  logState,
+  logStateRules,
   MANAGED_SESSION_ERRORS,
-  recordingState,
+  recordingStateRules,
   requireManagedSession,
   requireSession,
   SESSION_ERRORS,
-  sessionState,
+  sessionStateRules,
   stopSession,
-  transcriptState,
+  transcriptStateRules,
   updateLineTimers,
 } from "./rules.ts";
 import {
@@ -48,7 +48,7 @@ const WRITERS: Record<ExportFormat, (entries: Iterable<TranscriptEntry>) => unkn
   json: (entries) => Array.from(entries, renderTranscript),
 };
 
-export const exportTranscript = operation({
+const exportTranscript = operation({
   id: "meeting_sessions.export_transcript",
   section: "4.1",
   assumptions: ["G03", "G16", "G28"],
@@ -77,7 +77,7 @@ export const exportTranscript = operation({
   },
 });
 
-export const deletePermanently = operation({
+const deletePermanently = operation({
   id: "meeting_sessions.delete_permanently",
   section: "4.2",
   assumptions: ["G16"],
@@ -96,7 +96,7 @@ export const deletePermanently = operation({
   },
 });
 
-export const stopMeeting = operation({
+const stopMeeting = operation({
   id: "meeting_sessions.stop",
   section: "G16",
   assumptions: ["G16"],
@@ -143,9 +143,9 @@ export const meetingSessionsResource = {
   timers: { "meeting.line": addSpokenLine },
   followSettings: updateLineTimers,
   state: {
-    meeting_sessions: sessionState,
-    meeting_transcripts: transcriptState,
-    meeting_logs: logState,
-    meeting_recordings: recordingState,
+    meeting_sessions: sessionStateRules,
+    meeting_transcripts: transcriptStateRules,
+    meeting_logs: logStateRules,
+    meeting_recordings: recordingStateRules,
   },
 } satisfies Resource;

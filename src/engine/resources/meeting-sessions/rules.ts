@@ -117,8 +117,8 @@ function createStreamedRules<R extends StoredRecord & { session_id: string }>(
   } satisfies StateRules<R>;
 }
 
-export const logState = createStreamedRules("log", meetingLogs);
-export const transcriptState = createStreamedRules(
+export const logStateRules = createStreamedRules("log", meetingLogs);
+export const transcriptStateRules = createStreamedRules(
   "transcript",
   meetingTranscripts,
   ({ start_time, end_time }) => {
@@ -128,7 +128,7 @@ export const transcriptState = createStreamedRules(
 );
 
 function writeLog(tx: Transaction, session_id: string, message: string): void {
-  logState.insert(tx, { id: tx.createId("mblog_"), session_id, at: tx.now, level: "info", message });
+  logStateRules.insert(tx, { id: tx.createId("mblog_"), session_id, at: tx.now, level: "info", message });
 }
 
 /** Ends a running session and keeps its data (3.7); a session that has ended stays as it is (G16). */
@@ -170,7 +170,7 @@ function startRecording(tx: Transaction, { session_id, started_at, ended_at }: M
 }
 
 /** State calls create sessions and add to them, in place of the assistant in a meeting (G16). */
-export const sessionState: StateRules<MeetingSession> = {
+export const sessionStateRules: StateRules<MeetingSession> = {
   insert(tx, record, { settings }) {
     requireValid(tx, record);
     tx.insert(meetingSessions, record);
@@ -216,7 +216,7 @@ function requireValid(tx: Transaction, { status, started_at, ended_at }: Meeting
 }
 
 /** `has_recording` of a session follows from its recordings. */
-export const recordingState: StateRules<MeetingRecording> = {
+export const recordingStateRules: StateRules<MeetingRecording> = {
   insert(tx, record) {
     tx.update(meetingSessions, record.session_id, { has_recording: true });
     return tx.insert(meetingRecordings, record);
@@ -274,7 +274,7 @@ export function addSpokenLine(tx: Transaction, { subject, due }: { subject: stri
   const theme = THEMES.find(({ titles }) => titles.includes(session.title)) ?? THEMES[0]!;
   const text = lineCount === 0 ? random.pick(theme.opening) : theme.body[lineCount % theme.body.length]!;
   const end_time = roundToMilliseconds((due - session.started_at) / 1000);
-  transcriptState.insert(tx, {
+  transcriptStateRules.insert(tx, {
     transcript_id: tx.createId("mbtrans_"),
     text,
     confidence: random.int(86, 99) / 100,

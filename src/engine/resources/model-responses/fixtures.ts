@@ -11,12 +11,10 @@ import { ReplyRule, replyRules } from "./schema.ts";
 const MAX_DELAY_MS = 3_600_000;
 
 /** A rule has one of these. */
-export const REPLY_KINDS = ["reply", "sequence", "error"] as const;
+const REPLY_KINDS = ["reply", "sequence", "error"] as const;
 
 /** Finds a mistake that the schema cannot express; undefined for a valid rule. */
-export function findRuleProblem(
-  rule: Partial<ReplyRule>,
-): { field: keyof ReplyRule; message: string } | undefined {
+function findRuleProblem(rule: Partial<ReplyRule>): { field: keyof ReplyRule; message: string } | undefined {
   const kinds = REPLY_KINDS.filter((name) => rule[name] !== undefined);
   if (kinds.length > 1) return { field: kinds[1]!, message: "a rule has one of reply, sequence and error" };
   const { error, delay } = rule;
@@ -29,7 +27,7 @@ export function findRuleProblem(
   return undefined;
 }
 
-export const replyRuleState: StateRules<ReplyRule> = {
+const replyRuleStateRules: StateRules<ReplyRule> = {
   insert: (tx, rule) => tx.insert(replyRules, requireValid(rule)),
   update(tx, before, after) {
     const changedKinds = REPLY_KINDS.filter((name) => after[name] !== before[name]);
@@ -51,7 +49,7 @@ function requireValid(rule: ReplyRule): ReplyRule {
 const REPLIES = ["Noted.", "Understood, thank you.", "Here is the answer you asked for."];
 
 /** Makes a rule: without a position it is the last one, without an answer it is given a text. */
-export const makeReplyRule: Factory<ReplyRule> = (fields, context) => {
+const makeReplyRule: Factory<ReplyRule> = (fields, context) => {
   const {
     id = context.createId("reply_"),
     match = {},
@@ -69,7 +67,7 @@ function findNextPosition(world: RecordLookup): number {
 
 const record = fixtureRecord(ReplyRule, { needs: ["match"], omit: ["position", "turn"] });
 
-export const replyRulesFixture: FixtureReader = {
+const replyRulesFixture: FixtureReader = {
   keys: {
     reply_rules: Type.Array(record.schema, { description: "Tried in this order; the first match replies" }),
   },
@@ -97,5 +95,5 @@ export const modelResponsesResource = {
   operations: [createModelResponse],
   factories: { reply_rules: makeReplyRule },
   fixture: replyRulesFixture,
-  state: { reply_rules: replyRuleState },
+  state: { reply_rules: replyRuleStateRules },
 } satisfies Resource;

@@ -9,7 +9,7 @@ import { listSpendingFigures } from "../usage/spending.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
 
 /** The parts of a request that reply rules match. */
-export interface MatchedRequest {
+interface MatchedRequest {
   model: string;
   question: string;
   file_ids: readonly string[];

@@ -30,12 +30,12 @@ const CLOSINGS = [
   "Nothing else in it bears on your question.",
 ];
 
-export interface ReplySources {
+interface ReplySources {
   quotes: readonly Passage[];
   pictures: readonly AttachedPicture[];
 }
 
-export interface AttachedPicture {
+interface AttachedPicture {
   filename: string;
   /** Undefined if the bytes cannot be decoded. */
   picture: Picture | undefined;

@@ -36,7 +36,7 @@ export const makeModel: Factory<Model> = (fields, { random }) => {
   };
 };
 
-export function toModelId(key: string): string {
+function toModelId(key: string): string {
   return `model_${key.replaceAll(/[^A-Za-z0-9_-]/g, "-")}`;
 }
 

@@ -22,7 +22,7 @@ function listActiveModels(world: WorldReader) {
   return { models: Array.from(active, renderModel), total_count: active.size };
 }
 
-export const listOrganizationModels = operation({
+const listOrganizationModels = operation({
   id: "models.list_for_organization",
   section: "4.18",
   assumptions: ["G21", "G22"],
@@ -75,7 +75,7 @@ export const listModels = operation({
   handle: ({ world }) => listActiveModels(world),
 });
 
-export const listModelsV2 = operation({
+const listModelsV2 = operation({
   id: "models.list_v2",
   section: "4.18",
   assumptions: ["G21", "G37"],
@@ -102,7 +102,7 @@ export const listModelsV2 = operation({
   handle: ({ world }) => listActiveModels(world),
 });
 
-const modelState: StateRules<Model> = {
+const modelStateRules: StateRules<Model> = {
   insert: (tx, record) => tx.insert(models, requireUniqueKey(tx, record)),
   update: (tx, _before, after) => tx.put(models, requireUniqueKey(tx, after)),
 };
@@ -121,5 +121,5 @@ export const modelsResource = {
   operations: [listOrganizationModels, listModels, listModelsV2],
   factories: { models: makeModel },
   fixture: modelsFixture,
-  state: { models: modelState },
+  state: { models: modelStateRules },
 } satisfies Resource;

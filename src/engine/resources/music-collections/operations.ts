@@ -9,7 +9,7 @@ import { isMember } from "../organizations/access.ts";
 import { makeMusicCollection, makeTrack, musicCollectionsFixture } from "./fixtures.ts";
 import { musicCollections, renderTrack, type Track, TrackBody, tracks } from "./schema.ts";
 
-export const listTracks = operation({
+const listTracks = operation({
   id: "music_collections.list_tracks",
   section: "4.4",
   assumptions: ["G03", "G08", "G39"],
@@ -54,7 +54,7 @@ export const listTracks = operation({
 });
 
 /** The positions of a collection stay 0, 1, 2 …: a track in between moves the later ones (2.3). */
-export const trackState: StateRules<Track> = {
+const trackStateRules: StateRules<Track> = {
   insert(tx, record) {
     requireReferencedRecord(tx, musicCollections, { field: "collection_id", id: record.collection_id });
     requirePosition(record, countTracks(tx, record.collection_id));
@@ -101,5 +101,5 @@ export const musicCollectionsResource = {
   operations: [listTracks],
   factories: { music_collections: makeMusicCollection, tracks: makeTrack },
   fixture: musicCollectionsFixture,
-  state: { tracks: trackState },
+  state: { tracks: trackStateRules },
 } satisfies Resource;

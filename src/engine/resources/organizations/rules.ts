@@ -6,7 +6,7 @@ import { apiKeys } from "../api-keys/schema.ts";
 import { users } from "../users/schema.ts";
 import { Organization, organizations } from "./schema.ts";
 
-export const makeOrganization: Factory<Organization> = (fields, context) => ({
+const makeOrganization: Factory<Organization> = (fields, context) => ({
   id: fields.id ?? context.createId("org_"),
   name: fields.name ?? inventCompany(context),
   type: fields.type ?? "company",
@@ -15,7 +15,7 @@ export const makeOrganization: Factory<Organization> = (fields, context) => ({
 });
 
 /** The service has no call that creates or deletes an organization; state calls do, with everything that it owns. */
-export const organizationState: StateRules<Organization> = {
+const organizationStateRules: StateRules<Organization> = {
   /** A key moves to another organization of its user; if there is none, it is deleted with the organization. */
   remove(tx, { id }) {
     for (const key of tx.all(apiKeys)) {
@@ -37,5 +37,5 @@ export const organizationsResource = {
     factory: makeOrganization,
     dependsOn: ["locale"],
   }),
-  state: { organizations: organizationState },
+  state: { organizations: organizationStateRules },
 } satisfies Resource;

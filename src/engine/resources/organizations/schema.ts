@@ -3,7 +3,7 @@ import { keysBelongTo } from "../../contract/references.ts";
 import { Id, MapOf, Nullable, StringEnum } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-export const ORGANIZATION_TYPES = ["company", "personal"] as const;
+const ORGANIZATION_TYPES = ["company", "personal"] as const;
 export const PLANS = ["standard", "premium", "enterprise"] as const;
 
 export const Organization = Type.Object({

@@ -12,7 +12,7 @@ import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { Message, messages, Thread, threads } from "./schema.ts";
 
-export const THREAD_TITLES = [
+const THREAD_TITLES = [
   "Travel policy questions",
   "Quarterly planning notes",
   "Rollout of the new handbook",
@@ -21,7 +21,7 @@ export const THREAD_TITLES = [
   "Budget clarifications",
 ];
 
-export const EXCHANGES: readonly (readonly [question: string, answer: string])[] = [
+const EXCHANGES: readonly (readonly [question: string, answer: string])[] = [
   [
     "Can you summarise the travel policy for me?",
     "Trips under four hours go by train; everything above needs the approval of your lead.",

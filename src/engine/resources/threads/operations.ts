@@ -7,7 +7,7 @@ import type { Resource } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ROLE, explainRefusal, isAdministrator, isMember } from "../organizations/access.ts";
 import { makeMessage, makeThread, threadsFixture } from "./fixtures.ts";
-import { messageState, threadDeleted, threadState } from "./rules.ts";
+import { messageStateRules, threadDeleted, threadStateRules } from "./rules.ts";
 import { messages, threads } from "./schema.ts";
 
 export const deleteThread = operation({
@@ -63,5 +63,5 @@ export const threadsResource = {
   operations: [deleteThread],
   factories: { threads: makeThread, messages: makeMessage },
   fixture: threadsFixture,
-  state: { threads: threadState, messages: messageState },
+  state: { threads: threadStateRules, messages: messageStateRules },
 } satisfies Resource;

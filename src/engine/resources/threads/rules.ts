@@ -27,18 +27,18 @@ const MESSAGE_EVENT = {
   data: ["message_id", "thread_id", "role", "content", "created_at"],
 } as const;
 
-export const messageCreated = event({
+const messageCreated = event({
   ...MESSAGE_EVENT,
   name: "message.created",
   summary: "A message was added to a thread",
   createsSubject: true,
 });
-export const messageUpdated = event({
+const messageUpdated = event({
   ...MESSAGE_EVENT,
   name: "message.updated",
   summary: "A message was changed",
 });
-export const messageDeleted = event({
+const messageDeleted = event({
   ...MESSAGE_EVENT,
   name: "message.deleted",
   summary: "A message was deleted",
@@ -52,13 +52,13 @@ const THREAD_EVENT = {
   data: ["thread_id", "organization_id", "owner_id", "title", "created_at"],
 } as const;
 
-export const threadCreated = event({
+const threadCreated = event({
   ...THREAD_EVENT,
   name: "thread.created",
   summary: "A thread was created",
   createsSubject: true,
 });
-export const threadUpdated = event({
+const threadUpdated = event({
   ...THREAD_EVENT,
   name: "thread.updated",
   summary: "A thread was changed",
@@ -81,12 +81,12 @@ export const THREAD_EVENTS = [
 ] as const;
 
 /** State calls create and delete threads and messages, and emit the events of the real service (G18). */
-export const threadState = createEmittingRules(threads, {
+export const threadStateRules = createEmittingRules(threads, {
   created: threadCreated,
   updated: threadUpdated,
   deleted: threadDeleted,
 });
-export const messageState = createEmittingRules(messages, {
+export const messageStateRules = createEmittingRules(messages, {
   created: messageCreated,
   updated: messageUpdated,
   deleted: messageDeleted,

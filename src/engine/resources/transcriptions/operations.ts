@@ -19,7 +19,7 @@ import {
   toSrt,
   toVtt,
 } from "./formats.ts";
-import { completeTranscription, sentenceState, transcriptionState } from "./rules.ts";
+import { completeTranscription, sentenceStateRules, transcriptionStateRules } from "./rules.ts";
 import {
   renderSentence,
   type Sentence,
@@ -72,7 +72,7 @@ const COMMON = {
   access: requireTranscription,
 };
 
-export const listSentences = operation({
+const listSentences = operation({
   ...COMMON,
   id: "transcriptions.list_sentences",
   section: "4.11",
@@ -103,7 +103,7 @@ export const listSentences = operation({
   },
 });
 
-export const listParagraphs = operation({
+const listParagraphs = operation({
   ...COMMON,
   id: "transcriptions.list_paragraphs",
   section: "G17",
@@ -116,8 +116,8 @@ export const listParagraphs = operation({
   },
 });
 
-export const exportSrt = createSubtitlesOperation("srt", { title: "SRT", type: "text/plain", write: toSrt });
-export const exportVtt = createSubtitlesOperation("vtt", { title: "WebVTT", type: "text/vtt", write: toVtt });
+const exportSrt = createSubtitlesOperation("srt", { title: "SRT", type: "text/plain", write: toSrt });
+const exportVtt = createSubtitlesOperation("vtt", { title: "WebVTT", type: "text/vtt", write: toVtt });
 
 interface Format {
   title: string;
@@ -204,5 +204,5 @@ export const transcriptionsResource = {
   factories: { transcriptions: makeTranscription, sentences: makeSentence },
   fixture: transcriptionsFixture,
   timers: { "transcription.step": completeTranscription },
-  state: { transcriptions: transcriptionState, sentences: sentenceState },
+  state: { transcriptions: transcriptionStateRules, sentences: sentenceStateRules },
 } satisfies Resource;

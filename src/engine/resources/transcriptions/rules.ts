@@ -61,7 +61,7 @@ export function roundToMilliseconds(seconds: number): number {
 }
 
 /** No endpoint creates transcriptions, so state calls create and delete them (G17). */
-export const transcriptionState: StateRules<Transcription> = {
+export const transcriptionStateRules: StateRules<Transcription> = {
   insert(tx, record, { settings }) {
     tx.insert(transcriptions, record);
     if (record.status === "processing") scheduleCompletion(tx, record.transcription_id, settings);
@@ -90,7 +90,7 @@ export const transcriptionState: StateRules<Transcription> = {
   },
 };
 
-export const sentenceState: StateRules<Sentence> = {
+export const sentenceStateRules: StateRules<Sentence> = {
   insert(tx, record) {
     requireValidSpan(record);
     tx.insert(sentences, record);

@@ -69,7 +69,7 @@ const PEOPLE = [
   "Ines Duarte",
 ];
 
-export interface SentenceOptions {
+interface SentenceOptions {
   random: Random;
   pii_redaction: readonly string[] | null;
 }

@@ -5,7 +5,7 @@ import { Id, Instant, Nullable, NullableInstant, StringEnum, UserId } from "../.
 import { collection } from "../../state/collection.ts";
 
 /** For example `person_name`; its alphabet is limited, because it is sent in a header. */
-export const PiiPolicy = Type.String({ pattern: "^[a-z][a-z_]{0,63}$", examples: ["person_name"] });
+const PiiPolicy = Type.String({ pattern: "^[a-z][a-z_]{0,63}$", examples: ["person_name"] });
 
 export const Transcription = Type.Object({
   transcription_id: Id("trans_"),

@@ -25,7 +25,7 @@ import {
 import { toUsageId, type Usage, UsageLimits, usage } from "./schema.ts";
 import { emitThresholdEvents } from "./spending.ts";
 
-export const retrieveUsageLimits = operation({
+const retrieveUsageLimits = operation({
   id: "usage.retrieve_limits",
   section: "4.17",
   assumptions: ["G03", "G08", "G33"],
@@ -105,7 +105,7 @@ function renderKeyFigures(world: WorldReader, row: Usage, spentMicro: number) {
   return { api_key_id, api_key_name, monthly_limit, current_usage, utilization_percentage, status };
 }
 
-export const usageRules: StateRules<Usage> = {
+export const usageStateRules: StateRules<Usage> = {
   toPublic({ spent, ...row }, world) {
     const months = Object.entries(spent)
       .map(([month, micro]) => [formatMonth(world, Number(month)), fromMicro(micro)] as const)
@@ -183,5 +183,5 @@ export const usageResource = {
   operations: [retrieveUsageLimits],
   factories: { usage: makeUsage },
   fixture: usageFixture,
-  state: { usage: usageRules },
+  state: { usage: usageStateRules },
 } satisfies Resource;

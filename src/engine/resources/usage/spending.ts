@@ -36,7 +36,7 @@ const BudgetFigures = Type.Object({
 type BudgetFigures = Static<typeof BudgetFigures>;
 
 /** A month's budget as usage events show it (G25). */
-export function toBudgetFigures(organization_id: string, budget: Budget): BudgetFigures {
+function toBudgetFigures(organization_id: string, budget: Budget): BudgetFigures {
   const { scope, api_key_id, limit, spentMicro } = budget;
   const { monthly_limit, current_usage, utilization_percentage } = renderLimitFigures(spentMicro, limit);
   return { organization_id, scope, api_key_id, monthly_limit, current_usage, utilization_percentage };
@@ -91,14 +91,14 @@ const CROSSING_EVENT = {
   ],
 } as const;
 
-export const usageThreshold = event({
+const usageThreshold = event({
   ...CROSSING_EVENT,
   about: { ...budgets, invent: inventBudget(80) },
   name: "usage.threshold",
   summary: "80 percent of a month's budget are spent",
 });
 
-export const usageLimit = event({
+const usageLimit = event({
   ...CROSSING_EVENT,
   about: { ...budgets, invent: inventBudget(100) },
   name: "usage.limit",

@@ -7,10 +7,10 @@ import { apiKeys } from "../api-keys/schema.ts";
 import { explainRefusal, isMember } from "../organizations/access.ts";
 import { OrganizationSummary, organizations } from "../organizations/schema.ts";
 import { makeUser, usersFixture } from "./fixtures.ts";
-import { userState } from "./rules.ts";
+import { userStateRules } from "./rules.ts";
 import { users } from "./schema.ts";
 
-export const setCurrentOrganization = operation({
+const setCurrentOrganization = operation({
   id: "users.set_current_organization",
   section: "4.5",
   assumptions: ["G03", "G32"],
@@ -59,5 +59,5 @@ export const usersResource = {
   operations: [setCurrentOrganization],
   factories: { users: makeUser },
   fixture: usersFixture,
-  state: { users: userState },
+  state: { users: userStateRules },
 } satisfies Resource;

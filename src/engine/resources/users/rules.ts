@@ -18,7 +18,7 @@ const userEvent = {
 } as const;
 
 /** Its data has the three fields that 6.2 shows. */
-export const userCreated = event({
+const userCreated = event({
   name: "user.created",
   section: "6.2",
   summary: "A user was created",
@@ -27,11 +27,11 @@ export const userCreated = event({
   createsSubject: true,
 });
 
-export const userUpdated = event({ ...userEvent, name: "user.updated", summary: "A user was changed" });
+const userUpdated = event({ ...userEvent, name: "user.updated", summary: "A user was changed" });
 
-export const userDeleted = event({ ...userEvent, name: "user.deleted", summary: "A user was deleted" });
+const userDeleted = event({ ...userEvent, name: "user.deleted", summary: "A user was deleted" });
 
-export const userVerified = event({
+const userVerified = event({
   ...userEvent,
   name: "user.verified",
   summary: "A user's e-mail address was verified",
@@ -49,7 +49,7 @@ interface UserChange {
 }
 
 /** Only state calls create and delete users (G18); each organization of the user gets the event. */
-export const userState: StateRules<User> = {
+export const userStateRules: StateRules<User> = {
   insert(tx, record, actor) {
     requireMembershipForCapabilities(record);
     tx.insert(users, record);

@@ -162,7 +162,7 @@ export const vectorStoresFixture: FixtureReader = {
   },
 };
 
-export const STORE_NAMES = [
+const STORE_NAMES = [
   "Employee handbook",
   "Product knowledge",
   "Support articles",

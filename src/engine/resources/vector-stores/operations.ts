@@ -12,12 +12,12 @@ import {
   getProcessingMs,
   renderStatus,
   scheduleStep,
-  storeFileState,
-  vectorStoreState,
+  storeFileStateRules,
+  vectorStoreStateRules,
 } from "./rules.ts";
 import { ProcessingStatus, storeFiles, toStoreFileId, vectorStores } from "./schema.ts";
 
-export const retrieveFileStatus = operation({
+const retrieveFileStatus = operation({
   id: "store_files.retrieve_status",
   section: "4.9",
   assumptions: ["G02", "G03", "G11", "G34"],
@@ -44,7 +44,7 @@ export const retrieveFileStatus = operation({
   handle: ({ world }, file) => renderStatus(file, world),
 });
 
-export const attachFile = operation({
+const attachFile = operation({
   id: "store_files.attach",
   section: "G12",
   assumptions: ["G03", "G11", "G12", "G34"],
@@ -95,6 +95,6 @@ export const vectorStoresResource = {
   operations: [retrieveFileStatus, attachFile],
   factories: { vector_stores: makeVectorStore, store_files: makeStoreFile },
   fixture: vectorStoresFixture,
-  state: { vector_stores: vectorStoreState, store_files: storeFileState },
+  state: { vector_stores: vectorStoreStateRules, store_files: storeFileStateRules },
   timers: { "file.step": advanceFile },
 } satisfies Resource;

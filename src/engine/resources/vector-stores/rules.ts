@@ -65,7 +65,7 @@ export function getStepEnd({ started_at, processing_ms }: Processing, step: Step
 export const UNSUPPORTED_TYPE = "unsupported file type";
 
 /** Adds the progress at `now` to a file. */
-export function addCurrentProgress(file: StoreFile, now: number): StoreFile {
+function addCurrentProgress(file: StoreFile, now: number): StoreFile {
   return file.status === "processing" ? { ...file, ...calculateProgress(file, now) } : file;
 }
 
@@ -128,7 +128,7 @@ function findFailure(world: WorldReader, file: FileObject): ProcessingFailure | 
 }
 
 /** Completes the processing (3.1) and emits the event (G11). */
-export function completeFile(
+function completeFile(
   tx: Transaction,
   file: StoreFile,
   { at, silent }: { at: number; silent: boolean },
@@ -147,14 +147,14 @@ export function completeFile(
 }
 
 /** A failed file keeps its progress (G11). */
-export function toFailed(file: StoreFile, at: number, error_message: string): StoreFile {
+function toFailed(file: StoreFile, at: number, error_message: string): StoreFile {
   const { progress_percent } = calculateProgress(file, at);
   const endFields = { current_step: null, error_message, completed_at: at };
   return { ...file, status: "failed", progress_percent, ...endFields };
 }
 
 /** The audit log names stores `vector_store` (G31). */
-export const vectorStoreState: StateRules<VectorStore> = {
+export const vectorStoreStateRules: StateRules<VectorStore> = {
   insert(tx, record, actor) {
     tx.insert(vectorStores, record);
     recordStoreAudit(tx, record, { actor, action: "created" });
@@ -182,7 +182,7 @@ function recordStoreAudit(
 }
 
 /** Progress, step and times of a file follow from its status (3.1, G11). */
-export const storeFileState: StateRules<StoreFile> = {
+export const storeFileStateRules: StateRules<StoreFile> = {
   toPublic: (record, world) => addCurrentProgress(record, world.now),
   insert(tx, record, actor) {
     const store = requireReferencedRecord(tx, vectorStores, { field: "store_id", id: record.store_id });

@@ -12,7 +12,7 @@ import { EVENTS } from "../events.ts";
 import { type Caller, CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
 import { cancelPending, enqueueEvents, enqueueTest } from "./deliveries.ts";
 import { fixtureFacts, makeDelivery, makeWebhook, webhooksFixture } from "./fixtures.ts";
-import { deliveryState, renderDelivery, webhookState } from "./rules.ts";
+import { deliveryStateRules, renderDelivery, webhookStateRules } from "./rules.ts";
 import {
   CreatedWebhookBody,
   type Delivery,
@@ -33,10 +33,10 @@ import {
 } from "./schema.ts";
 
 /** The refusals of `requireWebhook`. */
-export const WEBHOOK_ERRORS = [...CURRENT_MEMBER_ERRORS, "RESOURCE_NOT_FOUND"] as const;
+const WEBHOOK_ERRORS = [...CURRENT_MEMBER_ERRORS, "RESOURCE_NOT_FOUND"] as const;
 
 /** Finds a webhook of the acting organization (G23). @throws ApiError RESOURCE_NOT_FOUND, also for one of another */
-export function requireWebhook(caller: Caller, webhook_id: string): Webhook {
+function requireWebhook(caller: Caller, webhook_id: string): Webhook {
   const organization_id = requireCurrentMember(caller);
   const webhook = caller.world.get(webhooks, webhook_id);
   if (webhook?.organization_id !== organization_id) throw resourceNotFound("webhook_id", webhook_id);
@@ -56,7 +56,7 @@ const Enveloped = <T extends TSchema>(data: T) => Type.Object({ status: Type.Lit
 
 const toEnvelope = <T>(data: T) => ({ status: "success" as const, data });
 
-export const createWebhook = operation({
+const createWebhook = operation({
   id: "webhooks.create",
   section: "4.21",
   assumptions: ["G23", "G37"],
@@ -95,7 +95,7 @@ export const createWebhook = operation({
   },
 });
 
-export const listWebhooks = operation({
+const listWebhooks = operation({
   id: "webhooks.list",
   section: "4.21",
   assumptions: ["G23", "G37"],
@@ -112,7 +112,7 @@ export const listWebhooks = operation({
   },
 });
 
-export const updateWebhook = operation({
+const updateWebhook = operation({
   ...COMMON,
   id: "webhooks.update",
   assumptions: ["G23", "G24", "G37"],
@@ -147,7 +147,7 @@ export const updateWebhook = operation({
   },
 });
 
-export const deleteWebhook = operation({
+const deleteWebhook = operation({
   ...COMMON,
   id: "webhooks.delete",
   assumptions: ["G23", "G24", "G37"],
@@ -166,7 +166,7 @@ export const deleteWebhook = operation({
   },
 });
 
-export const testWebhook = operation({
+const testWebhook = operation({
   ...COMMON,
   id: "webhooks.test",
   assumptions: ["G23", "G37"],
@@ -272,5 +272,5 @@ export const webhooksResource = {
   factories: { webhooks: makeWebhook, deliveries: makeDelivery },
   fixture: webhooksFixture,
   onEvents: enqueueEvents,
-  state: { webhooks: webhookState, deliveries: deliveryState },
+  state: { webhooks: webhookStateRules, deliveries: deliveryStateRules },
 } satisfies Resource;

@@ -5,7 +5,7 @@ import type { WorldReader } from "../../state/transaction.ts";
 import { cancelPending, toBody, updateRetryTimer } from "./deliveries.ts";
 import { type Delivery, deliveries, requireCallable, setActivity, type Webhook, webhooks } from "./schema.ts";
 
-export const webhookState: StateRules<Webhook> = {
+export const webhookStateRules: StateRules<Webhook> = {
   insert(tx, record) {
     requireCallable(record.url);
     return tx.insert(webhooks, record);
@@ -19,7 +19,7 @@ export const webhookState: StateRules<Webhook> = {
   },
 };
 
-export const deliveryState: StateRules<Delivery> = {
+export const deliveryStateRules: StateRules<Delivery> = {
   toPublic: (delivery, world) => ({ ...delivery, body: toBody(delivery, world) }),
   insert(tx, record) {
     const { organization_id } = requireReferencedRecord(tx, webhooks, {
