@@ -13,8 +13,6 @@ interface Row {
 
 const rows = collection<Row>({
   name: "rows",
-  prefix: "",
-  idField: "id",
   schema: Type.Object({}),
   indexes: {
     by_group: { groups: ({ groups }) => groups, order: ({ order }) => order },

@@ -14,7 +14,7 @@ interface Tick {
   at: number;
   text: string;
 }
-const ticks = collection<Tick>({ name: "ticks", prefix: "tick_", idField: "id", schema: Type.Object({}) });
+const ticks = collection<Tick>({ name: "ticks", prefix: "tick_", schema: Type.Object({}) });
 
 const START = Date.parse("2026-03-15T12:00:00.000Z");
 const HOUR = 3_600_000;

@@ -13,13 +13,13 @@ interface Note {
   id: string;
   text: string;
 }
-const declared = { prefix: "note_", idField: "id" as const, schema: Type.Object({}) };
+const spec = { prefix: "note_", schema: Type.Object({}) };
 const notes = collection<Note>({
-  ...declared,
+  ...spec,
   name: "notes",
   indexes: { by_word: { groups: ({ text }) => text.split(" "), order: ({ id }) => id } },
 });
-const drafts = collection<Note>({ ...declared, name: "drafts" });
+const drafts = collection<Note>({ ...spec, name: "drafts" });
 const COLLECTIONS = [notes, drafts];
 const ORIGIN = Date.parse("2026-03-15T12:00:00.000Z");
 

@@ -16,7 +16,6 @@ interface Note {
 const notes = collection<Note>({
   name: "notes",
   prefix: "note_",
-  idField: "id",
   schema: Type.Object({}),
   indexes: { by_folder: { groups: ({ folder }) => [folder], order: ({ at }) => -at } },
 });

@@ -4,7 +4,7 @@ import { collection } from "./collection.ts";
 import { listWrites, mergeWrites } from "./transaction.ts";
 
 const of = (name: string) =>
-  collection<{ id: string; n: number }>({ name, prefix: "", idField: "id", schema: Type.Object({}) });
+  collection<{ id: string; n: number }>({ name, schema: Type.Object({}) });
 const [notes, others] = [of("notes"), of("others")];
 const wrote = (to: typeof notes, id: string, before: number | undefined, after: number | undefined) => {
   const record = (n: number | undefined) => (n === undefined ? undefined : { id, n });
