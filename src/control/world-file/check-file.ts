@@ -140,7 +140,7 @@ export function checkPastRecords(
     const check = (side: "before" | "after") =>
       validateRecords(
         resources,
-        step.written.map((one) => [one.collection, one[side]] as const),
+        step.writes.map((one) => [one.collection, one[side]] as const),
         { ...world, root },
         place,
       );

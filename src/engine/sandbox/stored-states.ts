@@ -64,14 +64,14 @@ export function encodeStates(history: History, base: Root): StoredStates {
   return {
     oldest,
     steps: steps.map(({ written, draws, root }) => ({
-      written: written.map(({ collection, id, before, after }): StoredStep["written"][number] => [
+      writes: written.map(({ collection, id, before, after }): StoredStep["written"][number] => [
         collection.name,
         id,
         before ?? null,
         after ?? null,
       ]),
       draws,
-      ...(written.length === 0 && root !== undefined && { tables: encodeTables(root, base) }),
+      ...(writes.length === 0 && root !== undefined && { tables: encodeTables(root, base) }),
     })),
     environments: [...environments.keys()].map(({ uploads: _uploads, ...facts }) => facts),
     windows: [...windowTables.keys()].map((table) => RateWindows.from(table).toJSON()),
@@ -94,7 +94,7 @@ export function decodeStates(
   const shareRecord = shareRecords(currentRoot, base);
   const steps = stored.steps.map(
     ({ written, draws, tables }): Step => ({
-      written: written.map(([name, id, before, after]) => ({
+      writes: written.map(([name, id, before, after]) => ({
         collection: currentRoot.tables.get(name)!.collection,
         id,
         before: shareRecord(name, id, before),
@@ -125,7 +125,7 @@ export function decodeStates(
     const { from, to, start, end } = entry;
     const written = entry.whole
       ? undefined
-      : steps.slice(from - oldest, to - oldest).flatMap((step) => step.written);
+      : steps.slice(from - oldest, to - oldest).flatMap((step) => step.writes);
     const [before, after] = [decode(entry.before), decode(entry.after)];
     return { versions, before, after, from, to, written, start, end };
   });

@@ -21,7 +21,7 @@ interface Work {
 }
 
 /** A commit that belongs to a change. */
-interface RecordedCommit extends Pick<Commit, "after" | "written"> {
+interface RecordedCommit extends Pick<Commit, "after" | "writes"> {
   /** The version before it. */
   readonly from: number;
 }
@@ -44,7 +44,7 @@ export class TimelineRecorder {
 
   /** Call this with each commit. */
   readonly recordCommit = (commit: Commit): void => {
-    const { before, after, written, timer, source } = commit;
+    const { before, after, writes, timer, source } = commit;
     const { history } = this;
     const { versions } = history;
     if (history.limit === 0) {
@@ -57,8 +57,8 @@ export class TimelineRecorder {
     versions.record(commit);
     if (!isChange) return;
     const change = (source as ChangeSource | undefined)?.change;
-    if (timer === undefined) this.recordChange({ from, after, written }, change!);
-    else this.recordTimer({ from, after, written }, timer, change);
+    if (timer === undefined) this.recordChange({ from, after, writes }, change!);
+    else this.recordTimer({ from, after, writes }, timer, change);
   };
 
   /** Records a request that has changed only the bytes of half-finished uploads. */
@@ -130,14 +130,14 @@ export class TimelineRecorder {
       this.recordRestoredLeases(commit);
       return;
     }
-    const { written } = commit;
+    const { writes } = commit;
     const earlierEntry = change.entry;
     let entry = earlierEntry;
     // This is another commit of the same change, with no other change in between.
     const continuesEntry =
       earlierEntry?.sequence === this.history.lastSequence && earlierEntry.states?.to === commit.from;
     if (continuesEntry)
-      this.history.extend(earlierEntry, this.getState(this.sandbox.world.changedAt), written);
+      this.history.extend(earlierEntry, this.getState(this.sandbox.world.changedAt), writes);
     else {
       const provenance =
         earlierEntry === undefined
@@ -146,7 +146,7 @@ export class TimelineRecorder {
       entry = this.add(change, provenance, commit);
       change.entry ??= entry;
     }
-    entry!.setSubject(written, change.pathIds);
+    entry!.setSubject(writes, change.pathIds);
     this.recordWork(commit, entry!);
   }
 
@@ -201,9 +201,9 @@ export class TimelineRecorder {
       this.origins.set(record, { cause: this.history.findCreator(key), advanced_by: null });
   }
 
-  private listNewWork({ after, written }: RecordedCommit): Work[] {
+  private listNewWork({ after, writes }: RecordedCommit): Work[] {
     const newWork: Work[] = [];
-    for (const { collection, id } of written) {
+    for (const { collection, id } of writes) {
       if (!collection.isPendingWork) continue;
       const record: object | undefined = after.tables.get(collection.name)!.get(id);
       if (record !== undefined && !this.origins.has(record))
@@ -248,7 +248,7 @@ export class TimelineRecorder {
     // A long attempt may have begun before the oldest state that is stored.
     const isStored = start !== undefined && versions.has(start.state.version);
     const before = isStored ? start.state : stateBefore;
-    const written = commit?.written ?? [];
+    const written = commit?.writes ?? [];
     const states = { versions, before, after, from, to: after.version, written };
     const { cause, advanced_by } = provenance;
     const origin = isStored ? provenance : { cause, advanced_by };

@@ -44,7 +44,7 @@ export class Transaction {
   readonly origin: number;
   readonly emitted: EmittedEvent[] = [];
   /** In the order of the writes; a record that was written twice is in it twice. */
-  readonly written: WrittenRecord[] = [];
+  readonly writes: WrittenRecord[] = [];
   private tables: Tables;
   private draws: number;
   private readonly startRoot: Root;
@@ -106,7 +106,7 @@ export class Transaction {
     this.tables = this.tables.replace(table.putAll(records));
     for (const record of records) {
       const id = collection.getId(record);
-      this.written.push({ collection, id, before: table.get(id), after: record });
+      this.writes.push({ collection, id, before: table.get(id), after: record });
     }
   }
 
@@ -214,15 +214,15 @@ export class Transaction {
   ): void {
     if (before === after) return;
     this.tables = this.tables.replace(table.apply({ id, before, after }));
-    this.written.push({ collection: table.collection, id, before, after });
+    this.writes.push({ collection: table.collection, id, before, after });
   }
 }
 
 /** Each record once, as it was before the first and after the last of its changes. */
-export function mergeWrites(written: readonly WrittenRecord[]): readonly WrittenRecord[] {
-  if (written.length < 2) return written;
+export function mergeWrites(writes: readonly WrittenRecord[]): readonly WrittenRecord[] {
+  if (writes.length < 2) return writes;
   const byKey = new Map<string, WrittenRecord>();
-  for (const write of written) {
+  for (const write of writes) {
     const key = `${write.collection.name}\0${write.id}`;
     const first = byKey.get(key);
     byKey.set(key, first === undefined ? write : { ...write, before: first.before });
@@ -233,7 +233,7 @@ export function mergeWrites(written: readonly WrittenRecord[]): readonly Written
 /** The writes of a commit to one collection, each record once. */
 export function listWrites<R extends StoredRecord>(
   { name }: Collection<R>,
-  written: readonly WrittenRecord[],
+  writes: readonly WrittenRecord[],
 ): readonly (WrittenRecord & { readonly before: R | undefined; readonly after: R | undefined })[] {
-  return mergeWrites(written.filter(({ collection }) => collection.name === name)) as never;
+  return mergeWrites(writes.filter(({ collection }) => collection.name === name)) as never;
 }

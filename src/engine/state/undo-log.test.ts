@@ -53,7 +53,7 @@ it("the undo log restores every numbered version, over 300 sequences [interfaces
         change(tx);
         const after = tx.toRoot();
         if (after === root) return;
-        log.record({ before: root, after, written: tx.written });
+        log.record({ before: root, after, writes: tx.writes });
         root = after;
       };
       for (const one of steps) {

@@ -10,7 +10,7 @@ const MAX_WRITES_PER_STEP = 256;
 /** The changes from one version of a world to the next. */
 export interface Step {
   /** In the order of the writes; undone from the last to the first. */
-  written: readonly WrittenRecord[];
+  writes: readonly WrittenRecord[];
   readonly draws: number;
   /** The version before the step, if it is a checkpoint. */
   root: Root | undefined;
@@ -30,19 +30,19 @@ export class UndoLog {
   private stepsSinceCheckpoint = 0;
 
   /** Records a commit: as a step of its own if the version before it is numbered, else as a part of the last step. */
-  record({ before, after, written }: Pick<Commit, "before" | "after" | "written">): void {
+  record({ before, after, writes }: Pick<Commit, "before" | "after" | "writes">): void {
     this.recordReplacement(before);
     const last = this.steps.at(-1);
     if (this.lastNumbered === this.version) {
       this.stepsSinceCheckpoint += 1;
       const isCheckpoint =
-        written.length > MAX_WRITES_PER_STEP || this.stepsSinceCheckpoint >= STEPS_BETWEEN_CHECKPOINTS;
+        writes.length > MAX_WRITES_PER_STEP || this.stepsSinceCheckpoint >= STEPS_BETWEEN_CHECKPOINTS;
       if (isCheckpoint) this.stepsSinceCheckpoint = 0;
-      this.steps.push({ written, draws: before.draws, root: isCheckpoint ? before : undefined });
+      this.steps.push({ writes, draws: before.draws, root: isCheckpoint ? before : undefined });
     } else if (last !== undefined && last.root === undefined) {
-      if (last.written.length + written.length > MAX_WRITES_PER_STEP)
+      if (last.writes.length + writes.length > MAX_WRITES_PER_STEP)
         last.root = this.getRoot(this.version - 1);
-      else last.written = [...last.written, ...written];
+      else last.writes = [...last.writes, ...writes];
     }
     this.newest = after;
   }
@@ -102,16 +102,16 @@ export class UndoLog {
   /** If a restore has replaced the world without writes, makes the version before it a checkpoint. */
   private recordReplacement(root: Root): void {
     if (this.newest !== undefined && this.newest !== root)
-      this.steps.push({ written: [], draws: this.newest.draws, root: this.newest });
+      this.steps.push({ writes: [], draws: this.newest.draws, root: this.newest });
     this.newest = root;
   }
 }
 
 /** Undoes a step: returns the version before it, from the one after it. */
-export function undo({ written, draws }: Step, root: Root): Root {
+export function undo({ writes, draws }: Step, root: Root): Root {
   let { tables } = root;
-  for (let position = written.length - 1; position >= 0; position--) {
-    const { collection, id, before } = written[position]!;
+  for (let position = writes.length - 1; position >= 0; position--) {
+    const { collection, id, before } = writes[position]!;
     const table = tables.get(collection.name)!;
     tables = tables.replace(before === undefined ? table.remove(id) : table.put(before));
   }

@@ -48,7 +48,7 @@ export interface Commit {
   readonly before: Root;
   readonly after: Root;
   /** In the order of the writes; a record may be in it more than once. */
-  readonly written: readonly WrittenRecord[];
+  readonly writes: readonly WrittenRecord[];
   /** The source that the caller gave, or, if a timer ran, the source of the advance; undefined if none was given. */
   readonly source: unknown;
   /** The timer that made the change. */

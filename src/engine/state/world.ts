@@ -232,7 +232,7 @@ export class World implements ObservedWorld {
       this.root = after;
       this.changedAt = tx.toEpoch(tx.now);
       if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.scheduleWakeUp();
-      this.parts.onCommit(this, { before, after, written: tx.written, source, timer });
+      this.parts.onCommit(this, { before, after, writes: tx.writes, source, timer });
       this.listeners.notify();
     }
     if (effect) this.track(effect());

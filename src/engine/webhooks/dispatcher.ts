@@ -64,11 +64,11 @@ class Dispatcher {
   }
 
   /** After each commit: accepts the attempts that it queued, cancels those that it removed. */
-  onCommit(world: ObservedWorld, { before, after, written }: Commit): void {
+  onCommit(world: ObservedWorld, { before, after, writes }: Commit): void {
     this.world = world;
     if (before.tables.get(outgoing.name) === after.tables.get(outgoing.name) || world.isClosed) return;
     const reader = world.read();
-    for (const { collection, id } of written) {
+    for (const { collection, id } of writes) {
       if (collection !== outgoing) continue;
       const row = reader.get(outgoing, id);
       const job = this.jobs.get(id);

@@ -158,10 +158,10 @@ export class Recordings {
     this.onCall(sandbox, call);
   }
 
-  readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
+  readonly onCommit = (sandbox: Sandbox, { writes }: Pick<Commit, "writes">): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
-    for (const { id, before, after } of listWrites(deliveries, written)) {
+    for (const { id, before, after } of listWrites(deliveries, writes)) {
       const attempt = findNewAttempt(before, after);
       if (attempt === undefined) continue;
       if (++recording.attemptCount > MAX_ATTEMPTS) {

@@ -23,8 +23,8 @@ export function findKey(world: WorldReader, key: string): ApiKey | undefined {
 }
 
 /** Keys that a commit deleted; their counters outside the world are deleted too. */
-export function listDeletedKeys({ written }: Pick<Commit, "written">): string[] {
-  return listWrites(apiKeys, written).flatMap(({ id, after }) => (after === undefined ? [id] : []));
+export function listDeletedKeys({ writes }: Pick<Commit, "writes">): string[] {
+  return listWrites(apiKeys, writes).flatMap(({ id, after }) => (after === undefined ? [id] : []));
 }
 
 /** The user of this key, whether or not it may be used; undefined for an unknown key. */

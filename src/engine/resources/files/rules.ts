@@ -151,8 +151,8 @@ export function expireUpload(tx: Transaction, { subject }: { subject: string }):
  * Lists the uploads whose bytes a commit made useless: cancelled, expired, or registered (a file object has its
  * text, and no endpoint returns its bytes).
  */
-export function listUploadsToRelease({ written }: Pick<Commit, "written">): string[] {
-  return listWrites(uploads, written).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
+export function listUploadsToRelease({ writes }: Pick<Commit, "writes">): string[] {
+  return listWrites(uploads, writes).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
 }
 
 /** Restarts the uploads that still need their lost bytes, and returns their ids (interfaces 10). */
