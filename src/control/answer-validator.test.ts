@@ -47,7 +47,7 @@ describe("an answer of the control API is checked against its declaration", () =
         success: {
           status: 200,
           schema: Body,
-          by: { parameter: "kind", schemas: { round: ClosedObject({}) } },
+          variants: { parameter: "kind", schemas: { round: ClosedObject({}) } },
         },
       },
     ],

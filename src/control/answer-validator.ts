@@ -34,8 +34,8 @@ export class AnswerValidator {
     if (body instanceof RawBody) return value;
     if (body instanceof StreamBody)
       return new Reply(reply.status, validateEvents(operation, success, body), { ...reply.headers });
-    const { by } = success;
-    const schema = by?.schemas[params[by.parameter]!] ?? by?.otherwise ?? success.schema;
+    const { variants } = success;
+    const schema = variants?.schemas[params[variants.parameter]!] ?? variants?.otherwise ?? success.schema;
     if (schema === undefined ? body !== undefined : body === undefined)
       throw new UndeclaredAnswer(`${operation.id} answered ${body === undefined ? "no body" : "a body"}`);
     if (schema !== undefined) requireFit(operation, schema, JSON.parse(JSON.stringify(body)));

@@ -154,7 +154,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: {
       status: 200,
       schema: ListOf(AnyRecord),
-      by: byCollection(ListOf),
+      variants: byCollection(ListOf),
     },
     handle({ params, query, sandbox }) {
       const { limit, offset, contains = "", ...filters } = query;
@@ -188,7 +188,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
       return { title: `${subject ?? "A record"} was added to ${collection}.`, subject };
     },
     errors: ["unknown-collection", "id-in-use", "limit-reached"],
-    success: { status: 201, schema: AnyRecord, by: RECORD },
+    success: { status: 201, schema: AnyRecord, variants: RECORD },
     handle(call) {
       const { sandbox, server, body = {} } = call;
       const state = requireStateCollection(sandbox.api, call.params.collection);
@@ -202,7 +202,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show a record",
     params: OfRecord,
     errors: ["unknown-collection", "unknown-record"],
-    success: { status: 200, schema: AnyRecord, by: RECORD },
+    success: { status: 200, schema: AnyRecord, variants: RECORD },
     handle(call) {
       const { sandbox } = call;
       const state = requireStateCollection(sandbox.api, call.params.collection);
@@ -222,7 +222,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
       subject: id,
     }),
     errors: ["unknown-collection", "unknown-record", "limit-reached"],
-    success: { status: 200, schema: AnyRecord, by: RECORD },
+    success: { status: 200, schema: AnyRecord, variants: RECORD },
     handle(call) {
       const { sandbox, body } = call;
       const state = requireStateCollection(sandbox.api, call.params.collection);

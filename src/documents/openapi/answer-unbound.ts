@@ -27,7 +27,7 @@ export function answerUnbound(described: DescribedOperation, reading: OpenApiRea
     ...declareOperation(described, reading),
     success: { status, ...(json?.schema && { schema: schemas.declare(json.schema, "answer") }) },
     // An example is the author's, and may not fit its own schema.
-    check: false,
+    checksAnswers: false,
     reads: true,
     handle,
   } as AnyOperation;

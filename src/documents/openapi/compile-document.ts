@@ -122,7 +122,7 @@ class DocumentCompiler {
         ? answerUnbound(operation, this.reading)
         : {
             ...bindOperation(operation, binding.value, context),
-            ...(this.inferredBindings.has(binding) && { check: false as const }),
+            ...(this.inferredBindings.has(binding) && { checksAnswers: false as const }),
           };
     });
     this.warnOfUnreadBodies(described);

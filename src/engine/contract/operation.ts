@@ -116,7 +116,7 @@ export interface Success<S extends TSchema = TSchema> {
    * Schemas by the values of a path parameter, if it selects one of several. `schema` is then any of them; `otherwise`
    * is that of values which only this server has.
    */
-  by?: { parameter: string; schemas: Readonly<Record<string, TSchema>>; otherwise?: TSchema };
+  variants?: { parameter: string; schemas: Readonly<Record<string, TSchema>>; otherwise?: TSchema };
   /** For a stream of server-sent events: JSON of this schema in each. */
   events?: TSchema;
   /** Content types of a body that is not JSON. */
@@ -218,8 +218,8 @@ export interface Operation<
     error: RenderedError,
     context: ErrorContext,
   ) => { body: unknown; content_type: string } | undefined;
-  /** Whether answers must fit their schemas; examples of users' documents need not. */
-  check?: false;
+  /** False for answers that need not fit their schemas, such as examples of users' documents. */
+  checksAnswers?: false;
   /** The operation as a user's document describes it, with the document that its references are of. */
   described?: {
     operation: object;

@@ -63,8 +63,8 @@ export function encodeStates(history: History, base: Root): StoredStates {
   const { oldest, steps } = history.versions;
   return {
     oldest,
-    steps: steps.map(({ written, draws, root }) => ({
-      writes: written.map(({ collection, id, before, after }): StoredStep["written"][number] => [
+    steps: steps.map(({ writes, draws, root }) => ({
+      written: writes.map(({ collection, id, before, after }): StoredStep["written"][number] => [
         collection.name,
         id,
         before ?? null,

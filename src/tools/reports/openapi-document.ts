@@ -201,14 +201,14 @@ function toRequestBody(body: NonNullable<AnyDeclaration["body"]>, components: Sc
 }
 
 function toSuccessResponse(success: Success, headers: JsonObject, components: SchemaComponents): JsonObject {
-  const { schema, by, events } = success;
+  const { schema, variants, events } = success;
   const content = {
     ...(schema === undefined
       ? {}
       : {
           "application/json": {
             schema: components.addSchema(schema),
-            ...(by && toSchemasByValue(by, components)),
+            ...(variants && toSchemasByValue(variants, components)),
           },
         }),
     ...Object.fromEntries(
@@ -229,7 +229,7 @@ function toSuccessResponse(success: Success, headers: JsonObject, components: Sc
 }
 
 function toSchemasByValue(
-  { parameter, schemas }: NonNullable<Success["by"]>,
+  { parameter, schemas }: NonNullable<Success["variants"]>,
   components: SchemaComponents,
 ): JsonObject {
   const references = Object.entries(schemas).map(([value, schema]) => [value, components.addSchema(schema)]);

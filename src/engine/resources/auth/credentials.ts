@@ -16,11 +16,12 @@ export function identify(
 ): Identity | undefined | Promise<Identity | undefined> {
   const key = headers["api-key"] ?? headers["x-api-key"];
   if (key !== undefined) return typeof key === "string" ? identifyKey(tx, key) : undefined;
-  const bearer = /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1];
+  const bearer = BEARER.exec(String(headers["authorization"] ?? ""))?.[1];
   if (bearer === undefined) return undefined;
   return bearer.startsWith("ak_") ? identifyKey(tx, bearer) : identifyToken(tx, bearer);
 }
 
+const BEARER = /^Bearer +(\S+) *$/i;
 const SENT_TWICE = "several values, as it was sent twice";
 const VALID_KEY = new RegExp(KEY_PATTERN);
 
@@ -40,7 +41,7 @@ export async function explainCredentials(tx: Transaction, headers: RequestHeader
   const authorization = String(headers["authorization"]);
   if (/^(Bearer |ak_)/i.test(authorization) && wasRepeated(authorization))
     return `Authorization holds ${SENT_TWICE}`;
-  const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const bearer = BEARER.exec(authorization)?.[1];
   if (bearer === undefined) return `Authorization ${explainScheme(authorization)}`;
   const explanation = bearer.startsWith("ak_") ? explainKey(tx, bearer) : await explainToken(tx, bearer);
   return `Authorization holds ${explanation}`;

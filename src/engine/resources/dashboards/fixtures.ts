@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
@@ -48,8 +48,10 @@ const record = fixtureRecord(Dashboard, {
   more: { share_links: Type.Optional(Type.Array(linkRecord.schema)) },
 });
 
+const reader = listReader(dashboards, { record, factory: makeDashboard });
+
 export const dashboardsFixture: FixtureReader = {
-  keys: { dashboards: Type.Array(record.schema) },
+  ...reader,
   check(fixture, report) {
     const slugs = new Set<string>();
     for (const [position, entry] of readEntries(fixture, "dashboards", record).entries()) {
@@ -64,12 +66,8 @@ export const dashboardsFixture: FixtureReader = {
     }
   },
   addRecords(fixture, base) {
+    reader.addRecords(fixture, base);
     const entries = readEntries(fixture, "dashboards", record);
-    base.fill(dashboards, () =>
-      entries.map((entry) =>
-        makeDashboard(record.toFields(entry, base), base.createContext("dashboards", entry.id)),
-      ),
-    );
     base.fill(shareLinks, () => entries.flatMap((entry) => makeLinks(entry, base)));
   },
 };

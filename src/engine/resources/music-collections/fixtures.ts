@@ -3,6 +3,7 @@ import type { Factory } from "../../contract/factory.ts";
 import {
   type FixtureEntry,
   fixtureRecord,
+  listReader,
   readEntries,
   toEntriesAndCount,
 } from "../../contract/fixture-record.ts";
@@ -60,15 +61,13 @@ const record = fixtureRecord(MusicCollection, {
 });
 type Entry = FixtureEntry<typeof record>;
 
+const reader = listReader(musicCollections, { record, factory: makeMusicCollection });
+
 export const musicCollectionsFixture: FixtureReader = {
-  keys: { music_collections: Type.Array(record.schema) },
+  ...reader,
   addRecords(fixture, base) {
+    reader.addRecords(fixture, base);
     const entries = readEntries(fixture, "music_collections", record);
-    base.fill(musicCollections, () =>
-      entries.map((entry) =>
-        makeMusicCollection(record.toFields(entry, base), base.createContext("music_collections", entry.id)),
-      ),
-    );
     base.fill(tracks, () => entries.flatMap((entry) => generateTracks(entry, base)));
   },
 };

@@ -4,6 +4,7 @@ import type { Factory, FactoryContext, RecordLookup } from "../../contract/facto
 import {
   type FixtureEntry,
   fixtureRecord,
+  listReader,
   readEntries,
   reportImpossible,
 } from "../../contract/fixture-record.ts";
@@ -114,8 +115,10 @@ const record = fixtureRecord(VectorStore, {
   more: { files: Type.Optional(Type.Array(fileRecord.schema)) },
 });
 
+const reader = listReader(vectorStores, { record, factory: makeVectorStore });
+
 export const vectorStoresFixture: FixtureReader = {
-  keys: { vector_stores: Type.Array(record.schema) },
+  ...reader,
   dependsOn: ["processing_seconds"],
   check(fixture, report) {
     for (const [position, store] of readEntries(fixture, "vector_stores", record).entries()) {
@@ -135,17 +138,13 @@ export const vectorStoresFixture: FixtureReader = {
     }
   },
   addRecords(fixture, base) {
+    reader.addRecords(fixture, base);
     const entries = readEntries(fixture, "vector_stores", record);
     const generateFile = (store_id: string, entry: FixtureEntry<typeof fileRecord>) =>
       makeStoreFile(
         { ...fileRecord.toFields(entry, base), store_id },
         base.createContext("store_files", store_id, entry.file_id),
       );
-    base.fill(vectorStores, () =>
-      entries.map((entry) =>
-        makeVectorStore(record.toFields(entry, base), base.createContext("vector_stores", entry.id)),
-      ),
-    );
     base.fill(storeFiles, () =>
       entries.flatMap(({ id, files = [] }) => files.map((entry) => generateFile(id, entry))),
     );
