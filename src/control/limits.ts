@@ -78,7 +78,7 @@ export function createRecordLimit(
 function countIfTooMany(allowed: number, { root }: World, tx: Transaction): number | undefined {
   const count = countLimitedRecords(tx.toRoot());
   if (count <= allowed) return undefined;
-  return tx.emitted.length > 0 || count > countLimitedRecords(root) ? count : undefined;
+  return tx.events.length > 0 || count > countLimitedRecords(root) ? count : undefined;
 }
 
 /** Sums the sizes that the tables store, which is cheap. */

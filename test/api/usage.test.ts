@@ -20,7 +20,7 @@ const world = () => api.understudy.sandboxes.get("default")!.world;
 const spend = (amount: number, key_id = "apikey_ada", organization_id = "org_acme") =>
   world().transact((tx) => {
     recordSpending(tx, { organization_id, key_id, amount });
-    return tx.emitted;
+    return tx.events;
   });
 const answerAs = (who: Who) =>
   api.call(who, "POST", "/v1/model/response", {

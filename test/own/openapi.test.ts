@@ -472,7 +472,7 @@ operations:
     world.transact = ((change: never, by: never) =>
       before((tx) => {
         const result = (change as (tx: unknown) => unknown)(tx);
-        emitted.push(...tx.emitted.map(({ event }) => event));
+        emitted.push(...tx.events.map(({ event }) => event));
         return result;
       }, by)) as never;
     await send("POST", THREADS, { body: { title: "New" } });

@@ -25,7 +25,7 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
   const run = (change: (tx: Transaction) => Row): Done =>
     api.understudy.sandboxes.get("default")!.world.transact((tx) => {
       const record = change(tx);
-      return { record, emitted: tx.emitted };
+      return { record, emitted: tx.events };
     });
   return {
     post: (fields: object, actor: { user_id?: string; silent?: boolean } = {}) =>

@@ -218,7 +218,7 @@ describe("data of events [G25]", () => {
       emit(tx, fileProcessed, { ...file, store_id: "vs_other" });
       return tx;
     });
-    expect(tx.emitted[0]).toMatchObject({
+    expect(tx.events[0]).toMatchObject({
       event: "file.processed",
       organization_id: "org_acme",
       data: { file_id: "file_policies", status: "completed", store_id: "vs_other" },

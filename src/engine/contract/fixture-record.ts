@@ -139,7 +139,7 @@ export function readEntries<E, R>(
 }
 
 /** Reports the values of an entry that its status rules out; null, 0 and an empty text are no values. */
-export function reportImpossible<E extends object>(
+export function reportContradictions<E extends object>(
   entry: E,
   status: string,
   fields: readonly (keyof E & string)[],

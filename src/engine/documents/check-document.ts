@@ -128,7 +128,7 @@ function explainUnion(union: ErrorObject, inner: readonly ErrorObject[]): readon
     schema,
     errors: inner.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/${index}/`)),
   }));
-  const passing = (union.params["passingSchemas"] ?? []) as number[];
-  const areBranchesKnown = passing.length > 1 || branches.every(({ errors }) => errors.length > 0);
+  const fitting = (union.params["passingSchemas"] ?? []) as number[];
+  const areBranchesKnown = fitting.length > 1 || branches.every(({ errors }) => errors.length > 0);
   return areBranchesKnown ? explainAlternatives(branches, union) : inner;
 }

@@ -14,9 +14,9 @@ export interface Branch {
  * of the `anyOf` or `oneOf`.
  */
 export function explainAlternatives(branches: readonly Branch[], union: ErrorObject): ErrorObject[] {
-  const passing = branches.filter((branch) => branch.errors.length === 0);
-  if (passing.length > 1)
-    return [createError("severalForms", { keys: listFormKeys(passing, union.data) }, union)];
+  const fitting = branches.filter((branch) => branch.errors.length === 0);
+  if (fitting.length > 1)
+    return [createError("severalForms", { keys: listFormKeys(fitting, union.data) }, union)];
   return findWrongTag(branches, union) ?? findChoices(branches, union) ?? findClosest(branches, union);
 }
 
@@ -116,9 +116,9 @@ function findOnlyMissingKey(branch: Branch, union: ErrorObject): string | undefi
   return error.instancePath === union.instancePath ? String(error.params.missingProperty) : undefined;
 }
 
-function listFormKeys(passing: readonly Branch[], data: unknown): string[] {
+function listFormKeys(fitting: readonly Branch[], data: unknown): string[] {
   if (typeof data !== "object" || data === null) return [];
-  const keys = passing.flatMap(({ schema }) => (schema as { required?: string[] }).required ?? []);
+  const keys = fitting.flatMap(({ schema }) => (schema as { required?: string[] }).required ?? []);
   return [...new Set(keys)].filter((key) => Object.hasOwn(data, key));
 }
 

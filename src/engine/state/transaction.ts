@@ -42,7 +42,7 @@ export class Transaction {
   readonly seed: number;
   /** Milliseconds since 1970 at which this sandbox's relative instants are zero. */
   readonly origin: number;
-  readonly emitted: EmittedEvent[] = [];
+  readonly events: EmittedEvent[] = [];
   /** In the order of the writes; a record that was written twice is in it twice. */
   readonly writes: WrittenRecord[] = [];
   private tables: Tables;
@@ -185,7 +185,7 @@ export class Transaction {
 
   /** Queues a webhook event of section 6.1; it is sent after the commit, never before. */
   emit(event: string, organization_id: string, data: Record<string, unknown>): void {
-    this.emitted.push({ event, organization_id, data });
+    this.events.push({ event, organization_id, data });
   }
 
   toIso(instant: number): string {

@@ -225,7 +225,7 @@ export class World implements ObservedWorld {
   private commitChange<T>(change: (tx: Transaction) => T, source: unknown, timer?: Timer): T {
     const tx = this.read();
     const value = change(tx);
-    const effect = tx.emitted.length > 0 ? this.parts.onEmit(tx, tx.emitted) : undefined;
+    const effect = tx.events.length > 0 ? this.parts.onEmit(tx, tx.events) : undefined;
     const before = this.root;
     const after = tx.toRoot();
     if (after !== before) {

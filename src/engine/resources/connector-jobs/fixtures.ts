@@ -5,7 +5,7 @@ import {
   type FixtureEntry,
   fixtureRecord,
   readEntries,
-  reportImpossible,
+  reportContradictions,
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
@@ -130,7 +130,7 @@ export const connectorJobsFixture: FixtureReader = {
       if (running.has(slot))
         report(toPath("status"), `another ${job_type} job of ${connection_id} is running`);
       if (duration !== undefined) report(toPath("duration"), "a running job has no duration yet");
-      reportImpossible(entry, status, ["bytes_synced", "rows_synced"], (field, message) =>
+      reportContradictions(entry, status, ["bytes_synced", "rows_synced"], (field, message) =>
         report(toPath(field), message),
       );
       running.add(slot);

@@ -6,7 +6,7 @@ import {
   fixtureRecord,
   listReader,
   readEntries,
-  reportImpossible,
+  reportContradictions,
 } from "../../contract/fixture-record.ts";
 import { requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
@@ -133,7 +133,7 @@ export const vectorStoresFixture: FixtureReader = {
           ...(status === "failed" ? [] : (["error_message"] as const)),
           ...(status === "processing" ? (["completed_at"] as const) : []),
         ];
-        reportImpossible(file, status, impossible, (field, message) => report(toPath(field), message));
+        reportContradictions(file, status, impossible, (field, message) => report(toPath(field), message));
       }
     }
   },

@@ -4,7 +4,7 @@ import {
   type FixtureEntry,
   fixtureRecord,
   readEntries,
-  reportImpossible,
+  reportContradictions,
 } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import { belongsTo, requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
@@ -123,7 +123,7 @@ export const webhooksFixture: FixtureReader = {
         const { delivery_id, status } = delivery;
         const impossible =
           status === "failed" ? (["delivered_at"] as const) : (["last_attempt", "next_retry"] as const);
-        reportImpossible(delivery, status, impossible, (field, message) =>
+        reportContradictions(delivery, status, impossible, (field, message) =>
           report(["webhooks", position, "deliveries", deliveryPosition, field], message),
         );
         if (seen.has(delivery_id)) {
