@@ -3,8 +3,7 @@ import { expect, it } from "vitest";
 import { collection } from "./collection.ts";
 import { listWrites, mergeWrites } from "./transaction.ts";
 
-const of = (name: string) =>
-  collection<{ id: string; n: number }>({ name, schema: Type.Object({}) });
+const of = (name: string) => collection<{ id: string; n: number }>({ name, schema: Type.Object({}) });
 const [notes, others] = [of("notes"), of("others")];
 const wrote = (to: typeof notes, id: string, before: number | undefined, after: number | undefined) => {
   const record = (n: number | undefined) => (n === undefined ? undefined : { id, n });
