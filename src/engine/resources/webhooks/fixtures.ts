@@ -19,7 +19,7 @@ import { chooseOrganization } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { Delivery, deliveries, Webhook, webhooks, webhookTest } from "./schema.ts";
 
-interface FixtureFact {
+export interface FixtureFact {
   id: string;
   organization_id: string;
 }
