@@ -26,7 +26,7 @@ export const PROBLEMS = {
   "host-not-allowed": defineProblem(
     403,
     "Host not allowed",
-    "The host called is not loopback; on emulated paths: by a browser",
+    "The host called is not loopback (on emulated paths, only browsers are refused)",
   ),
   "origin-not-allowed": defineProblem(403, "Origin not allowed", "A page of another site sent the request"),
   "unknown-path": defineProblem(404, "Not Found", "Nothing has this path, name or id"),
