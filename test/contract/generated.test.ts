@@ -16,3 +16,32 @@ it("the generated documents under docs/ match the declarations [interfaces 11]",
     expect([now.length, now[line]], `${name}:${line + 1}`).toEqual([then.length, then[line]]);
   }
 });
+
+it.each(["openapi.json", "control-api.json"])(
+  "a client must send a field although it has a default, by %s [interfaces 11]",
+  (name) => {
+    type Schema = { required?: string[]; properties?: Record<string, { default?: unknown }> };
+    type Content = { content?: Record<string, { schema?: Schema }> };
+    type Call = {
+      parameters?: { name: string; required?: boolean; schema: object }[];
+      requestBody?: Content;
+    };
+    const { paths } = JSON.parse(written(name).join("\n")) as { paths: Record<string, Record<string, Call>> };
+    const calls = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, call]) => [`${method} ${path}`, call] as const),
+    );
+    const wronglyRequired = calls.flatMap(([title, { parameters = [], requestBody }]) => [
+      ...parameters.flatMap(({ name, required, schema }) =>
+        required && "default" in schema ? [`${title} ${name}`] : [],
+      ),
+      ...Object.values(requestBody?.content ?? {}).flatMap(
+        ({ schema: { required = [], properties = {} } = {} }) =>
+          required.flatMap((field) =>
+            properties[field]?.default === undefined ? [] : [`${title} ${field}`],
+          ),
+      ),
+    ]);
+    expect(calls.length).toBeGreaterThan(40);
+    expect(wronglyRequired).toEqual([]);
+  },
+);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy, type SandboxClient } from "../../src/client/index.ts";
-import { defineOperation } from "../../src/client/operations.ts";
+import { defineOperation, integer, object, string, words } from "../../src/client/operations.ts";
 import * as operations from "./notes.ts";
 
 let understudy: LocalUnderstudy;
@@ -241,4 +241,29 @@ describe("user-defined operations", () => {
       await reference.close();
     }
   });
+});
+
+it("a field with a default is optional for clients, by the OpenAPI document too [interfaces 18]", async () => {
+  const pinNote = defineOperation({
+    id: "notes.pin",
+    method: "POST",
+    path: "/v1/pins",
+    query: { limit: integer({ default: 5 }) },
+    body: { note: string(), color: words(["red", "blue"], { default: "red" }) },
+    response: object({ color: string(), limit: integer() }),
+    handle: ({ body: { color }, query: { limit } }) => ({ color, limit }),
+  });
+  const own = await createUnderstudy({ operations: { pinNote } });
+  try {
+    const headers = { "api-key": (await own.open("default")).credentials["usr_ada"]!, "content-type": "application/json" };
+    const answer = await fetch(`${own.url}/v1/pins`, { method: "POST", headers, body: '{"note":"a"}' });
+    expect(await answer.json()).toEqual({ color: "red", limit: 5 });
+    // biome-ignore lint/suspicious/noExplicitAny: a document
+    const { paths } = (await (await fetch(`${own.url}/_control/openapi.json`)).json()) as any;
+    const { parameters, requestBody } = paths["/v1/pins"].post;
+    expect(requestBody.content["application/json"].schema.required).toEqual(["note"]);
+    expect(parameters).toMatchObject([{ name: "limit", required: false }]);
+  } finally {
+    await own.close();
+  }
 });

@@ -7,7 +7,7 @@ import { toPublicSchema } from "../../engine/own/own-resource.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
-import { toPascalCase, toPlainSchema } from "../../tools/reports/openapi-document.ts";
+import { toPascalCase, toPublishedSchema } from "../../tools/reports/openapi-document.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
 import {
   type ControlContext,
@@ -124,7 +124,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
         prefix: collection.prefix,
         records: tx.all(collection).size,
         ...(!Object.hasOwn(RECORDS, collection.name) && {
-          schema: toPlainSchema(toPublicSchema(collection)),
+          schema: toPublishedSchema(toPublicSchema(collection)),
         }),
       }));
       return toList(items);

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { type AnyEvent, createSamplePayload, toDataSchema } from "../../engine/contract/event.ts";
 import { ClosedObject, type JsonSchema } from "../../engine/contract/schema.ts";
 import { capitalize } from "../../engine/contract/text.ts";
-import { toPlainSchema } from "./openapi-document.ts";
+import { toPublishedSchema } from "./openapi-document.ts";
 
 export const CataloguedEvent = ClosedObject(
   {
@@ -48,7 +48,7 @@ function toPayloadSchema(event: AnyEvent): Record<string, unknown> {
   const text = { type: "string" };
   const properties = {
     event: { const: event.name },
-    data: toPlainSchema(toDataSchema(event)),
+    data: toPublishedSchema(toDataSchema(event)),
     timestamp: { type: "string", format: "date-time" },
     webhook_id: text,
     delivery_id: { ...text, description: "The same on every attempt, to detect repetitions" },

@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import type { TObject, TSchema } from "typebox";
 import { type AnyDeclaration, listSuccesses, type Success } from "../../engine/contract/operation.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import { toSite } from "../../engine/pipeline/plain-http.ts";
@@ -6,7 +6,7 @@ import { toSite } from "../../engine/pipeline/plain-http.ts";
 /** Describes a date in a query or body that has no other description. */
 export const DATE_OR_INSTANT = "An ISO 8601 date (the whole UTC day) or date-time";
 
-/** The base URLs in documents that are written without a server: those of a local one. */
+/** The base URLs of documents that are generated while no server runs: those of a server on this machine. */
 export const LOCAL_SITE = toSite("http://127.0.0.1:4747");
 
 /** The parts of an API's document, without its operations. */
@@ -147,13 +147,10 @@ function listParameters(
   { params, query, headers }: AnyDeclaration,
   components: SchemaComponents,
 ): JsonObject[] {
-  const list = (
-    schema: { properties: Record<string, TSchema>; required?: string[] } | undefined,
-    location: string,
-  ) =>
+  const list = (schema: TObject | undefined, location: string) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
       const { description, ...reference } = components.addSchema(property);
-      const required = location === "path" || (schema?.required ?? []).includes(name);
+      const required = location === "path" || listRequired(schema).includes(name);
       return { name, in: location, ...(description ? { description } : {}), required, schema: reference };
     });
   return [
@@ -168,17 +165,25 @@ function listParameters(
   ];
 }
 
+/** The fields that a client must send; it may leave out those with a default. */
+function listRequired(schema: TSchema | undefined): string[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, JsonObject>;
+    required?: string[];
+  };
+  return required.filter((name) => properties[name]?.["default"] === undefined);
+}
+
 function toRequestBody(body: NonNullable<AnyDeclaration["body"]>, components: SchemaComponents): JsonObject {
   if (body.kind === "json") {
-    return {
-      required: body.optional !== true,
-      content: { "application/json": { schema: components.addSchema(body.schema) } },
-    };
+    const schema = components.addSchema(body.schema);
+    const sentSchema = schema["required"] ? { ...schema, required: listRequired(schema) } : schema;
+    return { required: body.optional !== true, content: { "application/json": { schema: sentSchema } } };
   }
   if (body.kind === "stream") {
     return { content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
   }
-  const fields = body.fields as { properties?: Record<string, TSchema>; required?: string[] };
+  const fields = body.fields as Partial<TObject>;
   const files = Object.entries(body.files);
   const properties = Object.entries(fields.properties ?? {}).map(([name, one]) => [
     name,
@@ -191,10 +196,7 @@ function toRequestBody(body: NonNullable<AnyDeclaration["body"]>, components: Sc
   const schema = {
     type: "object",
     properties: Object.fromEntries([...properties, ...binary]),
-    required: [
-      ...(fields.required ?? []),
-      ...files.filter(([, file]) => file.required).map(([name]) => name),
-    ],
+    required: [...listRequired(fields), ...files.filter(([, file]) => file.required).map(([name]) => name)],
   };
   const form = { schema, ...(encoding.length > 0 && { encoding: Object.fromEntries(encoding) }) };
   return { required: true, content: { "multipart/form-data": form } };
@@ -244,7 +246,7 @@ const INTERNAL = new Set([
 ]);
 
 /** A schema as anyone reads it. */
-export function toPlainSchema(schema: TSchema): object {
+export function toPublishedSchema(schema: TSchema): object {
   return JSON.parse(
     JSON.stringify(schema, (key, value) => (INTERNAL.has(key) ? undefined : value)),
   ) as object;
