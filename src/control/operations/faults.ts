@@ -92,7 +92,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.add",
     route: "POST S/faults",
-    summary: "Arm a rule, or renew the lease of the same rule",
+    summary: "Arm a rule; if it is armed already with the same id and content, renew its lease",
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",
     describeChange: (_call, answer) => {

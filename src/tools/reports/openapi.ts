@@ -173,7 +173,7 @@ const SOURCE_SCHEMAS = {
 const ERROR_SCHEMAS: JsonObject = {
   ErrorA: {
     type: "object",
-    description: "Section 7.1",
+    description: "The error envelope of most operations",
     required: ["success", "error"],
     properties: {
       success: { const: false },
@@ -234,7 +234,7 @@ const STANDARD_HEADERS: JsonObject = {
 /** The payload of section 6.2; each event has its own `event` and `data`. */
 const DELIVERY_SCHEMA: JsonObject = {
   type: "object",
-  description: "Section 6.2",
+  description: "The body of a delivery to a webhook",
   required: ["event", "data", "timestamp", "webhook_id", "delivery_id"],
   properties: {
     event: text,

@@ -17,7 +17,7 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "A user has a role per organization (owner, admin, member) and capabilities; owners and admins have all of them. Of several credentials, api-key comes before X-API-Key before Authorization.",
     details: [
-      "4.3, 4.10 (in the current organization), 4.15 and 4.16 need an owner or admin, deleting a thread its owner or one of these, everything else a member of the path's or the resource's organization.",
+      "4.3, 4.10 (in the current organization), 4.15 and 4.16 need an owner or admin. Deleting a thread needs its owner, or an owner or admin of the organization. Everything else needs a member of the path's or the resource's organization.",
       "Without credentials: upload URLs (G13), shared links (G19), and the token endpoints (G01).",
     ],
   },
@@ -83,7 +83,7 @@ export const ACCESS: readonly Assumption[] = [
       "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A. Unknown body fields and query parameters are ignored, with a warning in the journal.",
     details: [
       "An unknown path or method is in A as well, with the type `client_error`. JSON is UTF-8; another charset is 415.",
-      "With `unknown_fields` at `reject` the first one is named in a 422, in C in `detail`.",
+      "With `unknown_fields` at `reject` a 422 names the first unknown field (envelope C: in `detail`).",
     ],
   },
   {

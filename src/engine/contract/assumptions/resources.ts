@@ -73,7 +73,7 @@ export const RESOURCES: readonly Assumption[] = [
       "A transcription completes on the sandbox's clock; until then it is 422. The linked actions (paragraphs, SRT, VTT) exist. Redaction headers name the policies.",
     details: [
       "It completes `transcription_seconds` after it began (in a fixture: after the epoch), and then has as many sentences as fit into its audio, unless it had some.",
-      'The 422 has the details `{field: "status", value}`. Times in bodies come from the seed. A foreign transcription is 404 with `transcription_id`.',
+      'The 422 has the details `{field: "status", value}`. The durations in `metadata` come from the seed. A foreign transcription is 404 with `transcription_id`.',
     ],
   },
   {
@@ -97,7 +97,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Reply rules decide; otherwise a text from the seed quotes the best passage of each attached file and repeats a line of the conversation. Tokens are bytes divided by four, rounded up.",
     details: [
-      "[Fixtures](../fixtures.md#every-key) shows a reply rule; its `delay` is on the wall clock. Inputs come back with ids `msg_…`. All input texts and the output count; the cost is tokens / 1000 x `cost_per_1k_tokens` in CHF, to six decimals.",
+      "[Fixtures](../fixtures.md#every-key) shows a reply rule; its `delay` is on the wall clock. Inputs come back with ids `msg_…`. The tokens of all input texts and of the output are counted; the cost is tokens / 1000 x `cost_per_1k_tokens` in CHF, to six decimals.",
       "Rare words count more when a passage is chosen; at most the last ten files are quoted. From the second turn on the text repeats the user's previous message. System messages do not change it.",
       "An unknown or inactive model is 422 with `model`, an unknown file 404. Both forms of a message may be mixed.",
     ],
@@ -122,7 +122,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "The same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images cannot be decoded.",
     details: [
-      "A field of the other provider, a picture that cannot be decoded (`image_file`) and more than 40 megapixels after growing (the largest side) are 422 with the field; another type is 415.",
+      "A field of the other provider, a picture that cannot be decoded (`image_file`) and more than 40 megapixels after growing (the field of the largest extension) are 422 with the field; another type is 415.",
       "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (default `1024x1024`) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has these names too.",
     ],
   },
@@ -148,7 +148,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Reparenting and state calls on departments, users, roles and stores write organization entries; assistants write their history and a change log.",
     details: [
       "A reparent writes `department` / `reparented`: the entity is the moved department, the target the new parent (empty at the top), the values both parents' ids, the actor the caller. A move to the present parent changes and writes nothing.",
-      "State calls write `created`, `updated` and `deleted`, or the word of 4.15: `reparented`, `deactivated` and `reactivated` (an account or a department), `assigned` and `unassigned` (a role; another role is both). A capability is a `permission` that is granted or denied. Entries keep names as they were.",
+      "State calls write `created`, `updated` and `deleted`, or the word of 4.15: `reparented`, `deactivated` and `reactivated` (an account or a department), `assigned` and `unassigned` (a role; a change of role writes both). A change of a capability is `updated` of a `permission`, with the values `granted` and `denied`. Entries keep names as they were.",
     ],
   },
   {
@@ -175,7 +175,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G35",
     topic: "Context window, vision",
     chosen:
-      "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A picture is described by format, size and dominant colours. For a model with vision: false in the fixture, which no answer shows, a picture is 422 with the field of its file_id.",
+      "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A picture is described by format, size and dominant colours. A model may have `vision: false` in the fixture (no answer shows this field); a picture is then 422 with the field of its file_id.",
     details: [
       "PNG, JPEG, WebP and GIF files of up to 25 MiB are decoded. Any other image is described as unreadable; one without bytes is described from the seed.",
     ],
@@ -193,7 +193,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G37",
     topic: "Former members; deletion",
     chosen:
-      "A key works only while its user is a member of the organization it acts in. Afterwards every operation refuses it like a non-member, by default with 403 ORGANIZATION_ACCESS_DENIED (4.10, 4.19, lists of models and webhooks), until 4.5 changes its organization.",
+      "A key works only while its user is a member of the organization it acts in. Afterwards each operation refuses it as it refuses a non-member, until 4.5 changes its organization. Operations without such a refusal of their own (4.10, 4.19, lists of models and webhooks) answer 403 ORGANIZATION_ACCESS_DENIED.",
     details: [
       "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. An access token of the key can do what the key can.",
       "Deleting a record deletes everything that belongs to it, timers included: an organization's departments, files, threads with messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with sessions and rate windows. A new record with the same id starts empty. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
@@ -210,7 +210,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G39",
     topic: "Caching, numbers, order",
     chosen:
-      "If-None-Match decides before If-Modified-Since. Amounts below a hundredth have six decimals in the details of errors. Titles are ordered by code point. An arrow inside a subtitle is pulled apart.",
+      "If-None-Match decides before If-Modified-Since. Amounts below a hundredth have six decimals in the details of errors. Titles of models are ordered by code point. An arrow inside a subtitle is pulled apart.",
     details: [
       "A date in none of HTTP's three formats is ignored.",
       "`-->` becomes `-- >`. A track may be in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
@@ -222,7 +222,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "The generated audit logs, change logs and assistants' histories of a fixture are a possible past: applied to an invented beginning, they lead to the fixture's state.",
     details: [
-      "A user, department or store of the fixture that is younger than the log is created in it. Anything else that the log creates it also deletes, and other changes of the fixture's records it reverts.",
+      "A user, department or store of the fixture that is younger than the log is created in it. The log also deletes whatever else it creates, and reverts its other changes to the fixture's records.",
       "A change log contains the entries of the histories of the fixture's assistants. Entries that a fixture writes out stay as they are.",
     ],
   },

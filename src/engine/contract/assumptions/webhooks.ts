@@ -19,7 +19,7 @@ export const WEBHOOKS: readonly Assumption[] = [
       "Each retry is due after the end of the previous attempt. Attempts of one delivery run one after the other; once one succeeds, redeliveries that waited behind it are refused.",
     details: [
       "[Attempts](../webhooks.md#attempts) has failures, due times and the effects of redeliveries, 410, `active: false`, deletion and a changed URL.",
-      "An attempt that an advance makes has its due time. A redelivery counts in `attempts`.",
+      "An attempt made during an advance has the time at which it was due. A redelivery counts in `attempts`.",
     ],
   },
   {

@@ -37,7 +37,7 @@ export const streamTranscripts = declareStream({
   id: "meeting_sessions.stream_transcripts",
   name: "transcripts",
   summary: "Follow a meeting's transcript",
-  eventDescription: "a transcript entry (section 2.4), in order of arrival",
+  eventDescription: "a transcript entry, in order of arrival",
   events: TranscriptEntryBody,
   listSince: listArrivals("transcript", meetingTranscripts, renderTranscript),
 });
