@@ -255,7 +255,10 @@ it("a field with a default is optional for clients, by the OpenAPI document too 
   });
   const own = await createUnderstudy({ operations: { pinNote } });
   try {
-    const headers = { "api-key": (await own.open("default")).credentials["usr_ada"]!, "content-type": "application/json" };
+    const headers = {
+      "api-key": (await own.open("default")).credentials["usr_ada"]!,
+      "content-type": "application/json",
+    };
     const answer = await fetch(`${own.url}/v1/pins`, { method: "POST", headers, body: '{"note":"a"}' });
     expect(await answer.json()).toEqual({ color: "red", limit: 5 });
     // biome-ignore lint/suspicious/noExplicitAny: a document
