@@ -75,16 +75,12 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const { operations: own = [] } = toOperationsOption(options.operations);
   const api = readApi(own, log);
   const scenarios = new ScenarioLibrary({ api, cwd: "/" });
-  const recordings = new Recordings();
   const uploads = new MemoryUploads(UPLOAD_BYTES);
   const fixtures = new FixtureLibrary({ resources: api.resources, cwd: "/" });
+  const commonParts = { fixtures, scenarios, uploads, recordings: new Recordings(), log };
   const engine = createEngine({
+    ...commonParts,
     api,
-    scenarios,
-    recordings,
-    log,
-    uploads,
-    fixtures,
     outbound: {
       send: (request) => (isOwnReceiver(request.url) ? inProcessNetwork : network).send(request),
     },
@@ -105,22 +101,10 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   });
   const { sandboxes } = engine;
   const control: ControlServer = {
-    sandboxes,
-    scenarios,
-    recordings,
-    log,
+    ...engine,
+    ...commonParts,
     version: manifest.version,
     limits: undefined,
-    fixtures,
-    uploads,
-    wallClock: engine.wallClock,
-    faults: engine.faults,
-    receivers: engine.receivers,
-    requestCounter: engine.requestCounter,
-    engine: engine.parts,
-    get api() {
-      return engine.api;
-    },
     sites: { origins: NO_ORIGINS } as never,
     sendToSelf: createSendInProcess(ownFetch),
     createGraderNetwork() {
@@ -139,8 +123,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   if (persist !== undefined) {
     const { openIndexedDb } = await import("./persistence/indexeddb-store.ts");
     const { createSavedValidator } = await import("./control/validate-saved.ts");
-    const api = () => engine.api;
-    const { wallClock } = engine;
+    const { getApi: api, wallClock } = engine;
     const validator = createSavedValidator(api, log);
     const parts = { sandboxes, fixtures, api, uploads, validator, wallClock, log };
     const saverOrFailure = await openIndexedDb(persist, parts);
@@ -169,7 +152,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     },
     save: async () => saver?.saveAll(),
     async close() {
-      for (const sandbox of sandboxes.all()) sandbox.endStreams();
+      sandboxes.endStreams();
       await saver?.close();
       sandboxes.close();
     },

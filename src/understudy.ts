@@ -15,8 +15,6 @@ import { listScenarioFolders, ScenarioLibrary } from "./documents/scenario-libra
 import { type DocumentProblem, formatProblem } from "./engine/documents/document-error.ts";
 import { createEngine } from "./engine/index.ts";
 import { readApi } from "./engine/own/join.ts";
-import { countTextBytes } from "./engine/resources/files/examine-file.ts";
-import type { Sandbox } from "./engine/sandbox/sandbox.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { createFetch, createSendInProcess } from "./hosts/fetch/create-fetch.ts";
 import { createReceiverFinder } from "./hosts/fetch/receiver-finder.ts";
@@ -25,7 +23,6 @@ import { NodeNetwork } from "./hosts/node/node-network.ts";
 import { deliverInProcess } from "./hosts/node/outbound/in-process.ts";
 import { createUpstream } from "./hosts/node/outbound/upstream.ts";
 import { readForm } from "./hosts/node/read-form.ts";
-import { createSendToSelf } from "./hosts/node/send-to-self.ts";
 import { answerRequests } from "./hosts/node/server.ts";
 import { UploadStore } from "./hosts/node/storage/upload-store.ts";
 import { LocalPersistence } from "./persistence/local-persistence.ts";
@@ -43,8 +40,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const { server, origins, ownAddress, sites } = network;
   const findReceiver = createReceiverFinder((request) => fetch(request), options.onDelivery);
   const outbound = replay?.outbound ?? deliverInProcess(findReceiver, network.createOutbound());
-  const countText = (sandbox: Sandbox) => countTextBytes(sandbox, sandbox.world.root);
-  const uploads = new UploadStore(limits?.upload_bytes, countText);
+  const uploads = new UploadStore(limits?.upload_bytes);
 
   const fleet = options.store && new Fleet(options.store, sendRefusal);
   const persistence = options.persist && new LocalPersistence(options.persist);
@@ -56,18 +52,14 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const fixtures = new FixtureLibrary({ resources: api.resources, warn });
   const scenarios = new ScenarioLibrary({ api, warn, folders: listScenarioFolders(options.scenariosFolder) });
   const firstScenarios = scenarios.addAll(options.scenarios ?? []);
-  const recordings = new Recordings();
+  const commonParts = { fixtures, scenarios, uploads, recordings: new Recordings(), log };
   const engine = createEngine({
+    ...commonParts,
     api,
-    fixtures,
-    scenarios,
     outbound,
-    uploads,
-    recordings,
     replay,
     readForm,
     refuseFullDisk,
-    log,
     defaults: options,
     overrides: options.overrides !== false,
     delay: options.delay,
@@ -80,27 +72,14 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     upstream: options.upstream && createUpstream(options.upstream, policy.mode),
     onDelete: ({ name }) => origins.close(name),
   });
-  const { sandboxes, wallClock } = engine;
-  const sendToSelf = createSendToSelf(() => ownAddress.selfAddress);
+  const { sandboxes } = engine;
   const control: ControlServer = {
-    sandboxes,
-    scenarios,
-    recordings,
+    ...engine,
+    ...commonParts,
     limits,
     version,
-    log,
     sites,
-    fixtures,
-    uploads,
-    wallClock,
-    faults: engine.faults,
-    receivers: engine.receivers,
-    requestCounter: engine.requestCounter,
-    engine: engine.parts,
-    get api() {
-      return engine.api;
-    },
-    sendToSelf: (...call) => (server.listening ? sendToSelf : createSendInProcess(fetch))(...call),
+    sendToSelf: (...call) => (server.listening ? network.sendToSelf : createSendInProcess(fetch))(...call),
     createGraderNetwork: () => network.createGraderNetwork(),
     startedAt: performance.now(),
     durability: durable,
@@ -114,30 +93,27 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     receiver: (request) => engine.receivers.handle(request),
   });
   const login = shared && new Login(shared.token);
-  const ownAccess = { url: () => ownAddress.selfUrl, token: shared?.token, version };
   const application = createApplication(network.messageClasses, {
     control,
     login,
     guard,
     origins,
-    log,
-    mcp: options.mcp && (() => options.mcp!(ownAccess)),
+    mcp:
+      options.mcp && (() => options.mcp!({ url: () => ownAddress.selfUrl, token: shared?.token, version })),
     atOwner: (prefix, handle) => fleet?.handleAtOwner(prefix, handle) ?? handle,
   });
-  answerRequests(server, {
+  answerRequests(network, {
     engine: engine.parts,
     findSandbox: fleet?.findSandbox ?? ((name) => sandboxes.get(name)),
     refuseForeignHost: createBrowserGate(guard),
     application,
-    sites,
-    wireBreaker: network.wireBreaker,
   });
 
   const createDefault = () => sandboxes.create({ name: "default", scenarios: firstScenarios });
   if (fleet === undefined && persistence === undefined) createDefault();
   const openStored = async () => {
     const { createSavedValidator } = await import("./control/validate-saved.ts");
-    const api = () => engine.api;
+    const { getApi: api, wallClock } = engine;
     const validator = createSavedValidator(api, log);
     const parts = { sandboxes, fixtures, api, uploads, validator, wallClock, log };
     await persistence?.open(parts);
@@ -152,21 +128,14 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     server,
     login,
     fetch,
-    setOperations(sources) {
-      const nextApi = readApi(sources, log);
-      fixtures.setResources(nextApi.resources);
-      scenarios.setApi(nextApi);
-      engine.setApi(nextApi);
-    },
+    setOperations: (sources) => engine.setApi(readApi(sources, log)),
     async listen(port, host) {
       if (fleet !== undefined || persistence !== undefined) await openStored();
       return ownAddress.listen(port, host);
     },
     async close() {
       await fleet?.leave(() => network.connections.unansweredCount);
-      await network.close(() => {
-        for (const sandbox of sandboxes.all()) sandbox.endStreams();
-      });
+      await network.close(() => sandboxes.endStreams());
       try {
         await persistence?.close();
         await fleet?.end();

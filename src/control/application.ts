@@ -4,7 +4,6 @@ import { normalizePath } from "../engine/contract/http-url.ts";
 import { clip } from "../engine/documents/document-error.ts";
 import { splitTarget } from "../engine/pipeline/plain-http.ts";
 import { ExpressServer, type MessageClasses } from "../hosts/node/express-server.ts";
-import type { Log } from "../hosts/node/log.ts";
 import { NodeRequest, toOriginForm } from "../hosts/node/node-request.ts";
 import { answerReceiverRequest } from "../hosts/node/receiver-requests.ts";
 import type { SandboxOrigins } from "../hosts/node/sandbox-origins.ts";
@@ -15,16 +14,13 @@ import { asProblem, Problem, toInternalProblem } from "./problem.ts";
 import { answerPreflight, sendAnswer, sendProblem } from "./send-answer.ts";
 
 /** The Express application of the product's own paths; loaded with the first request. */
-export function createApplication(
-  classes: MessageClasses,
-  parts: MountParts & ApplicationParts,
-): ExpressServer {
+export function createApplication(classes: MessageClasses, parts: MountParts): ExpressServer {
   const mounts = createMounts(parts);
   return new ExpressServer(classes, (app) => addMounts(app, mounts, parts));
 }
 
 /** Adds mounts to an Express application, each behind the guards of its `access`. */
-function addMounts(app: Express, mounts: readonly Mount[], { guard, origins, log }: ApplicationParts): void {
+function addMounts(app: Express, mounts: readonly Mount[], { guard, origins, control }: MountParts): void {
   app.enable("case sensitive routing");
   const requireSource: RequestHandler = (request, _response, next) => {
     guard.requireAllowedSource(request);
@@ -59,7 +55,7 @@ function addMounts(app: Express, mounts: readonly Mount[], { guard, origins, log
     throw refuseUnknownPath(readPath(request), mounts);
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
-    sendProblem(request, response, asProblem(error) ?? toInternalProblem(error, log)),
+    sendProblem(request, response, asProblem(error) ?? toInternalProblem(error, control.log)),
   );
 }
 
@@ -105,13 +101,9 @@ function mountLazily(load: () => Promise<Mount["handle"]>): Mount["handle"] {
   };
 }
 
-interface ApplicationParts {
+interface MountParts {
   guard: Guard;
   origins: SandboxOrigins;
-  log: Log;
-}
-
-interface MountParts {
   control: ControlServer;
   login: Login | undefined;
   /** Loads the MCP server, if the program that started this one has it. */

@@ -1,17 +1,12 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
-import type { Api } from "../engine/contract/api.ts";
 import type { Declaration, Input, Method, Success } from "../engine/contract/operation.ts";
 import type { ProblemKind } from "../engine/contract/problems.ts";
 import type { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
-import type { Faults } from "../engine/faults/faults.ts";
-import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
+import type { Engine } from "../engine/index.ts";
 import type { SendToSelf, Site } from "../engine/pipeline/plain-http.ts";
 import { sleep } from "../engine/platform.ts";
-import type { SimulatedReceivers } from "../engine/receivers/simulated-receivers.ts";
-import type { RequestCounter } from "../engine/sandbox/counters.ts";
 import type { WorldChange } from "../engine/sandbox/history-entry.ts";
-import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { FixtureSource } from "../engine/sandbox/sandbox-value.ts";
 import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
@@ -24,23 +19,18 @@ import type { GraderNetwork } from "../tools/grader/network.ts";
 import type { SandboxDirectory } from "./directory.ts";
 
 /** The parts of the server that control operations use; the composition root fills it. */
-export interface ControlServer {
-  sandboxes: SandboxRegistry;
-  /** The operations of all sandboxes; those of one are `sandbox.api`. */
-  readonly api: Api;
+export interface ControlServer
+  extends Pick<
+    Engine,
+    "sandboxes" | "faults" | "receivers" | "requestCounter" | "wallClock" | "parts" | "getApi"
+  > {
   fixtures: FixtureSource;
   uploads: StorableUploads;
-  /** Milliseconds since 1970. */
-  wallClock: () => number;
-  faults: Faults;
   scenarios: ScenarioLibrary;
-  /** For dry runs of requests. */
-  engine: EngineParts;
   /** How clients reach this server. */
   sites: Sites;
   /** Sends a request to this server, as its clients do. */
   sendToSelf: SendToSelf;
-  requestCounter: RequestCounter;
   version: string;
   /** performance.now() at the start of the server. */
   startedAt: number;
@@ -48,8 +38,6 @@ export interface ControlServer {
   limits: Limits | undefined;
   /** Creates a separate client for one grading, limited to the addresses that this server may call. */
   createGraderNetwork: () => GraderNetwork;
-  /** The receivers inside the server, with the requests that reached them. */
-  receivers: SimulatedReceivers;
   log: Log;
   /** With `--durable`, the changes that an answer reports are on disk before it is sent (interfaces 2); else absent. */
   durability?: DurabilityHook | undefined;

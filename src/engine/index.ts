@@ -33,8 +33,10 @@ export interface HostParts
       EngineParts,
       "readForm" | "durability" | "refuseGrowth" | "refuseFullDisk" | "refuseDefault" | "upstream" | "log"
     >,
-    Pick<RegistryParts, "fixtures" | "serverKey" | "onDelete">,
-    Pick<FaultOptions, "scenarios" | "overrides" | "delay"> {
+    Pick<RegistryParts, "serverKey" | "onDelete">,
+    Pick<FaultOptions, "overrides" | "delay"> {
+  fixtures: RegistryParts["fixtures"] & { setResources(resources: Api["resources"]): void };
+  scenarios: FaultOptions["scenarios"] & { setApi(api: Api): void };
   /** For sandboxes that set none themselves. Default: the reference world, seed 1, the real clock. */
   defaults: Partial<RegistryParts["defaults"]>;
   /** The operations of all sandboxes: those of the reference, and the host's own. */
@@ -59,15 +61,17 @@ export interface HostParts
 /** The sandboxes, and the parts that answer their requests. */
 export interface Engine {
   readonly sandboxes: SandboxRegistry;
-  /** The operations of all sandboxes without their own. */
-  readonly api: Api;
   readonly faults: Faults;
+  /** The receivers inside the server, with the requests that reached them. */
   readonly receivers: SimulatedReceivers;
   readonly requestCounter: RequestCounter;
   /** Milliseconds since 1970; never goes back. */
   readonly wallClock: () => number;
+  /** For dry runs and answers of requests. */
   readonly parts: EngineParts;
-  /** Replaces the operations of all sandboxes; they keep their records. */
+  /** The operations of all sandboxes; those of one are `sandbox.api`. */
+  getApi(): Api;
+  /** Replaces the operations of all sandboxes, which keep their records. */
   setApi(api: Api): void;
   /** Answers a request of the emulated API. Undefined if its client left. */
   handle(request: PlainRequest): Promise<CompleteAnswer | undefined>;
@@ -172,11 +176,11 @@ export function createEngine(options: HostParts): Engine {
       const address = readAddress(request);
       return handleRequest(parts, request, { sandbox: sandboxes.get(address.sandbox), address });
     },
-    get api() {
-      return api;
-    },
+    getApi: () => api,
     setApi(newApi) {
       api = newApi;
+      options.fixtures.setResources(api.resources);
+      options.scenarios.setApi(api);
       for (const sandbox of sandboxes.all()) sandbox.updateApi();
     },
   };

@@ -11,7 +11,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the coverage of all sandboxes, deleted ones too",
     description: "Counts since the server's start, including reports from other servers.",
     success: { status: 200, schema: CoverageMatrix },
-    handle: ({ server }) => buildCoverageMatrix(server.api.operations, server.sandboxes.sumOutcomes()),
+    handle: ({ server }) => buildCoverageMatrix(server.getApi().operations, server.sandboxes.sumOutcomes()),
   }),
   operation({
     id: "coverage.map_all",
@@ -21,7 +21,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, content_types: ["text/html"] },
     handle: ({ server }) =>
       renderHeatMap(
-        buildCoverageMatrix(server.api.operations, server.sandboxes.sumOutcomes()),
+        buildCoverageMatrix(server.getApi().operations, server.sandboxes.sumOutcomes()),
         "all sandboxes",
       ),
   }),
@@ -32,8 +32,8 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Add another server's coverage",
     body: { kind: "json", schema: CoverageMatrix },
     success: { status: 200, schema: CoverageMatrix },
-    handle({ body, server: { api, sandboxes } }) {
-      const { operations } = api;
+    handle({ body, server: { getApi, sandboxes } }) {
+      const { operations } = getApi();
       const ids = operations.map(({ id }) => id);
       const counts = body.operations.map((row, i) => {
         const operation = operations.find(({ id }) => id === row.operation);

@@ -108,7 +108,7 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
     async handle({ body, sandbox, server, site }) {
       const request = readRequest(body, sandbox);
       const faults = server.faults.getSandboxFaults(sandbox).createTrace();
-      const result = await dryRun(server.engine, { sandbox, faults, site }, request);
+      const result = await dryRun(server.parts, { sandbox, faults, site }, request);
       return {
         ...result,
         steps: result.steps.map(({ says, ...step }) => ({ ...step, says: redactText(says) })),

@@ -109,7 +109,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
       requireRoom(server, "upload_bytes", JSON.stringify(body).length);
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       try {
-        const { own, warnings } = readSentOperations(body, server.api.resources);
+        const { own, warnings } = readSentOperations(body, server.getApi().resources);
         sandbox.setResources(own);
         return listOwnOperations(sandbox, warnings);
       } catch (error) {

@@ -98,7 +98,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server, site }) {
       const { buildOpenApiDocument } = await import("../../tools/reports/openapi.ts");
-      return buildOpenApiDocument(server.api, server.version, site);
+      return buildOpenApiDocument(server.getApi(), server.version, site);
     },
   }),
   operation({
@@ -109,7 +109,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(CataloguedEvent) },
     async handle({ server }) {
       const { buildEventCatalogue } = await import("../../tools/reports/event-catalogue.ts");
-      return toList(buildEventCatalogue(server.api.events));
+      return toList(buildEventCatalogue(server.getApi().events));
     },
   }),
   operation({
@@ -119,7 +119,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: FidelityLedger },
     async handle({ server }) {
       const { buildFidelityLedger } = await import("../../tools/reports/fidelity.ts");
-      return buildFidelityLedger(server.api.operations);
+      return buildFidelityLedger(server.getApi().operations);
     },
   }),
   operation({

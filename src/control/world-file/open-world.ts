@@ -78,9 +78,9 @@ export async function openWorld(
  */
 function findDocument(
   { content: { saved, operations } }: WorldFile,
-  { api }: ControlServer,
+  { getApi }: ControlServer,
 ): SentOperations | undefined {
-  const served = api.resources.flatMap(({ own }) => own ?? []);
+  const served = getApi().resources.flatMap(({ own }) => own ?? []);
   const missing = operations.filter(
     (one) => !served.some(({ source, sha256 }) => source === one.source || (sha256 && sha256 === one.sha256)),
   );
@@ -114,7 +114,7 @@ async function restore(
 ): Promise<Sandbox> {
   const { fixtures, uploads, wallClock, log } = server;
   const sandboxes = { restoreSaved: create, delete: () => {} };
-  const api = () => server.api;
+  const api = server.getApi;
   const validator = createSavedValidator(api, log);
   const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, api, validator, wallClock, log });
   const sandbox = await restorer.restore(name, content.saved);

@@ -97,6 +97,10 @@ export class SandboxRegistry {
     this.parts.onDelete(sandbox);
   }
 
+  endStreams(): void {
+    for (const sandbox of this.sandboxes.values()) sandbox.endStreams();
+  }
+
   close(): void {
     for (const sandbox of this.sandboxes.values()) sandbox.close();
   }

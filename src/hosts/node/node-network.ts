@@ -6,6 +6,7 @@ import { createOutbound, createTargetResolver, type Outbound } from "./outbound/
 import { OwnAddress } from "./own-address.ts";
 import { WireBreaker } from "./perform-wire.ts";
 import { SandboxOrigins } from "./sandbox-origins.ts";
+import { createSendToSelf } from "./send-to-self.ts";
 import { type Certificate, createMessageClasses, createNodeServer } from "./server.ts";
 import { Sites } from "./sites.ts";
 
@@ -27,6 +28,7 @@ export class NodeNetwork {
   readonly ownAddress: OwnAddress;
   readonly sites: Sites;
   readonly wireBreaker = new WireBreaker();
+  readonly sendToSelf = createSendToSelf(() => this.ownAddress.selfAddress);
   private readonly targets: Parameters<typeof createOutbound>[0];
 
   constructor({ certificate, publicUrl, trustProxy, policy, isOwnHost }: NetworkOptions) {

@@ -90,26 +90,31 @@ interface RequestParts {
   refuseForeignHost: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** The product's own paths: control API, console, receivers. */
   application: ExpressServer;
+}
+
+interface ServerNetwork {
+  server: Server;
   wireBreaker: WireBreaker;
   sites: Sites;
 }
 
 /** The emulated API is answered directly: Express's layers would cost a small request a quarter of its time. */
-export function answerRequests(server: Server, parts: RequestParts): void {
+export function answerRequests(network: ServerNetwork, parts: RequestParts): void {
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     // The answer before this request was the last of the connection.
     if (request.socket.writableEnded) return;
-    answerRequest(parts, request, response).catch((err) => {
+    answerRequest(network, parts, request, response).catch((err) => {
       // A defect outside the engine's own error handling ends one connection, not the process.
       parts.engine.log.error({ err }, "a request could not be answered");
       response.destroy();
     });
   };
-  server.on("request", handleTogether(handle));
+  network.server.on("request", handleTogether(handle));
 }
 
 async function answerRequest(
-  { engine, findSandbox, refuseForeignHost, application, wireBreaker, sites }: RequestParts,
+  { sites, wireBreaker }: ServerNetwork,
+  { engine, findSandbox, refuseForeignHost, application }: RequestParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

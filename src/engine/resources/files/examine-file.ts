@@ -178,14 +178,14 @@ export function estimateTextBytes({ passages }: Findings): number {
   return bytes;
 }
 
-/** The last counted table and its sum, by the owner of the world. */
+/** The last counted table and its sum, by sandbox. */
 const lastCounts = new WeakMap<object, { table: Table<FileText>; bytes: number }>();
 
-/** Bytes of extracted text in all files of a world (interfaces 7). Counts the changes since the last call for the same owner. */
-export function countTextBytes(owner: object, { tables }: Root): number {
-  const table = tables.get(fileTexts.name) as Table<FileText> | undefined;
+/** Bytes of extracted text in all files of a sandbox (interfaces 7). Counts the changes since the last call for it. */
+export function countTextBytes(sandbox: { world: { root: Root } }): number {
+  const table = sandbox.world.root.tables.get(fileTexts.name) as Table<FileText> | undefined;
   if (table === undefined) return 0;
-  const last = lastCounts.get(owner);
+  const last = lastCounts.get(sandbox);
   let bytes = 0;
   if (last === undefined) for (const text of table.all()) bytes += estimateTextBytes(text);
   else {
@@ -195,6 +195,6 @@ export function countTextBytes(owner: object, { tables }: Root): number {
       if (after !== undefined) bytes += estimateTextBytes(after);
     }
   }
-  lastCounts.set(owner, { table, bytes });
+  lastCounts.set(sandbox, { table, bytes });
   return bytes;
 }

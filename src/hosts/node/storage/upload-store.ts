@@ -2,6 +2,7 @@ import { copyFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { crc32c, formatCrc32c } from "../../../engine/crc32c.ts";
 import { getOrAdd } from "../../../engine/maps.ts";
+import { countTextBytes } from "../../../engine/resources/files/examine-file.ts";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
 import type { StorableUploads, StoredUploads, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
 import { DAMAGED_EXTENSION, PersistentFolder, TemporaryFolder } from "./folders.ts";
@@ -31,22 +32,17 @@ export class UploadStore implements StorableUploads {
   private readonly segments = new Map<string, Segment>();
   private readonly sandboxes = new WeakMap<Sandbox, SandboxBytes>();
   private readonly limit: number;
-  private readonly countTextBytes: (sandbox: Sandbox) => number;
 
-  /**
-   * @param limit bytes per sandbox
-   * @param countTextBytes returns the size of the texts that a sandbox has read from its files
-   */
-  constructor(limit = LOCAL_UPLOAD_BYTES, countTextBytes: (sandbox: Sandbox) => number) {
+  /** @param limit bytes per sandbox, including the texts that were read from its files */
+  constructor(limit = LOCAL_UPLOAD_BYTES) {
     this.limit = limit;
-    this.countTextBytes = countTextBytes;
   }
 
   forSandbox(sandbox: Sandbox): SandboxBytes {
     return getOrAdd(
       this.sandboxes,
       sandbox,
-      () => new SandboxBytes(this.folders, this.limit, () => this.countTextBytes(sandbox)),
+      () => new SandboxBytes(this.folders, this.limit, () => countTextBytes(sandbox)),
     );
   }
 
