@@ -39,3 +39,25 @@ describe("the rules of a manual client test", () => {
     await server.close();
   }, 60_000);
 });
+
+describe("a manual client test that ends in its first run", () => {
+  const readStopped = async (end: (test: ManualClientTest) => void) => {
+    const server = await createUnderstudy();
+    const test = new ManualClientTest(await server.sandbox({}), { only: ["no-retry-of-403"] });
+    await test.waitForRun();
+    end(test);
+    const { stopped } = await test.report;
+    await server.close();
+    return stopped;
+  };
+
+  it("says that its user stopped it, not that the client made no request [interfaces 21]", async () => {
+    expect(await readStopped((test) => test.stop())).toBe("The test was stopped by its user in run 1 of 2.");
+  });
+
+  it("says in a whole sentence that the client hangs [interfaces 21]", async () => {
+    expect(await readStopped((test) => test.end("hangs"))).toContain(
+      "The client made no request to the sandbox. It did not end.",
+    );
+  });
+});

@@ -35,8 +35,14 @@ export async function undoEntry(calls: SandboxCalls, id: string): Promise<void> 
  */
 export async function undoRequest(calls: SandboxCalls, request: string | undefined): Promise<void> {
   const { entries } = await calls.history({ kind: "request", limit: MAX_ENTRIES });
-  const entry = entries.find((one) => one.request === request && !one.undone);
-  if (entry === undefined) throw new Error("Nothing to undo: the request changed nothing.");
+  const own = entries.filter((one) => one.request === request);
+  const entry = own.find(({ undone }) => !undone) ?? own[0];
+  if (entry === undefined)
+    throw new Error(
+      entries.length < MAX_ENTRIES
+        ? "Nothing to undo: the request changed nothing."
+        : `Not undone: the request changed nothing, or is older than the newest ${MAX_ENTRIES} changes.`,
+    );
   await undoEntry(calls, entry.id);
 }
 

@@ -42,6 +42,13 @@ export function PathText({ children }: { children: string }) {
   ));
 }
 
+/** `inline/fault_1` as "rule fault_1", `slow/first` as "rule first of scenario slow". */
+export function formatRuleName(by: string): string {
+  const [source, rule] = by.split("/");
+  if (source === "header") return "asked for by the request’s own header";
+  return source === "inline" ? `rule ${rule}` : `rule ${rule} of scenario ${source}`;
+}
+
 /** A text with `code` between backticks. */
 export function TextWithCode({ children }: { children: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order

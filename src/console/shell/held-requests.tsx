@@ -7,7 +7,7 @@ import { Dialog, DialogButton } from "../components/dialog.tsx";
 import { Field, Form } from "../components/form.tsx";
 import { Mark } from "../components/mark.tsx";
 import { Problem } from "../components/notice.tsx";
-import { PathText } from "../components/text.tsx";
+import { formatRuleName, PathText } from "../components/text.tsx";
 import { useLive } from "../live/use-live.tsx";
 
 /** Requests and deliveries that rules hold (interfaces 20), above the status line of every view. */
@@ -43,15 +43,18 @@ function HeldLine({ held }: { held: Held }) {
   const release = useRelease(held);
   // The live stream removes the line a moment later; until then a click would be lost.
   if (release.isSuccess) return null;
-  const { event, rule, phase, principal, ends_at } = held;
+  const { event, rule, principal, ends_at } = held;
   const heldName = formatHeldName(held);
-  const makeButton = (label: string, options: ReleaseOptions) => (
-    <ActionButton
-      label={label}
-      name={`${label} ${heldName}`}
-      isPending={release.isPending}
-      onPress={() => release.mutate(options)}
-    />
+  const asker = event === null ? "client" : "sender";
+  const makeButton = (label: string, tooltip: string, options: ReleaseOptions) => (
+    <span title={tooltip}>
+      <ActionButton
+        label={label}
+        name={`${label}: ${heldName}`}
+        isPending={release.isPending}
+        onPress={() => release.mutate(options)}
+      />
+    </span>
   );
   return (
     <div className="held-request">
@@ -61,21 +64,29 @@ function HeldLine({ held }: { held: Held }) {
         <span className="quiet small">
           {" "}
           {principal && `by ${principal}, `}
-          {phase === "after" ? "its change is made" : "nothing has changed yet"}; held by {rule}, continues in{" "}
+          {describeProgress(held)}; held by {formatRuleName(rule)}, continues in{" "}
           <SecondsLeft until={ends_at} />
         </span>
         <Problem error={release.error} />
       </span>
       <div className="actions">
-        {makeButton("Continue", {})}
-        {makeButton("Fail", { answer: { status: 503 } })}
-        {makeButton("Drop", { wire: "reset" })}
-        <DialogButton label="Edit" name={`Edit ${heldName}`}>
-          {(close) => <EditDialog held={held} heldName={heldName} onClose={close} />}
-        </DialogButton>
+        {makeButton("Continue", "Continues as if it had not been held", {})}
+        {makeButton("Answer 503", `Gives the ${asker} the status 503`, { answer: { status: 503 } })}
+        {makeButton("Drop", `Closes the ${asker}’s connection without an answer`, { wire: "reset" })}
+        <span title={`Gives the ${asker} an answer that you write`}>
+          <DialogButton label="Answer …" name={`Answer …: ${heldName}`}>
+            {(close) => <AnswerDialog held={held} heldName={heldName} onClose={close} />}
+          </DialogButton>
+        </span>
       </div>
     </div>
   );
+}
+
+/** The change before a delivery is made in any case. */
+function describeProgress({ event, phase }: Held): string {
+  if (event !== null) return "not sent yet";
+  return phase === "after" ? "its change is made" : "nothing has changed yet";
 }
 
 /** On the wall clock, as the timeout is. */
@@ -88,7 +99,7 @@ function SecondsLeft({ until }: { until: string }) {
   return <>{Math.max(0, Math.ceil((Date.parse(until) - now) / 1000))} s</>;
 }
 
-function EditDialog({ held, heldName, onClose }: { held: Held; heldName: string; onClose: () => void }) {
+function AnswerDialog({ held, heldName, onClose }: { held: Held; heldName: string; onClose: () => void }) {
   const release = useRelease(held);
   const [text, setText] = useState(() => JSON.stringify(getFirstAnswer(held), null, 2));
   const [parseError, setParseError] = useState<Error>();

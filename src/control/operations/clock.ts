@@ -122,14 +122,12 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     description:
       "`frozen` without `now` stops the clock at its current time. A later `now` runs the timers that become due; an earlier one is refused.",
     body: { kind: "json", schema: ClockInput },
-    describeChange: ({ body: { mode, rate } }) => ({
-      title:
-        mode === "frozen"
-          ? "The clock was frozen."
-          : mode === "real"
-            ? "The clock was set to run."
-            : `The clock was set to run ${rate ?? 1} times as fast.`,
-    }),
+    describeChange: ({ body: { mode, rate = 1 } }) => {
+      if (mode === "frozen") return { title: "The clock was frozen." };
+      if (mode === "real") return { title: "The clock was set to real time." };
+      const speed = rate === 1 ? "at normal speed" : `${rate} times as fast`;
+      return { title: `The clock was set to run ${speed}.` };
+    },
     success: { status: 200, schema: ClockChangeBody },
     async handle({ body, sandbox: { world } }) {
       const { mode, now, rate } = toClockSetting(body);

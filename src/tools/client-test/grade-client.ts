@@ -66,7 +66,8 @@ export async function gradeClient(
   const exports: Record<string, Uint8Array> = {};
   try {
     for (const [stage = {}, group] of stages) {
-      if (options.signal?.aborted) stopped = "the grading was interrupted";
+      if (options.signal?.aborted)
+        stopped = `The test was stopped by its user before run ${runs + 1} of ${stages.size}.`;
       if (stopped !== null) break;
       const began = performance.now();
       const cleanRun = baseline;
@@ -83,6 +84,10 @@ export async function gradeClient(
         },
       });
       const staged = await runner.runStage(stage, baseline);
+      if (options.signal?.aborted) {
+        stopped = `The test was stopped by its user in run ${runs + 1} of ${stages.size}.`;
+        break;
+      }
       runs += 1;
       if (baseline === undefined) {
         // The stage without rules always runs.
@@ -130,10 +135,10 @@ function selectChecks({ only, skip = [] }: GradeClientOptions): ClientCheck[] {
 /** Null if the run without failures shows what the client does. */
 function findReasonNotGraded({ requests, end }: ClientRun): string | null {
   const { how, detail } = end;
-  const endNote = { ok: "", failed: ` It ended with: ${detail}.`, "timed out": ` It had ${detail}.` }[how];
+  const endNote = { ok: "", failed: ` It ended with: ${detail}.`, "timed out": ` It ${detail}.` }[how];
   const [first] = requests;
   if (first === undefined)
-    return `The client made no request to the sandbox.${endNote} It must call the address in UNDERSTUDY_BASE_URL (sandbox.url in the library), not one that is fixed in its code.`;
+    return `The client made no request to the sandbox.${endNote} It must call the sandbox's address (a command finds it in UNDERSTUDY_BASE_URL), not one that is fixed in its code.`;
   if (!requests.some(({ status }) => status >= 200 && status < 400)) {
     const why = first.reasons.at(-1);
     const answer = `got ${first.status || "no answer"}${why === undefined ? "" : ` (${why})`}`;
@@ -232,7 +237,7 @@ class ClientRunner {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout: Promise<RunEnd> = new Promise((resolve) => {
       timer = setTimeout(
-        () => resolve({ how: "timed out", detail: `no end within ${timeoutMs / 1000} s` }),
+        () => resolve({ how: "timed out", detail: `had no end within ${timeoutMs / 1000} s` }),
         Math.min(timeoutMs, MAX_TIMEOUT_MS),
       );
     });

@@ -84,5 +84,5 @@ export class ManualClientTest {
 
 const ERRORS: Partial<Record<ManualEnd, () => Error>> = {
   error: () => new Error("an error was shown"),
-  hangs: () => new ClientHangs("it did not end"),
+  hangs: () => new ClientHangs("did not end"),
 };

@@ -63,7 +63,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
       match: { operation: "threads.delete" },
       effect: { error: "RATE_LIMIT_EXCEEDED" },
     });
-    await see(explanation).toContainText(/usr_ada would get 429 RATE_LIMIT_EXCEEDED \(fault:inline/);
+    await see(explanation).toContainText(/usr_ada would get 429 RATE_LIMIT_EXCEEDED \(rule fault_/);
     await see(explanation.getByRole("list", { name: "Rules" }).getByRole("listitem").first()).toContainText(
       "applies",
     );

@@ -25,27 +25,27 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     const first = models();
     await see(held).toContainText("GET /v1/models");
     await see(held).toContainText(
-      /by usr_dan, nothing has changed yet; held by inline\/fault_1, continues in \d+ s/,
+      /by usr_dan, nothing has changed yet; held by rule fault_1, continues in \d+ s/,
     );
     await see(status).toContainText("1 held request");
     await expectAccessible(page);
     await expectToFit(page);
     await page.getByRole("link", { name: "World" }).click();
-    await page.getByRole("button", { name: "Continue GET /v1/models" }).press("Enter");
+    await page.getByRole("button", { name: "Continue: GET /v1/models" }).press("Enter");
     expect((await first).status).toBe(200);
     await see(held).toHaveCount(0);
     const done = page.getByRole("region", { name: "Confirmations" });
     await see(done).toContainText("Continued GET /v1/models.");
     const second = models();
-    await page.getByRole("button", { name: "Fail GET /v1/models" }).click();
+    await page.getByRole("button", { name: "Answer 503: GET /v1/models" }).click();
     expect((await second).status).toBe(503);
     await see(done).toContainText("Answered GET /v1/models with 503.");
     const third = models().catch((error: Error) => error);
-    await page.getByRole("button", { name: "Drop GET /v1/models" }).click();
+    await page.getByRole("button", { name: "Drop: GET /v1/models" }).click();
     expect(await third).toBeInstanceOf(Error);
     await see(done).toContainText("Dropped GET /v1/models.");
     const fourth = models();
-    await page.getByRole("button", { name: "Edit GET /v1/models" }).click();
+    await page.getByRole("button", { name: "Answer …: GET /v1/models" }).click();
     const answer = page.getByRole("textbox", { name: "Answer" });
     await expectAccessible(page);
     await answer.fill("{");
@@ -70,12 +70,12 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     });
     const { page } = await open();
     const asked = models();
-    await page.getByRole("button", { name: "Edit GET /v1/models" }).click();
+    await page.getByRole("button", { name: "Answer …: GET /v1/models" }).click();
     const answer = page.getByRole("textbox", { name: "Answer" });
     const { status, body } = JSON.parse(await answer.inputValue());
     expect([status, body.models.length > 0]).toEqual([200, true]);
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Continue GET /v1/models" }).click();
+    await page.getByRole("button", { name: "Continue: GET /v1/models" }).click();
     expect((await asked).body).toEqual(body);
     await control("DELETE", "/faults");
   });

@@ -75,6 +75,10 @@ function Summary({ matrix: { percent, covered, total } }: { matrix: CoverageMatr
             <HeatCell outcomes={[{ status: 200, code: null, hits }]} /> {word}
           </li>
         ))}
+        <li>
+          <HeatCell outcomes={[0, 1].map((hits) => ({ status: 200, code: null, hits }))} /> 1 of 2 outcomes
+          seen
+        </li>
       </ul>
     </div>
   );

@@ -133,7 +133,11 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
           <ChoiceField label="Phase" {...field("phase")} choices={PHASES} />
           <ChoiceField label="Duration" {...field("lease")} choices={LEASES} />
         </div>
-        <Field label="Description" {...field("description")} hint="Shown in place of the rule’s effects." />
+        <Field
+          label="Description"
+          {...field("description")}
+          hint="Replaces the sentence below in the list of rules."
+        />
         {!isKnown ? (
           <Notice outcome="refused">There is no operation {operation}. Select one.</Notice>
         ) : doesNothing ? (

@@ -7,6 +7,7 @@ import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, Section } from "../../components/layout.tsx";
 import { Badge, type Outcome, toStatusOutcome } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
+import { formatRuleName } from "../../components/text.tsx";
 import { listOperationChoices, useCallerChoices } from "./rules.ts";
 
 const NO_CREDENTIALS = "";
@@ -91,9 +92,7 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
         <ol className="lines" aria-label="Steps">
           {steps.map(({ step, outcome, says }) => (
             <li key={step} className="line">
-              <Badge outcome={outcome === "decides" && step === "rule" ? "ok" : STEPS[outcome][0]}>
-                {step}
-              </Badge>
+              <Badge outcome={STEPS[outcome][0]}>{nameStep(step)}</Badge>
               <span>
                 {STEPS[outcome][1]}
                 {says && <span className="quiet">: {says}</span>}
@@ -102,13 +101,13 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
           ))}
         </ol>
       </Section>
-      <Section title={rules.length === 0 ? "No active rules" : "Rules, in order of evaluation"}>
+      <Section title={rules.length === 0 ? "No active fault rules" : "Fault rules, in order of evaluation"}>
         <ul className="lines" aria-label="Rules">
           {rules.map(({ rule, triggers, why }) => (
             <li key={rule} className="line">
               <Badge outcome={triggers ? "fault" : "off"}>{triggers ? "applies" : "skipped"}</Badge>
               <span>
-                <code>{rule}</code> <span className="quiet">{why}</span>
+                {formatRuleName(rule)} <span className="quiet">{why}</span>
               </span>
             </li>
           ))}
@@ -118,15 +117,24 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
   );
 }
 
+/** Business rules of the operation, unlike the fault rules below. */
+function nameStep(step: string): string {
+  return step === "rule" ? "business rule" : step;
+}
+
 function toOutcome({ decision, status }: Explanation): Outcome {
   if (decision === null) return "waiting";
   if (decision.startsWith("fault:")) return "fault";
   return toStatusOutcome(status ?? 0);
 }
 
-function describeExplanation({ decision, status, code, principal }: Explanation): string {
+function describeExplanation({ decision, status, code, principal, steps }: Explanation): string {
   const caller = principal ?? "An anonymous caller";
   if (decision === null) return "Not decided: fill in the empty fields for a complete result.";
   const response = status === 0 ? "no response" : [status ?? "a response", code].filter(Boolean).join(" ");
-  return `${caller} would get ${response}${decision === "ok" ? "" : ` (${decision})`}.`;
+  if (decision === "ok") return `${caller} would get ${response}.`;
+  if (!decision.startsWith("fault:")) return `${caller} would get ${response} (${nameStep(decision)}).`;
+  // A fault that decides no step has only delayed or held the request.
+  const later = steps.some(({ outcome }) => outcome === "decides") ? "" : " later";
+  return `${caller} would get ${response}${later} (${formatRuleName(decision.slice("fault:".length))}).`;
 }

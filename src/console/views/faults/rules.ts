@@ -205,7 +205,7 @@ export function describeRule(rule: Rule): string {
 /** Explains how an effect changes the response and the data. */
 export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule): string {
   const { error, status, body, wire, delay, hold } = effect;
-  const wait = hold !== undefined ? " once it is released" : delay === undefined ? "" : " after the delay";
+  const wait = hold !== undefined ? "once it is released, " : delay === undefined ? "" : "after the delay, ";
   if (match.event !== undefined || match.webhook !== undefined) return "Only deliveries are affected.";
   const isReplaced = [error, status, body, wire, sequence].some((one) => one !== undefined);
   if (!isReplaced && hold !== undefined)
@@ -218,14 +218,14 @@ export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule
     phase === "after"
       ? "The operation runs and its change stays"
       : "The operation does not run, and nothing changes";
-  return `${data}; ${wire === undefined ? "the client gets the failure in place of the response" : CONSEQUENCES[wire][phase ?? "before"]}${wait}.`;
+  return `${data}; ${wait}${wire === undefined ? "the client gets the failure in place of the response" : CONSEQUENCES[wire][phase ?? "before"]}.`;
 }
 
 /** Connection faults as the client sees them; before the operation, those with a body carry an error. */
 const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"before" | "after", string>>>> =
   {
     reset: toBothPhases("the client’s connection is reset"),
-    hang: toBothPhases("the client waits until it gives up"),
+    hang: toBothPhases("the client gets no answer until it gives up"),
     empty: toBothPhases("the connection closes without a response"),
     garbage: toBothPhases("the client gets bytes that are not HTTP"),
     truncate: { before: "an error response is cut off", after: "its response is cut off" },

@@ -8,7 +8,7 @@ import { RuleLine } from "./armed-rules.tsx";
 import { ScenarioSwitch, useScenarioSwitch } from "./switch-scenario.tsx";
 
 export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; onClose: () => void }) {
-  const { name, description, active, rules, stages, file, shipped, problem, expect = [] } = scenario;
+  const { name, description, active, rules, stages, file, origin, problem, expect = [] } = scenario;
   const staged = new Set(stages?.flatMap((stage) => stage.rules));
   const others = rules.filter(({ id }) => !staged.has(id));
   const switching = useScenarioSwitch();
@@ -32,14 +32,23 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
             <ul className="panel lines">
               {expect.map((one) => (
                 <li key={JSON.stringify(one)} className="armed-rule flow">
-                  {one.description ?? <code>{JSON.stringify(one.match)}</code>}
+                  {one.description ?? <ExpectationText expectation={one} />}
                 </li>
               ))}
             </ul>
           </>
         )}
-        <h3>{shipped ? "Built-in file" : "Custom file"}</h3>
-        <p className="mono small">{file}</p>
+        {origin === "derived" ? (
+          <p className="quiet">
+            Derived from the operation’s documented errors, without a file.{" "}
+            <code>understudy scenario show {name}</code> prints it.
+          </p>
+        ) : (
+          <>
+            <h3>{origin === "shipped" ? "Built-in file" : "Custom file"}</h3>
+            <p className="mono small">{file}</p>
+          </>
+        )}
         <div className="actions">
           <CopyButton text={name} label="Copy name" />
           <CopyButton text={`understudy scenario on ${name}`} label="Copy command" />
@@ -47,6 +56,42 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
       </div>
     </DetailPane>
   );
+}
+
+type Expectation = NonNullable<ScenarioState["expect"]>[number];
+
+function ExpectationText({ expectation: { match, count, sequence, client } }: { expectation: Expectation }) {
+  return (
+    <span>
+      {match && (
+        <>
+          {describeCount(count)} <code>{JSON.stringify(match)}</code>.{" "}
+        </>
+      )}
+      {sequence && (
+        <>
+          Requests fit, in this order: <code>{sequence.map((one) => JSON.stringify(one)).join(", ")}</code>.{" "}
+        </>
+      )}
+      {client && (
+        <>
+          The requests pass these checks of the client test: <code>{client.join(", ")}</code>.
+        </>
+      )}
+    </span>
+  );
+}
+
+function describeCount(count: Expectation["count"] = { min: 1 }): string {
+  if (count === 0) return "No request fits";
+  if (typeof count === "number") return `Exactly ${formatFits(count)}`;
+  const { min, max } = count;
+  if (max === undefined) return `At least ${formatFits(min ?? 0)}`;
+  return min === undefined ? `At most ${formatFits(max)}` : `Between ${min} and ${max} requests fit`;
+}
+
+function formatFits(count: number): string {
+  return count === 1 ? "1 request fits" : `${count} requests fit`;
 }
 
 type Stage = NonNullable<ScenarioState["stages"]>[number];

@@ -103,8 +103,8 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
         <>
           <ActionButton label={revoked ? "Reactivate" : "Revoke"} change={revoke} />
           <ConfirmButton title={`Delete ${name}?`} verb="Delete" change={remove}>
-            Calls with this key will be rejected, and its usage counts are deleted. To keep the counts, revoke
-            the key instead.
+            Calls with this key and its access tokens will be rejected. Its spending still counts; its own
+            limit is deleted.
           </ConfirmButton>
         </>
       }
@@ -133,7 +133,7 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
             Organization: `${current}${user ? `, ${role ?? "not a member"}` : ""}`,
             Expires: <Expiry at={apiKey.expires_at} />,
             Activity: (
-              <ViewLink view="timeline" query={{ find: user_id }}>
+              <ViewLink view="timeline" query={{ find: `user:${user_id}` }}>
                 Show the owner’s requests in the timeline
               </ViewLink>
             ),

@@ -209,8 +209,9 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
       <Form submit="Reset" look="danger" change={reset} onSuccess={onClose} onCancel={onClose}>
         <p>
           Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
-          history. Settings and snapshots stay. The current state becomes the snapshot{" "}
-          <code>{BEFORE_RESET}</code>; only journal and history cannot be restored.
+          history. The clock goes back to its start, or to real time if it follows that; its mode, settings
+          and snapshots stay. The current state becomes the snapshot <code>{BEFORE_RESET}</code>; only journal
+          and history cannot be restored.
         </p>
         <FixtureField draft={fixture} onChange={setFixture} defaultTitle={`Unchanged: ${current}`} />
         <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />

@@ -16,11 +16,20 @@ import { formatAbsolute, formatClock, useSandboxNow } from "../../components/tim
 import { formatTimerKind } from "./timers.tsx";
 
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
-const MODES: readonly (ClockChange & { title: string })[] = [
-  { title: "Freeze", mode: "frozen" },
-  { title: "Run ×1", mode: "scaled", rate: 1 },
-  { title: "Run ×60", mode: "scaled", rate: 60 },
-  { title: "Real time", mode: "real" },
+const MODES: readonly (ClockChange & { title: string; tooltip: string })[] = [
+  { title: "Freeze", mode: "frozen", tooltip: "Stops the clock at the sandbox’s time" },
+  { title: "Run ×1", mode: "scaled", rate: 1, tooltip: "Continues from the sandbox’s time" },
+  {
+    title: "Run ×60",
+    mode: "scaled",
+    rate: 60,
+    tooltip: "Continues from the sandbox’s time, an hour a minute",
+  },
+  {
+    title: "Real time",
+    mode: "real",
+    tooltip: "Jumps to the time of the server’s computer, and runs everything that is due until then",
+  },
 ];
 
 export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; hasNothingPending: boolean }) {
@@ -46,16 +55,17 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
       </div>
       <div className="clock-controls stack">
         <div className="actions" role="group" aria-label="Mode">
-          {MODES.map(({ title, ...to }) => (
-            <ToggleButton
-              key={title}
-              className="button"
-              isSelected={clock.mode === to.mode && (to.rate ?? clock.rate) === clock.rate}
-              isDisabled={isPending}
-              onChange={() => change.mutate(to)}
-            >
-              {title}
-            </ToggleButton>
+          {MODES.map(({ title, tooltip, ...to }) => (
+            <span key={title} title={tooltip}>
+              <ToggleButton
+                className="button"
+                isSelected={clock.mode === to.mode && (to.rate ?? clock.rate) === clock.rate}
+                isDisabled={isPending}
+                onChange={() => change.mutate(to)}
+              >
+                {title}
+              </ToggleButton>
+            </span>
           ))}
         </div>
         <div className="actions" role="group" aria-label="Advance">

@@ -10,9 +10,9 @@ import { EmptyState, LoadError, NotFound, Notice, Problem } from "../../componen
 import { formatAbsolute, formatTimeOfDay, RelativeTime } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { Changes } from "../timeline/entry-detail.tsx";
-import { ForkDialog, RewindDialog } from "../timeline/entry-dialogs.tsx";
+import { ForkDialog, nameRewind, RewindDialog } from "../timeline/entry-dialogs.tsx";
 import { toOutcome } from "../timeline/nodes.ts";
-import { toShortTitle } from "../timeline/words.ts";
+import { describeKind, toShortTitle } from "../timeline/words.ts";
 import { ClockPanel } from "./clock-panel.tsx";
 import { getTimerKey, PendingPanel } from "./pending-panel.tsx";
 import { formatTimerKind, SubjectLink } from "./timers.tsx";
@@ -182,7 +182,7 @@ function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => voi
       onClose={onClose}
       actions={
         <>
-          <DialogButton label="Rewind to before this" isOffered={kept}>
+          <DialogButton label={nameRewind(entry)} isOffered={kept}>
             {(close) => <RewindDialog entry={entry} title={titleText} onClose={close} />}
           </DialogButton>
           <DialogButton label="Fork from here" isOffered={kept}>
@@ -200,7 +200,7 @@ function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => voi
         </Notice>
       )}
       <p className="flow">
-        <Badge outcome={toEntryOutcome(entry)}>{entry.kind}</Badge>
+        <Badge outcome={toEntryOutcome(entry)}>{describeKind({ request: undefined, entry })}</Badge>
         <span>{formatAbsolute(at)}</span>
         {undone && <Badge outcome="waiting">undone</Badge>}
       </p>

@@ -17,16 +17,14 @@ import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
 import { RetryNow } from "../webhooks/retry-now.tsx";
-import { FailDialog, ForkDialog, RewindDialog } from "./entry-dialogs.tsx";
+import { FailDialog, ForkDialog, nameRewind, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
 import { usePins } from "./pinned.tsx";
 import { SendAgainDialog } from "./send-again.tsx";
-import { describeNode, isRewind } from "./words.ts";
-
-const REWIND_LABEL = "Rewind to before this";
+import { describeNode } from "./words.ts";
 
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
-  const { entry, outcome } = node;
+  const { entry } = node;
   const title = describeNode(node).replace(/\.$/, "");
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
@@ -75,10 +73,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
       )}
       {entry && (
         <>
-          <DialogButton
-            label={outcome === "rewind" ? (isRewind(entry) ? "Undo rewind" : "Undo restore") : REWIND_LABEL}
-            isOffered={entry.kept}
-          >
+          <DialogButton label={nameRewind(entry)} isOffered={entry.kept}>
             {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
           </DialogButton>
           <DialogButton label="Fork from here" isOffered={entry.kept}>

@@ -10,6 +10,7 @@ import { Notice } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
 import { describeRule, explainEffect, listDocumentedErrors, parsePair } from "../faults/rules.ts";
 import { CopyDialog } from "../sandboxes/sandbox-forms.tsx";
+import { isRewind } from "./words.ts";
 
 /** Failures that every operation can have. */
 const GENERAL_FAILURES: readonly Choice[] = [
@@ -54,6 +55,12 @@ interface EntryDialogProps {
   onClose: () => void;
 }
 
+/** The action that rewinds to before an entry. */
+export function nameRewind(entry: HistoryEntry): string {
+  if (entry.kind !== "restore") return "Rewind to before this";
+  return isRewind(entry) ? "Undo rewind" : "Undo restore";
+}
+
 /** Rewinding can itself be undone: undone entries stay in the history. */
 export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
   const rewind = useSandboxChange((calls) => calls.rewind(entry.id, { to: "before" }), {
@@ -72,7 +79,7 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
     );
   }
   return (
-    <Dialog title="Rewind to before this" onClose={onClose}>
+    <Dialog title={nameRewind(entry)} onClose={onClose}>
       <Form
         submit="Rewind"
         change={rewind}
@@ -81,8 +88,9 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
       >
         <p>
           Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. This
-          entry and all later ones are marked as undone. They stay in the list. The rewind is an entry too,
-          which you can undo.
+          entry and all later ones are marked as undone. They stay in the list.{" "}
+          {entry.kind === "restore" && "The entries that it had undone are valid again. "}
+          The rewind is an entry too, which you can undo.
         </p>
         <p className="quiet">Settings, scenarios, rules and the journal do not change.</p>
       </Form>

@@ -10,7 +10,7 @@ export const OUTCOMES: readonly [outcome: Outcome, word: string][] = [
   ["refused", "Rejected"],
   ["failed", "Error"],
   ["fault", "Injected"],
-  ["other", "Changes"],
+  ["other", "Control and timers"],
 ];
 
 export interface Filter {

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
-import { toSingularName } from "../../components/text.tsx";
+import { formatRuleName, toSingularName } from "../../components/text.tsx";
 import type { Node } from "./nodes.ts";
 
 const KINDS = {
@@ -11,7 +11,7 @@ const KINDS = {
   restore: "restore",
 } as const;
 
-export function describeKind({ request, entry }: Node): string {
+export function describeKind({ request, entry }: Pick<Node, "request" | "entry">): string {
   if (request) return "request";
   return isRewind(entry) ? "rewind" : KINDS[entry!.kind];
 }
@@ -83,7 +83,7 @@ export function explainDecision(entry: JournalEntry): string {
   const explanation = fault && fault.replaced !== "nothing" ? explainFault(entry) : explainAnswer(entry);
   if (fault === undefined || delay === undefined) return explanation;
   return fault.replaced === "nothing"
-    ? `${explanation} A fault delayed the answer by ${delay} and changed nothing else (${formatFaultName(fault)}).`
+    ? `${explanation} A fault delayed the answer by ${delay} and changed nothing else (${formatRuleName(fault.by)}).`
     : `${explanation} It came after a delay of ${delay}.`;
 }
 
@@ -106,18 +106,13 @@ function explainAccess({ status, reasons }: JournalEntry, caller: string): strin
   return `${caller} is not allowed to do this${reason ? `: ${reason}` : ""}`;
 }
 
-/** Names the injected result, and says whether the operation ran. */
-function explainFault({ fault, status, history, operation }: JournalEntry): string {
-  const ranText = history === null ? "" : ` ${operation} had made its change before.`;
+/** Names the injected result, and says what changed. */
+function explainFault({ kind, fault, status, history, operation }: JournalEntry): string {
+  const isDelivery = kind === "delivery";
+  const change = history === null ? "Nothing was changed." : `${operation} ran before, and its change stays.`;
+  const ranText = isDelivery ? "" : ` ${change}`;
   const statusText = status === 0 ? "no response" : `${status}`;
   return fault!.replaced === "connection"
-    ? `A fault broke the connection; the client got ${status === 0 ? statusText : `a damaged ${statusText}`} (${formatFaultName(fault!)}).${ranText}`
-    : `A fault answered ${statusText} in place of the operation (${formatFaultName(fault!)}).${ranText}`;
-}
-
-/** "rule fault_1", "rule first of scenario flaky-uploads", "asked for by the request’s own header". */
-function formatFaultName({ by }: NonNullable<Node["fault"]>): string {
-  const [source, rule] = by.split("/");
-  if (source === "header") return "asked for by the request’s own header";
-  return source === "inline" ? `rule ${rule}` : `rule ${rule} of scenario ${source}`;
+    ? `A fault broke the connection; the ${isDelivery ? "sender" : "client"} got ${status === 0 ? statusText : `a damaged ${statusText}`} (${formatRuleName(fault!.by)}).${ranText}`
+    : `A fault answered ${statusText} in place of the ${isDelivery ? "receiver" : "response"} (${formatRuleName(fault!.by)}).${ranText}`;
 }

@@ -158,7 +158,7 @@ function describeAttempt({ state, attempt }: AttemptMark): string {
   }
   if (state === "due") return "next retry";
   if (state === "expected") return "if the previous attempt fails";
-  if (state === "cancelled") return "the webhook was deleted or inactive";
+  if (state === "cancelled") return "the webhook was inactive";
   return "from the fixture, no details";
 }
 

@@ -120,6 +120,7 @@ export function Deliveries() {
     const urls = new Map(webhooks?.map((one) => [one.webhook_id, one.url]));
     return data?.items.filter(createMatcher(parseFilter(typed), createFieldReader(delays, urls), joinText));
   }, [data, typed, delays, webhooks]);
+  const isComplete = data === undefined || data.total <= data.items.length;
   const failedCount = data?.items.filter(({ status }) => status === "failed").length ?? 0;
   const redeliver = useSandboxChange(
     (calls) =>
@@ -149,15 +150,22 @@ export function Deliveries() {
           </span>
           {failedCount > 0 && (
             <ConfirmButton
-              title={`Redeliver ${pluralize(failedCount, "failed delivery", "failed deliveries")}?`}
+              title={
+                isComplete
+                  ? `Redeliver ${pluralize(failedCount, "failed delivery", "failed deliveries")}?`
+                  : "Redeliver all failed deliveries?"
+              }
               verb="Redeliver all failed"
               look=""
               change={redeliver}
             >
-              Sends each failed delivery again now, without waiting for its retry. This cannot be undone.
+              Sends each failed delivery again now, without waiting for its retry.{" "}
+              {!isComplete &&
+                `Older ones than the newest ${MAX_DELIVERIES} too; more than 1,000 are refused. `}
+              Undo does not recall it from the receiver.
             </ConfirmButton>
           )}
-          {data && data.total > data.items.length && (
+          {data && !isComplete && (
             <span className="quiet">
               Newest {MAX_DELIVERIES} of {formatCount(data.total)}
             </span>

@@ -73,7 +73,7 @@ export function ReceiverTest() {
             label="Patience"
             {...field("patience")}
             placeholder="3"
-            hint="How many seconds after an answer its side effect may happen (patience_seconds)."
+            hint="How many seconds after its answer the receiver may take to process the event (patience_seconds)."
           />
           <Field
             label="User"

@@ -102,7 +102,8 @@ function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => vo
           <CopyButton text={secret} label="Copy secret" />
           <ActionButton label={active ? "Deactivate" : "Activate"} change={activate} />
           <ConfirmButton title="Delete this webhook?" verb="Delete" change={remove}>
-            Also deletes its deliveries and pending retries. To keep them, deactivate it instead.
+            Also deletes its deliveries and pending retries. Deactivate it instead to keep the deliveries; its
+            pending retries are then cancelled.
           </ConfirmButton>
         </>
       }

@@ -22,7 +22,8 @@ export function Usage() {
     <div className="page stack grow">
       <LoadError error={error} />
       <p className="quiet">
-        Spending in {month}, sandbox time. Select an entry to change its limit or spending.
+        Spending in {month}, sandbox time. Select an entry to change its limit or spending; for an
+        organization without any, this opens a new record, in which you enter the organization’s id.
       </p>
       {data && all.length === 0 && (
         <EmptyState title="No organizations">
@@ -36,7 +37,7 @@ export function Usage() {
               {name} <code className="quiet">{id}</code>
             </h2>
             {gauges.map((gauge) => (
-              <GaugeLine key={gauge.id} gauge={gauge} record={gauge.id.replace(/:api$/, "")} />
+              <GaugeLine key={gauge.id} gauge={gauge} />
             ))}
           </section>
         ))}
@@ -45,18 +46,18 @@ export function Usage() {
   );
 }
 
-function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
+function GaugeLine({ gauge }: { gauge: Gauge }) {
   const { word, outcome, share } = toGaugeStatus(gauge);
   const figures =
     gauge.limit === null
       ? formatAmount(gauge.spent)
       : `${formatAmount(gauge.spent)} of ${formatAmount(gauge.limit)}`;
   return (
-    <ViewLink className="gauge" view="world" query={{ collection: "usage", record }}>
+    <ViewLink className="gauge" view="world" query={{ collection: "usage", record: gauge.record ?? "+" }}>
       <span className="gauge-head">
         <span className="clip">{gauge.title}</span>
         <Badge outcome={outcome}>{word}</Badge>
-        <span className="number">{figures}</span>
+        <span className="number">{figures} CHF</span>
       </span>
       {gauge.limit !== null && (
         <Meter
@@ -80,6 +81,8 @@ function formatAmount(value: number): string {
 /** Spending against one limit in a month. */
 interface Gauge {
   id: string;
+  /** The id in the collection `usage`; undefined if the organization has no record yet. */
+  record: string | undefined;
   title: string;
   spent: number;
   /** Null: no limit. */
@@ -106,15 +109,23 @@ function collectUsage(
       id,
       name,
       gauges: [
-        { id, title: "Organization", spent: total, limit: organizationUsage?.monthly_limit ?? null },
+        {
+          id,
+          record: organizationUsage?.id,
+          title: "Organization",
+          spent: total,
+          limit: organizationUsage?.monthly_limit ?? null,
+        },
         {
           id: `${id}:api`,
+          record: organizationUsage?.id,
           title: "All API keys",
           spent: byApi,
           limit: organizationUsage?.api_monthly_limit ?? null,
         },
         ...byKey.map((one) => ({
           id: one.id,
+          record: one.id,
           title: keyNames.get(one.api_key_id ?? "") ?? one.api_key_id ?? "",
           spent: getSpentInMonth(one, month),
           limit: one.monthly_limit,
