@@ -15,18 +15,18 @@ export type RowChange =
   | { sandbox: string; clear: string };
 
 /**
- * The storage of sandboxes: an embedded database, a readable document, the Redis of a fleet, or a browser's database. A store has sandboxes
- * by name and rows by section and id; it does not interpret them.
+ * The storage of sandboxes: an embedded database, a readable document, the Redis of a fleet, or a browser's database.
+ * It has sandboxes by name, and their rows by section and id.
  */
 export interface Store {
   /** Names of the stored sandboxes. */
   list(): Promise<string[]>;
   load(sandbox: string): Promise<Row[]>;
   /**
-   * Stores all changes of a sandbox in their order, or none. They are produced in pieces, so that they do not block the
-   * event loop. Resolves once they are stored durably.
-   * @throws StoreRefusal; no change of the refused sandbox is stored then. A store in a file then stores no change of
-   * any sandbox; other stores may have stored those of other sandboxes. The call may be repeated.
+   * Stores changes of one or several sandboxes in their order: all of a sandbox, or none. They are produced in pieces,
+   * so that they do not block the event loop. Resolves once they are stored durably.
+   * @throws StoreRefusal; a store in a file has then stored no change at all, other stores none of the refused sandbox,
+   * but perhaps those of others. The call may be repeated.
    */
   commit(pieces: AsyncIterable<readonly RowChange[]>): Promise<void>;
   /** Releases everything; committed changes stay. */
@@ -51,7 +51,7 @@ type RefusalKind =
   | ("full" | "read-only" | "gone" | "failed")
   | ("unreachable" | "behind" | "moved" | "taken" | "limit");
 
-/** The store refused a commit, and has its earlier state. */
+/** The store refused a commit; `commit` says what it has stored then. */
 export class StoreRefusal extends Error {
   override readonly name = "StoreRefusal";
   readonly kind: RefusalKind;

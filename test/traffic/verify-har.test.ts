@@ -158,6 +158,22 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect(reported(broken)).toContain("usage.retrieve_limits/answer");
   });
 
+  it("reports an answer that is not JSON also if the request's body is missing [interfaces 12]", async () => {
+    const har = browsers(({ request, response, ...rest }) => {
+      if (!of({ request }, "/dashboard/change-logs") || response.status !== 200) return undefined;
+      const { mimeType, text } = response.content;
+      const content = { size: 40, mimeType, text: text.slice(0, 40) };
+      return {
+        ...rest,
+        request: { ...request, postData: undefined, bodySize: 11 },
+        response: { ...response, content },
+      };
+    });
+    const report = await verify(har);
+    expect(report.recorded!.partly_checked["with the request's body left out"]).toBeGreaterThan(0);
+    expect(reported(report)).toContain("change_logs.list/answer");
+  });
+
   it("leaves no secret in the report, also if it masks nothing [interfaces 12]", async () => {
     const canary = "ak_canaryCanaryCanary000000000000000000000000";
     const report = await verify(

@@ -11,7 +11,7 @@ export const BUNDLE_VERSION = 1;
 const Headers = Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }));
 const Instant = Type.String({ format: "date-time" });
 
-/** `text` is UTF-8; other bytes are one character each. References replace secrets. */
+/** `text` is UTF-8; other bytes are one character each. Placeholders replace secrets. */
 export const Body = Type.Union([
   Type.Object({ text: Type.String() }, { additionalProperties: false }),
   Type.Object({ latin1: Type.String() }, { additionalProperties: false }),
@@ -58,7 +58,7 @@ const ControlStep = Type.Object({
     operation: Type.String(),
     method: Type.String(),
     path: Type.String(),
-    /** JSON as a text, references replace secrets. */
+    /** JSON as a text; placeholders replace secrets. */
     body: Type.Optional(Type.String()),
     status: Type.Integer(),
     /** The sandbox's clock after the call. */

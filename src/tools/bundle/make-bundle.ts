@@ -194,7 +194,7 @@ function listSteps(
     // The id shows the number of earlier requests, unless it was drawn from another seed.
     const { id, number } = entry;
     const isNumbered = number !== undefined && drawRequestId(idSeed, number) === id;
-    // The request comes first, since it can only contain secrets of earlier answers.
+    // Before the answer registers its secrets: the request can only contain those of earlier answers.
     const request = { ...(isNumbered && { number }), ...describeRequest(entry, sandbox, secrets) };
     steps.push({ request, answer: toRecordedAnswer(entry, i + 1, secrets) });
   }

@@ -59,7 +59,7 @@ function mask(body: BundleBody, replace: (text: string) => string): BundleBody {
 }
 
 export interface Difference {
-  /** `status`, `header x-request-id`, `body at 120`. */
+  /** `status`, `header x-request-id`, `body at byte 120`. */
   what: string;
   recorded: string;
   replayed: string;

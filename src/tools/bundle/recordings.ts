@@ -71,7 +71,7 @@ export interface Recording {
 /** A sandbox with more control calls cannot be put into a bundle. */
 const MAX_CALLS = 10_000;
 const MAX_ATTEMPTS = 10_000;
-/** Limit for all their bodies as JSON. */
+/** Limit for the bodies of all control calls, as JSON. */
 const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
 /**
  * Calls that begin a recording, do not change the sandbox's world, or matter only if the snapshot is restored.

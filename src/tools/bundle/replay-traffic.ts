@@ -57,7 +57,7 @@ function waitForEntry(
       resolve(entry);
     };
     const stop = sandbox.journal.subscribe((entry) => {
-      // Entries of its effects precede its own entry in the journal.
+      // Entries of its deliveries precede its own. Undefined: the journal was cleared, or the sandbox deleted.
       if (entry === undefined || (entry.delivery === undefined && matchesEntry(entry))) finish(entry);
     });
     signal.addEventListener("abort", () => finish(undefined), { once: true });
@@ -71,8 +71,8 @@ function waitFor(milliseconds: number): Promise<undefined> {
 }
 
 /**
- * Replaces the receivers of a bundle: each attempt gets its recorded answer, and no receiver is called.
- * `otherwise` answers all other requests.
+ * Replaces the receivers of a bundle: each attempt of a delivery gets its recorded answer, or 200 if it has none, and
+ * no receiver is called. `otherwise` answers requests that are no deliveries.
  */
 export function createRecordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,

@@ -13,7 +13,7 @@ import { digest } from "../../engine/platform.ts";
 /** Delimits a placeholder in a bundle's texts; the bracket itself is escaped. */
 const OPEN = "⟦";
 const CLOSE = "⟧";
-const REFERENCE = /⟦([a-z_]+):?([^⟧]*)⟧/g;
+const PLACEHOLDER = /⟦([a-z_]+):?([^⟧]*)⟧/g;
 
 /** Forms of secrets that users choose themselves, and the letter for each in placeholders. */
 const USER_SECRETS = [
@@ -167,15 +167,15 @@ function findIssuedSecrets(text: string): string[] {
       if (/\d/.test(token[0])) matches.push({ at: url.index + token.index, secret: token[0] });
     }
   }
-  // The match that begins first contains the other ones.
+  // The longest comes first if several begin at the same place.
   matches.sort((a, b) => a.at - b.at || b.secret.length - a.secret.length);
   return [...new Set(matches.map(({ secret }) => secret))];
 }
 
-/** Puts values in place of the references of a text. */
+/** Puts values in place of the placeholders of a text. */
 export function resolveReferences(text: string, getValue: (kind: string, name: string) => string): string {
   if (!text.includes(OPEN)) return text;
-  return text.replace(REFERENCE, (_, kind: string, name: string) =>
+  return text.replace(PLACEHOLDER, (_, kind: string, name: string) =>
     kind === "open" ? OPEN : getValue(kind, name),
   );
 }

@@ -57,9 +57,9 @@ export interface ClientFinding {
 export interface ReadContext {
   /** The run of the check's stage. */
   run: ClientRun;
-  /** The run without failures; in a scenario, the requests of the run that none has hit. */
+  /** The run without failures; in a scenario, the requests of the run that got their operation's own answer. */
   baseline: ClientRun;
-  /** Requests without failures, with which others are compared. */
+  /** Requests that got their operation's own answer, with which others are compared. */
   cleanRequests: readonly JournalEntry[];
   /** Whether other failures than the check's can have happened, as in a scenario. */
   isMixed: boolean;
@@ -126,14 +126,14 @@ export function isBrokenBy({ reasons }: JournalEntry, wire: string): boolean {
   return reasons.includes(`wire fault ${wire}`);
 }
 
-/** The first request of the run that was answered and for which `accepts` is true. */
+/** The first request of the run that succeeded and for which `accepts` is true; never one for a token. */
 export function findTarget(
   { requests }: ClientRun,
   accepts: (entry: JournalEntry) => boolean = () => true,
 ): JournalEntry | undefined {
-  const isAnswered = ({ operation, status }: JournalEntry) =>
+  const hasSucceeded = ({ operation, status }: JournalEntry) =>
     operation !== null && !operation.startsWith("auth.") && status >= 200 && status < 400;
-  return requests.find((entry) => isAnswered(entry) && accepts(entry));
+  return requests.find((entry) => hasSucceeded(entry) && accepts(entry));
 }
 
 export const isRead = ({ method }: JournalEntry) => method === "GET";
@@ -142,7 +142,7 @@ export const isTokenRequest = ({ operation }: JournalEntry) =>
 export const usesToken = ({ request }: JournalEntry) =>
   request.headers.some(({ name, value }) => name.toLowerCase() === "authorization" && /^bearer/i.test(value));
 
-/** A rule that hits the operation and path of a request. */
+/** A rule that hits the method and path of a request. */
 export function makeRule(
   { method, path }: JournalEntry,
   rule: Omit<RuleDefinition, "match">,

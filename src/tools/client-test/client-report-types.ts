@@ -2,10 +2,10 @@ import type { JournalEntry } from "../../../types/control-api.ts";
 import type { CheckOutcome, CheckResult, countOutcomes } from "../checks/frame.ts";
 
 export interface RunProgress {
-  /** From 1; the first has no failures. */
+  /** From 1; in the first, no fault is staged. */
   run: number;
   of: number;
-  /** The checks that it is for. */
+  /** Ids of the checks that it is for. */
   checks: readonly string[];
   /** Reads the checks from the requests so far. */
   observe: () => Promise<ClientCheckReport[]>;
@@ -51,7 +51,7 @@ export interface ClientReport {
   /** Each failed check in one line, warnings too. */
   failures: readonly string[];
   runs: number;
-  /** Requests of the run without failures. */
+  /** Requests of the first run, in which no fault is staged. */
   requests: number;
   duration_ms: number;
   checks: readonly ClientCheckReport[];

@@ -36,7 +36,7 @@ const MAX_ENTRIES = 1000;
 export const SNAPSHOT_NAME = "before-client-test";
 /** Begins the ids of its rules; others stay in force. */
 export const RULE_PREFIX = "client-test-";
-/** Rules end by themselves if the test is gone, such as a closed page. Browsers call a hidden page once a minute. */
+/** Rules end by themselves if the test is gone, as with a closed page; a hidden page's timers run once a minute. */
 const LEASE_MS = 180_000;
 const RENEW_MS = 60_000;
 /** Replaced in the rules of a stage by what its `prepare` returns. */

@@ -151,6 +151,7 @@ export async function expectRefused(
       const other = await deliverAnother(session);
       // A receiver that accepts another delivery meanwhile has refused this one, in its own way.
       if (!anyRefusal || !isAccepted(other)) return explainDeferredByOther(attempt, { label, other });
+      // A mere count includes the other's side effect.
       if (before?.ids === null) expected.set(other.delivery!.id, 1);
       continue;
     }

@@ -22,7 +22,6 @@ interface Guess {
 /** Refusals that have another cause than the signature. */
 const OTHER_CAUSES = new Set([404, 405, 408, 409, 410, 411, 413, 415, 429]);
 
-/** Trying two mistakes at once would take a thousand requests. */
 const MAX_GUESSES = 200;
 
 /**
@@ -65,6 +64,7 @@ function findGuess(index: number, secret: string, delivery: TestDelivery): Guess
   let remaining = index - forms.length;
   for (const candidate of listDigestCandidates({ secret, body: delivery.body })) {
     if (candidate.mistake === "none") continue;
+    // Two mistakes at once come last, and would take a thousand requests.
     if (candidate.mistake === "key-and-bytes") return undefined;
     if (remaining === 0) return toGuess(candidate);
     remaining -= 1;

@@ -186,7 +186,7 @@ export interface ArchivedExchange {
   responseBody: ArchivedBody;
 }
 
-/** Creates all entries of archives. Masks secrets, as in the journal, and leaves out bodies that are not text. */
+/** Creates an archive's entry. Masks secrets, as in the journal, and leaves out bodies that are not text. */
 export function toHarEntry(exchange: ArchivedExchange): HarEntry {
   const { wallStart, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);

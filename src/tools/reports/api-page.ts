@@ -54,12 +54,12 @@ export function renderApiPage({ paths, components }: ApiDocument): string {
     })),
   );
   const records = Object.entries(components.schemas as Record<string, JsonSchema>);
-  const placesBefore = new DescribedPlaces(records);
+  const places = new DescribedPlaces(records);
   const tags = [...new Set(calls.map(({ call }) => call.tags[0]!))];
   const sections = tags.map((tag) => {
     const callsOfTag = calls
       .filter(({ call }) => call.tags[0] === tag)
-      .map((one) => renderCallSection(one, placesBefore));
+      .map((one) => renderCallSection(one, places));
     return `## ${toTitle(tag)}\n\n${callsOfTag.join("\n")}`;
   });
   return `# The API
@@ -78,7 +78,7 @@ Scenarios, journal and coverage use the same operation ids.
 ${sections.join("\n")}
 ## Records
 
-${records.map((record) => renderRecordSection(record, placesBefore)).join("\n")}`;
+${records.map((record) => renderRecordSection(record, places)).join("\n")}`;
 }
 
 function resolveShared(responses: Call["responses"], shared: Call["responses"]): Call["responses"] {
@@ -105,52 +105,49 @@ function findParameters({ parameters = [] }: Call, place: string) {
 
 function renderCallSection(
   { method, path, call }: { method: string; path: string; call: Call },
-  placesBefore: DescribedPlaces,
+  places: DescribedPlaces,
 ): string {
   const prose = [call.summary, call.description].filter((one) => one !== undefined).join(". ");
   const assumptionLinks = (call["x-assumption"] ?? []).map((id) => `[${id}](reference/assumptions.md#${id})`);
   const section = call["x-section"];
   const page = section.startsWith("G") ? "assumptions" : "service-api";
   const sources = [`[${section}](reference/${page}.md#${section})`, ...assumptionLinks];
-  const lists = ["query", "header"].map((place) => renderParameters(call, place, placesBefore));
+  const lists = ["query", "header"].map((place) => renderParameters(call, place, places));
   return [
     `### ${call.operationId}`,
     `\`${method} ${path}\``,
     `${toSentence(prose)} ${[...new Set(sources)].join(", ")}`,
-    ...[...lists, renderBody(call, placesBefore)].filter((list) => list !== ""),
+    ...[...lists, renderBody(call, places)].filter((list) => list !== ""),
     `${renderAnswers(call)}\n`,
   ].join("\n\n");
 }
 
-function renderParameters(call: Call, place: string, placesBefore: DescribedPlaces): string {
+function renderParameters(call: Call, place: string, places: DescribedPlaces): string {
   const items = findParameters(call, place).map(({ name, required, schema, description }) =>
     renderItem(name, required === true, description === undefined ? schema : { ...schema, description }),
   );
   if (items.length === 0) return "";
   const list = joinItems(items);
-  const earlier = placesBefore.findList(list, call.operationId);
+  const earlier = places.findList(list, call.operationId);
   const title = toTitle(place);
   return earlier === undefined
     ? `${title}:\n\n${list}`
     : `${title}: as [${earlier}](#${earlier.replaceAll(".", "")})`;
 }
 
-function renderBody({ requestBody }: Call, placesBefore: DescribedPlaces): string {
+function renderBody({ requestBody }: Call, places: DescribedPlaces): string {
   return Object.entries(requestBody?.content ?? {})
     .map(([type, { schema = {} }]) => {
       if (schema.properties === undefined) return `Body: \`${type}\`, ${describeType(schema)}`;
       const title = type === "application/json" ? "Body" : "Form";
-      return `${title}:\n\n${joinItems(listFields(schema, placesBefore))}`;
+      return `${title}:\n\n${joinItems(listFields(schema, places))}`;
     })
     .join("\n\n");
 }
 
-function listFields(
-  { properties = {}, required = [] }: JsonSchema,
-  placesBefore?: DescribedPlaces,
-): string[] {
+function listFields({ properties = {}, required = [] }: JsonSchema, places?: DescribedPlaces): string[] {
   return Object.entries(properties).map(([name, field]) =>
-    renderItem(name, required.includes(name), field, placesBefore?.findField(name, field)),
+    renderItem(name, required.includes(name), field, places?.findField(name, field)),
   );
 }
 
@@ -184,17 +181,17 @@ function renderAnswers({ responses }: Call): string {
   return `Answers ${lines.join("; ")}`;
 }
 
-function renderRecordSection([name, schema]: [string, JsonSchema], placesBefore: DescribedPlaces): string {
+function renderRecordSection([name, schema]: [string, JsonSchema], places: DescribedPlaces): string {
   const about = schema.description === undefined ? "" : `${toSentence(schema.description)}\n\n`;
   const all = listFields(schema);
-  const base = placesBefore.bases.get(name);
+  const base = places.bases.get(name);
   const inheritedFields = new Set(base === undefined ? [] : listFields(base.schema));
   const fields = joinItems(all.filter((field) => !inheritedFields.has(field)));
   const head = base === undefined ? "" : `The fields of ${toLink(base.name)}, and\n\n`;
   return `### ${name}\n\n${about}${head}${all.length === 0 ? toSentence(describeType(schema)) : fields}\n`;
 }
 
-/** The places where the page describes a long field or list of parameters; later places link to them. */
+/** The places where the page describes a long field or list of parameters; other places link to them. */
 class DescribedPlaces {
   /** By record: another record that has a part of its fields. */
   readonly bases = new Map<string, { name: string; schema: JsonSchema }>();
@@ -222,7 +219,7 @@ class DescribedPlaces {
     return text.length < MIN_LENGTH ? undefined : this.fields.get(text);
   }
 
-  /** The earlier operation that has the same list. */
+  /** The earlier operation that has the same list; if there is none, remembers the list for later ones. */
   findList(list: string, operation: string): string | undefined {
     const earlier = this.lists.get(list);
     if (earlier === undefined && list.length >= MIN_LENGTH) this.lists.set(list, operation);

@@ -71,7 +71,7 @@ export function buildCoverageMatrix(
 function countCovered(rows: readonly CoveredOperation[]) {
   const outcomes = rows.flatMap((row) => row.outcomes);
   const covered = outcomes.filter(({ hits }) => hits > 0).length;
-  return { percent: formatPercentage(covered, outcomes.length), covered, total: outcomes.length };
+  return { percent: calculatePercentage(covered, outcomes.length), covered, total: outcomes.length };
 }
 
 function toCoveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
@@ -90,13 +90,13 @@ function toCoveredOperation(operation: AnyOperation, counts: OutcomeCounts): Cov
     ...(operation.sourceFile !== undefined && { own: operation.sourceFile }),
     method: operation.method,
     path: operation.path,
-    percent: formatPercentage(outcomes.filter((one) => one.hits > 0).length, outcomes.length),
+    percent: calculatePercentage(outcomes.filter((one) => one.hits > 0).length, outcomes.length),
     outcomes,
     other: other.map(([outcome, count]) => ({ outcome: String(outcome), hits: count })),
   };
 }
 
 /** Rounded down, so that only full coverage is 100. */
-function formatPercentage(part: number, whole: number): number {
+function calculatePercentage(part: number, whole: number): number {
   return whole === 0 ? 100 : Math.floor((part / whole) * 1000) / 10;
 }

@@ -7,7 +7,7 @@ const KINDS = ["schemas", "responses", "parameters", "requestBodies", "headers",
 
 /**
  * Copies parameters, body and answers of an own operation from its OpenAPI document, and the components and other parts
- * that they refer to, under names that begin with the document's number.
+ * that they refer to, under names such as `Own1.Tag` with the document's number.
  */
 export function copyDescribedParts(
   { described }: AnyOperation,

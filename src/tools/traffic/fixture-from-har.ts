@@ -30,7 +30,7 @@ const MAX_DROPPED = 10_000;
 /**
  * Creates a fixture for `start` from the objects in successful answers (interfaces 12). Leaves out values that fixtures do
  * not allow, and adds records to which others refer.
- * @throws InputError; TargetUnusable if nothing belongs to this API; DocumentError if the parts contradict each other
+ * @throws InputError; UnusableTargetError if nothing belongs to this API; DocumentError if parts contradict each other
  */
 export async function inferFixtureFromHar({
   file,
@@ -68,11 +68,11 @@ function readStatedInstant(body: { error?: Fields; metadata?: Fields } | undefin
 }
 
 function collectRecords(world: InferredFixture, exchange: OperationExchange, dropped: string[]): void {
-  const { operation, answer, hasWholeBody, params, at } = exchange;
+  const { operation, answer, hasWholeBodies, params, at } = exchange;
   world.recordTime("recorded", at);
   world.recordTime("stated", readStatedInstant(answer.json));
   const extractor = EXTRACTORS[operation.id];
-  if (extractor === undefined || !hasWholeBody || answer.status >= 300 || answer.status < 200) return;
+  if (extractor === undefined || !hasWholeBodies || answer.status >= 300 || answer.status < 200) return;
   const organization_id =
     params["organization_id"] ?? answer.headers.get(ORGANIZATION) ?? world.pickOrganization();
   inferPlan(world, answer.headers);

@@ -50,7 +50,7 @@ export class InferredFixture {
     user["memberships"] = { [organization_id]: "member", ...(user["memberships"] as object | undefined) };
   }
 
-  /** Records that a fixture lists by organization. */
+  /** Returns an organization's records under a key of the fixture; creates them with `start` if needed. */
   openForOrganization<T>(key: string, organization_id: string, start: () => T): T {
     const all = getOrAdd(this.maps, key, () => new Map<string, unknown>());
     const records = getOrAdd(all, organization_id, start) as T;
@@ -85,9 +85,9 @@ export class InferredFixture {
       id: RECORDED_USER,
       memberships: Object.fromEntries(organizations.map((id) => [id, "owner"])),
     });
-    for (const [position, current] of organizations.entries()) {
+    for (const [position, org] of organizations.entries()) {
       const id = `apikey_recorded${position === 0 ? "" : position + 1}`;
-      this.record("api_keys", "id", { id, user_id: RECORDED_USER, current, key: toKey(position) });
+      this.record("api_keys", "id", { id, user_id: RECORDED_USER, current: org, key: toKey(position) });
     }
     const lists = [...this.lists].map(([key, records]): [string, unknown] => [key, [...records.values()]]);
     const maps = [...this.maps].map(([key, all]): [string, unknown] => [key, Object.fromEntries(all)]);

@@ -161,7 +161,7 @@ class Relay {
     answer.pipe(outgoing);
   }
 
-  /** The target gave no answer: a request that never reached it is answered 502, a broken answer is broken off. */
+  /** The target gave no usable answer: if it reset the connection, the client's is closed too, else it gets 502. */
   private refuse(outgoing: http.ServerResponse, error: NodeJS.ErrnoException): void {
     const { code = "" } = error;
     const reason = [code, error.message].filter(Boolean).join(": ");

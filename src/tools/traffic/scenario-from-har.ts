@@ -55,7 +55,7 @@ class WaitSample {
 
 /**
  * Returns the latency percentiles and error shares of each recorded operation as a scenario (interfaces 12).
- * @throws InputError; TargetUnusable if nothing belongs to this API
+ * @throws InputError; UnusableTargetError if nothing belongs to this API
  */
 export async function inferScenarioFromHar({
   file,

@@ -77,7 +77,7 @@ export function checkContent(verdict: Verdict, exchange: Exchange, shape: Succes
   const operation = exchange.operation as AnyOperation;
   const gap = findAssumedPlace(operation, "");
   const { schema, content_types = [], events } = shape;
-  const isWhole = exchange.recorded?.hasWholeBody ?? true;
+  const isWhole = exchange.recorded?.hasWholeBodies ?? true;
   // Documents often leave out what an answer contains.
   if (operation.described !== undefined && content_types.length === 0) return true;
   if (schema === undefined && content_types.length === 0) {
@@ -134,7 +134,7 @@ function checkRepeatedValues(verdict: Verdict, exchange: Exchange): boolean {
       ok = verdict.expect(fits, problem, findAssumedPlace(operation, `${place}/${name}`)) && ok;
     }
   }
-  // A test notification reports its outcome.
+  // A test notification may have failed, and then answers `success: false`.
   if (typeof json.success === "boolean" && operation.id !== "connector_notifications.test")
     verdict.expect(
       json.success,
@@ -189,8 +189,8 @@ const OWN_BOUNDS = new Set(["minLength", "maxLength", "minItems", "maxItems", "u
 const MAX_PROBLEMS = 5;
 
 /**
- * Checks a success's JSON by the declared schema; separates departures from the reference and from
- * assumptions. `masked`: values that replace secrets are not checked.
+ * Checks a success's JSON by the declared schema. A departure from the reference fails, one from an assumption only
+ * differs. `masked`: values that replace secrets are not checked.
  */
 export function checkBody(
   verdict: Verdict,
@@ -232,7 +232,7 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
   // The reference states types and prefixes; further limits of values are assumptions.
   const gap = operation.assumptions?.[0] ?? "G08";
   if (OWN_BOUNDS.has(error.keyword)) return gap;
-  // For alternatives, such as an id or null, shows the problems of the nearest one.
+  // For alternatives, such as an id or null: the first assumption behind one of their errors.
   if (error.keyword === "choices")
     return (error.params["errors"] as ErrorObject[])
       .map((inner) => findAssumption(operation, inner))

@@ -63,7 +63,7 @@ export function createContext(parts: RunParts) {
     async tryAndUndo(
       done: string,
       attempt: () => Promise<void>,
-      { undo, undone, failed }: { undo: () => Promise<Exchange>; undone: string; failed: string },
+      { undo, undone, undoing }: { undo: () => Promise<Exchange>; undone: string; undoing: string },
     ): Promise<Exchange> {
       const change = { done, undone: false, detail: "" };
       changes.push(change);
@@ -73,7 +73,7 @@ export function createContext(parts: RunParts) {
       } finally {
         undoAnswer = await target.undo(undo);
         change.undone = hasSucceeded(undoAnswer);
-        change.detail = change.undone ? undone : `${failed} answered ${undoAnswer.status}`;
+        change.detail = change.undone ? undone : `${undoing} answered ${undoAnswer.status}`;
       }
       return undoAnswer;
     },

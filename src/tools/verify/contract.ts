@@ -59,7 +59,7 @@ export class ObjectNames {
     const idFields = new Set(collections.map(({ idField }) => idField as string));
     const usedParameters = new Set<string>();
     for (const { name, idField, prefix } of collections) {
-      const mainName = main.has(idField) ? idField : [...main].find(([, own]) => own === prefix)?.[0];
+      const mainName = main.has(idField) ? idField : [...main].find(([, other]) => other === prefix)?.[0];
       if (mainName === undefined || usedParameters.has(mainName)) continue;
       usedParameters.add(mainName);
       this.mainNames.set(name, mainName);

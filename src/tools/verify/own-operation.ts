@@ -11,7 +11,7 @@ interface OwnParameter {
   example: unknown;
 }
 
-/** Whether a request with credentials certainly changes nothing. Of a POST, a document does not say that. */
+/** Whether a request certainly changes nothing. For a document's POST, `isReadOnly` is only true of the sandbox. */
 export function isReading(operation: AnyOperation): boolean {
   return isReadOnly(operation) && (operation.described === undefined || operation.method === "GET");
 }

@@ -60,7 +60,7 @@ export interface RecordedReport {
   /** Entries below the base URL that match no operation. */
   unknown_paths: number;
   not_checked: Record<string, number>;
-  /** Checked entries without the answer's body, or a part of it: the number for each reason. */
+  /** Checked entries of which a part is missing or masked: the number for each reason. */
   partly_checked: Record<string, number>;
   /** Ids of the operations that occur. */
   operations: string[];

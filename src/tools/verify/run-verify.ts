@@ -44,8 +44,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 /**
  * Runs the contract suite against a service, as the key's user.
- * @throws InputError, TargetUnusable. A service's mistakes are a report, never an error; so is a run that was
- * stopped.
+ * @throws InputError, UnusableTargetError. A service's mistakes, or a stopped run, are a report, never an error.
  */
 export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
   const started = performance.now();
@@ -90,7 +89,7 @@ class Run {
     this.parts = { contract, target, known, changes: [], successes: new Map() };
   }
 
-  /** Finds the user of the key; without it nothing can be checked. @throws TargetUnusable */
+  /** Finds the user of the key; without it nothing can be checked. @throws UnusableTargetError */
   async open(): Promise<void> {
     const { target, known } = this.parts;
     const first = await this.sendFirstCall();
@@ -199,6 +198,7 @@ class Run {
   toResult(checks: CheckReport[]) {
     const summary = summarize(checks);
     const { changes } = this.parts;
+    // A change whose undoing was refused, not one that the API cannot take back.
     const isLeftChanged = changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
     const isIncomplete = this.stopped !== null || isLeftChanged;
     return {

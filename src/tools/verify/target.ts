@@ -27,10 +27,10 @@ export interface Exchange extends Answer {
   /** Whether it was sent with the key. */
   authenticated: boolean;
   /**
-   * For a recorded exchange: whether the answer's body is complete, when the request was sent and how long
+   * For a recorded exchange: whether the bodies are complete, when the request was sent and how long
    * it took, in milliseconds; NaN if unknown. Masked values of a recording are not checked.
    */
-  recorded?: { hasWholeBody: boolean; at: number; duration: number };
+  recorded?: { hasWholeBodies: boolean; at: number; duration: number };
 }
 
 export interface TargetOptions {
@@ -207,8 +207,7 @@ export class RequestPacer {
   readRateHeaders({ headers }: Pick<Answer, "headers">): void {
     const remaining = headers.get("x-ratelimit-remaining") ?? headers.get("x-ratelimit-remaining-requests");
     if (remaining === null) return;
-    this.resumeAt =
-      Number(remaining) > 0 ? 0 : Date.now() + Math.min(MAX_WAIT_MS, countSecondsToReset(headers));
+    this.resumeAt = Number(remaining) > 0 ? 0 : Date.now() + Math.min(MAX_WAIT_MS, countMsToReset(headers));
   }
 
   /** The wait before a refused request is repeated, in milliseconds; undefined: the rate limit was not the reason. */
@@ -223,7 +222,7 @@ export class RequestPacer {
   }
 }
 
-function countSecondsToReset(headers: Headers): number {
+function countMsToReset(headers: Headers): number {
   const duration = headers.get("x-ratelimit-reset-requests");
   const [, minutes, seconds] = /^(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(duration ?? "-") ?? [];
   if (minutes !== undefined || seconds !== undefined) {

@@ -53,7 +53,7 @@ export class RecordedVerdict extends Verdict {
   private readonly noted = new Set<string>();
   /** Problems so far, of all kinds, and those of kinds that are not listed. */
   problemCount = 0;
-  uncounted = 0;
+  unlistedCount = 0;
   /** The exchange that is being checked. */
   exchange: Exchange | undefined;
 
@@ -66,7 +66,7 @@ export class RecordedVerdict extends Verdict {
     else if (this.kinds.size < MAX_KINDS) {
       this.kinds.set(kind, { detail: problem, times: 1 });
       super.expect(false, problem, gap);
-    } else this.uncounted += 1;
+    } else this.unlistedCount += 1;
     return false;
   }
 

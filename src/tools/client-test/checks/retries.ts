@@ -187,7 +187,7 @@ function measureSpan(attempts: readonly JournalEntry[]): number {
   return getArrival(attempts.at(-1)!) - getArrival(attempts[0]!);
 }
 
-/** Refusals that the same request gets again and again, with an operation that can give each. */
+/** Refusals that the same request gets again and again, and which requests can get each; undefined: all. */
 const PERMANENT_REFUSALS = [
   [400, "INVALID_JSON!", (entry: JournalEntry) => !isRead(entry)],
   [403, "INSUFFICIENT_PERMISSIONS!", undefined],
@@ -239,15 +239,15 @@ const noRetryOf401: ClientCheck = {
   },
 };
 
-/** @param changes how often a sound client may send a refused request again */
-function readRefusals({ run, baseline }: ReadContext, status: number, changes = 0): ClientFinding {
+/** @param allowedRetries how often a sound client may send a refused request again */
+function readRefusals({ run, baseline }: ReadContext, status: number, allowedRetries = 0): ClientFinding {
   const attempts = listAttempts(run, (entry) => entry.status === status);
   const [first] = attempts;
   if (first === undefined) return notObservable("the client did not send the request in this run");
   const usual = baseline.requests.filter((one) => isSame(one, first)).length;
   const baselineNote = usual === 0 ? "" : `, ${usual} without the refusal`;
   const finding = `it sent ${describeRequest(first)} ${pluralize(attempts.length, "time")}${baselineNote}`;
-  return attempts.length > Math.max(1, usual) * (1 + changes)
+  return attempts.length > Math.max(1, usual) * (1 + allowedRetries)
     ? failed(finding, attempts)
     : passed(finding, attempts);
 }

@@ -193,8 +193,8 @@ export const longMemory: Check = {
     if (!options.probe) return reportMissingProbe(session, "not tried: ");
     let others = session.acceptedIds.size - 1;
     let deferred: Attempt | null = null;
-    // A slow receiver would accept fewer other deliveries here than it has accepted since the first one, which is then
-    // repeated instead.
+    // Left out if a slow receiver has accepted more deliveries since its first one than it would accept here: the
+    // repetition of that first one, below, then shows as much.
     if (!session.isSlow || others < MAX_FILLING_MS / session.fastestMs) {
       const delivery = session.makeDelivery();
       const attempt = await session.deliver(delivery);

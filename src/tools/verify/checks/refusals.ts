@@ -13,9 +13,9 @@ async function checkRefusalCase(
 ): Promise<void> {
   const operation = contract.getOperation(one.operation);
   const neededObjects = Object.entries(one.knownObjects ?? {});
-  const missing = neededObjects.map(([, use]) => use).filter((use) => known.findOne(use) === undefined);
+  const missing = neededObjects.map(([, name]) => name).filter((name) => known.findOne(name) === undefined);
   if (missing.length > 0) return verdict.notObservable(describeMissing(known, missing));
-  const values = Object.fromEntries(neededObjects.map(([name, use]) => [name, known.findOne(use)!]));
+  const values = Object.fromEntries(neededObjects.map(([param, name]) => [param, known.findOne(name)!]));
   const params = inventParams(operation, values);
   const { query, body, code, gap, codeGap, detailsGap } = one;
   const credential = operation.credentials === false ? "none" : "key";

@@ -19,9 +19,9 @@ export const currentOrganizationCheck: Check = {
     const { known, verdict } = context;
     const before = await findCurrentOrganization(context);
     if (before === null) return verdict.notObservable("no answer names the current organization");
-    const setOrganization = (organization_id: string) =>
+    const setCurrent = (organization_id: string) =>
       context.send("users.set_current_organization", { body: { organization_id } });
-    checkSuccess(verdict, await setOrganization(before));
+    checkSuccess(verdict, await setCurrent(before));
     const other = known.listCandidates("other_organization_id").find((id) => id !== before);
     if (other === undefined)
       return verdict.note(
@@ -30,11 +30,11 @@ export const currentOrganizationCheck: Check = {
     await context.tryAndUndo(
       `set the key's organization to ${other}`,
       async () => {
-        checkSuccess(verdict, await setOrganization(other));
+        checkSuccess(verdict, await setCurrent(other));
         const now = await findCurrentOrganization(context);
         verdict.expect(now === other, `the next answer is for the organization ${now}, not ${other}`, "G32");
       },
-      { undo: () => setOrganization(before), undone: `back to ${before}`, failed: `setting ${before} again` },
+      { undo: () => setCurrent(before), undone: `back to ${before}`, undoing: `setting ${before} again` },
     );
     const after = await findCurrentOrganization(context);
     verdict.expect(after === before, `the organization was not set back to ${before}`, "G32");
@@ -68,7 +68,7 @@ const reparent: Check = {
     const undoAnswer = await context.tryAndUndo(
       `moved ${department_id} to the top`,
       async () => void checkSuccess(verdict, await move(null)),
-      { undo: () => move(parent), undone: `back under ${parent}`, failed: "moving it back" },
+      { undo: () => move(parent), undone: `back under ${parent}`, undoing: "moving it back" },
     );
     checkSuccess(verdict, undoAnswer);
   },
@@ -118,7 +118,7 @@ async function tryWebhook(context: Context, receiver: Receiver | undefined): Pro
     {
       undo: () => context.send("webhooks.delete", { params }),
       undone: "deleted it again",
-      failed: "deleting it",
+      undoing: "deleting it",
     },
   );
   checkSuccess(verdict, deleted);
@@ -245,7 +245,7 @@ const connectorJob: Check = {
       {
         undo: () => context.send("connector_jobs.cancel", { params }),
         undone: "cancelled it",
-        failed: "cancelling it",
+        undoing: "cancelling it",
       },
     );
     checkSuccess(verdict, cancelled);

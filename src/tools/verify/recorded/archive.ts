@@ -35,7 +35,7 @@ interface VisitedArchive {
 /**
  * Visits the exchanges of an archive that belong to the API. Reads the archive twice, first to find the base URL; calls
  * `begin` in between.
- * @throws InputError; TargetUnusable if nothing belongs to this API
+ * @throws InputError; UnusableTargetError if nothing belongs to this API
  */
 export async function visitExchanges(
   { contract, file, target }: ArchiveSource,
@@ -63,7 +63,7 @@ async function visitHar(
   let used = 0;
   const isFromCache = createCacheDetector();
   await readHar(file, (entry) => {
-    const exchange = readEntry(entry, { exact: facts.creator !== "Understudy", folder: dirname(file) });
+    const exchange = readEntry(entry, { sizesFit: facts.creator !== "Understudy", folder: dirname(file) });
     if (typeof exchange === "string") return visitor.skip(exchange);
     const { url, method } = exchange;
     if (url.origin !== origin || !`${url.pathname}/`.startsWith(`${prefix}/`))
@@ -127,7 +127,7 @@ async function findBase(file: string, router: Router, target: string | undefined
   const hosts = new Map<string, number>();
   let showsAuthorization = false;
   const facts = await readHar(file, (entry) => {
-    const exchange = readEntry(entry, { exact: false, folder: undefined });
+    const exchange = readEntry(entry, { sizesFit: false, folder: undefined });
     if (typeof exchange === "string") return;
     const { url, sent } = exchange;
     showsAuthorization ||= sent.headers.has("authorization");

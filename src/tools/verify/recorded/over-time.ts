@@ -61,7 +61,7 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
         begin() {
           const changes = new Map<string, Exchange>();
           return (verdict, exchange) => {
-            if (!hasSucceeded(exchange) || !exchange.recorded!.hasWholeBody) return;
+            if (!hasSucceeded(exchange) || !exchange.recorded!.hasWholeBodies) return;
             if (exchange.operation!.id === write) remember(changes, exchange.path, exchange);
             if (exchange.operation!.id !== read) return;
             for (const change of changes.values())

@@ -12,8 +12,8 @@ export interface RecordedExchange {
   url: URL;
   sent: Omit<SentRequestParts, "params">;
   answer: Answer;
-  /** Whether the recording has the whole body of the answer. */
-  hasWholeBody: boolean;
+  /** Whether the recording has the whole bodies of the answer and of a JSON request. */
+  hasWholeBodies: boolean;
   missing: MissingBody | undefined;
   /** Milliseconds since 1970 when it was asked; NaN if the recording does not say. */
   at: number;
@@ -30,7 +30,7 @@ type UnusableReason =
   | "from a browser's cache"
   | "with the headers of a redirect";
 
-/** Why only the head of an answer can be checked. */
+/** Why not all of an answer can be checked. */
 type MissingBody =
   | "with the body left out"
   | "with the body cut short"
@@ -40,8 +40,8 @@ type MissingBody =
 
 /** How an archive stores bodies. */
 interface Recorder {
-  /** Whether the sizes are those of the bodies in the archive, and not those before masking. */
-  exact: boolean;
+  /** Whether sizes are those of the archive's bodies; Understudy's archives have those before masking instead. */
+  sizesFit: boolean;
   /** The folder of files with bodies; undefined: they are not read. */
   folder: string | undefined;
 }
@@ -75,7 +75,6 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
     Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
     isJsonType(sent.get("content-type"));
   const missingBody = missing ?? (isUnknown ? "with the request's body left out" : undefined);
-  const hasWholeBody = missingBody === undefined;
   return {
     method: method.toUpperCase(),
     url: parsedUrl,
@@ -84,8 +83,8 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
       body: parseJson(requestText).json,
       headers: sent,
     },
-    answer: { status, headers, text, ...readJson(text, headers, hasWholeBody) },
-    hasWholeBody,
+    answer: { status, headers, text, ...readJson(text, headers, missing === undefined) },
+    hasWholeBodies: missingBody === undefined,
     missing: missingBody,
     at: Date.parse(String(entry["startedDateTime"])),
     duration: Number(entry["time"] ?? Number.NaN),
@@ -140,7 +139,7 @@ function toBody(
   {
     status,
     headers,
-    exact,
+    sizesFit,
     folder,
     isSent,
   }: Recorder & { status: number; headers: Headers; isSent: boolean },
@@ -149,14 +148,14 @@ function toBody(
   const text = readText(content, folder);
   // A 304 has no body; browsers record the cached one.
   if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
-  if (text === undefined || (text === "" && exact && isSent)) {
-    // Some recorders write size 0 for a body that they left out. Without a length or type, there was none.
-    const isSizeReliable = !exact || headers.get("content-length") === "0" || !headers.has("content-type");
+  if (text === undefined || (text === "" && sizesFit && isSent)) {
+    // Other recorders may write size 0 for a body that they left out. Without a length or type, there was none.
+    const isSizeReliable = !sizesFit || headers.get("content-length") === "0" || !headers.has("content-type");
     const empty = status === 204 || (size === 0 && isSizeReliable);
     return { text: "", missing: empty ? undefined : "with the body left out" };
   }
   if (encoding !== "base64" || typeof content["text"] !== "string") {
-    const isShort = exact && Buffer.byteLength(text) + BYTE_ORDER_MARK < Number(size ?? 0);
+    const isShort = sizesFit && Buffer.byteLength(text) + BYTE_ORDER_MARK < Number(size ?? 0);
     const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
     return { text, missing: isCut ? "with the body cut short" : undefined };
   }

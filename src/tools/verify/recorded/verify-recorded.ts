@@ -30,7 +30,7 @@ interface RecordedOptions {
   contract: Contract;
   /** An HTTP Archive 1.2, of any length. */
   file: string;
-  /** Base URL of the service; undefined: the one that most of the archive's requests have. */
+  /** Base URL of the service; undefined: the archive's one with the most operations. */
   target: string | undefined;
   /** Whether differences from assumptions fail too. */
   strict?: boolean;
@@ -38,7 +38,7 @@ interface RecordedOptions {
 
 /**
  * Checks recorded answers by the contract, without sending anything (interfaces 12).
- * @throws InputError; TargetUnusable if nothing in it belongs to this API
+ * @throws InputError; UnusableTargetError if nothing in it belongs to this API
  */
 export async function verifyRecorded(options: RecordedOptions): Promise<VerifyReport> {
   const { contract, file, target } = options;
@@ -128,7 +128,7 @@ class RecordingVerifier implements ExchangeVisitor {
   }
 
   private toExchange(recorded: OperationExchange): Exchange {
-    const { method, url, answer, hasWholeBody, operation, params, prefix, at, duration } = recorded;
+    const { method, url, answer, hasWholeBodies, operation, params, prefix, at, duration } = recorded;
     const sent = { ...recorded.sent, params };
     // Browsers leave credentials out of exports; the status of the answer then shows whether there were any.
     const areCredentialsUnknown = !this.showsCredentials && operation.credentials !== false;
@@ -136,7 +136,7 @@ class RecordingVerifier implements ExchangeVisitor {
       ...answer,
       ...{ operation, method, path: url.pathname.slice(prefix.length) + url.search, sent },
       authenticated: hasCredentials({ sent }) || (areCredentialsUnknown && answer.status !== 401),
-      recorded: { hasWholeBody, at, duration },
+      recorded: { hasWholeBodies, at, duration },
     };
   }
 
@@ -175,7 +175,7 @@ function createRecordedChecks(contract: Contract): RecordedCheck[] {
 }
 
 function hasBody(exchange: Exchange): boolean {
-  return exchange.recorded!.hasWholeBody && hasSucceeded(exchange) && exchange.status !== 204;
+  return exchange.recorded!.hasWholeBodies && hasSucceeded(exchange) && exchange.status !== 204;
 }
 
 /** Recordings of other programs mask nothing, and reports are shared, so secrets are masked here. */
@@ -184,8 +184,8 @@ function maskRequest(exchange: Exchange): SentRequest {
 }
 
 function toReport({ check, verdict, requests }: RunningCheck): CheckReport {
-  const { uncounted } = verdict;
-  if (uncounted > 0) verdict.notes.push(`${uncounted} problems of further kinds`);
+  const { unlistedCount } = verdict;
+  if (unlistedCount > 0) verdict.notes.push(`${unlistedCount} problems of further kinds`);
   return toCheckReport(check, verdict, {
     redact: (text) => redactText(verdict.addCount(text)),
     durationMs: 0,
