@@ -47,7 +47,7 @@ interface UsableKey {
 
 export interface BrowserEngine {
   fetch: SandboxFetch;
-  /** The usable API keys of the sandbox `default`; the control API has them too, but is loaded when it is first called. */
+  /** The usable API keys of the sandbox `default`, read without the control API; not in a tab that forwards to another. */
   listUsableKeys?(): UsableKey[];
   /** Saves the last changes of a world that is stored. */
   save(): Promise<unknown>;
@@ -66,7 +66,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   let saver: Saver | undefined;
   let openingFailure: SavingFailure | undefined;
   const log = console;
-  const ownFetch: SandboxFetch = (request, base) => fetch(request, base);
+  const ownFetch: SandboxFetch = (request, base) => sandboxFetch(request, base);
   const inProcessNetwork = createFetchOutbound(ownFetch);
   const { onDelivery } = options;
   const network = createFetchOutbound(
@@ -115,7 +115,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     getSavingFailure: () => (persist === undefined ? undefined : (saver?.failure ?? openingFailure ?? null)),
     validatesAnswers: false,
   };
-  const fetch = createFetch({
+  const sandboxFetch = createFetch({
     api: engine.handle,
     control: answerInProcess(control),
     receiver: (request) => engine.receivers.handle(request),
@@ -134,10 +134,10 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     sandboxes.create({ name: "default", scenarios: scenarios.addAll(options.scenarios ?? []) });
   void saver?.saveAll();
   return {
-    // A page can be left at any time, so an answered change is already stored.
+    // A page can be left at any time, so a change is stored before it is answered.
     async fetch(request) {
       try {
-        return await fetch(request);
+        return await sandboxFetch(request);
       } finally {
         if (request.method !== "GET") await saver?.saveAll();
       }

@@ -63,7 +63,7 @@ function loadOwnCertificate(folder: string): UsedCertificate {
   const certificate = makeCertificate(new Date(now - DAY_MS), new Date(now + (VALID_DAYS - 1) * DAY_MS));
   try {
     mkdirSync(join(folder, ".."), { recursive: true, mode: 0o700 });
-    // The folder appears at once, so that two simultaneous starts use the same pair.
+    // The folder is renamed into place, so that another start never reads half of a pair.
     const newFolder = mkdtempSync(`${folder}-`);
     writeFileSync(join(newFolder, "localhost.pem"), certificate.cert);
     writeFileSync(join(newFolder, "localhost-key.pem"), certificate.key, { mode: 0o600 });

@@ -118,7 +118,7 @@ export function showScenario(name: string): Result {
   return { value: { name, file: displayName, text }, text: text.trimEnd() };
 }
 
-/** A file takes precedence over a name, and the user's own scenario over the shipped or derived one of the same name. */
+/** A file takes precedence over names; of the scenarios that match, the user's own come first. */
 function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario[] {
   const matches = pattern === "" || existsSync(pattern) ? () => false : picomatch(pattern);
   const matching = library.list().filter(({ name }) => matches(name));

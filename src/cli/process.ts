@@ -104,8 +104,8 @@ export function runWithCleanup<T>(work: (signal: AbortSignal) => Promise<T>): Pr
   return runWithListeners("on", work);
 }
 
-/** The same for work that needs no cleanup: a second signal ends the process at once. */
-export function runWithoutCleanup<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** The same, but a second signal ends the process at once, without waiting for the work. */
+export function runInterruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return runWithListeners("once", work);
 }
 

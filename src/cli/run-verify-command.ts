@@ -21,7 +21,7 @@ import { runVerify, UnusableTargetError } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { type OwnOptions, readApi } from "./document-files.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { formatTable, isInteractive, printError, runWithoutCleanup } from "./process.ts";
+import { formatTable, isInteractive, printError, runInterruptible } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface VerifyCommandOptions extends OwnOptions {
@@ -49,8 +49,8 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
     const uses = readUses(options.use ?? [], contract.names, (problem) => printError(formatProblem(problem)));
     const result =
       har === undefined
-        ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written.
-          await runWithoutCleanup((signal) => verifyTarget(options, { contract, uses, signal }))
+        ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written. A second does not wait.
+          await runInterruptible((signal) => verifyTarget(options, { contract, uses, signal }))
         : await verifyRecorded({ contract, file: har, target, strict: options.strict });
     writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) });
     return { value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" };

@@ -4,7 +4,7 @@ import { unstreamedBodies } from "../hosts/fetch/fetch-answer.ts";
 import type { AnswerPart, ForwardedRequest, Port, ReaderMessage } from "./worker-messages.ts";
 
 /**
- * The pause before a failure is reported, since that discards all bytes that were not read yet, in Chromium also those on
+ * The pause before a failure is reported: the report discards all bytes that were not read yet, in Chromium also those on
  * the way from page to worker.
  */
 const DRAIN_MS = 100;

@@ -57,7 +57,7 @@ function formatHistoryLine({ id, at, kind, title, cause, undone }: HistoryEntry)
   return `${at} ${id} ${kind}: ${title}${because}${undone ? " (undone)" : ""}`;
 }
 
-/** A journal that has lost entries gives no bundle; the report says so. */
+/** A journal that has lost entries gives no bundle; the reason is attached instead. */
 async function attachBundle(sandbox: SandboxClient): Promise<Evidence> {
   try {
     const body = JSON.stringify(await sandbox.bundle());

@@ -39,6 +39,7 @@ export function understudyRoutes(options: RoutesOptions = {}): Routes {
   const handle = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     const target = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
+    // Paths below `/_` are Understudy's own, except those of the API in a named sandbox: `/_s/NAME/v1`.
     if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(target)) return answerClosed();
     const engine = engines.get(key) ?? assembleLocal(start);
     engines.set(key, engine);

@@ -15,8 +15,8 @@ const FIELDS = [
   "rule",
 ] as const;
 
-/** The longest wait for the first list. */
-const FIRST_LIST_MS = 8_000;
+/** The first list may take this long, even if `within` is shorter. */
+const MIN_FIRST_WAIT_MS = 8_000;
 
 /** Values that a held request or delivery must have. */
 export type HeldMatch = Partial<Pick<Held, (typeof FIELDS)[number]>>;
@@ -44,7 +44,7 @@ export async function waitForHeld(
       Math.min(ms, MAX_TIMEOUT_MS),
     );
   // `within` counts from the first list on, so that a slow machine does not seem to hold nothing.
-  const maxWaitMs = Math.max(waitMs, FIRST_LIST_MS);
+  const maxWaitMs = Math.max(waitMs, MIN_FIRST_WAIT_MS);
   let timer = abortAfter(maxWaitMs);
   let others: Held[] | undefined;
   try {

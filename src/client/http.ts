@@ -27,7 +27,6 @@ export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 
   constructor(url: string, cause: unknown) {
-    // The fetch standard blocks some ports, such as 6000.
     super(`No Understudy answers at ${url}${explainUnreachable(url, cause)}`, { cause });
   }
 }
@@ -36,6 +35,7 @@ function explainUnreachable(url: string, cause: unknown): string {
   // fetch wraps what Node reports.
   const thrown = cause as (NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException }) | undefined;
   const { code = "", message = "" } = thrown?.cause ?? thrown ?? {};
+  // The fetch standard blocks some ports, such as 6000.
   if (message === "bad port")
     return ": fetch and browsers refuse this port. Start the server on another one.";
   if (/WRONG_VERSION|PACKET_LENGTH|EPROTO/.test(code))

@@ -1,5 +1,5 @@
 import { findNearest } from "../engine/contract/text.ts";
-import { retainOrigin } from "../hosts/fetch/await-answer.ts";
+import { retainSources } from "../hosts/fetch/await-answer.ts";
 import type {
   ClientReport,
   GradeClientOptions,
@@ -39,20 +39,20 @@ export class SandboxClient {
   }
 
   /**
-   * Sends a request of the emulated API to this sandbox: a path, or a URL, of which another origin is replaced by the
-   * sandbox's. Without a server (interfaces 17) the engine answers in this process.
+   * Sends a request of the emulated API to this sandbox: a path, or a URL, whose origin is replaced by the sandbox's.
+   * Without a server (interfaces 17) the engine answers in this process.
    */
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const original = new URL(input instanceof Request ? input.url : input, IN_SANDBOX);
     const isOwn = original.origin === new URL(this.url).origin;
     const url = isOwn ? original.href : this.url + original.pathname + original.search;
     const request = input instanceof Request ? new Request(url, input) : url;
-    return this.http.fetch(retainOrigin(new Request(request, init), [input, request]));
+    return this.http.fetch(retainSources(new Request(request, init), [input, request]));
   };
 
   /** Opens a sandbox that the server has described. */
   static async of(http: ControlHttp, state: Api.SandboxState): Promise<SandboxClient> {
-    return new SandboxClient(http, state, await createCredentials(http, state));
+    return new SandboxClient(http, state, await loadCredentials(http, state));
   }
 
   readonly clock = {
@@ -251,8 +251,8 @@ function toQuery(values: object): string {
   return query.size === 0 ? "" : `?${query}`;
 }
 
-/** Returns one key per user: the first that is neither revoked nor expired. Reading that of a user without one throws. */
-async function createCredentials(http: ControlHttp, { name, clock }: SandboxState): Promise<Api.Credentials> {
+/** Returns one key per user: the first that is neither revoked nor expired. Reading the key of a user without one throws. */
+async function loadCredentials(http: ControlHttp, { name, clock }: SandboxState): Promise<Api.Credentials> {
   const path = `/_control/sandboxes/${name}/state/api_keys?limit=1000`;
   const { items } = await http.call<List<StateRecord<"api_keys">>>("GET", path);
   return toCredentials(

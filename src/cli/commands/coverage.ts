@@ -65,8 +65,7 @@ async function fetchCoverage(target: Target, all: boolean): Promise<CoverageOfSu
 }
 
 /**
- * Runs a command with a server for all its sandboxes, and returns their coverage together (interfaces 11): of every
- * worker, in any language, including deleted sandboxes.
+ * Runs a command with a server of its own; returns the coverage of all its sandboxes, also deleted ones (interfaces 11).
  * @throws UsageError
  */
 async function measureCoverage(

@@ -13,7 +13,7 @@ import {
   texts,
 } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
-import { isInteractive, printJson, printStyled, runWithoutCleanup } from "../process.ts";
+import { isInteractive, printJson, printStyled, runInterruptible } from "../process.ts";
 import { parseReportFiles, writeReports } from "../write-files.ts";
 
 export const receiverTestCommand = command({
@@ -59,7 +59,7 @@ export const receiverTestCommand = command({
     const showProgress = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
     const data = Object.entries(readKeyedValues("--data", options.data, "FIELD=VALUE") ?? {});
     try {
-      const graded = await runWithoutCleanup((signal) =>
+      const graded = await runInterruptible((signal) =>
         gradeFor({ names: OPTION_NAMES.cli }, endpoint, {
           secret,
           probe,

@@ -4,7 +4,7 @@ import { pluralize } from "../../engine/contract/text.ts";
 import { command, texts } from "../command.ts";
 import type { OwnOptions } from "../document-files.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
-import { isInteractive, runWithoutCleanup } from "../process.ts";
+import { isInteractive, runInterruptible } from "../process.ts";
 
 export const replayCommand = command({
   command: "replay <bundle>",
@@ -22,7 +22,7 @@ export const replayCommand = command({
     const operations = await loadOperations({ operations: files, openapi });
     const isLive = !json && isInteractive(process.stderr);
     const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);
-    const result = await runWithoutCleanup(async (signal) => {
+    const result = await runInterruptible(async (signal) => {
       const replayed = await replayBundle(readBundle(text, file), {
         signal,
         operations,

@@ -31,7 +31,7 @@ export const text = (description: string): JsonSchema => ({ type: "string", desc
 export const optional = (schema: JsonSchema) => ({ schema, required: false });
 export const required = (schema: JsonSchema) => ({ schema, required: true });
 
-/** Every tool takes the name of a sandbox. */
+/** The argument of every tool that acts in a sandbox. */
 export const SANDBOX = { sandbox: optional(text("The sandbox's name; `default` unless given")) };
 
 export function getSandboxName({ sandbox = "default" }: Arguments): string {
@@ -40,7 +40,7 @@ export function getSandboxName({ sandbox = "default" }: Arguments): string {
 
 /**
  * Sends a call of the control API with those arguments, in its path, query or body.
- * @param body unless it consists of arguments
+ * @param body the whole body, if it does not consist of arguments
  * @throws ControlError, UnreachableError
  */
 export function send(

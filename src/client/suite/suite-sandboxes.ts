@@ -240,7 +240,7 @@ export class SuiteServer {
     });
   }
 
-  /** Whether the server has the scenario by name. Stages cannot be armed rule by rule. */
+  /** Whether the server has the scenario by name; `findMissing` has made sure of those with stages. */
   hasScenario({ stages }: Scenario): boolean {
     return this.isLocal || stages.length > 0;
   }

@@ -62,7 +62,7 @@ interface ReversibleOptions<T, Input> extends ConfirmOptions<T, Input> {
   undo?: (result: T, input: Input) => Promise<unknown>;
 }
 
-/** Changes something and refetches the queries below a key, by default all. */
+/** Changes something and refetches all queries. */
 export function useChange<T, Input = void>(
   change: (input: Input) => Promise<T>,
   { confirmation, undo }: ReversibleOptions<T, Input> = {},

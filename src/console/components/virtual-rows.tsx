@@ -22,7 +22,7 @@ export interface VirtualRowsProps<Row> {
   getClassName?: (row: Row) => string;
   /** Whether the rows below a row are shown; undefined if it has none. */
   isExpanded?: (row: Row) => boolean | undefined;
-  /** Called with the arrow keys and the sign that fold and unfold a row. */
+  /** Called when an arrow key, or a click on its sign, folds or unfolds a row. */
   onToggle?: (row: Row) => void;
   selected: string | undefined;
   /** Called on Enter, Space or a click; arrow keys only move. */

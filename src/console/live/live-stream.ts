@@ -117,11 +117,11 @@ export class LiveStream {
     const batch = this.pendingMessages;
     this.pendingMessages = [];
     const state = this.state.get();
-    const held = batch.findLast((message) => message.held ?? message.begins);
+    const lastUpdate = batch.findLast((message) => message.held ?? message.begins);
     this.state.set({
       ...state,
       timeline: appendBatch(state.timeline, batch),
-      held: held === undefined ? state.held : (held.held ?? []),
+      held: lastUpdate === undefined ? state.held : (lastUpdate.held ?? []),
     });
     this.onUpdate("entries");
   }

@@ -3,16 +3,16 @@
  * the request, and an answer that waits for the signal does not.
  */
 const waitingRequests = new Set<Request>();
-const origins = new WeakMap<Request, unknown>();
+const sourcesByRequest = new WeakMap<Request, unknown>();
 
 export function retainUntilAnswered<T>(request: Request, answer: Promise<T>): Promise<T> {
   waitingRequests.add(request);
   return answer.finally(() => waitingRequests.delete(request));
 }
 
-/** References the request that another one was made from, for as long as the other one exists. */
-export function retainOrigin(request: Request, origin: unknown): Request {
-  origins.set(request, origin);
+/** References the requests that another one was made from, for as long as the other one exists. */
+export function retainSources(request: Request, sources: unknown): Request {
+  sourcesByRequest.set(request, sources);
   return request;
 }
 
