@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy, type SandboxClient } from "../../src/client/index.ts";
-import { defineOperation, integer, object, string, words } from "../../src/client/operations.ts";
+import {
+  defineCollection,
+  defineEvent,
+  defineOperation,
+  id,
+  instant,
+  integer,
+  object,
+  string,
+  words,
+} from "../../src/client/operations.ts";
 import * as operations from "./notes.ts";
 
 let understudy: LocalUnderstudy;
@@ -109,6 +119,45 @@ describe("user-defined operations", () => {
       (answer) => answer.json() as Promise<{ items: { name: string }[] }>,
     );
     expect(listed.items.map(({ name }: { name: string }) => name)).toContain("note.created");
+  });
+
+  it("emit events to the organization that the event's function names", async () => {
+    const { notes } = operations;
+    const comments = defineCollection({
+      name: "comments",
+      fields: { note_id: id("note_", { belongsTo: "notes" }), created_at: instant() },
+      emits: { insert: "comment.created" },
+    });
+    const receivedRecords: unknown[] = [];
+    const commentCreated = defineEvent({
+      name: "comment.created",
+      about: comments,
+      data: ["id", "note_id"],
+      organization(comment, world) {
+        receivedRecords.push(comment);
+        return world.of(notes).require(comment.note_id).organization_id;
+      },
+    });
+    const createComment = defineOperation({
+      id: "comments.create",
+      method: "POST",
+      path: "/v1/notes/{note_id}/comments",
+      uses: { comments },
+      handle: ({ world, params }) => world.comments.insert(params),
+    });
+    await understudy.close();
+    const own = { ...operations, comments, commentCreated, createComment };
+    understudy = await createUnderstudy({ operations: own, seed: 7 });
+    sandbox = await understudy.sandbox({ clock: { mode: "frozen", now: "2026-03-15T12:00:00.000Z" } });
+    const { body: receiver } = await control("/receivers", { method: "POST", body: {} });
+    await call("POST", "/webhooks", { url: receiver.url, events: ["comment.created"] });
+    const note_id = (await write("Hello")).body.id;
+    const comment = await call("POST", `/v1/notes/${note_id}/comments`);
+    expect(comment).toMatchObject({ status: 200, body: { note_id } });
+    expect(receivedRecords).toEqual([comment.body]);
+    await control("/state/comments", { method: "POST", body: { note_id } });
+    await control("/events", { method: "POST", body: { event: "comment.created", for: comment.body.id } });
+    expect((await control("/deliveries?event=comment.created")).body.total).toBe(3);
   });
 
   it("have state calls, fixtures and snapshots of their collections [interfaces 18]", async () => {

@@ -8,8 +8,8 @@ import { toValidator } from "../contract/validator.ts";
 import { platform } from "../platform.ts";
 import { OwnWorld } from "./own-world.ts";
 
-/** Maximum run time of a handler, in milliseconds. In a page nothing but the browser can stop an endless loop. */
-const MAX_RUN_MS = 1000;
+/** Maximum run time of a user's function, in milliseconds. In a page nothing but the browser can stop an endless loop. */
+export const MAX_RUN_MS = 1000;
 
 /** The body of a declaration that has a status and no response. */
 export const ANY_BODY_OR_NONE = Type.Unknown();

@@ -1,16 +1,21 @@
 import type { TObject, TSchema } from "typebox";
+import { type Api, createApi } from "../contract/api.ts";
 import { OwnOperationError } from "../contract/errors.ts";
-import { type AnyEvent, aboutRecords, emit, event } from "../contract/event.ts";
+import { type AnyEvent, aboutRecords, type EventSubject, emit, event } from "../contract/event.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
 import { removeInternalFields, toPublicField } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
 import { findNearest } from "../contract/text.ts";
-import { type AnyCollection, collection } from "../state/collection.ts";
+import { platform } from "../platform.ts";
+import { type AnyCollection, collection, type StoredRecord } from "../state/collection.ts";
+import type { Transaction } from "../state/transaction.ts";
 import { checkFields, checkKeys } from "./check-fields.ts";
 import type { Declaration, DeclarationSource, DeclaredCollection, DeclaredEvent } from "./declaration.ts";
+import { MAX_RUN_MS } from "./guard.ts";
 import { createFactory } from "./make-record.ts";
 import { toOperation } from "./own-operation.ts";
+import { toUserArguments } from "./own-world.ts";
 
 /**
  * The resource of a file's declarations.
@@ -42,17 +47,22 @@ export function createOwnResource(
   );
   const events = declarations
     .filter((one) => one.kind === "event")
-    .map((one) => toEvent(one, collectionsByName, factories));
+    .map((one) => toEvent(one, { collectionsByName, factories, getApi }));
   const eventsByName = new Map(
     [...earlierResources.flatMap((one) => one.events ?? []), ...events].map((one) => [one.name, one]),
   );
+  let api: Api | undefined;
+  function getApi(): Api {
+    api ??= createApi([...earlierResources, resource]);
+    return api;
+  }
   const state = Object.fromEntries(
     collections.map(({ name, emits = {} }) => [
       name,
       createEmittingRules(created.get(name)!, emits, eventsByName),
     ]),
   );
-  return {
+  const resource: Resource = {
     name: source.source,
     own: { source: source.source, ...(source.sha256 !== undefined && { sha256: source.sha256 }) },
     collections: [...created.values()],
@@ -64,6 +74,7 @@ export function createOwnResource(
     state,
     fixture: toFixtureReader([...created.values()], factories),
   };
+  return resource;
 }
 
 function toCollection({
@@ -133,10 +144,16 @@ function isInstantField(field: TSchema | undefined): boolean {
   return (field as { "x-instant"?: true } | undefined)?.["x-instant"] === true;
 }
 
+interface EventContext {
+  collectionsByName: ReadonlyMap<string, AnyCollection>;
+  factories: NonNullable<Resource["factories"]>;
+  /** The API with this resource, which its events need only once they are emitted. */
+  getApi: () => Api;
+}
+
 function toEvent(
   { name, about, data, summary, organization }: DeclaredEvent,
-  collectionsByName: ReadonlyMap<string, AnyCollection>,
-  factories: NonNullable<Resource["factories"]>,
+  { collectionsByName, factories, getApi }: EventContext,
 ): AnyEvent {
   if (typeof about?.name !== "string" || !Array.isArray(data))
     throw new OwnOperationError(
@@ -161,17 +178,24 @@ function toEvent(
       { subject: name },
     );
   const factory = factories[subject.name];
+  const options: Partial<Pick<EventSubject<StoredRecord, string>, "listRecipients" | "invent">> = {
+    ...(organization && {
+      listRecipients(record, tx) {
+        const args = toUserArguments(record, subject, { api: getApi(), tx: tx as Transaction });
+        const organization_id: unknown = platform().runBounded(() => organization(...args), MAX_RUN_MS);
+        if (typeof organization_id === "string") return [organization_id];
+        throw new OwnOperationError(`the event ${name}: \`organization\` returned no id`, { subject: name });
+      },
+    }),
+    ...(factory && {
+      invent: (fields, context, organization_id) => factory({ organization_id, ...fields }, context),
+    }),
+  };
   return event({
     name,
     section: "own",
     summary: summary ?? `${name} of ${subject.name}`,
-    about: aboutRecords(subject, {
-      ...(organization && { heardBy: (record: object, world: unknown) => [organization(record, world)] }),
-      ...(factory && {
-        invent: (fields: object, context: Parameters<typeof factory>[1], organization_id: string) =>
-          factory({ organization_id, ...fields }, context),
-      }),
-    } as never),
+    about: aboutRecords(subject, options as never),
     data,
   }) as AnyEvent;
 }

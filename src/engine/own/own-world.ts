@@ -9,6 +9,7 @@ import { PublicCollection } from "../contract/public-collection.ts";
 import { requireReferences } from "../contract/references.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
+import { DEFAULT_SETTINGS } from "../contract/settings.ts";
 import { toSingular } from "../contract/text.ts";
 import { getOrAdd } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
@@ -30,32 +31,34 @@ function getPublicCollections(api: Api): ReadonlyMap<string, PublicCollection> {
   });
 }
 
+type WorldSource = Pick<Call, "api" | "world" | "settings"> & Partial<Pick<Call, "principal">>;
+
 /** The world that handlers of users' own operations get: records in their public form, as copies. */
 export class OwnWorld {
   readonly #api: Api;
   readonly #transaction: CallTransaction;
   readonly #actor: StateActor;
 
-  constructor({ api, world, principal, settings }: Call) {
+  constructor({ api, world, principal, settings }: WorldSource) {
     this.#api = api as Api;
     this.#transaction = new CallTransaction(world);
     this.#actor = { user_id: principal?.user_id, silent: false, settings };
   }
 
   /** Creates a world with a property for each collection. */
-  static of(call: Call): OwnWorld {
-    const api = call.api as Api;
+  static of(source: WorldSource): OwnWorld {
+    const api = source.api as Api;
     const World = getOrAdd(worldClasses, api, () => {
       class World extends OwnWorld {}
       for (const [name, collection] of getPublicCollections(api))
         Object.defineProperty(World.prototype, name, {
           get(this: OwnWorld) {
-            return this.createRecords(collection);
+            return this.getRecords(collection);
           },
         });
       return World;
     });
-    return new World(call);
+    return new World(source);
   }
 
   get #tx(): Transaction {
@@ -82,7 +85,7 @@ export class OwnWorld {
   of({ name }: { name: string }): OwnRecords {
     const collection = getPublicCollections(this.#api).get(name);
     if (collection === undefined) throw new OwnOperationError(`there is no collection ${name}`);
-    return this.createRecords(collection);
+    return this.getRecords(collection);
   }
 
   emit(event: string | { name: string }, record: object): void {
@@ -99,9 +102,19 @@ export class OwnWorld {
     emit(this.#tx, declaredEvent, subject);
   }
 
-  private createRecords(collection: PublicCollection): OwnRecords {
+  private getRecords(collection: PublicCollection): OwnRecords {
     return new OwnRecords(collection, this.#transaction, this.#actor);
   }
+}
+
+/** The arguments of a user's function about a record, in the form in which handlers get records. */
+export function toUserArguments(
+  record: object,
+  { name }: AnyCollection,
+  { api, tx }: { api: Api; tx: Transaction },
+): [record: object, world: OwnWorld] {
+  const publicRecord = getPublicCollections(api).get(name)?.toPublic(record, tx) ?? record;
+  return [copyJson(publicRecord) as Fields, OwnWorld.of({ api, world: tx, settings: DEFAULT_SETTINGS })];
 }
 
 /** The transaction of one call. Changes after its end would be lost. */
