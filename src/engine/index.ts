@@ -100,7 +100,7 @@ export function createEngine(options: HostParts): Engine {
       if (sandbox !== undefined) recordings.onLeaseEnd(sandbox, id);
     },
   });
-  const outbound = receivers.forwarding.reportFailures(options.outbound);
+  const outbound = receivers.forwarding.wrapSender(options.outbound);
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,

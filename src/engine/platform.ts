@@ -91,7 +91,7 @@ export interface Border {
 
 export interface DocumentTools {
   /**
-   * Reads up to `maxLength` characters of a PDF, in bounded time and memory; the caller waits for its turn first.
+   * Reads up to `maxLength` characters of a PDF, in bounded time and memory; to be called within `Services.runQueued`.
    * @throws the signal's reason
    */
   readPdf(bytes: Uint8Array, options: { maxLength: number; signal: AbortSignal }): Promise<PdfText>;

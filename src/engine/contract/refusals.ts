@@ -49,7 +49,7 @@ export interface SpendingFigures {
  * Gives an injected refusal the figures of the caller, with a usage below the limit raised to it (G05).
  * @param scope the limit; by default the first that is used up, else the first that is set
  */
-export function raiseToLimit(figures: readonly SpendingFigures[], scope?: string): SpendingFigures {
+export function toReachedLimit(figures: readonly SpendingFigures[], scope?: string): SpendingFigures {
   const chosen =
     figures.find((one) => one.scope === scope) ??
     figures.find(

@@ -1,7 +1,7 @@
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../contract/errors.ts";
 import { getValue } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
-import { findRefusal, raiseToLimit, type SpendingFigures } from "../contract/refusals.ts";
+import { findRefusal, type SpendingFigures, toReachedLimit } from "../contract/refusals.ts";
 import { isJsonObject } from "../contract/schema.ts";
 import type { FaultAnswer, FaultFacts, RequestEffect } from "../sandbox/fault-types.ts";
 import type { WorldReader } from "../state/transaction.ts";
@@ -169,5 +169,5 @@ function describeSpending(
   { ruleDetails: { scope }, readSpending }: RefusalContext,
 ): Values {
   const figures = principal === undefined ? [] : readSpending(world, principal);
-  return { ...raiseToLimit(figures, typeof scope === "string" ? scope : undefined) };
+  return { ...toReachedLimit(figures, typeof scope === "string" ? scope : undefined) };
 }

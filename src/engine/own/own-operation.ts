@@ -46,8 +46,8 @@ export function toOperation(
   for (const key of ["summary", "description"] as const)
     if (declaration[key] !== undefined && typeof declaration[key] !== "string")
       throw createError(`has the ${key} ${JSON.stringify(declaration[key])}, which is not a text`);
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  const duplicate = names.find((name, at) => names.indexOf(name) < at);
+  const pathNames = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const duplicate = pathNames.find((name, at) => pathNames.indexOf(name) < at);
   if (duplicate !== undefined) throw createError(`has the parameter ${duplicate} twice in its path`);
   const subject = { noun: "the operation", name: id };
   checkKeys(declaration, OPERATION_KEYS, subject);
@@ -61,7 +61,7 @@ export function toOperation(
       subject,
     );
   }
-  const undeclared = Object.keys(declaration.params ?? {}).find((name) => !names.includes(name));
+  const undeclared = Object.keys(declaration.params ?? {}).find((name) => !pathNames.includes(name));
   if (undeclared !== undefined)
     throw createError(`declares the parameter ${undeclared}, which its path does not have`);
   checkParameters(declaration.params ?? {}, { lists: false }, subject);
@@ -72,7 +72,7 @@ export function toOperation(
   if (status !== undefined && isBodyless(status) && declaration.response !== undefined)
     throw createError(`has a response, and the status ${status}, which has no body`);
   const params = {
-    ...Object.fromEntries(names.map((name) => [name, Type.String({ minLength: 1 })])),
+    ...Object.fromEntries(pathNames.map((name) => [name, Type.String({ minLength: 1 })])),
     ...declaration.params,
   };
   const { errors: codes = [] } = declaration;
@@ -85,7 +85,7 @@ export function toOperation(
   const event = eventsByName.get(eventName ?? "");
   if (eventOrName !== undefined && event === undefined)
     throw createError(`emits ${eventName ?? JSON.stringify(eventOrName)}, which is not an event`);
-  const { authorize, errors } = toAccess(access, names);
+  const { authorize, errors } = toAccess(access, pathNames);
   const response = declaration.response && inlineRecords(toSchema(declaration.response));
   const declaredOperation: AnyOperation = operation({
     id,
@@ -95,7 +95,7 @@ export function toOperation(
     path,
     summary: declaration.summary || `Call ${id}`,
     ...(declaration.description && { description: declaration.description }),
-    ...(names.length > 0 && { params: toObject(params) }),
+    ...(pathNames.length > 0 && { params: toObject(params) }),
     ...(declaration.query && { query: toObject(declaration.query) }),
     ...(declaration.body && {
       body: { kind: "json" as const, schema: inlineRecords(toSchema(declaration.body)) },
@@ -127,7 +127,7 @@ type Authorize = NonNullable<AnyOperation["access"]>;
 /** The check of the caller, and its refusals. */
 function toAccess(
   access: NonNullable<DeclaredOperation["access"]>,
-  names: readonly string[],
+  pathNames: readonly string[],
 ): { authorize: Authorize | undefined; errors: readonly DeclaredError[] } {
   if (typeof access === "function")
     return {
@@ -139,7 +139,7 @@ function toAccess(
       errors: ["INSUFFICIENT_PERMISSIONS"],
     };
   if (access === "public" || access === "caller") return { authorize: undefined, errors: [] };
-  const parameter = ["organization_id", "org_id"].find((name) => names.includes(name));
+  const parameter = ["organization_id", "org_id"].find((name) => pathNames.includes(name));
   const getOrganization = (call: Call) =>
     parameter === undefined ? requireCurrentMember(call) : String((call.params as Fields)[parameter]);
   if (access === "member")

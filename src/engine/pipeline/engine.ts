@@ -54,8 +54,8 @@ export async function handleRequest(
   }
   if (decidedAnswer === undefined) return void exchange.cleanUp();
   // Refusals and broken connections are stored too, since they change counts and the progress of rules.
-  const settling = durability?.waitUntilStored(sandbox, mark!);
-  const unsaved = settling && (await settling);
+  const storing = durability?.waitUntilStored(sandbox, mark!);
+  const unsaved = storing && (await storing);
   if (unsaved === undefined) return completeAndRecord(exchange, decidedAnswer);
   exchange.decision = unsaved.decision;
   return completeAndRecord(exchange, unsaved);
@@ -131,14 +131,14 @@ function recordStream(
   entry: JournalEntry,
 ): CompleteAnswer["stream"] {
   const { sandbox } = exchange;
-  const settle = createSettler(exchange);
+  const waitUntilStored = createStorageWait(exchange);
   return async function* (signal) {
     const capture = new BodyCapture({ withDigest: true });
     let sentBody: CapturedStream | undefined;
     try {
       for await (const chunk of stream(signal)) {
-        const settling = settle();
-        if (settling !== undefined) await settling;
+        const storing = waitUntilStored();
+        if (storing !== undefined) await storing;
         if (signal.aborted) return;
         capture.add(chunk);
         yield chunk;
@@ -151,16 +151,16 @@ function recordStream(
   };
 }
 
-/** @returns a function that settles all changes since it was last called, and throws if one was undone */
-function createSettler({ engine: { durability }, sandbox }: Exchange): () => undefined | Promise<void> {
+/** @returns a function that waits until all changes since its last call are stored, and throws if one was undone */
+function createStorageWait({ engine: { durability }, sandbox }: Exchange): () => undefined | Promise<void> {
   if (durability === undefined) return () => undefined;
   let mark = durability.mark();
   return () => {
-    const settling = durability.waitUntilStored(sandbox, mark)?.then((unsaved) => {
+    const storing = durability.waitUntilStored(sandbox, mark)?.then((unsaved) => {
       if (unsaved !== undefined) throw new Error("a change that the stream reports was undone");
     });
     mark = durability.mark();
-    return settling;
+    return storing;
   };
 }
 

@@ -165,7 +165,7 @@ export class Exchange implements RequestIdSource, StepExchange {
     this.warnings = [...this.warnings, warning];
   }
 
-  /** Removes received bytes that no record uses. */
+  /** Leaves the stages of scenarios, and removes received bytes that no record uses. */
   cleanUp(): void {
     this.stagedRequest?.leave();
     this.form?.cleanUp();

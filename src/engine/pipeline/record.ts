@@ -32,7 +32,7 @@ export function recordRequest(
     request_headers: exchange.request.rawHeaders,
     request_body: exchange.body ?? exchange.bodyCapture?.getBytes(),
     request_bytes: exchange.body?.length ?? exchange.bodyCapture?.size ?? 0,
-    // A list that grew has room for more.
+    // The copy takes less memory: a list that has grown reserves more than it uses.
     response_headers: response_headers.slice(),
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,

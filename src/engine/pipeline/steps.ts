@@ -295,7 +295,7 @@ export const REQUEST_STEPS: readonly Step<Exchange>[] = [
   { name: "validation", run: validate },
   { name: "auth", run: identifyFromBody },
   { name: "rate-limit", run: countRequestIdentifiedFromBody },
-  // Operations that receive bytes or call others; authorized first.
+  // For operations that receive bytes, call other servers or take long; authorized first.
   { name: "rule", run: prepare },
   // In one transaction: authorize, checkBudget, handle.
   { name: "rule", run: commit },

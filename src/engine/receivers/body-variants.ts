@@ -204,6 +204,7 @@ function escapeNonAscii(json: string): string {
   return json.replaceAll(/[\u0080-\uffff]/g, escapeUnicode);
 }
 
+/** `letterCase` is `unknown`, since `replaceAll` passes an offset as the second argument. */
 function escapeUnicode(character: string, letterCase?: unknown): string {
   const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
   return `\\u${letterCase === "upper" ? hex.toUpperCase() : hex}`;

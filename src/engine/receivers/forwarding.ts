@@ -118,8 +118,8 @@ export class Forwarding {
     this.onAbandoned = onAbandoned;
   }
 
-  /** A sender that reports the failures which the client of a remote receiver saw, instead of a broken connection. */
-  reportFailures(outbound: OutboundClient): OutboundClient {
+  /** The sender, but a failure that a remote receiver's client has reported replaces the broken connection's message. */
+  wrapSender(outbound: OutboundClient): OutboundClient {
     return {
       send: async (request) => {
         const answer = await outbound.send(request);

@@ -160,7 +160,7 @@ function explainEncoding(text: string, { candidate }: { candidate: DigestCandida
   return { code: "wrong-encoding", reason: `the digest must be lowercase hex; it holds ${encoding}` };
 }
 
-/** The form is right, so either the key or the bytes differ. */
+/** The cause apart from the form: another hash, key or bytes. */
 function explainCandidate(candidate: DigestCandidate | undefined, { body }: DigestInputs): Finding {
   switch (candidate?.mistake) {
     case "hash":

@@ -6,14 +6,14 @@ export interface Lifecycle<Step> {
   key?: string;
 }
 
-/** The number of parallel lifecycles. */
 const PARALLEL_LIFECYCLES = 4;
-const MAX_STEPS = 12;
+/** At least as many steps as any lifecycle has. */
+const LONGEST_LIFECYCLE = 12;
 
 export interface LifecycleContext {
-  /** The oldest position at which the lifecycle can begin. */
+  /** The oldest position, counted from the newest, at which the lifecycle can begin. */
   oldest: number;
-  /** The maximum number of its steps. */
+  /** The positions that are left for its steps. */
   maxSteps: number;
   isFree: (key: string) => boolean;
 }
@@ -28,7 +28,7 @@ export function interleave<Step>(
     const lane = position % PARALLEL_LIFECYCLES;
     if (lanes[lane]!.steps.length === 0) {
       lanes[lane] = createLifecycle({
-        oldest: Math.min(count - 1, position + PARALLEL_LIFECYCLES * MAX_STEPS),
+        oldest: Math.min(count - 1, position + PARALLEL_LIFECYCLES * LONGEST_LIFECYCLE),
         maxSteps: Math.ceil((count - position) / PARALLEL_LIFECYCLES),
         isFree: (key) => lanes.every((other) => other.key !== key),
       });

@@ -131,7 +131,7 @@ const MIN_FOR_ALL_KINDS = (2 + EPISODES.flat().length) * RESOURCE_TYPES.length;
  * Draws the lifecycles of objects, of each type in turn: the first of each type has all kinds of changes, later ones
  * some.
  */
-function createLifecycleGenerator(context: FactoryContext): (place: LifecycleContext) => Lifecycle<Step> {
+function createLifecycleGenerator(context: FactoryContext): (limits: LifecycleContext) => Lifecycle<Step> {
   const { random } = context;
   let drawnCount = 0;
   return ({ maxSteps }) => {

@@ -31,6 +31,7 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const totals = isFixture ? drawnTotals : planTotals(world, slot, { now: context.now, totals: drawnTotals });
   const duration_ms = getJobDuration(settings);
   const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
+  // The job of a state call is given its failure when it starts.
   const fails_after = isFixture && isRunning ? drawFailure(random, { duration_ms, rate }) : null;
   const syncedTotals = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
   return {

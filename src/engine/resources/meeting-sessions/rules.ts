@@ -241,7 +241,7 @@ function updateHasRecording(tx: Transaction, session_id: string): void {
 /** The time from the end of one line to the end of the next, which is longer than any line. */
 const MIN_LINE_INTERVAL_MS = 9_000;
 const MAX_LINE_INTERVAL_MS = 16_000;
-/** The pauses double after this number of lines, so that a meeting that is never stopped stays small. */
+/** The interval doubles each time a meeting has this many more lines, so that one that is never stopped stays small. */
 const LINES_PER_SLOWDOWN = 500;
 
 /** With `live_meetings` on, every running meeting gets new lines (G34). */

@@ -1,7 +1,7 @@
 import { parseDuration } from "../../contract/duration.ts";
 import { ApiError, type ErrorCode } from "../../contract/errors.ts";
 import type { Call } from "../../contract/operation.ts";
-import { raiseToLimit } from "../../contract/refusals.ts";
+import { toReachedLimit } from "../../contract/refusals.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { sleepUntilAborted } from "../../webhooks/attempt.ts";
 import { getRequestsPerMinute, organizations } from "../organizations/schema.ts";
@@ -73,6 +73,6 @@ const ERROR_DETAILS: Partial<
     retry_after_seconds: 60 - (Math.floor(world.toEpoch(world.now) / 1000) % 60),
   }),
   SPENDING_LIMIT_EXCEEDED: (_, { world, principal }) => ({
-    ...raiseToLimit(listSpendingFigures(world, principal)),
+    ...toReachedLimit(listSpendingFigures(world, principal)),
   }),
 };

@@ -103,11 +103,13 @@ function createEmittingRules<R extends StoredRecord>(
       return record;
     },
     update(tx, before, after, actor) {
-      if (toAuditValues(before, after) === undefined) return before;
+      const isUnchanged = toAuditValues(before, after) === undefined;
+      if (isUnchanged) return before;
       tx.put(collection, after);
       if (!actor.silent) emit(tx, events.updated, after);
       return after;
     },
+    // The caller removes the record afterwards.
     remove(tx, record, actor) {
       if (!actor.silent) emit(tx, events.deleted, record);
     },
