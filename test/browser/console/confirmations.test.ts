@@ -131,6 +131,17 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await counts()).toEqual(before);
   });
 
+  it("says that a rewind has undone a request already, not that it changed nothing [interfaces 10]", async () => {
+    const { page } = await openAt("/s/default/api?operation=threads.delete&as=apikey_ada");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await see(undo(page)).toBeVisible();
+    const { entries } = (await control("GET", "/history?limit=500")).body;
+    const request = entries.find(({ kind }: { kind: string }) => kind === "request");
+    await control("POST", `/history/${request.id}/rewind`, { to: "before" });
+    await undo(page).click();
+    await see(confirmations(page)).toContainText("A rewind has undone it already.");
+  });
+
   it("takes back a repeated request, and a moved department [interfaces 2]", async () => {
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     const { headers } = await api.call("ada", "POST", path, { new_parent_id: "dept_ops" });

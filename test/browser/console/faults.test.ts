@@ -143,6 +143,30 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("region", { name: "Scenario mine" }).getByText("did you mean")).toBeVisible();
   });
 
+  it("says what each expectation of a scenario means, and that a derived one has no file [interfaces 6]", async () => {
+    const expectations = [
+      { match: { operation: "threads.delete" }, count: 0 },
+      { match: { status: 503 }, count: { min: 2 } },
+      { sequence: [{ method: "GET" }, { method: "POST" }] },
+      { client: ["bounded-retries"] },
+    ];
+    const rule = { match: { operation: "models.list" }, effect: { status: 503 } };
+    const file = join(folder, "expecting.yaml");
+    writeFileSync(file, JSON.stringify({ rules: [rule], expect: expectations }));
+    api.understudy.scenarios.refresh(file);
+    const { page } = await open("?scenario=expecting");
+    const pane = page.getByRole("region", { name: "Scenario expecting" });
+    await see(pane).toContainText('No request fits {"operation":"threads.delete"}.');
+    await see(pane).toContainText('At least 2 requests fit {"status":503}.');
+    await see(pane).toContainText('Requests fit, in this order: {"method":"GET"}, {"method":"POST"}.');
+    await see(pane).toContainText("The requests pass these checks of the client test: bounded-retries.");
+    await expectToFit(page);
+    await page.goto(page.url().replace("expecting", "models-list-rate-limited"));
+    await see(
+      page.getByText("Derived from the operation’s documented errors, without a file."),
+    ).toBeVisible();
+  });
+
   it("edits an armed rule where it is, by keyboard, and undoes that [interfaces 3]", async () => {
     await control("DELETE", "/faults");
     const effect = { error: "RATE_LIMIT_EXCEEDED" };

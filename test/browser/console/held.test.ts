@@ -80,6 +80,19 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("DELETE", "/faults");
   });
 
+  it("says of a delivery that it is not sent yet, since its change is made [interfaces 20]", async () => {
+    const { body: receiver } = await control("POST", "/receivers", { answers: [200] });
+    await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
+    await control("POST", "/faults", { match: { event: "thread.deleted" }, effect: { hold: {} } });
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { page } = await open();
+    const held = page.getByRole("region", { name: "Held requests" });
+    await see(held).toContainText("the delivery of thread.deleted not sent yet; held by rule ");
+    await held.getByRole("button", { name: /^Answer 503/ }).click();
+    await see(held).toHaveCount(0);
+    await control("DELETE", "/faults");
+  });
+
   it("exports the sandbox in two clicks, and opens the file as another sandbox [interfaces 19]", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_long");
     const { page } = await openAt("/s/default/timeline");

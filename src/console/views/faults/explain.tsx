@@ -107,7 +107,7 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
             <li key={rule} className="line">
               <Badge outcome={triggers ? "fault" : "off"}>{triggers ? "applies" : "skipped"}</Badge>
               <span>
-                {formatRuleName(rule)} <span className="quiet">{why}</span>
+                {formatRuleName(rule)}: <span className="quiet">{why}</span>
               </span>
             </li>
           ))}
