@@ -60,11 +60,17 @@ function storeDocuments(folder) {
 }
 
 let loadedAtStart;
+let loadedByControl;
 
-/** Whether a plain start loads this module: it is reached from the start's entries by static imports. */
-function isLoadedAtStart(id, build) {
+/**
+ * What every start loads is one file, and the control API another; by default they would be eighty and fourteen, and a
+ * first control call opens all of its files at once.
+ */
+function chooseChunk(id, build) {
   loadedAtStart ??= reach(["src/cli/run.ts", "src/cli/start-server.ts", "src/understudy.ts"], build);
-  return loadedAtStart.has(id);
+  if (loadedAtStart.has(id)) return "start";
+  loadedByControl ??= reach(["src/control/handle-control.ts"], build);
+  return loadedByControl.has(id) && id.includes("/src/control/") ? "control" : null;
 }
 
 const OUTSIDE = [/^node:/, ...builtinModules, LEFT_OUTSIDE];
@@ -100,10 +106,9 @@ if (stale) {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    // Everything that each start loads is one file; by default it would be eighty.
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ debugName: "start", name: (id, build) => (isLoadedAtStart(id, build) ? "start" : null) }],
+      groups: [{ debugName: "chunks", name: chooseChunk }],
     },
   });
   await bundle.close();
