@@ -236,7 +236,7 @@ export class DocumentLibrary<T> {
     return refreshed;
   }
 
-  /** Reads all documents again, because the schemas that they are checked against have changed. */
+  /** Reads the loaded documents again, because the schemas that they are checked against have changed. */
   rereadAll(): void {
     for (const document of this.listLoaded()) document.refresh(() => true);
   }

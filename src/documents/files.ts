@@ -33,8 +33,8 @@ export function* findDocumentFiles(name: string, folders: readonly string[]): Ge
 }
 
 /**
- * The documents in a folder, by their real paths, without hidden files: editors create them, such as Emacs its lock
- * `.#mine.yaml`, a symbolic link to no file.
+ * The documents in a folder, by their real paths. Hidden files are left out, since editors create them: Emacs locks a
+ * file with `.#mine.yaml`, a symbolic link to a missing file.
  */
 export function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];

@@ -65,7 +65,7 @@ export class FixtureLibrary implements FixtureSource {
       read: (file) => this.createFixture(readFixtureFile(file, this.places)),
       getName: undefined,
       differs: (before, after) => JSON.stringify(before.data) !== JSON.stringify(after.data),
-      // A sandbox references the fixture that it starts from.
+      // A sandbox keeps its fixture in memory, so any that is there may be in use.
       isInUse: () => true,
     });
   }

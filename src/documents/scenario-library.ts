@@ -83,7 +83,7 @@ export class ScenarioLibrary implements ScenarioSource {
     if (this.isActive(name)) return this.getLastGood(name);
     const document = this.files.find(name);
     if (document?.problem !== undefined) throw document.problem;
-    return document?.version ?? this.findDerived(name);
+    return document?.version ?? this.findOpenedOrDerived(name);
   }
 
   getLastGood(name: string): Scenario {
@@ -91,10 +91,10 @@ export class ScenarioLibrary implements ScenarioSource {
     const document = files.find(name) ?? files.listLoaded().find((one) => files.getName(one) === name);
     if (document?.version !== undefined) return document.version;
     if (document?.problem !== undefined) throw document.problem;
-    return this.findDerived(name);
+    return this.findOpenedOrDerived(name);
   }
 
-  /** Whether `get` has it. */
+  /** Whether `get` returns it; for a name that `has` knows. */
   isUsable(name: string): boolean {
     return this.isActive(name) || this.files.find(name)?.problem === undefined;
   }
@@ -164,7 +164,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return true;
   }
 
-  /** Removes the document of a file that could not be opened. */
+  /** Removes what `addDocument` added, when the rest of the file could not be opened. */
   removeDocument(name: string): void {
     this.openedScenarios.delete(name);
   }
@@ -215,7 +215,7 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   /** @throws UnknownScenarioError */
-  private findDerived(name: string): Scenario {
+  private findOpenedOrDerived(name: string): Scenario {
     const scenario = this.openedScenarios.get(name) ?? this.refusalScenarios.find(name);
     if (scenario === undefined) throw new UnknownScenarioError(name, findNearest(name, this.listNames()));
     return scenario;

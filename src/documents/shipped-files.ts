@@ -21,8 +21,8 @@ class ShippedFiles {
   }
 
   /**
-   * The value of a shipped file as the build has stored it, which saves parsing YAML and checks that the tests have
-   * made. Undefined for other files, without a build, and when the file differs from what was built.
+   * The value of a shipped file as the build has stored it: it need not be parsed, nor checked, since tests check it.
+   * Undefined for other files, without a build, and when the file differs from what was built.
    */
   findCompiled(file: string, text: string): unknown {
     if (!this.holds(file)) return undefined;

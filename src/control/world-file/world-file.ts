@@ -8,7 +8,7 @@ import { Problem } from "../problem.ts";
 
 export const WORLD_TYPE = "application/x-understudy";
 const FORMAT = "understudy-world";
-/** Grows if older versions could not open newer files. */
+/** Raised by a change after which older releases cannot open new files. */
 const WORLD_VERSION = 1;
 /** A history holds 32 MB of states, a journal 32 MB. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -101,7 +101,7 @@ function pipeThrough(
   return new Blob([content as string]).stream().pipeThrough(transform as never) as never;
 }
 
-/** A placeholder with the secret's form; a secret has the same one at each place of the file. */
+/** A text of the secret's form, the same at each place of the file: `k0:40` is an API key of 40 characters. */
 function toPlaceholder(kind: string, name: string): string {
   const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
   const prefix = name.startsWith("k") ? "ak_" : name.startsWith("w") ? "whsec_" : "";

@@ -152,8 +152,8 @@ export const ACTIONS = ["list", "create", "retrieve", "update", "replace", "dele
 export type Action = (typeof ACTIONS)[number];
 
 /**
- * Whether all bindings of a document, or one of an operation, are right. The whole schemas say what is wrong, but
- * compiling them takes longer than reading a document; these are the parts that are used.
+ * Whether all bindings of a document are right. Checks each by the schema of its own form only: the whole schemas, which
+ * say what is wrong, take longer to compile than a document to read.
  */
 export function areBindings(value: unknown): boolean {
   if (!toValidator(WithoutOperations)(value)) return false;

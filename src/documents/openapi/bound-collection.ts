@@ -179,7 +179,7 @@ export class BoundCollection extends PublicCollection {
     return { user_id: principal?.user_id, silent: false, settings };
   }
 
-  /** An id as the schema asks for, with the prefix where it has no form of its own. */
+  /** An id of the form that the schema requires; if it requires none, one with the prefix. */
   private createId(world: Transaction): string {
     const { collection, spec, schemas } = this;
     if (this.hasNumericId) return this.findNextNumber(world);

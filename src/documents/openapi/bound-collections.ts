@@ -42,7 +42,7 @@ export class BoundCollections {
   }
 
   /**
-   * Describes the problem that no collection has a name, with the nearest name as a hint.
+   * The problem of a name that belongs to no collection, with the nearest name as a hint.
    * @param declaredNames names that the bindings declare, also of collections not yet added
    */
   describeMissing(name: string, declaredNames: Iterable<string>): Pick<ProblemDetails, "message" | "hint"> {

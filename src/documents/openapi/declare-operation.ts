@@ -226,7 +226,7 @@ export function declareOperation(
   };
 }
 
-/** `default` is about errors where the document has a success. */
+/** Undefined if the document describes none: beside a described success, its `default` is for errors only. */
 function describeAnswer(
   described: DescribedOperation,
   status: number,

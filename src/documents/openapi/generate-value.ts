@@ -34,7 +34,7 @@ export interface Invention {
   /** ISO 8601. */
   now: string;
   seed: number;
-  /** The fields as the client sent them, if the object has them in the form in which they are stored. */
+  /** The fields as the client sent them, if the object has their stored values, such as instants as numbers. */
   sent?: JsonObject;
 }
 
@@ -50,12 +50,12 @@ export function inventField(node: unknown, invention: Invention): unknown {
   const types = schemas.listTypes(node);
   if (types.has("null")) return null;
   if (Array.isArray(keywords["enum"])) return keywords["enum"][0];
-  const fits = (value: unknown) =>
+  const orGenerated = (value: unknown) =>
     schemas.compileValidator(node, "answer")(value) ? value : generateValue(schemas, node, seed);
-  if (types.has("array")) return fits([]);
-  if (types.has("boolean")) return fits(false);
-  if (types.has("integer") || types.has("number")) return fits(keywords["minimum"] ?? 0);
-  if (types.has("object")) return fits(completeObject({}, node, invention));
+  if (types.has("array")) return orGenerated([]);
+  if (types.has("boolean")) return orGenerated(false);
+  if (types.has("integer") || types.has("number")) return orGenerated(keywords["minimum"] ?? 0);
+  if (types.has("object")) return orGenerated(completeObject({}, node, invention));
   if (types.has("string")) {
     if (keywords["format"] === "date-time") return now;
     if (keywords["format"] === "date") return now.slice(0, 10);

@@ -293,7 +293,7 @@ class DocumentReader {
   }
 }
 
-/** Why no request can have such a path; undefined if one can. */
+/** The kind of a path that is not served, for a warning; undefined for one that is served. */
 function findUnserved(path: string): string | undefined {
   if (path.startsWith("/_")) return "paths that begin with /_, which are Understudy's own";
   const isMalformed = /[?#]|\{\}|[{}]/.test(path.replace(/\{[^{}?#]+\}/g, ""));

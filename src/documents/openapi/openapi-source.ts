@@ -12,7 +12,7 @@ export interface OpenApiDocument {
   sha256?: string | undefined;
 }
 
-/** A document as a source of operations. */
+/** A document as a source of operations, named by the user's file: the bindings, if they name the document. */
 export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): OperationSource {
   const source = document.text === undefined || bindings === undefined ? document.file : bindings.file;
   return {

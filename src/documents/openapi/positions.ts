@@ -2,7 +2,6 @@ import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, type S
 import type { DocumentPath, Position } from "../../engine/documents/document-error.ts";
 
 interface Place {
-  /** Counted from 1. */
   key: Position;
   value: Position;
 }

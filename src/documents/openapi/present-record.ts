@@ -31,7 +31,7 @@ export function createBodyPresenter(node: unknown, schemas: Schemas) {
     required.has(name) ||
     schemas.listRequired(schema).size > 0 ||
     schemas.mergeKeywords(schema)["default"] !== undefined;
-  /** Required properties of the body, each with its own required properties. */
+  /** Properties that are required, have a default, or have required properties of their own, which are listed. */
   const neededProperties = [...schemas.listProperties(node)]
     .filter(isNeeded)
     .map(([name, schema]) => [name, [...schemas.listRequired(schema)]] as const);

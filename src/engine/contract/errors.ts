@@ -263,7 +263,7 @@ export type DetailSources = Readonly<Record<string, DetailSource>>;
 
 const NO_DETAILS: DetailSources = {};
 
-/** The details of an operation with this path, with their sources. */
+/** The sources of an error's details, by name, for an operation with this path. */
 export function toDetailSources(details: Details | undefined, path: string): DetailSources {
   if (details === undefined) return NO_DETAILS;
   if (details === "parameter")

@@ -32,7 +32,7 @@ interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
   needs?: readonly Needed[];
   /** Fields that a fixture cannot give. */
   omit?: readonly Omitted[];
-  /** Fields that are omitted if they are null in the record. */
+  /** Fields that a fixture leaves out where the record has null, which it cannot write. */
   notNull?: readonly NotNull[];
   /** Fields that fixtures call by a shorter name, by the stored one. */
   names?: Renamed;

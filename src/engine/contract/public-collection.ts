@@ -78,8 +78,8 @@ export class PublicCollection {
   }
 
   /**
-   * Refuses given values that the changed record does not have, since they contradict another field. Values of the record
-   * before the change may differ: a client may send a whole record back. Maps such as `spent` keep entries not given.
+   * Refuses given values that the changed record does not have, since they contradict another field. Values as before the
+   * change are accepted: a client may send a whole record back. Maps such as `spent` keep entries not given.
    * @throws what `refuse` returns
    */
   requireGivenValues(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {

@@ -59,8 +59,8 @@ const thoroughValidators = new WeakMap<object, ValidateFunction | null>();
 /**
  * Every error of a value that a validator refused, in a form fit for messages: with the schema and the data at
  * fault, and with `anyOf` and `oneOf` reduced to the branch that was most likely meant. The schema is compiled a
- * second time for it, once, so that the validator itself may stay lean and stop at the first error. Only the
- * first MAX_ERRORS unions that fit no branch are reported.
+ * second time for it, once, so that the validator itself may stay lean and stop at the first error. After
+ * MAX_ERRORS errors of unions, further unions are left out.
  */
 export function diagnose(value: unknown, validate: ValidateFunction): readonly ErrorObject[] {
   const thorough = getThoroughValidator(validate.schema);

@@ -122,6 +122,7 @@ function listFormKeys(fitting: readonly Branch[], data: unknown): string[] {
   return [...new Set(keys)].filter((key) => Object.hasOwn(data, key));
 }
 
+/** An error with a keyword of our own, which schema-message.ts explains. */
 function createError(
   keyword: string,
   params: Record<string, unknown>,

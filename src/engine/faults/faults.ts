@@ -204,7 +204,7 @@ function explainUnusable(error: unknown): string {
 }
 
 export interface FaultOptions extends Omit<FaultParts, "base"> {
-  /** The operations of rules for every sandbox. */
+  /** The declarations that `delay`, a rule for every sandbox, is checked against. */
   api: RuleApi;
   /** The delay of every answer of every sandbox, as in a rule's effect. */
   delay?: EffectDocument["delay"] | undefined;

@@ -65,10 +65,10 @@ export class RequestFaults {
   after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
     // A request that set its own delay was delayed before; no rule delays it again.
     const delay_ms = facts.headers["x-sandbox-delay"] === undefined ? undefined : 0;
-    const name = facts.headers["x-sandbox-fault"];
-    if (name !== undefined)
-      return this.applyScenario(facts, "after", { name: String(name).trim(), delay_ms });
-    return this.applyRules(facts, "after", delay_ms);
+    const fault = facts.headers["x-sandbox-fault"];
+    if (fault === undefined) return this.applyRules(facts, "after", delay_ms);
+    // The name of a scenario: a code or wire fault has ended the request before.
+    return this.applyScenario(facts, "after", { name: String(fault).trim(), delay_ms });
   }
 
   private applyRules(
@@ -224,7 +224,7 @@ class Evaluation {
     this.nearestMiss = armed.explainMiss(why);
   }
 
-  /** Undefined if the rule did not trigger, or only delayed the call. */
+  /** Undefined if the rule did not trigger, or only delays or holds the call. */
   private apply(armed: ArmedRule): FaultVerdict | Promise<FaultVerdict> | undefined {
     const { observer, readSpending } = this.context;
     const { operation } = this.facts;

@@ -48,7 +48,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     return this.requests.after(facts);
   }
 
-  /** Every active rule, in order of precedence; to be called after the dry run. */
+  /** Every rule, spent or not, in order of precedence; to be called after the dry run. */
   report(): RuleReport[] {
     return this.rules.map((armed) => {
       const { triggers, why } = this.outcomes.get(armed) ?? {

@@ -206,7 +206,7 @@ export function findServedKind({ match = {}, effect = {}, sequence, phase }: Rul
   return hasContent ? "content" : "failure";
 }
 
-/** Whether a rule with that match applies to paths that no operation has. */
+/** Whether a rule applies to paths that no operation has. */
 export function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
   const path = rule.match?.path;
   const kind = findServedKind(rule);

@@ -68,7 +68,7 @@ export class StageProgress implements LeaseHolder {
     this.stageRules = new Set(stages.flatMap(({ rules }) => [...rules]));
     const initial = { begun: [{ at: now, requests: 0 }], ended: undefined, due: undefined };
     this.progress = { ...initial, ...structuredClone(saved) };
-    // The scenario's file was edited while the sandbox was saved.
+    // Fewer stages are left: the scenario's file was edited between saving and restoring.
     if (this.progress.begun.length > stages.length) this.progress = initial;
   }
 
@@ -142,7 +142,7 @@ interface StagedScenario {
   stages: readonly Stage[];
 }
 
-/** The stages of a scenario by its name; none if it has no stages. */
+/** The stages of a scenario as an entry of `stagesByScenario`; no entry if it has no stages. */
 export function toStages(
   { name, stages }: StagedScenario,
   now: number,

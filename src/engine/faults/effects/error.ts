@@ -68,13 +68,13 @@ export function listDocumentedCodes(operation: AnyOperation): ReadonlySet<ErrorC
   return getOrAdd(codesByOperation, operation, createSet);
 }
 
-/** `Prefer: code=404` and a 404 alone in a sequence: the first documented code with that status. */
+/** The first documented code with a status, for `Prefer: code=404` and for a rule's 4xx without a body. */
 export function findCodeForStatus(operation: AnyOperation, status: number): ErrorCode | undefined {
   for (const code of listDocumentedCodes(operation)) if (CATALOGUE[code].status === status) return code;
   return undefined;
 }
 
-/** The catalogue's code for a mistyped one, or for the spelling of another envelope. */
+/** The catalogue's code for a mistyped one, or for envelope B's own spelling, such as `thread_not_found`. */
 export function findNearestCode(text: string, operations: readonly AnyOperation[]): string | undefined {
   for (const { spellings = {} } of operations) {
     for (const [code, spelling] of Object.entries(spellings)) if (spelling === text) return code;
