@@ -23,7 +23,7 @@ interface StoredBeforeAfter extends Pick<BeforeAfter, "from" | "to" | "start" | 
 interface StoredStep {
   written: [collection: string, id: string, before: StoredRecord | null, after: StoredRecord | null][];
   draws: number;
-  /** The version before a restore: its difference from the fixture's records. */
+  /** If `written` is not all: the version before the step, as its difference from the fixture's records. */
   tables?: Record<string, TableDocument>;
 }
 
@@ -63,7 +63,7 @@ export function encodeStates(history: History, base: Root): StoredStates {
   const { oldest, steps } = history.versions;
   return {
     oldest,
-    steps: steps.map(({ writes, draws, root }) => ({
+    steps: steps.map(({ writes, draws, root, isPartial }) => ({
       written: writes.map(({ collection, id, before, after }): StoredStep["written"][number] => [
         collection.name,
         id,
@@ -71,7 +71,7 @@ export function encodeStates(history: History, base: Root): StoredStates {
         after ?? null,
       ]),
       draws,
-      ...(writes.length === 0 && root !== undefined && { tables: encodeTables(root, base) }),
+      ...(isPartial && { tables: encodeTables(root!, base) }),
     })),
     environments: [...environments.keys()].map(({ uploads: _uploads, ...facts }) => facts),
     windows: [...windowTables.keys()].map((table) => RateWindows.from(table).toJSON()),
@@ -105,6 +105,7 @@ export function decodeStates(
         tables: decodeTables(shareTables(tables, currentRoot, shareRecord), collections, base),
         draws,
       },
+      isPartial: tables !== undefined,
     }),
   );
   const environments = stored.environments.map((facts): Environment => ({ ...facts, uploads }));

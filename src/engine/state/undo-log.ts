@@ -14,6 +14,8 @@ export interface Step {
   readonly draws: number;
   /** The version before the step, if it is a checkpoint. */
   root: Root | undefined;
+  /** Whether `writes` lack a part of the step; then `root` is set. */
+  isPartial: boolean;
 }
 
 /**
@@ -38,10 +40,11 @@ export class UndoLog {
       const isCheckpoint =
         writes.length > MAX_WRITES_PER_STEP || this.stepsSinceCheckpoint >= STEPS_BETWEEN_CHECKPOINTS;
       if (isCheckpoint) this.stepsSinceCheckpoint = 0;
-      this.steps.push({ writes, draws: before.draws, root: isCheckpoint ? before : undefined });
-    } else if (last !== undefined && last.root === undefined) {
-      if (last.writes.length + writes.length > MAX_WRITES_PER_STEP)
-        last.root = this.getRoot(this.version - 1);
+      const root = isCheckpoint ? before : undefined;
+      this.steps.push({ writes, draws: before.draws, root, isPartial: false });
+    } else if (last !== undefined && !last.isPartial) {
+      last.isPartial = last.writes.length + writes.length > MAX_WRITES_PER_STEP;
+      if (last.isPartial) last.root ??= this.getRoot(this.version - 1);
       else last.writes = [...last.writes, ...writes];
     }
     this.newest = after;
@@ -102,7 +105,7 @@ export class UndoLog {
   /** If a restore has replaced the world without writes, makes the version before it a checkpoint. */
   private recordReplacement(root: Root): void {
     if (this.newest !== undefined && this.newest !== root)
-      this.steps.push({ writes: [], draws: this.newest.draws, root: this.newest });
+      this.steps.push({ writes: [], draws: this.newest.draws, root: this.newest, isPartial: true });
     this.newest = root;
   }
 }
