@@ -16,7 +16,7 @@ const SAME_MS = 20;
  */
 export class DueSandboxes {
   private readonly store: RedisStore;
-  /** What Redis has, by sandbox, in milliseconds since 1970. */
+  /** What Redis has, by sandbox, in milliseconds since 1970; -Infinity if that is unknown. */
   private readonly recordedInstants = new Map<string, number>();
 
   constructor(store: RedisStore) {

@@ -135,7 +135,7 @@ export class FleetSaver {
     await Promise.all(names.map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
   }
 
-  /** Removes a sandbox that another node owns from this node. */
+  /** Removes a sandbox from this node, since another node owns it. */
   release(name: string): void {
     const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;

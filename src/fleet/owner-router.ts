@@ -37,7 +37,7 @@ export class OwnerRouter {
   readonly proxy: NodeProxy;
   /** This node is shutting down: it takes over nothing, and forwards its requests. */
   isLeaving = false;
-  /** Requests whose owner is not known yet, or that another node handles. */
+  /** Requests whose owner is not known yet, or that another node handles; a shutdown does not wait for them. */
   searchCount = 0;
   /** The time of the last request to this node during its shutdown; on the monotonic clock. */
   lastRefusedAt = Number.NEGATIVE_INFINITY;

@@ -25,7 +25,7 @@ export class UploadChunks {
     this.store = store;
   }
 
-  /** Uploads the bytes that an image names to Redis, before any row names them. */
+  /** Sends Redis the bytes of an image, before any row names them. */
   async save(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
     const lengths = this.storedLengths.get(name);

@@ -28,7 +28,7 @@ export interface RedisFacts {
  * whether repeating one is safe.
  */
 export class RedisConnection {
-  /** Called after each reconnect; other commands wait until it has ended. */
+  /** Called after each reconnect; other commands do not wait for what it begins. */
   onReconnect: (facts: RedisFacts) => void = () => {};
   /** The address for messages: without a password. */
   readonly place: string;

@@ -101,8 +101,8 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);
 
 /**
- * Milliseconds since the first node saw this run of Redis. After a restart, Redis may have lost data, which
- * owners restore. KEYS: run. ARGV: Redis's own id of the run.
+ * Milliseconds since the first node saw this run of Redis. After a restart, Redis may have lost data, which owners
+ * restore; the first run has lost none, and counts from 1970. KEYS: run. ARGV: Redis's own id of the run.
  */
 export const AGE = toScript(`
 local time = redis.call('TIME')

@@ -51,7 +51,7 @@ export function* listRowChanges(
   }
   const serverResources = after.sandbox.api.resources.filter((resource) => !after.own.includes(resource));
   const ownSources = serverResources.flatMap((resource) => resource.own?.source ?? []);
-  // A snapshot may have those of operations that the sandbox no longer has.
+  // A snapshot may have collections of operations that the sandbox no longer has; their records are not saved.
   const collections = new Set([...after.sandbox.api.collections.map(({ name }) => name), timers.name]);
   yield put("sandbox", "about", {
     ...after.about,
@@ -87,12 +87,11 @@ export function* listRowChanges(
 
 /** New and changed entries, and removed ones. */
 function* compareEntries(before: HistorySnapshot | undefined, after: HistorySnapshot) {
-  for (const { sequence } of before?.entries.keys() ?? []) {
-    if (sequence <= after.about.next - 1 - after.entries.size) yield { sequence, entry: null };
-  }
-  for (const [entry, revision] of after.entries) {
+  const lastDropped = after.about.next - 1 - after.entries.size;
+  for (const { sequence } of before?.entries.keys() ?? [])
+    if (sequence <= lastDropped) yield { sequence, entry: null };
+  for (const [entry, revision] of after.entries)
     if (before?.entries.get(entry) !== revision) yield { sequence: entry.sequence, entry };
-  }
 }
 
 /** A world without its records. `wall` is the machine's time when the clock showed `at`. */

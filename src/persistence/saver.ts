@@ -51,7 +51,7 @@ export class Saver {
   private areAllAwaited = false;
   private isSweepDue = false;
   /** The current flush has saved something. */
-  private isSaving = false;
+  private hasSaved = false;
   private lastFlush: Promise<void> = Promise.resolve();
   private nextFlush: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -167,7 +167,7 @@ export class Saver {
   }
 
   private async flush(): Promise<void> {
-    this.isSaving = false;
+    this.hasSaved = false;
     const savesAll = this.isSweepDue || this.areAllAwaited;
     const { areAllAwaited, awaitedSandboxes } = this;
     const isAwaited = (sandbox: Sandbox | undefined) =>
@@ -217,7 +217,7 @@ export class Saver {
       if (refusal.kind === "gone") for (const name of this.savedImages.keys()) this.unknownNames.add(name);
       return refusal;
     }
-    this.isSaving = true;
+    this.hasSaved = true;
     for (const { name, image } of steps) {
       this.savedImages.get(name)?.release();
       this.unknownNames.delete(name);
@@ -241,7 +241,7 @@ export class Saver {
       if (this.failure === undefined)
         log.error(`Changes cannot be saved: ${refusal.message}. Saving is repeated until it succeeds.`);
       this.failure = { refusal, since: this.failure?.since ?? Date.now() };
-    } else if (this.failure !== undefined && this.isSaving && this.isAllSaved()) {
+    } else if (this.failure !== undefined && this.hasSaved && this.isAllSaved()) {
       this.failure = undefined;
       log.warn("Everything is saved again.");
     }

@@ -33,11 +33,9 @@ const MAX_LISTED_ROWS = 10;
 export class SqliteFiles {
   readonly folder: string;
   readonly database: string;
-  /** The copy from the last clean end, or from a time after the last start. */
+  /** The fallback copy: from the last clean end, or, if that made none, from the start. */
   readonly copy: string;
-  /**
-   * The file with the number of acknowledged commits. Written after each commit, without waiting for the disk, so it is never ahead.
-   */
+  /** Has the number of acknowledged commits. Written after each commit, without waiting for the disk, so never ahead. */
   readonly acknowledgedFile: string;
   private readonly holderFile: string;
 

@@ -99,6 +99,7 @@ interface ChangeCounts {
 /** An entry as it is saved: without its states. */
 export interface StoredEntry {
   id: string;
+  /** The number in the timeline; `sequence` is the position in the history. */
   seq: number;
   sequence: number;
   at: number;
@@ -246,6 +247,7 @@ export class HistoryEntry {
   }
 
   releaseStates(): void {
+    // Counts them, which needs the states.
     void this.changes;
     this.states = undefined;
   }

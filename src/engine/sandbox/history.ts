@@ -110,12 +110,8 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   markUndone(): void {
     const entries = new Map(this.entries().map((entry) => [entry.sequence, entry]));
     const currentEntries = new Set<HistoryEntry>();
-    for (
-      let ancestor = entries.get(this.lastSequence);
-      ancestor !== undefined;
-      ancestor = entries.get(ancestor.parent)
-    )
-      currentEntries.add(ancestor);
+    let ancestor = entries.get(this.lastSequence);
+    for (; ancestor !== undefined; ancestor = entries.get(ancestor.parent)) currentEntries.add(ancestor);
     for (const change of entries.values()) {
       const isUndone = !currentEntries.has(change);
       if (change.entry.isUndone === isUndone) continue;

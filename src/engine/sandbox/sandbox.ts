@@ -88,7 +88,7 @@ export class Sandbox {
   readonly held = new HeldExchanges(() => this.faults.rules.onHold());
   /** The fixture that `reset` starts from. */
   source: LoadedFixture;
-  /** The initial instant, to which `reset` sets a frozen clock. */
+  /** The initial instant, to which `reset` sets the clock unless it is real. */
   start: number;
   /** The operations of the server, and its own. */
   api: Api;

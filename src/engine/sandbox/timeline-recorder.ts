@@ -86,7 +86,7 @@ export class TimelineRecorder {
     this.history.touch(entry);
   }
 
-  /** Call this after a rewind to the state after the entry at the position `parent`. */
+  /** Call this after a rewind. @param parent position of the entry whose state was restored */
   recordRewind(change: WorldChange, parent: number): void {
     if (this.history.limit === 0) return;
     const before = change.began!.state;
@@ -152,8 +152,9 @@ export class TimelineRecorder {
 
   private recordTimer(commit: RecordedCommit, timer: Timer, advance: WorldChange | undefined): void {
     const provenance = this.origins.get(timer) ?? this.findSavedProvenance(`${timers.name}\0${timer.id}`);
-    const { origin, stepStartedAt } = this.sandbox.world;
-    const now = Math.min(stepStartedAt, origin + timer.due - 1);
+    const { origin, instantBeforeStep } = this.sandbox.world;
+    // Before the timer is due: a rewind to its start must leave it pending.
+    const now = Math.min(instantBeforeStep, origin + timer.due - 1);
     const advanced_by = advance === undefined ? null : this.ensureEntry(advance, commit.from).id;
     const state = { ...this.getState(now), version: commit.from };
     const start = { state, position: this.history.lastSequence };
@@ -195,7 +196,7 @@ export class TimelineRecorder {
     }
   }
 
-  /** Records the origin of lease timers after a restore: it replaces the timers, while the leases continue. */
+  /** Records the origin of lease timers after a restore, which replaces the timers while the leases continue. */
   private recordRestoredLeases(commit: RecordedCommit): void {
     for (const { key, record } of this.listNewWork(commit))
       this.origins.set(record, { cause: this.history.findCreator(key), advanced_by: null });
@@ -222,15 +223,15 @@ export class TimelineRecorder {
     return cause === null ? UNKNOWN_PROVENANCE : { cause, advanced_by: null };
   }
 
-  /** The entry of a change, created if it has none yet, since it is the cause of another entry. */
+  /** The entry of a change; created when it ends, or when a timer that it ran needs it: `from` is the version before. */
   private ensureEntry(change: WorldChange, from?: number): HistoryEntry {
     if (change.entry !== undefined) return change.entry;
     const { state, position } = change.began ?? {};
-    const isLatest = position === this.history.lastSequence;
+    const hasNoEntrySince = position === this.history.lastSequence;
     const entry = this.add(change, UNKNOWN_PROVENANCE);
     const { states } = entry;
     if (states !== undefined)
-      states.before = isLatest ? state! : { ...states.before, version: from ?? states.before.version };
+      states.before = hasNoEntrySince ? state! : { ...states.before, version: from ?? states.before.version };
     change.entry = entry;
     return entry;
   }

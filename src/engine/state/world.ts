@@ -53,7 +53,7 @@ export class World implements ObservedWorld {
   /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */
   changedAt = 0;
   /** During an advance: the clock's instant before the latest step, in milliseconds since 1970; else Infinity. */
-  stepStartedAt = Number.POSITIVE_INFINITY;
+  instantBeforeStep = Number.POSITIVE_INFINITY;
   /** Grows with every restore, so that work that began before does not write its outcome into the restored world. */
   generation = 0;
 
@@ -251,8 +251,8 @@ export class World implements ObservedWorld {
     this.clock = { ...this.clock, pinned: now };
     try {
       while (this.nextDue <= end && !this.isClosed && !this.isStopped) {
-        this.stepStartedAt = this.epochNow();
-        this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.stepStartedAt) };
+        this.instantBeforeStep = this.epochNow();
+        this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.instantBeforeStep) };
         const step = this.runNextTimer(source);
         if (step === undefined) break;
         const { kind, subject } = step.timer;
@@ -265,7 +265,7 @@ export class World implements ObservedWorld {
         if (generation !== this.generation) return [...ran];
       }
     } finally {
-      this.stepStartedAt = Number.POSITIVE_INFINITY;
+      this.instantBeforeStep = Number.POSITIVE_INFINITY;
       if (generation === this.generation) {
         this.clock = moveClock(this.clock, this.isStopped ? this.epochNow() : end, this.wallClock());
         this.scheduleWakeUp();

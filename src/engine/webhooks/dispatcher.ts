@@ -133,6 +133,7 @@ class Dispatcher {
   }
 
   private findNext(queue: DeliveryQueue | undefined): Job | undefined {
+    // The clock is pinned during an advance.
     return queue?.findNext({ isSequential: this.world.clock.pinned !== undefined });
   }
 
@@ -155,7 +156,7 @@ class Dispatcher {
     if (this.queues.get(webhook_id)?.isEmpty) this.queues.delete(webhook_id);
   }
 
-  /** Called when a place is free: continues the longest waiting queue, which stays first if its own limit is reached. */
+  /** Called when a place is free: continues waiting queues until the limit of the sandbox or the server is reached again. */
   private readonly resume = (): void => {
     for (const webhook_id of this.waitingWebhooks) {
       this.sendNext(webhook_id);

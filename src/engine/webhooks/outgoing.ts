@@ -13,7 +13,7 @@ const Outgoing = Type.Object({
   id: Type.String(),
   kind: Type.Enum(["first", "retry", "redelivery"]),
   webhook_id: Type.String(belongsTo("webhooks")),
-  /** Undefined for its first attempt. */
+  /** For a first attempt, the id of the future delivery. */
   delivery_id: Type.String(belongsTo("deliveries")),
   /** Order within the webhook. */
   position: Type.Integer({ minimum: 1 }),

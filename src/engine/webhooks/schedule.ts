@@ -12,7 +12,7 @@ interface ScheduledAttempt {
   schedule?: readonly number[];
   /** Attempts the schedule has made so far, this one included; redeliveries do not count. */
   scheduledAttempts: number;
-  /** When the attempt ended, in milliseconds since the epoch on the sandbox's clock. */
+  /** When the attempt ended, on the sandbox's clock; `nextRetry` counts from the same zero. */
   endedAt: number;
 }
 
@@ -20,7 +20,7 @@ interface AttemptEvaluation {
   status: "success" | "failed";
   /** 410: the webhook becomes inactive, and all its pending retries are cancelled. */
   disablesWebhook: boolean;
-  /** Milliseconds since the epoch, or null if the schedule makes no further attempt. */
+  /** When the next attempt is due, or null if the schedule makes no further one. */
   nextRetry: number | null;
 }
 

@@ -10,7 +10,7 @@ import { breakAnswer } from "./fetch-wire.ts";
 /** The address of every sandbox in a process. It exists in no network (RFC 6761), so that no request leaves by mistake. */
 export const IN_PROCESS_ORIGIN = "http://understudy.test";
 
-/** Each resolves with undefined if the caller has left. */
+/** `api` and `control` resolve with undefined if the caller has left. */
 interface FetchRoutes {
   api(request: PlainRequest): Promise<CompleteAnswer | undefined>;
   /** Answers requests below `/_control`. */

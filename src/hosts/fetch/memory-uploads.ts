@@ -219,6 +219,7 @@ class MemoryBytes implements ByteStore, FormSpace {
   ): Promise<WriteOutcome> {
     const before = this.getBlob(blob);
     if (start > before.size) return "gap";
+    // Creates a new blob, whose removal the loop notices.
     this.set(blob, before);
     let position = start;
     for await (const chunk of chunks) {

@@ -10,7 +10,7 @@ export function toConnectionEvent(server: Server): "connection" | "secureConnect
   return server instanceof TlsServer ? "secureConnection" : "connection";
 }
 
-/** The TCP connections of TLS connections, which cannot be reset. */
+/** The TCP connection under each TLS connection: a TLS socket cannot send RST. */
 const tcpSockets = new WeakMap<Socket, Socket>();
 
 /** Stores the TCP connection of each TLS connection of a server. */

@@ -5,9 +5,7 @@ import { toPrintableLines } from "../../engine/contract/text.ts";
 /** Messages for the person who runs the server. */
 export type Log = Pick<Logger, "error" | "warn" | "info">;
 
-/**
- * Writes warnings and errors to standard error. The logger is loaded with the first message, since most runs have none.
- */
+/** Writes warnings and errors to standard error. The logger is loaded with the first message: most runs have none. */
 export function createStandardLog(level = "warn", destination?: { write(line: string): unknown }): Log {
   let logger: Logger | undefined;
   const loadLogger = () => {

@@ -33,7 +33,7 @@ export class NodeRequest implements PlainRequest {
     const { request } = this;
     const { headers } = request;
     if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return NO_BODY;
-    if (!request.complete) stalledClients.add(request);
+    if (!request.complete) watchedClients.add(request);
     return readPieces(request);
   }
 
@@ -81,7 +81,7 @@ async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array>
     }
   } finally {
     for (const event of events) request.off(event, onChange);
-    stalledClients.delete(request);
+    watchedClients.delete(request);
   }
   if (!request.complete || !request.readableEnded) throw new ClientGoneError();
 }
@@ -90,7 +90,7 @@ async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array>
  * Cuts off clients that send nothing. Received bytes count, not read ones: a client whose upload waits to be written is
  * not stalled.
  */
-class StalledClients {
+class WatchedClients {
   private readonly waiting = new Map<IncomingMessage, { bytes: number; idle_ms: number }>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -120,4 +120,4 @@ class StalledClients {
   }
 }
 
-const stalledClients = new StalledClients();
+const watchedClients = new WatchedClients();

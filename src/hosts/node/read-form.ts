@@ -22,9 +22,7 @@ const MAX_PARTS = 100;
 /** Allowance for boundaries, part headers and text fields. */
 const FORM_OVERHEAD = 2 * FIELD_BYTES;
 
-/**
- * Receives a multipart body with busboy, which streams: files of any size are written to disk, under generated names.
- */
+/** Receives a multipart body with busboy, which streams: files of any size are written to disk, under generated names. */
 export const readForm: ReadForm = async (request, spec, storage) => {
   if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"])))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
@@ -160,7 +158,7 @@ class FormReader {
     this.addField(name, text, { valueTruncated: size > FIELD_BYTES });
   }
 
-  /** Stores a file. Undefined if it is ignored: the operation does not declare it, or it has no name. */
+  /** Stores a file, or reads a JSON field sent as one. Undefined if it is ignored: it is not declared, or its name is empty. */
   private addFile(
     name: string,
     stream: NodeJS.ReadableStream,

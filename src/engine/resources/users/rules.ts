@@ -63,6 +63,7 @@ export const userStateRules: StateRules<User> = {
     requireMembershipForCapabilities(after);
     tx.put(users, after);
     const change = { tx, actor, user: after };
+    // No field differs.
     if (toAuditValues(before, after) === undefined) return after;
     // Changes of these fields have audit entries of their own.
     const profileValues = toAuditValues(before, after, ["memberships", "capabilities", "account"]);

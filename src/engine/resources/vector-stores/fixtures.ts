@@ -83,7 +83,7 @@ function pickStart(
 
 const MAX_SCANNED = 1000;
 
-/** Picks a store and a file of the same organization that the store does not have yet, unless both are given. */
+/** Picks a store and a file of the same organization that the store does not have yet; given ones are used. */
 function pickStoreAndFile({ id, ...fields }: Partial<StoreFile>, world: RecordLookup) {
   const [storeInId, fileInId] = id?.split(":") ?? [];
   const { store_id = storeInId, file_id = fileInId } = fields;
@@ -152,7 +152,7 @@ export const vectorStoresFixture: FixtureReader = {
       for (const entry of files) {
         if (entry.status !== "processing") continue;
         const file = generateFile(id, entry);
-        // Processing that ended before the epoch goes through its steps in order too.
+        // Instant 0 is the start of the sandbox. If processing has ended before, all its steps run then, in order.
         const since = getProcessingEnd(file) > 0 ? 0 : file.started_at;
         const due = findStepEnd(file, since);
         base.addTimer({ kind: "file.step", subject: file.file_id, key: file.id, due });

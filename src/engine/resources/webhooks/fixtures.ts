@@ -24,7 +24,7 @@ export interface FixtureFact {
   organization_id: string;
 }
 
-/** The organization that the fixture names first: the table of organizations is sorted by id, and does not show it. */
+/** The organization that the fixture names first, read from `base.world`; the table of organizations is sorted by id. */
 export const fixtureFacts = collection<FixtureFact>({
   name: "_fixture_facts",
   internal: true,
@@ -38,7 +38,7 @@ export function getDefaultOrganization(world: WorldReader): string | undefined {
   return world.all(organizations).first()?.id;
 }
 
-/** No server listens on port 9, so a generated webhook calls none. */
+/** The URL of a webhook that is given none; no server listens on port 9. */
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 
 export const makeWebhook: Factory<Webhook> = (fields, context) => {
@@ -94,7 +94,7 @@ const deliveryRecord = fixtureRecord(Delivery, {
   needs: ["delivery_id", "status"],
   notNull: ["delivered_at", "last_attempt"],
   omit: ["webhook_id", "organization_id", "event", "scheduled_attempts", "created_at", "body", "attempt_log"],
-  // The event of a stored delivery may no longer exist.
+  // A fixture must name a known event; that of a stored delivery may no longer exist.
   more: { event: StringEnum([...EVENT_NAMES, webhookTest.name], { "x-events": true }) },
 });
 const record = fixtureRecord(Webhook, {

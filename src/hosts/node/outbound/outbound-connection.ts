@@ -16,7 +16,7 @@ const WIRE_FACTOR = 2;
 /** Bytes that the HTTP parser gets at a time. */
 const SLICE_BYTES = 4096;
 
-/** Maximum number of pieces of this size of body; ends a stream of one-byte chunks well before the limits above. */
+/** Maximum number of pieces of a body per `MAX_ANSWER_BYTES` of its limit; ends a stream of one-byte chunks early. */
 const MAX_PIECES = 500;
 
 /** Interim 1xx answers before the real one; real receivers send a handful. */

@@ -37,7 +37,6 @@ export class SandboxBytes implements ByteStore, FormSpace {
   private readonly space: DiskUsage = { used: 0 };
   private readonly folders: ByteFolders;
   private readonly limit: number;
-
   private readonly otherBytes: () => number;
 
   /** @param otherBytes returns other bytes of the sandbox, which also count toward the limit */

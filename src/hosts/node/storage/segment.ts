@@ -11,7 +11,7 @@ export interface DiskUsage {
 
 /**
  * A file that only grows at its end, so a live upload, a snapshot and a fork can share its first n bytes while a writer
- * appends: a copy is a count.
+ * appends: a copy only adds a holder.
  */
 export class Segment {
   readonly path: string;
