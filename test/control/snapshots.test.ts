@@ -229,6 +229,27 @@ describe("snapshots", () => {
     expect((await control("GET", `/${name}/snapshots`)).body.total).toBe(1);
   });
 
+  it("keep their maximum number when several calls arrive at once [interfaces 4]", async () => {
+    const name = await fresh();
+    const sandbox = api.understudy.sandboxes.get(name)!;
+    for (let i = 1; i < 1000; i += 1) sandbox.saveSnapshot(`s${i}`);
+    const file = (await control("GET", `/${name}/snapshots/s1`)).body;
+    const send = async (method: string, path: string, body: unknown) => {
+      const url = `${api.url}/_control/sandboxes/${name}/snapshots${path}`;
+      const headers = { "content-type": "application/json" };
+      const request = new Request(url, { method, headers, body: JSON.stringify(body) });
+      return (await api.understudy.fetch(request)).status;
+    };
+    const saved = await Promise.all(["a", "b"].map((one) => send("POST", "", { name: one })));
+    expect(saved.sort()).toEqual([201, 409]);
+    sandbox.snapshots.delete("s1");
+    const uploaded = await Promise.all(["c", "d"].map((one) => send("PUT", `/${one}`, file)));
+    expect(uploaded.sort()).toEqual([201, 409]);
+    expect(sandbox.snapshots.size).toBe(1000);
+    expect(await send("POST", "", { name: "s2" }), "a name in use").toBe(409);
+    expect(await send("PUT", "/s2", file), "replaces one").toBe(200);
+  });
+
   it("are refused with a clear message if too new [interfaces 4]", async () => {
     const answer = await control("PUT", "/default/snapshots/t", {
       format: "understudy-snapshot",

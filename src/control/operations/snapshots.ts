@@ -81,16 +81,16 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["name-in-use", "limit-reached"],
     success: { status: 201, schema: SnapshotBody },
     async handle({ body: { name }, sandbox }) {
-      requireName(sandbox, name);
+      requireName(name);
       await waitForDeliveries(sandbox);
-      // Checked again, since another call may have taken the name meanwhile.
-      if (sandbox.snapshots.has(name)) {
+      // Checked after the wait, in which another call may take the name or the last place.
+      requirePlace(sandbox, name);
+      if (sandbox.snapshots.has(name))
         throw conflict(
           "name-in-use",
           `There is a snapshot ${name} already`,
           "delete it first, or choose another name",
         );
-      }
       return renderSnapshot(name, sandbox.saveSnapshot(name));
     },
   }),
@@ -143,9 +143,10 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
       { status: 200, schema: SnapshotBody, description: "If it replaced one of the same name" },
     ],
     async handle({ params: { snap }, body, sandbox, server }) {
-      requireName(sandbox, snap);
+      requireName(snap);
       const value = await readSnapshot(sandbox, body);
       try {
+        requirePlace(sandbox, snap);
         requireRoomForRecords(server, value.world.root);
         requireRoomForUploads(server, sandbox, { name: snap, value });
       } catch (error) {
@@ -193,18 +194,20 @@ function renderSnapshot(name: string, { taken_at, world }: SandboxValue): Static
   return { name, taken_at: new Date(taken_at).toISOString(), records: sumRecords(world.root) };
 }
 
-/** @throws Problem 422 for an invalid name, 409 if there are too many */
-function requireName(sandbox: Sandbox, name: string): void {
-  if (!NAME.test(name) || name === NOW) {
+/** @throws Problem 422 */
+function requireName(name: string): void {
+  if (!NAME.test(name) || name === NOW)
     throw unprocessable(
       "name",
       name,
       "must be 1 to 63 letters, digits, dots, hyphens and underscores, and not `now`, which names the present",
     );
-  }
-  if (sandbox.snapshots.size >= MAX_SNAPSHOTS && !sandbox.snapshots.has(name)) {
+}
+
+/** @throws Problem 409 if there are too many for another one */
+function requirePlace({ snapshots }: Sandbox, name: string): void {
+  if (snapshots.size >= MAX_SNAPSHOTS && !snapshots.has(name))
     throw conflict("limit-reached", `There are ${MAX_SNAPSHOTS} snapshots already`, "delete one first");
-  }
 }
 
 /** @throws Problem 404 */
