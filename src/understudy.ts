@@ -8,7 +8,7 @@ import { createGuard } from "./control/guard.ts";
 import { createRecordLimit } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
 import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
-import { refuseFullDisk, reportUnsavedChanges, sendRefusal } from "./control/send-answer.ts";
+import { refuseFullDisk, sendRefusal, toEngineWait } from "./control/send-answer.ts";
 import type { Understudy, UnderstudyOptions } from "./control/understudy-options.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { listScenarioFolders, ScenarioLibrary } from "./documents/scenario-library.ts";
@@ -66,7 +66,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     // Never stored: a saved world contains the secrets that it issued, and a new world must not issue the same ones again.
     serverKey: shared && randomBytes(32),
     waitUntilReadyToSend: durable && ((sandbox) => durable.waitUntilReadyToSend(sandbox)),
-    durability: durable && { mark: durable.mark, waitUntilStored: reportUnsavedChanges(durable) },
+    durability: durable && { mark: durable.mark, waitUntilStored: toEngineWait(durable) },
     refuseGrowth: createRecordLimit(limits),
     refuseDefault: options.refuseDefault === true,
     upstream: options.upstream && createUpstream(options.upstream, policy.mode),

@@ -22,9 +22,9 @@ export default defineConfig({
     manifest: "manifest.json",
     // One style sheet, and one chunk for the code that views share.
     cssCodeSplit: false,
-    // "use client" directives matter only to server rendering.
     rolldownOptions: {
       output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 2 }] } },
+      // "use client" directives matter only to server rendering.
       onLog: (level, log, otherwise) => {
         if (log.code !== "MODULE_LEVEL_DIRECTIVE") otherwise(level, log);
       },

@@ -109,7 +109,7 @@ function covers(entry: Authority, { host, port }: Authority): boolean {
   return entry.host === host && (entry.port === undefined || entry.port === port);
 }
 
-/** The names to which the request was sent: each Host header, and the target if it is absolute. */
+/** The names to which the request was sent: its Host, and its target if absolute. Without exactly one Host: no valid name. */
 function listHosts({ rawHeaders, url = "/" }: IncomingMessage): string[] {
   const hosts: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -91,7 +91,7 @@ interface GenericControlOperation<P extends TObject, Q extends TObject, B extend
   handle: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
   ) => HandlerResult<S> | Promise<HandlerResult<S>>;
-  /** For a call that changes a world: how the history describes it (interfaces 10). `answer` is the handler's. */
+  /** How the history describes a change by this call (interfaces 10). `answer` is undefined if the handler threw after it. */
   describeChange?: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
     answer: unknown,

@@ -65,8 +65,8 @@ export function refuseFullDisk(error: unknown) {
   return refusal.kind === "full" ? toStoreProblem(refusal).toAnswer() : undefined;
 }
 
-/** Turns a refusal of the store into the answer that is sent instead. */
-export function reportUnsavedChanges({ waitUntilStored }: DurabilityHook): Durability["waitUntilStored"] {
+/** The hook for emulated requests, which create no sandbox (`reads`): a refusal of the store becomes the answer sent instead. */
+export function toEngineWait({ waitUntilStored }: DurabilityHook): Durability["waitUntilStored"] {
   return (sandbox, mark) => {
     try {
       return waitUntilStored(sandbox, mark, { reads: true })?.then(doNothing, toUnsavedAnswer);

@@ -101,17 +101,17 @@ export async function* streamLive(
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncIterable<string> {
-  let world = nameWorld(journal);
-  const [, sentWorld, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
-  let begins = sentWorld !== world;
+  let timelineId = identifyTimeline(journal);
+  const [, sentId, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
+  let begins = sentId !== timelineId;
   const sent: SentRevisions = {
     exchange: begins ? 0 : Math.min(Number(revision), timeline.revision),
     change: 0,
   };
   let sentHeldRevision = 0;
   while (!signal.aborted && !journal.isClosed) {
-    if (world !== nameWorld(journal)) {
-      world = nameWorld(journal);
+    if (timelineId !== identifyTimeline(journal)) {
+      timelineId = identifyTimeline(journal);
       begins = true;
       sent.exchange = 0;
       sent.change = 0;
@@ -126,7 +126,7 @@ export async function* streamLive(
         ...(isHeldNew && { held: held.list().map(renderHeld) }),
       };
       begins = false;
-      yield `id: ${world}.${sent.exchange}\ndata: ${JSON.stringify(body)}\n\n`;
+      yield `id: ${timelineId}.${sent.exchange}\ndata: ${JSON.stringify(body)}\n\n`;
     } else {
       await waitForChange([journal, history, held], signal);
     }
@@ -166,7 +166,7 @@ function renderParts(parts: readonly Part[]): Omit<LiveBody, "begins" | "dropped
   };
 }
 
-function nameWorld(journal: Journal): string {
+function identifyTimeline(journal: Journal): string {
   const tag = getOrAdd(tags, journal, () => randomHex(6));
   return `${tag}-${journal.clearCount}`;
 }

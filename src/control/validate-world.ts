@@ -15,7 +15,7 @@ import { listStateCollections, StateCollection } from "./state/state-collection.
 
 /**
  * Validates every record of an uploaded or stored world, so that none breaks the emulated API later. A record must be one
- * that the state calls could show, also in internal collections. Records of `base` come from the fixture and are valid.
+ * that the state calls could show, also in internal collections. Records of `base` are skipped: they are valid.
  * @throws Problem 422 that names collection and record
  */
 export function validateWorld(
@@ -121,8 +121,8 @@ const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
 });
 export const Windows = Type.Array(Window);
 
-/** The fields of a world without its tables; with `wall` if it is saved between two starts. */
-export function listWorldFields(clock: Record<string, TSchema> = {}) {
+/** The fields of a world without its tables; `clockFields` are further ones of its clock. */
+export function listWorldFields(clockFields: Record<string, TSchema> = {}) {
   return {
     seed: WholeNumber,
     secret_key: Type.String({ minLength: 1, maxLength: 200 }),
@@ -132,7 +132,7 @@ export function listWorldFields(clock: Record<string, TSchema> = {}) {
         mode: Type.Enum(["real", "frozen", "scaled"]),
         now: Epoch,
         rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
-        ...clock,
+        ...clockFields,
       },
       CLOSED,
     ),

@@ -106,7 +106,7 @@ export function useInputs<Name extends string>(initial: Readonly<Record<Name, st
 
 interface FieldProps {
   label: string;
-  /** Name in the control API; errors refer to it. */
+  /** Name in the control API, to which errors refer; empty if none do, or if they are shown at another field. */
   name: string;
   value: string;
   onChange: (value: string) => void;

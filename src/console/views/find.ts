@@ -103,8 +103,8 @@ const findSandboxes: FindCommands = async (_typed, sandbox) => {
 
 /** Forms, and changes of the clock and of scenarios. */
 const findActions: FindCommands = async (_typed, sandbox) => {
-  const entries: string[] = [];
-  const calls = createSandboxCalls(sandbox, (id) => entries.push(id));
+  const entryIds: string[] = [];
+  const calls = createSandboxCalls(sandbox, (id) => entryIds.push(id));
   const createAction = (title: string, detail: string, more: Pick<Command, "to" | "run">): Command => ({
     id: `action ${title}`,
     group: "Actions",
@@ -118,10 +118,10 @@ const findActions: FindCommands = async (_typed, sandbox) => {
     createAction(title, "clock", {
       run: async () => {
         const { now, ran } = await calls.advance(by);
-        const [entry] = entries.splice(0);
+        const [entryId] = entryIds.splice(0);
         confirmAction({
           text: `Now ${formatAbsolute(now)}. ${pluralize(ran.length, "timer")} ran.`,
-          undo: entry ? () => undoEntry(calls, entry) : undefined,
+          undo: entryId ? () => undoEntry(calls, entryId) : undefined,
         });
       },
     });

@@ -105,7 +105,7 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
       const advice = `there are ${METHODS.join(", ")}`;
       throw unknownWord(`${prefix}method`, method, { problem, candidates: METHODS, advice });
     }
-    conditions.push(requireEqual("method", name, (entry) => entry.method));
+    conditions.push(createEqualCondition("method", name, (entry) => entry.method));
   }
   if (status !== undefined)
     conditions.push((entry) => describeFailure(hasStatus(entry, status), "status", entry.status, status));
@@ -116,7 +116,7 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
       const advice = `it has ${codes.join(", ")}`;
       throw unknownWord(`${prefix}code`, code, { problem, candidates: codes, advice });
     }
-    conditions.push(requireEqual("code", code, (entry) => entry.code));
+    conditions.push(createEqualCondition("code", code, (entry) => entry.code));
   }
   if (stage !== undefined) {
     const problem = "is not a stage of an active scenario";
@@ -130,7 +130,7 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
     const problem = "is not a user of this sandbox";
     const [candidates, advice] = [words.sandboxWords?.users, LISTING_ADVICE.users];
     requireSandboxWord(`${prefix}principal`, principal, { problem, candidates, advice });
-    conditions.push(requireEqual("principal", principal, (entry) => entry.principal));
+    conditions.push(createEqualCondition("principal", principal, (entry) => entry.principal));
   }
   if (body !== undefined) conditions.push((entry) => findBodyDifference(body, parseRequestBody(entry)));
   return conditions;
@@ -165,14 +165,14 @@ function listDeliveryConditions(match: EntryMatch, words: MatchableWords, prefix
     const problem = "is not a webhook of this sandbox";
     const [candidates, advice] = [words.sandboxWords?.webhooks, LISTING_ADVICE.webhooks];
     requireSandboxWord(`${prefix}webhook`, webhook, { problem, candidates, advice });
-    conditions.push(requireEqual("webhook", webhook, ({ delivery }) => delivery?.webhook_id));
+    conditions.push(createEqualCondition("webhook", webhook, ({ delivery }) => delivery?.webhook_id));
   }
   if (attempt !== undefined)
-    conditions.push(requireEqual("attempt", attempt, ({ delivery }) => delivery?.attempt));
+    conditions.push(createEqualCondition("attempt", attempt, ({ delivery }) => delivery?.attempt));
   return conditions;
 }
 
-function requireEqual(
+function createEqualCondition(
   name: string,
   expected: string | number,
   read: (entry: JournalEntry) => unknown,

@@ -35,26 +35,25 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     handle({ body, server: { getApi, sandboxes } }) {
       const { operations } = getApi();
       const ids = operations.map(({ id }) => id);
-      const counts = body.operations.map((row, i) => {
+      const rows = body.operations.map((row, i) => {
         const operation = operations.find(({ id }) => id === row.operation);
-        if (operation !== undefined) return { found: operation, row };
+        if (operation !== undefined) return { operation, row };
         throw unknownWord(`operations[${i}].operation`, row.operation, {
           problem: "is not an operation of the emulated API",
           candidates: ids,
           advice: LISTING_ADVICE.operations,
         });
       });
-      for (const { found: operation, row } of counts) {
+      for (const { operation, row } of rows) {
         for (const { status, code, hits } of row.outcomes)
           if (hits > 0) sandboxes.otherOutcomes.count(operation.id, code ?? status, hits);
-        for (const { outcome, hits } of row.other) {
+        for (const { outcome, hits } of row.other)
           if (hits > 0)
             sandboxes.otherOutcomes.count(
               operation.id,
               /^\d+$/.test(outcome) ? Number(outcome) : outcome,
               hits,
             );
-        }
       }
       return buildCoverageMatrix(operations, sandboxes.sumOutcomes());
     },

@@ -104,8 +104,8 @@ function createEvent(
 ) {
   const event = requireEvent(trigger.event, api);
   const subject = trigger.for === undefined ? undefined : requireSubject(tx, event, trigger.for);
-  const [owner] = subject === undefined ? [] : event.about.listRecipients(subject, tx);
-  const organization_id = requireOrganization(tx, trigger.organization ?? owner);
+  const [subjectOrganization] = subject === undefined ? [] : event.about.listRecipients(subject, tx);
+  const organization_id = requireOrganization(tx, trigger.organization ?? subjectOrganization);
   const data =
     subject === undefined
       ? inventData(event, {
@@ -153,9 +153,8 @@ function requireSubject(tx: Transaction, { about }: AnyEvent, id: string): objec
 
 function requireOrganization(tx: Transaction, id: string | undefined): string {
   const organization_id = id ?? getDefaultOrganization(tx);
-  if (organization_id !== undefined && tx.get(organizations, organization_id) !== undefined) {
+  if (organization_id !== undefined && tx.get(organizations, organization_id) !== undefined)
     return organization_id;
-  }
   const ids = [...tx.all(organizations).page(0, 1000)].map((organization) => organization.id);
   throw unprocessable(
     "organization",

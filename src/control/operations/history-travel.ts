@@ -90,7 +90,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
       const to = body?.to ?? "before";
       const entry = requireEntry(sandbox, id);
       const states = requireStates(entry, "rewound to");
-      const restarted_uploads = listRestartedUploads(sandbox, sandbox.rewind(states[to]));
+      const restarted_uploads = restartLostUploads(sandbox, sandbox.rewind(states[to]));
       sandbox.recorder.recordRewind(change!, to === "before" ? states.start : states.end);
       return { ...renderSandbox(sandbox, site), restarted_uploads };
     },
@@ -118,7 +118,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
       let restarted_uploads: string[] = [];
       const created = await createOrDiscard({ server, site }, () => {
         const { fork, lostUploads } = server.sandboxes.fork(sandbox, name, states[body.to ?? "before"]);
-        restarted_uploads = listRestartedUploads(fork, lostUploads);
+        restarted_uploads = restartLostUploads(fork, lostUploads);
         return fork;
       });
       return new Reply(201, { ...created, restarted_uploads });
@@ -145,7 +145,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-/** Lists uploads that need bytes which were released. */
-function listRestartedUploads({ world }: Sandbox, lostUploads: readonly string[]): string[] {
+/** Restarts the uploads that still need bytes which were released, and returns their ids. */
+function restartLostUploads({ world }: Sandbox, lostUploads: readonly string[]): string[] {
   return lostUploads.length === 0 ? [] : world.transact((tx) => restartUploads(tx, lostUploads));
 }

@@ -53,7 +53,7 @@ export const Expectation = Type.Unsafe<Expectation>({
   ],
 });
 
-export const checkJournal = operation({
+export const VERIFY_JOURNAL = operation({
   id: "journal.verify",
   route: "POST S/journal/verify",
   summary: "Check whether expected requests or deliveries occurred, and show the nearest misses",

@@ -17,7 +17,7 @@ import { LIST_QUERY, listNewestFirst, NewestFirst } from "../list-entries.ts";
 import { type ControlOperation, OptionalText, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";
 import { RESUME_HEADERS, readLastEvent, streamEntries } from "../stream-entries.ts";
-import { checkJournal } from "./journal-verify.ts";
+import { VERIFY_JOURNAL } from "./journal-verify.ts";
 
 const Kind = StringEnum(["request", "delivery"], {
   description: "Only incoming requests, or only attempts to deliver events",
@@ -116,7 +116,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       return new Reply(200, har, { "Content-Disposition": `attachment; filename="${sandbox.name}.har"` });
     },
   }),
-  checkJournal,
+  VERIFY_JOURNAL,
   operation({
     id: "journal.retrieve",
     route: "GET S/journal/{id}",

@@ -87,9 +87,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
       ),
     }),
     success: { status: 200, schema: ListOf(SandboxBody) },
-    handle: async (call) => {
-      return toList(await listSandboxes(call, call.query.forks));
-    },
+    handle: async (call) => toList(await listSandboxes(call, call.query.forks)),
   }),
   operation({
     id: "sandboxes.create",
@@ -126,7 +124,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
           try {
             return loadFixture(() => server.sandboxes.create(options));
           } catch (error) {
-            // Looked up again, so that only calls that name an unusable scenario read its file.
+            // Looked up here only after a failure, since each lookup reads the scenario's file.
             for (const [i, one] of (scenarios ?? []).entries())
               readScenarioField(`scenarios[${i}]`, () => server.scenarios.get(one));
             throw error;

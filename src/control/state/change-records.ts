@@ -38,7 +38,7 @@ export function insertRecord({ state, sandbox, actor, checkLimits }: StateChange
     if (input[idField] === undefined) requireFreeId(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
     const publicRecord = requireWholeRecord(state, tx, inserted);
-    state.requireGivenValues(input, publicRecord, tx);
+    state.requireGivenValuesKept(input, publicRecord, tx);
     checkLimits(tx);
     return publicRecord;
   });
@@ -65,7 +65,7 @@ export function updateRecord(
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
     checkLimits(tx);
     const changed = renderRecord(state, tx, updated);
-    state.requireGivenValues(input, changed, tx, publicBefore);
+    state.requireGivenValuesKept(input, changed, tx, publicBefore);
     return changed;
   });
 }

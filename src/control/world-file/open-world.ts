@@ -54,11 +54,11 @@ export async function openWorld(
     if (created !== undefined && server.sandboxes.get(created.name) === created)
       server.sandboxes.delete(created.name);
     for (const one of added) server.scenarios.removeDocument(one);
-    const isComplete =
+    const isSpecific =
       error instanceof StoreRefusal ||
       (error instanceof Problem &&
         (["limit-reached", "name-in-use"].includes(error.kind) || error.body.field === "file"));
-    if (isComplete) throw error;
+    if (isSpecific) throw error;
     const isExpected = [
       Problem,
       DocumentError,
@@ -72,9 +72,8 @@ export async function openWorld(
 }
 
 /**
- * The OpenAPI document of the server that wrote the file, unless this one serves it too. A sandbox can have one of its
- * own.
- * @throws Problem for code, or more documents
+ * The OpenAPI document that only the new sandbox will serve: its own, or the writing server's if this one does not serve it.
+ * @throws Problem if the file needs two documents, or operations declared in code
  */
 function findDocument(
   { content: { saved, operations } }: WorldFile,

@@ -82,7 +82,7 @@ export class PublicCollection {
    * change are accepted: a client may send a whole record back. Maps such as `spent` keep entries not given.
    * @throws what `refuse` returns
    */
-  requireGivenValues(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {
+  requireGivenValuesKept(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {
     const givenValues = this.convert(given, (value) =>
       typeof value === "string" ? world.toIso(world.toInstant(parseInstant(value)!)) : value,
     ) as Fields;

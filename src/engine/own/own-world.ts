@@ -241,7 +241,7 @@ export class OwnRecords implements Iterable<Fields> {
     const inserted = publicCollection.rules.insert?.(tx, record, actor) ?? tx.insert(collection, record);
     const after = this.toPublic(tx.get(collection, collection.getId(inserted)) ?? inserted);
     publicCollection.checkPublic(after);
-    publicCollection.requireGivenValues(fields, after, tx);
+    publicCollection.requireGivenValuesKept(fields, after, tx);
     return after;
   }
 
@@ -261,7 +261,7 @@ export class OwnRecords implements Iterable<Fields> {
     const after = { ...before, ...storedFields };
     const updated = publicCollection.rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
     const changed = this.toPublic(tx.get(collection, id) ?? updated);
-    publicCollection.requireGivenValues(fields, changed, tx, publicBefore);
+    publicCollection.requireGivenValuesKept(fields, changed, tx, publicBefore);
     return changed;
   }
 

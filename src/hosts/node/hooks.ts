@@ -25,7 +25,7 @@ export interface DurabilityHook {
   /**
    * Undefined if everything is already stored.
    * @param sandbox undefined for a control call that names none
-   * @param call `reads`: the call changed nothing
+   * @param call `reads`: the call changed nothing but this sandbox, if anything
    * @throws StoreRefusal if a change after the mark was undone instead
    */
   waitUntilStored(

@@ -14,7 +14,7 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
   const disarmAll = useSandboxChange((calls) => calls.clearRules(), {
     confirmation: `Disarmed ${pluralize(rules.length, "rule")}.`,
     undo: async (calls) => {
-      // The newest rule goes first.
+      // Each rule that is armed becomes the first.
       for (const rule of rules.toReversed()) await calls.addRule(toDefinition(rule));
     },
   });

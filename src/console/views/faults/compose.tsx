@@ -92,7 +92,7 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
   const isOffered = coverage === undefined || responses.some(({ id }) => id === inputs.response);
   const response = isOffered ? inputs.response : BLANK_DRAFT.response;
   const rule = toRule({ ...inputs, operation, response });
-  // A request is held for its own response, unless another one was selected.
+  // Selecting “hold” also selects the real response, unless the user selected another.
   const isInitialResponse = inputs.response === BLANK_DRAFT.response;
   const doesNothing = response === "" && inputs.delay === "";
   const mutate = () => isKnown && !doesNothing && change.mutate(rule, { onSuccess });

@@ -171,7 +171,7 @@ function toFixture({ choice, document }: FixtureDraft): Pick<SandboxOptions, "fi
 /** The snapshot of the state before the latest reset. */
 const BEFORE_RESET = "before-reset";
 
-/** Restores also what a snapshot lacks: rules, scenarios, and for the next reset the seed and the fixture, if it has a name. */
+/** Also restores what the snapshot lacks: rules, scenarios, and the seed and the named fixture that the next reset uses. */
 async function undoReset(
   calls: SandboxCalls,
   { sandbox, rules }: { sandbox: SandboxState; rules: readonly FaultRule[] },
@@ -180,7 +180,7 @@ async function undoReset(
   await calls.reset({ seed, ...(fixture !== INLINE_FIXTURE && { fixture }) } as SandboxOptions);
   await calls.restoreSnapshot(BEFORE_RESET);
   await calls.activate(scenarios);
-  // The newest rule goes first.
+  // Each rule that is armed becomes the first.
   for (const rule of rules.toReversed()) if (!rule.spent) await calls.addRule(toDefinition(rule));
 }
 

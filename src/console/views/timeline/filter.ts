@@ -59,7 +59,7 @@ export function createFilter(
   const terms = parseFilter(text);
   const matchesTerms = createMatcher<Node>(
     terms.filter(({ field }) => field !== "body"),
-    // A field without a value differs from an unknown field.
+    // Undefined means an unknown field, so a known field without a value is empty.
     (node, field) => (field in FIELDS ? (FIELDS[field]!(node) ?? "") : undefined),
     joinText,
   );

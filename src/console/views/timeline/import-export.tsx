@@ -14,8 +14,8 @@ import { BundleTimeline, readBundle } from "./bundle-timeline.tsx";
 export type OpenFile = (file: File) => void;
 
 /**
- * Shows its children, or a bundle file that the user opened or dropped. The file stays in the browser, so a bundle has
- * no address.
+ * Shows its children, or a bundle that the user opened or dropped. A bundle stays in the browser, so it has no address;
+ * an exported sandbox is uploaded and becomes a sandbox of this server.
  */
 export function BundleDropZone({ children }: { children: (open: OpenFile) => ReactNode }) {
   const [, navigate] = useLocation();

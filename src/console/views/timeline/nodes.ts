@@ -4,7 +4,7 @@ import type { Attempt, TimelineData } from "../../live/timeline-data.ts";
 
 /** A timeline entry: a request, a change, or a request with its change. */
 export interface Node {
-  /** Number of the entry in the sandbox; unique, while a rewind makes request ids repeat. */
+  /** Number of the entry in the sandbox; unique, unlike request ids, which repeat after a rewind. */
   seq: number;
   /** Position in the timeline, from 0. */
   order: number;
@@ -54,7 +54,7 @@ export function updateNodes(cache: TimelineCache, lists: TimelineLists): Timelin
   const reusedCount = cache.nodes.findLastIndex(({ seq }) => seq < firstChange) + 1;
   const nodes = cache.nodes.slice(0, reusedCount);
   const positions = reusedCount === 0 ? new Map<string, number>() : cache.positions;
-  // A request has the number of its change, but is listed when it finishes.
+  // Requests are listed as they finish, so a new one can belong before old ones: it has the number of its change.
   const oldLines = cache.nodes.slice(reusedCount).flatMap(({ request }) => request ?? []);
   const newLines = reusedCount === 0 ? requests : [...requests.slice(cache.requests.length), ...oldLines];
   const lines = newLines.toSorted((a, b) => a.seq - b.seq);

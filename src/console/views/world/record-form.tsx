@@ -15,14 +15,14 @@ const MAX_JSON_LINES = 30;
 type RecordFormProps<T> = Omit<ComponentProps<typeof Form<T>>, "children"> & {
   fields: readonly FormField[];
   draft: Draft;
-  hint?: string;
+  isNew?: boolean;
 };
 
 /** Edits a record by form fields or as JSON; both stay in sync. */
-export function RecordForm<T>({ fields, draft, hint, ...form }: RecordFormProps<T>) {
+export function RecordForm<T>({ fields, draft, isNew = false, ...form }: RecordFormProps<T>) {
   return (
     <Form {...form}>
-      {hint && <p className="quiet">{hint}</p>}
+      {isNew && <p className="quiet">Empty fields are generated from the sandbox’s seed.</p>}
       <div className="record">
         <div className="stack">
           {fields.map((field) => (
@@ -40,7 +40,7 @@ export function RecordForm<T>({ fields, draft, hint, ...form }: RecordFormProps<
           value={draft.json}
           onChange={draft.changeJson}
           lines={Math.max(8, Math.min(MAX_JSON_LINES, countLines(draft.json) + 1))}
-          hint={hint ? "Same as the form." : "Same as the form. Omitted fields do not change."}
+          hint={isNew ? "Same as the form." : "Same as the form. Omitted fields do not change."}
         />
       </div>
       <label>

@@ -96,7 +96,7 @@ export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: 
   return (
     <DetailPane title={`New ${toSingularName(collection)}`} label="New record" onClose={onClose}>
       <RecordForm
-        hint="Empty fields are generated from the sandbox’s seed."
+        isNew
         fields={fields}
         draft={draft}
         submit="Create"
