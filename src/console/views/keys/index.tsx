@@ -103,8 +103,7 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
         <>
           <ActionButton label={revoked ? "Reactivate" : "Revoke"} change={revoke} />
           <ConfirmButton title={`Delete ${name}?`} verb="Delete" change={remove}>
-            Calls with this key and its access tokens will be rejected. Its spending still counts; its own
-            limit is deleted.
+            Calls with this key and its access tokens will be rejected. Its spending still counts.
           </ConfirmButton>
         </>
       }
