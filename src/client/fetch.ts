@@ -13,7 +13,7 @@ export interface RoutesOptions extends SandboxStart {
 const ENGINES = Symbol.for("understudy.engines");
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
-/** A handler of web-standard requests for each method, as Next.js takes them; any of them takes every method. */
+/** The handler of web-standard requests under the name of each method, as Next.js takes it; it is the same for all. */
 export type Routes = Record<(typeof METHODS)[number], (request: Request) => Promise<Response>>;
 
 /** Frameworks load a route's module again after each change, and once for each route; the sandbox stays. */

@@ -80,7 +80,7 @@ function waitUntilAborted(signal: AbortSignal | null | undefined): Promise<void>
 function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise<unknown>): () => void {
   const { open, send, abort } = prototype;
   const urls = new WeakMap<object, string>();
-  /** The arguments of the call of `send` that waits; a later call has others. */
+  /** Tells the call of `send` that waits from later ones: its arguments, which are another array in each call. */
   const pendingSends = new WeakMap<object, object>();
   Object.assign(prototype, {
     open(this: object, ...args: never[]) {

@@ -43,7 +43,7 @@ export function requireRoomForUploads(
 }
 
 /**
- * The same check for the changes of a transaction, including audit entries; called at its end, so that a refusal undoes all of it.
+ * Checks the number of records after the changes of a transaction, including audit entries; called at its end, so that a refusal undoes all of it.
  * @throws Problem 409
  */
 export function requireRoomAfter(server: ControlServer, world: World, tx: Transaction): void {

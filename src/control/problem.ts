@@ -140,8 +140,9 @@ export function asProblem(error: unknown): Problem | undefined {
 }
 
 /**
- * The problem of a refusal by the store. A change that could not be saved was undone, and is 507 as for a full sandbox: the
- * real service has no such answer (interfaces 2).
+ * The problem of a refusal by the store. `message` is the quoted name for `taken`, the limit in words for `limit`, else the
+ * reason. A change that could not be saved was undone, and is 507 as for a full sandbox: the real service has no such answer
+ * (interfaces 2).
  */
 export function toStoreProblem(
   { kind, message, retry_after, headers: refusalHeaders }: StoreRefusal,
@@ -219,7 +220,7 @@ const KINDS: Partial<Record<ErrorCode, ProblemKind>> = {
   UNSUPPORTED_MEDIA_TYPE: "unsupported-media-type",
 };
 
-/** Refusals of rules that state calls share with the emulated API: each is 422 and names its field, whatever the API's status. */
+/** A state call is validated by rules of the emulated API. Their refusals become 422 and name the field, apart from `KINDS`. */
 function toApiProblem(error: ApiError): Problem {
   const kind = KINDS[error.code];
   const { details, system_message, code, headers } = error;

@@ -43,8 +43,9 @@ export async function* streamEntries<E extends { sequence: number }>(
       if (matches(entry)) yield `id: ${last}\ndata: ${JSON.stringify(render(entry))}\n\n`;
     }
     if (log.isClosed) return;
-    // Entries were added while the reader was slow, or were added and then cleared.
+    // Entries that were added while the reader was slow.
     if (log.listSince(last).length > 0) continue;
+    // Others may have been added and then cleared.
     last = log.lastSequence;
     await waitForChange([log], signal);
   }

@@ -50,8 +50,8 @@ declare const indexedDB: {
 
 /**
  * Worlds of a page in the browser's own database, one for each name. It contains a log of changes, since
- * browsers store one large record a hundred times faster than many small ones. Tabs that share a world use a
- * lock.
+ * browsers store one large record a hundred times faster than many small ones. Tabs that share a world take turns
+ * by a lock of the browser (`client/shared-world.ts`).
  */
 export class IndexedDbStore implements Store {
   private readonly db: Database;

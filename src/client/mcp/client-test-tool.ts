@@ -7,7 +7,7 @@ import {
   required,
   SANDBOX,
   type Tool,
-  type ToolServer,
+  type ToolTarget,
 } from "./tool.ts";
 
 const ENDS: readonly ManualEnd[] = ["worked", "error", "hangs"];
@@ -35,12 +35,12 @@ export const CLIENT_TEST_TOOL: Tool = {
   run: runClientTest,
 };
 
-async function runClientTest(toolServer: ToolServer, args: Arguments): Promise<unknown> {
+async function runClientTest(target: ToolTarget, args: Arguments): Promise<unknown> {
   const { action, how, checks } = args;
   const name = getSandboxName(args);
-  const tests = TESTS.get(toolServer.client) ?? new Map<string, ManualClientTest>();
-  TESTS.set(toolServer.client, tests);
-  const sandbox = await toolServer.client.open(name);
+  const tests = TESTS.get(target.client) ?? new Map<string, ManualClientTest>();
+  TESTS.set(target.client, tests);
+  const sandbox = await target.client.open(name);
   const running = tests.get(name);
   if (action === "start") {
     if (running !== undefined) throw new Error(`a client test runs in ${name}; end its runs, or stop it`);

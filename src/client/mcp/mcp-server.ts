@@ -11,7 +11,7 @@ import type { UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
 import { CLIENT_TEST_TOOL } from "./client-test-tool.ts";
 import { READING_TOOLS } from "./reading-tools.ts";
-import { type Arguments, ControlApi, type Tool, type ToolFields, type ToolServer } from "./tool.ts";
+import { type Arguments, ControlApi, type Tool, type ToolFields, type ToolTarget } from "./tool.ts";
 import { WRITING_TOOLS } from "./writing-tools.ts";
 
 export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS, CLIENT_TEST_TOOL];
@@ -20,12 +20,12 @@ export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS, CLIEN
 const MAX_RESULT_CHARS = 100_000;
 
 /** @throws UnreachableError if no server answers, ControlError if it asks for a token */
-export async function connectToServer(client: UnderstudyClient): Promise<ToolServer> {
+export async function loadTarget(client: UnderstudyClient): Promise<ToolTarget> {
   return { client, api: await ControlApi.load(client.http) };
 }
 
 /** Creates the tools, resources and prompts for one server, over either transport (interfaces 13). */
-export function createMcpServer(toolServer: ToolServer, version: string): McpServer {
+export function createMcpServer(target: ToolTarget, version: string): McpServer {
   const server = new McpServer(
     { name: "understudy-sandbox", title: "Understudy", version },
     {
@@ -33,15 +33,15 @@ export function createMcpServer(toolServer: ToolServer, version: string): McpSer
         "A local mock server for the AI platform's HTTP API. Work in a sandbox of your own (create_sandbox), send requests with call_api, ask list_journal and explain_request why an answer was given.",
     },
   );
-  for (const tool of TOOLS) addTool(server, tool, toolServer);
-  addResources(server, toolServer.client);
+  for (const tool of TOOLS) addTool(server, tool, target);
+  addResources(server, target.client);
   addPrompts(server);
   return server;
 }
 
-function addTool(server: McpServer, tool: Tool, toolServer: ToolServer): void {
+function addTool(server: McpServer, tool: Tool, target: ToolTarget): void {
   const { name, title, description, reads = false, destroys = false, repeatable = reads } = tool;
-  const fields = tool.fields(toolServer.api);
+  const fields = tool.fields(target.api);
   server.registerTool(
     name,
     {
@@ -58,7 +58,7 @@ function addTool(server: McpServer, tool: Tool, toolServer: ToolServer): void {
     async (args: Arguments) => {
       try {
         requireValidArguments(name, fields, args);
-        return toContent(await tool.run(toolServer, args));
+        return toContent(await tool.run(target, args));
       } catch (error) {
         return { isError: true, content: [{ type: "text" as const, text: describeRefusal(error) }] };
       }

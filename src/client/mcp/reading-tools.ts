@@ -10,7 +10,7 @@ import {
   SANDBOX,
   send,
   type Tool,
-  type ToolServer,
+  type ToolTarget,
   text,
 } from "./tool.ts";
 
@@ -82,8 +82,8 @@ const TOOLS: readonly Tool[] = [
       before: required(text("A snapshot's name")),
       after: optional(text("Another snapshot; by default `now`, the current state")),
     }),
-    run: (toolServer, { before, after = "now", ...args }) =>
-      send(toolServer, "snapshots.diff", { ...args, a: before, b: after }),
+    run: (target, { before, after = "now", ...args }) =>
+      send(target, "snapshots.diff", { ...args, a: before, b: after }),
   },
   {
     name: "coverage",
@@ -110,11 +110,8 @@ const TOOLS: readonly Tool[] = [
 /** The tools that change nothing (interfaces 13). */
 export const READING_TOOLS = TOOLS.map((tool) => ({ ...tool, reads: true }));
 
-async function describeOperation(
-  toolServer: ToolServer,
-  { operation, ...args }: Arguments,
-): Promise<unknown> {
-  const document = (await send(toolServer, "operations.document", args)) as OpenApi;
+async function describeOperation(target: ToolTarget, { operation, ...args }: Arguments): Promise<unknown> {
+  const document = (await send(target, "operations.document", args)) as OpenApi;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { operationId }]) => operationId !== undefined)
@@ -149,12 +146,9 @@ function collectComponents(part: unknown, { components }: OpenApi): Record<strin
   return byPath;
 }
 
-async function readCoverage(
-  toolServer: ToolServer,
-  { operation, all, ...args }: Arguments,
-): Promise<unknown> {
+async function readCoverage(target: ToolTarget, { operation, all, ...args }: Arguments): Promise<unknown> {
   const call = all === true ? "coverage.show_all" : "coverage.show";
-  const { operations, ...sum } = (await send(toolServer, call, args)) as CoverageMatrix;
+  const { operations, ...sum } = (await send(target, call, args)) as CoverageMatrix;
   const matches = operations.filter((one) => operation === undefined || one.operation === operation);
   if (matches.length === 0)
     throw new Error(`there is no operation ${JSON.stringify(operation)}; describe_operation lists them`);
@@ -172,11 +166,11 @@ async function readCoverage(
 /** A truncated bundle could not be replayed. */
 const MAX_BUNDLE_CHARS = 80_000;
 
-async function makeBundle(toolServer: ToolServer, args: Arguments): Promise<unknown> {
-  const bundle = await send(toolServer, "bundle.make", args);
+async function makeBundle(target: ToolTarget, args: Arguments): Promise<unknown> {
+  const bundle = await send(target, "bundle.make", args);
   const { length } = JSON.stringify(bundle);
   if (length <= MAX_BUNDLE_CHARS) return { bundle };
-  const { url } = toolServer.client;
+  const { url } = target.client;
   const name = getSandboxName(args);
   return {
     characters: length,

@@ -7,7 +7,7 @@ import { ClientGoneError } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
-import { connectToServer, createMcpServer } from "./mcp-server.ts";
+import { createMcpServer, loadTarget } from "./mcp-server.ts";
 
 /**
  * `understudy mcp`: speaks the protocol over standard input and output until its client leaves.
@@ -16,9 +16,9 @@ import { connectToServer, createMcpServer } from "./mcp-server.ts";
 export async function serveMcpOverStdio(client: UnderstudyClient, version: string): Promise<void> {
   // Checked at once, rather than at the client's first call.
   await client.health();
-  const toolServer = await connectToServer(client);
+  const target = await loadTarget(client);
   const ended = new Promise<void>((resolve) => process.stdin.once("close", resolve));
-  const handle = serveStdio(() => createMcpServer(toolServer, version), {
+  const handle = serveStdio(() => createMcpServer(target, version), {
     onerror: ({ message }) => process.stderr.write(`understudy: ${message}\n`),
   });
   await ended;
@@ -31,16 +31,16 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** `/_control/mcp` (interfaces 13), behind the guard of the control API, of which the tools are clients. */
 export function createMcpHttpHandler({ url, token, version }: ServerAccess) {
   // Each request gets its own MCP server; all share one description of the control API.
-  let toolServer: ReturnType<typeof connectToServer> | undefined;
+  let target: ReturnType<typeof loadTarget> | undefined;
   const handler = createMcpHandler(async () => {
-    if (toolServer === undefined) {
-      toolServer = connectToServer(connect(url(), { token }));
+    if (target === undefined) {
+      target = loadTarget(connect(url(), { token }));
       // After a failure the next request tries again.
-      toolServer.catch(() => {
-        toolServer = undefined;
+      target.catch(() => {
+        target = undefined;
       });
     }
-    return createMcpServer(await toolServer, version);
+    return createMcpServer(await target, version);
   });
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const plain = new NodeRequest(request, response);

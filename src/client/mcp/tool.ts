@@ -5,7 +5,7 @@ import type { ControlHttp } from "../http.ts";
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** The server that a tool acts on, by its control API. */
-export interface ToolServer {
+export interface ToolTarget {
   client: UnderstudyClient;
   api: ControlApi;
 }
@@ -24,7 +24,7 @@ export interface Tool {
   /** Calling it twice has the same effect as calling it once. */
   repeatable?: boolean;
   fields: (api: ControlApi) => ToolFields;
-  run: (toolServer: ToolServer, args: Arguments) => Promise<unknown>;
+  run: (target: ToolTarget, args: Arguments) => Promise<unknown>;
 }
 
 export const text = (description: string): JsonSchema => ({ type: "string", description });
@@ -44,7 +44,7 @@ export function getSandboxName({ sandbox = "default" }: Arguments): string {
  * @throws ControlError, UnreachableError
  */
 export function send(
-  { client, api }: ToolServer,
+  { client, api }: ToolTarget,
   id: string,
   args: Arguments,
   body?: unknown,
@@ -82,10 +82,10 @@ export function createForwardingTool(call: string, { defaults = {}, itemCall, ..
         itemCall === undefined ? {} : { id: optional(text("The id of one item, to show all of it")) };
       return { ...(path.includes("{name}") ? SANDBOX : {}), ...fields, ...id };
     },
-    run: (toolServer, args) =>
+    run: (target, args) =>
       itemCall !== undefined && args["id"] !== undefined
-        ? send(toolServer, itemCall, args)
-        : send(toolServer, call, { ...defaults, ...args }),
+        ? send(target, itemCall, args)
+        : send(target, call, { ...defaults, ...args }),
   };
 }
 

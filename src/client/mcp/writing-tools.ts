@@ -7,7 +7,7 @@ import {
   SANDBOX,
   send,
   type Tool,
-  type ToolServer,
+  type ToolTarget,
   text,
 } from "./tool.ts";
 
@@ -100,10 +100,10 @@ export const WRITING_TOOLS: readonly Tool[] = [
       action: required({ enum: ["save", "restore"] }),
       snapshot: required(text("Its name")),
     }),
-    run: (toolServer, { action, snapshot, ...args }) =>
+    run: (target, { action, snapshot, ...args }) =>
       runAction("save_or_restore", action, {
-        save: () => send(toolServer, "snapshots.save", { ...args, name: snapshot }),
-        restore: () => send(toolServer, "snapshots.restore", { ...args, snap: snapshot }),
+        save: () => send(target, "snapshots.save", { ...args, name: snapshot }),
+        restore: () => send(target, "snapshots.restore", { ...args, snap: snapshot }),
       }),
   },
   createForwardingTool("held.release", {
@@ -122,7 +122,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
   }),
 ];
 
-async function callApi({ client }: ToolServer, args: Arguments): Promise<unknown> {
+async function callApi({ client }: ToolTarget, args: Arguments): Promise<unknown> {
   const { method, path, as, body } = args;
   const route = String(path);
   if (!/^\/(?![/_])/.test(route))
@@ -171,24 +171,24 @@ async function readBody(answer: Response): Promise<object> {
   }
 }
 
-function changeState(toolServer: ToolServer, args: Arguments): Promise<unknown> {
+function changeState(target: ToolTarget, args: Arguments): Promise<unknown> {
   const { action, id, record = {} } = args;
   if (id === undefined && (action === "update" || action === "delete"))
     throw new Error(`change_state needs the argument id to ${action} a record`);
   return runAction("change_state", action, {
     create: () =>
-      send(toolServer, "state.create", args, { ...(id === undefined ? {} : { id }), ...(record as object) }),
-    update: () => send(toolServer, "state.update", args, record),
-    delete: async () => (await send(toolServer, "state.delete", args)) ?? { deleted: id },
+      send(target, "state.create", args, { ...(id === undefined ? {} : { id }), ...(record as object) }),
+    update: () => send(target, "state.update", args, record),
+    delete: async () => (await send(target, "state.delete", args)) ?? { deleted: id },
   });
 }
 
-async function armFault(toolServer: ToolServer, { remove, ...args }: Arguments): Promise<unknown> {
-  if (remove === undefined) return send(toolServer, "faults.add", args);
+async function armFault(target: ToolTarget, { remove, ...args }: Arguments): Promise<unknown> {
+  if (remove === undefined) return send(target, "faults.add", args);
   await (remove === "all"
-    ? send(toolServer, "faults.clear", args)
-    : send(toolServer, "faults.remove", { ...args, id: remove }));
-  return send(toolServer, "faults.list", { sandbox: getSandboxName(args) });
+    ? send(target, "faults.clear", args)
+    : send(target, "faults.remove", { ...args, id: remove }));
+  return send(target, "faults.list", { sandbox: getSandboxName(args) });
 }
 
 function runAction(

@@ -15,7 +15,7 @@ export function answerUnbound(described: DescribedOperation, reading: OpenApiRea
   const example =
     media && findExample(media.node, schemas, (one) => references.follow({ node: one, path: [] }).node);
   const handle = ({ world, params }: Call) => {
-    // The same request has the same answer; another request has another.
+    // The same path always has the same answer.
     const seed = hash32(`${world.seed} ${described.id} ${JSON.stringify(params)}`);
     const reply = (body: unknown, decision: string) => new Reply(status, body, toHeaders(seed), decision);
     if (media === undefined) return reply(undefined, "generated");
@@ -65,13 +65,14 @@ export function createHeaderGenerator(
       const headerValue = value ?? generateValue(schemas, schema, hash32(`${seed} ${name}`));
       const text = Array.isArray(headerValue) ? headerValue.join(",") : String(headerValue);
       if (typeof headerValue !== "object" || Array.isArray(headerValue)) values[name] = text;
+      // The headers before it can be sent.
       if (findUnsendableHeader(values) !== undefined) delete values[name];
     }
     return values;
   };
 }
 
-/** Undefined for an optional header of HTTP, such as `Link`, whose plain text would break its grammar. */
+/** Undefined for an optional standard header without a format, such as `Link`: a generated text would not fit its grammar. */
 function toHeaderSchema(name: string, { schema, required }: JsonObject, keywords: JsonObject): unknown {
   const isPlain =
     keywords["type"] === "string" &&

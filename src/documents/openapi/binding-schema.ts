@@ -95,7 +95,8 @@ export const CollectionBinding = ClosedObject({
   id: Optional(text("The field with the id. Default: `id`")),
   belongs_to: Optional(
     MapOf(Type.String(), {
-      description: "Fields with the id of a record of another collection, with which the record is deleted",
+      description:
+        "By field: the other collection whose record's id the field has. The record is deleted with that record",
     }),
   ),
 });
@@ -112,7 +113,8 @@ const sections = {
 
 /** `x-understudy` at the top of a document. */
 export const Bindings = ClosedObject(sections);
-const WithoutOperations = ClosedObject({
+/** The form of `x-understudy`, without that of the single operations, each of which is checked by its own. */
+const UncheckedOperations = ClosedObject({
   collections: sections.collections,
   operations: Optional(MapOf(Type.Unknown())),
 });
@@ -156,7 +158,7 @@ export type Action = (typeof ACTIONS)[number];
  * say what is wrong, take longer to compile than a document to read.
  */
 export function areBindings(value: unknown): boolean {
-  if (!toValidator(WithoutOperations)(value)) return false;
+  if (!toValidator(UncheckedOperations)(value)) return false;
   const { operations = {} } = value as { operations?: object };
   return Object.values(operations).every(isBinding);
 }

@@ -6,7 +6,7 @@ import type { DocumentPath } from "../../engine/documents/document-error.ts";
 import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
-import { type DescribedOperation, isJsonType, type Media, type OpenApiReading } from "./list-operations.ts";
+import { type DescribedOperation, type Media, mayBeJson, type OpenApiReading } from "./list-operations.ts";
 import { coerce, ParameterReader, readNested } from "./read-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -28,7 +28,7 @@ export function findSuccess({ responses }: DescribedOperation): DescribedSuccess
     keys.filter((one) => /^3/.test(one)).sort()[0] ??
     keys.find((one) => one === "default");
   const response = key === undefined ? undefined : responses.get(key);
-  const json = response?.media.find(({ type }) => isJsonType(type));
+  const json = response?.media.find(({ type }) => mayBeJson(type));
   const empty = response !== undefined && response.media.length === 0;
   const status =
     key === undefined || !/^\d{3}$/.test(key) ? (empty && key !== "default" ? 204 : 200) : Number(key);
@@ -55,8 +55,8 @@ function isFile(node: unknown, schemas: Schemas): boolean {
 /** JSON if it is one of several, and then its plain form rather than a list of changes. */
 export function chooseMedia(media: readonly Media[]): Media | undefined {
   return (
-    media.find(({ type }) => isJsonType(type) && !type.startsWith(JSON_PATCH)) ??
-    media.find(({ type }) => isJsonType(type)) ??
+    media.find(({ type }) => mayBeJson(type) && !type.startsWith(JSON_PATCH)) ??
+    media.find(({ type }) => mayBeJson(type)) ??
     media.find(({ type }) => type.startsWith("multipart/")) ??
     media.find(({ type }) => type.startsWith(FORM)) ??
     media[0]
@@ -78,7 +78,7 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
     ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       { if: { type: "array" }, then: patchMedia.schema?.node ?? true, else: plainBody }
     : plainBody;
-  if (isJsonType(media.type))
+  if (mayBeJson(media.type))
     return { kind: "json", schema: declareSchema(bodySchema), optional: !body.required };
   if (media.type.startsWith("multipart/")) return toForm(bodySchema, schemas);
   if (media.type.startsWith(FORM))
@@ -107,7 +107,7 @@ export function* listUnreadBodies(
   const bodyPath = [...place, "requestBody"];
   if (method === "GET") return yield { feature: "a body of GET (it is not read)", path: bodyPath };
   for (const { type, schema } of body.media)
-    if (type !== readMedia.type && !(isJsonType(type) && isJsonType(readMedia.type)))
+    if (type !== readMedia.type && !(mayBeJson(type) && mayBeJson(readMedia.type)))
       yield {
         feature: `a body in ${type} beside ${readMedia.type} (only the latter is read)`,
         path: schema?.path.slice(0, -1) ?? bodyPath,
@@ -118,7 +118,7 @@ export function* listUnreadBodies(
     yield { feature: `a body in ${readMedia.type} (only multipart/form-data is read)`, path };
   else if (isMultipart && schemas.listProperties(readMedia.schema?.node).size === 0)
     yield { feature: "a form without named fields (its files are not read)", path };
-  else if (!isMultipart && !isJsonType(readMedia.type) && !EXPECTED_TYPES.test(readMedia.type))
+  else if (!isMultipart && !mayBeJson(readMedia.type) && !EXPECTED_TYPES.test(readMedia.type))
     yield { feature: `a body in ${readMedia.type} (any bytes are accepted)`, path };
 }
 
@@ -236,7 +236,7 @@ function describeAnswer(
   const isDefault = response !== undefined && response === described.responses.get("default");
   if (response === undefined || (isDefault && status < 400 && findSuccess(described).node !== response.node))
     return undefined;
-  const json = response.media.find(({ type }) => isJsonType(type));
+  const json = response.media.find(({ type }) => mayBeJson(type));
   return {
     status,
     content_types: response.media.map(({ type }) => type),

@@ -1,7 +1,7 @@
 import type { ErrorContext, RenderedError } from "../../engine/contract/envelopes.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { inventField } from "./generate-value.ts";
-import { type DescribedOperation, isJsonType } from "./list-operations.ts";
+import { type DescribedOperation, mayBeJson } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** An error as the document's own schema for its status describes it; undefined if it describes none. */
@@ -10,7 +10,7 @@ export function renderByDocument(
   context: ErrorContext,
   { operation, schemas }: { operation: DescribedOperation; schemas: Schemas },
 ): { body: unknown; content_type: string } | undefined {
-  const media = findResponse(operation, error.status)?.media.find(({ type }) => isJsonType(type));
+  const media = findResponse(operation, error.status)?.media.find(({ type }) => mayBeJson(type));
   if (media?.schema === undefined) return undefined;
   const type = media.type.includes("*") ? "application/json" : media.type;
   const isProblem = type === "application/problem+json";

@@ -238,7 +238,7 @@ class DocumentReader {
       required: required === true || place === "path",
       node,
       schema: ownSchema ?? media?.schema,
-      isJson: ownSchema === undefined && media !== undefined && isJsonType(media.type),
+      isJson: ownSchema === undefined && media !== undefined && mayBeJson(media.type),
     };
   }
 
@@ -310,6 +310,7 @@ function toId(method: Method, path: string): string {
   return method.toLowerCase() + words.map(capitalize).join("");
 }
 
-export function isJsonType(type: string): boolean {
+/** Whether an answer of this media type may be JSON, as with a wildcard type. */
+export function mayBeJson(type: string): boolean {
   return /^(application\/([\w.+-]+\+)?json|\*\/\*|application\/\*)\s*(;|$)/.test(type);
 }

@@ -9,7 +9,7 @@ export interface Api {
   /** In the order in which documents and lists show them. */
   readonly resources: readonly Resource[];
   readonly operations: readonly AnyOperation[];
-  /** All events that are sent to receivers: those that webhooks can subscribe to, and the test of 4.21. */
+  /** All events that are sent to receivers: those that webhooks can subscribe to, and `webhook.test` (4.21). */
   readonly events: readonly AnyEvent[];
   readonly collections: readonly AnyCollection[];
   readonly router: Router;
@@ -49,6 +49,7 @@ function addEventNames(resource: Resource, names: readonly string[]): Resource {
   const extendOperation = (operation: AnyOperation) => {
     const { body, success } = operation;
     const extended = addNames({ body, success });
+    // A copy of both if a name was added to either.
     return extended.success === success ? operation : { ...operation, ...extended };
   };
   return {

@@ -15,7 +15,7 @@ const WHITE = "#ffffff";
 /** The share of the tint in a mirrored border. */
 const TINT_SHARE = 0.12;
 
-/** A transparent area gets the average of the whole picture, under the averages of 8 x 8 areas. */
+/** Behind transparent areas: the average of the picture's 8 by 8 parts, and behind those the average of the whole picture. */
 const GRIDS = [1, 8];
 
 export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {

@@ -40,7 +40,7 @@ export function isOverloaded(attempt: Attempt): boolean {
   return getStatus(attempt) === 503;
 }
 
-/** Still 429 after all retries. */
+/** The session repeats a request that is answered 429, so this one is the answer to the last repetition. */
 export function isRateLimited(attempt: Attempt): boolean {
   return getStatus(attempt) === 429;
 }

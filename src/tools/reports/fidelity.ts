@@ -98,7 +98,7 @@ ${assumedOperations.length} are assumed: ${assumedOperations.map(({ id }) => `\`
 
 ## Assumed parts of specified operations
 
-\`/limit\` is the place of a field in a success's body, with everything below it; \`*\` is each item of a list.
+A path such as \`/limit\` names a field of a success's body, with everything below it; \`*\` is each item of a list.
 
 ${[...parts].map(([described, ids]) => `- ${ids.join(", ")}: ${described}`).join("\n")}
 `;

@@ -60,7 +60,7 @@ export function buildOpenApiDocument(
         parameters: DELIVERY_PARAMETERS,
         schemas: { ...ERROR_SCHEMAS, WebhookEvent: DELIVERY_SCHEMA },
       },
-      listNotes: describeAssumed,
+      listNotes: describeBasis,
       toErrorResponses,
       copyDescribed: copyDescribedParts,
       tags: ["events"],
@@ -75,7 +75,7 @@ export function buildOpenApiDocument(
   );
 }
 
-function describeAssumed(operation: AnyOperation): JsonObject {
+function describeBasis(operation: AnyOperation): JsonObject {
   const { assumptions, credentials, identify, sourceFile } = operation;
   const assumed = listAssumedParts(operation);
   return {
@@ -155,9 +155,10 @@ function toDetailSchema(name: string, source: DetailSource): JsonObject {
 
 const text = { type: "string" };
 
-/** An id of the request; null if a fault refuses a request without it. */
+/** A value that the request contains, such as an id of its path; null if a fault refuses a request without it. */
 const SENT = { type: ["string", "null"] };
 
+/** By source: the schema of the detail, or those of several details by their names. */
 const SOURCE_SCHEMAS = {
   organization: SENT,
   // Whatever was sent.

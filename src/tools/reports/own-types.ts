@@ -1,4 +1,4 @@
-import { isJsonType } from "../../documents/openapi/list-operations.ts";
+import { mayBeJson } from "../../documents/openapi/list-operations.ts";
 import { References, splitReference } from "../../documents/openapi/references.ts";
 import type { Api } from "../../engine/contract/api.ts";
 import { type AnyOperation, listSuccesses } from "../../engine/contract/operation.ts";
@@ -93,7 +93,7 @@ function listDescribedTypeParts(
   };
   const toContentType = (node: JsonObject, scope: TypeScope, { all }: { all: boolean }) => {
     const media = Object.entries((node["content"] ?? {}) as Record<string, JsonObject>);
-    const json = media.filter(([type]) => isJsonType(type.toLowerCase()));
+    const json = media.filter(([type]) => mayBeJson(type.toLowerCase()));
     const read = json.length > 0 ? json : media;
     const types = (all ? read : read.slice(0, 1)).map(([type, { schema }]) => {
       if (json.length > 0 || /^(multipart\/|application\/x-www-form)/i.test(type))

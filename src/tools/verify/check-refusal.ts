@@ -25,7 +25,8 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
     return void checkDescribedRefusal(verdict, exchange, { statuses: [expectedStatus], gap: expected.gap });
   if (!checkWire(verdict, exchange)) return;
   const requestLine = `${exchange.method} ${exchange.path}`;
-  // The way of refusing a caller may be an assumption; the refusal itself is in the reference (section 5, 7.4).
+  // If a caller who must be refused got access, no assumption about the refusal excuses it, since the reference requires
+  // one (section 5, 7.4); only an endpoint that is an assumption itself does, apart from 401.
   const isGranted = operation !== undefined && status < 400 && [401, 403, 404].includes(expectedStatus);
   const basis = isGranted ? (expectedStatus === 401 ? undefined : assumedEndpoint) : gap;
   const problem = `${requestLine} answers ${status} instead of ${expectedStatus} ${expected.code}`;
@@ -70,7 +71,7 @@ function spellCode(code: string, envelope: Envelope, operation: AnyOperation | u
   return envelope === "B" ? toCodeInB(code, operation?.spellings) : code;
 }
 
-/** Checks a 401 for missing or invalid credentials. 4.8 shows its own code only for a 404. */
+/** Checks a 401 for missing or invalid credentials. For the history of assistants (4.8), the reference shows a code only with 404. */
 export function checkUnauthenticated(verdict: Verdict, exchange: Exchange): void {
   const codeGap = exchange.operation!.id === "assistants.list_history" ? "G03" : undefined;
   checkRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeGap });
@@ -140,7 +141,7 @@ function checkDetails(
   if (fewest.length === 0) verdict.expect(true, "", gap ?? findBasis("", documentedCase, exchange.status));
 }
 
-/** Undefined if the section names the detail; else the assumption that does. */
+/** The assumption that a detail rests on; undefined if the reference shows the detail. */
 function findBasis(name: string, documentedCase: RefusalCase | undefined, status: number): Basis {
   const isDocumented =
     documentedCase?.details?.includes(name) === true ||
@@ -168,7 +169,7 @@ function findSent(name: string, source: DetailSource, { sent }: Exchange): unkno
   return names.map((one) => values[one]).find((value) => value !== undefined);
 }
 
-/** Among the refusals that a live run provokes, the one with this code that the reference shows in most detail. */
+/** Among the refusals that a live run provokes, the first with this code that the reference shows, else the first. */
 function findCase(operation: string, code: ErrorCode): RefusalCase | undefined {
   const cases = [...READING_REFUSALS, ...WRITING_REFUSALS].filter(
     (one) => one.operation === operation && one.code === code,
@@ -192,8 +193,8 @@ export function checkStatusOfCode(
 }
 
 /**
- * Returns the envelope of an error if section 7 allows it here. G06 leaves open envelope C for a 401 or 403
- * of any operation.
+ * Checks that an error is in this envelope, and returns the one that it is in; undefined if it is in none of section 7.
+ * Envelope C in a 401 or 403 differs only from the assumption G06.
  */
 function checkEnvelope(
   verdict: Verdict,

@@ -72,7 +72,7 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
       <Dialog title="Rewound" onClose={onClose}>
         <Notice outcome="refused">
           {pluralize(restarted.length, "upload")} in progress at that time lost their data:{" "}
-          {restarted.join(", ")}. Restart them from the beginning.
+          {restarted.join(", ")}. Their clients must send them again from the beginning.
         </Notice>
         <ActionButton label="Close" onPress={onClose} />
       </Dialog>

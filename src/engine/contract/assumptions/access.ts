@@ -53,13 +53,13 @@ export const ACCESS: readonly Assumption[] = [
     id: "G06",
     topic: "Where envelope C is used",
     chosen: "In errors of the token endpoints, and with a setting in every 401 and 403.",
-    details: ["Its other `error_type`s are `ValidationError` (422) and `RateLimitError` (429)."],
+    details: ["Envelope C also has the `error_type`s `ValidationError` (422) and `RateLimitError` (429)."],
   },
   {
     id: "G07",
     topic: "Rate headers",
     chosen:
-      "Every counted response has both families. The window is a fixed minute of the sandbox's clock per API key. A token budget is shown and never refuses.",
+      "Every response to a request that counts against the rate has both families of headers, `X-RateLimit-*` and `x-ratelimit-*`. The window is a fixed minute of the sandbox's clock per API key. A token budget is shown and never refuses.",
     details: [
       "An access token counts on its key; the limit is that of the key's current organization.",
       "The plain family's reset is a Unix time in seconds, the other's a duration such as `41s` or `1m0s`. The token budget is 1,000 times the request limit, is spent by the total tokens of 4.19 and stops at 0.",

@@ -54,7 +54,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Rules name outcomes of connector jobs or events of 6.1. Each notification is sent once, unsigned; e-mail goes to the sandbox's outbox.",
     details: [
       "The config is empty at first. Outcomes are `connector.job.succeeded` and `connector.job.failed`.",
-      "A test's `success` is false without a 2xx. Without `url` and without a webhook rule it is 422.",
+      "The call that tests a notification answers `success: false` if the receiver's answer is not 2xx, and 422 without `url` and without a webhook rule.",
     ],
   },
   {
@@ -210,10 +210,10 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G39",
     topic: "Caching, numbers, order",
     chosen:
-      "If-None-Match decides before If-Modified-Since. Amounts below a hundredth have six decimals in the details of errors. Titles of models are ordered by code point. An arrow inside a subtitle is pulled apart.",
+      "If-None-Match decides before If-Modified-Since. Amounts below a hundredth have six decimals in the details of errors. Titles of models are ordered by code point. The arrow `-->` inside a subtitle's text becomes `-- >`.",
     details: [
       "A date in none of HTTP's three formats is ignored.",
-      "`-->` becomes `-- >`. A track may be in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
+      "A track may be in several collections. Its record in one has the ids of both as its key, as `mcoll_ada:mtrack_1`.",
     ],
   },
   {
@@ -222,7 +222,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "The generated audit logs, change logs and assistants' histories of a fixture are a possible past: applied to an invented beginning, they lead to the fixture's state.",
     details: [
-      "A user, department or store of the fixture that is younger than the log is created in it. The log also deletes whatever else it creates, and reverts its other changes to the fixture's records.",
+      "A user, department or store of the fixture that is younger than the log is created in it. Other objects that the log invents are deleted in it later, and its other changes to the fixture's records are reverted in it.",
       "A change log contains the entries of the histories of the fixture's assistants. Entries that a fixture writes out stay as they are.",
     ],
   },
