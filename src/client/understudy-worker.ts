@@ -77,7 +77,7 @@ worker.addEventListener("fetch", (event: FetchEvent) => {
   const { clientId, request } = event;
   const isNavigation = (request.mode as string) === "navigate";
   if (isNavigation && request.url.startsWith(CONSOLE.href)) event.respondWith(openConsole(request));
-  else if (!isNavigation && isBelow(request.url, paths)) event.respondWith(passToPage(clientId, request));
+  else if (!isNavigation && isBelow(request.url, paths)) event.respondWith(forwardToPage(clientId, request));
   else if (!isNavigation && isBelow(request.url, ["/_control", "/_s"]))
     event.respondWith(passConsoleRequest(clientId, request));
   else if (isOffline && request.method === "GET" && request.url.startsWith(worker.location.origin))
@@ -85,7 +85,7 @@ worker.addEventListener("fetch", (event: FetchEvent) => {
 });
 
 /** A network error if no page answers: the request must not reach the real API. */
-async function passToPage(page: string, request: Request): Promise<Response> {
+async function forwardToPage(page: string, request: Request): Promise<Response> {
   const port = ports.get(page) ?? (await findPort(page));
   if (port === undefined) {
     console.warn(
@@ -135,7 +135,7 @@ async function openConsole(request: Request): Promise<Response> {
 async function passConsoleRequest(clientId: string, request: Request): Promise<Response> {
   const { href, searchParams } = new URL((await worker.clients.get(clientId))?.url ?? "about:blank");
   const page = searchParams.get("page") ?? [...ports.keys()].at(-1);
-  return href.startsWith(CONSOLE.href) && page !== undefined ? passToPage(page, request) : fetch(request);
+  return href.startsWith(CONSOLE.href) && page !== undefined ? forwardToPage(page, request) : fetch(request);
 }
 
 /** A page's own worker has no sandbox; its requests are answered by the page that was focused last. */

@@ -43,7 +43,8 @@ export function requireRoomForUploads(
 }
 
 /**
- * Checks the number of records after the changes of a transaction, including audit entries; called at its end, so that a refusal undoes all of it.
+ * Checks the number of records after the changes of a transaction, including audit entries. Called at its end, so that
+ * a refusal undoes the whole transaction.
  * @throws Problem 409
  */
 export function requireRoomAfter(server: ControlServer, world: World, tx: Transaction): void {

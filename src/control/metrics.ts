@@ -34,7 +34,7 @@ export function formatMetrics(server: ControlServer): string {
     [
       "understudy_journal_dropped",
       "gauge",
-      "Journal entries of all sandboxes lost to their bounds.",
+      "Journal entries of all sandboxes evicted by their limits.",
       dropped,
     ],
     ["process_resident_memory_bytes", "gauge", "Resident memory.", rss],

@@ -122,7 +122,7 @@ export function unknownWord(
   );
 }
 
-/** 409: the present state does not allow it; `advice` says what would. */
+/** 409: the current state does not allow it; `advice` says what would. */
 export function conflict(kind: ProblemKind, detail: string, advice: string): Problem {
   return new Problem(kind, { detail: toSentence(`${detail}; ${advice}`), extension: { advice } });
 }

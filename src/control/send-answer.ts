@@ -65,7 +65,7 @@ export function refuseFullDisk(error: unknown) {
   return refusal.kind === "full" ? toStoreProblem(refusal).toAnswer() : undefined;
 }
 
-/** The hook for emulated requests, which create no sandbox (`reads`): a refusal of the store becomes the answer sent instead. */
+/** The hook for emulated requests: a refusal of the store becomes the answer. `reads`, since such a request creates no sandbox. */
 export function toEngineWait({ waitUntilStored }: DurabilityHook): Durability["waitUntilStored"] {
   return (sandbox, mark) => {
     try {

@@ -81,6 +81,9 @@ describe("the database of --persist DIR", () => {
     utimesSync(copy, 2_000_000_000, 2_000_000_000);
     await stop(await start());
     expect(statSync(copy).ino).toBe(made);
+    utimesSync(copy, 1, 1);
+    await stop(await start());
+    expect(statSync(copy).ino).not.toBe(made);
     rmSync(copy);
     await stop(await start());
     expect(existsSync(copy)).toBe(true);

@@ -16,7 +16,7 @@ let statements;
 let inode;
 /** Whether a transaction is open. */
 let isOpen = false;
-/** Whether the database has changed since the last copy. */
+/** Whether this server has changed the database since the last copy. */
 let isCopyStale = false;
 /** Commits of this database, and the changes in them. */
 let counts = { saves: 0, changes: 0 };
@@ -201,7 +201,8 @@ function rollBack() {
 
 /** Replaces the previous copy by a complete one. */
 function copyTo({ copy }) {
-  if (!isCopyStale && statSync(copy, { throwIfNoEntry: false }) !== undefined) return;
+  const previous = statSync(copy, { throwIfNoEntry: false });
+  if (!isCopyStale && previous?.mtimeMs >= statSync(file).mtimeMs) return;
   const draft = `${copy}.draft`;
   rmSync(draft, { force: true });
   try {

@@ -90,7 +90,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(ids).toEqual(expect.arrayContaining(["dept_before", "dept_through_other", "dept_through_ending"]));
   });
 
-  it("has a sandbox that one node opened from a file at every node [interfaces 15, 19]", async () => {
+  it("shows at every node a sandbox that one node opened from a file [interfaces 15, 19]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     const headers = { authorization: `Bearer ${TOKEN}` };

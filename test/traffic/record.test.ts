@@ -187,7 +187,7 @@ describe("record as a proxy [interfaces 12]", () => {
     const response = await fetch(`${url}/x`);
     expect(response.status).toBe(502);
     expect(((await response.json()) as { detail: string }).detail).toContain(
-      `gave no answer that can be passed on: ${reason}`,
+      `gave no answer that can be forwarded: ${reason}`,
     );
   });
 

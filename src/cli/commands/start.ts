@@ -10,7 +10,10 @@ export const startCommand: CommandModule<object, StartFlags> = {
     return argv
       .options(Object.fromEntries(options))
       .example("$0", "The reference fixture at http://127.0.0.1:4747")
-      .example("$0 start --fixture ./my.yaml --clock frozen@2026-03-15T12:00:00Z", "Your own world and time")
+      .example(
+        "$0 start --fixture ./my.yaml --clock frozen@2026-03-15T12:00:00Z",
+        "Your own fixture and time",
+      )
       .example("$0 start --persist ./data --durable", "Data survives restarts, and kill -9")
       .example("$0 start --persist worlds.json", "Data in one file that you can read and commit") as never;
   },

@@ -19,7 +19,7 @@ import {
 import { createRecordedOutbound, sendRecorded } from "../../tools/bundle/replay-traffic.ts";
 import {
   makePlaceholder,
-  resolveReferences,
+  resolvePlaceholders,
   SecretPlaceholders,
 } from "../../tools/bundle/secret-placeholders.ts";
 import { assemble } from "../../understudy.ts";
@@ -196,9 +196,9 @@ class Replay {
   }
 
   private advanceToCommit(): void {
-    const { commitInstant: committed } = this;
+    const { commitInstant } = this;
     this.commitInstant = undefined;
-    if (committed !== undefined) this.advanceWithinStep(committed);
+    if (commitInstant !== undefined) this.advanceWithinStep(commitInstant);
   }
 
   /** The clock's instant at the next step; no change of this step may be later. */
@@ -217,7 +217,7 @@ class Replay {
   }
 
   private resolve(text: string): string {
-    return resolveReferences(text, (kind, name) => {
+    return resolvePlaceholders(text, (kind, name) => {
       const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
       if (kind === "answer") return this.secrets.find(`answer:${name}`) ?? makePlaceholder(name, length);
       if (kind === "api_key") return this.findKey(name);

@@ -46,6 +46,7 @@ export function PathText({ children }: { children: string }) {
 export function formatRuleName(by: string): string {
   const [source, rule] = by.split("/");
   if (source === "header") return "asked for by the request’s own header";
+  if (source === "start") return "the server’s --delay";
   return source === "inline" ? `rule ${rule}` : `rule ${rule} of scenario ${source}`;
 }
 

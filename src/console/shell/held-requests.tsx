@@ -83,7 +83,7 @@ function HeldLine({ held }: { held: Held }) {
   );
 }
 
-/** The change before a delivery is made in any case. */
+/** A delivery follows a change, so its phase says nothing about one. */
 function describeProgress({ event, phase }: Held): string {
   if (event !== null) return "not sent yet";
   return phase === "after" ? "its change is made" : "nothing has changed yet";

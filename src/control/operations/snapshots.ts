@@ -200,7 +200,7 @@ function requireName(name: string): void {
     throw unprocessable(
       "name",
       name,
-      "must be 1 to 63 letters, digits, dots, hyphens and underscores, and not `now`, which names the present",
+      "must be 1 to 63 letters, digits, dots, hyphens and underscores, and not `now`, which names the current state",
     );
 }
 

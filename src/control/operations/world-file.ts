@@ -2,10 +2,7 @@ import { Type } from "typebox";
 import { fromLooseBase64 } from "../../engine/bytes.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
-import { SANDBOX_NAME } from "../../engine/sandbox/registry.ts";
-import { requireRoom } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation, waitForDeliveries } from "../operation.ts";
-import { unprocessable } from "../problem.ts";
 import { SandboxBody } from "../sandbox-body.ts";
 import { MAX_FILE_BYTES, WORLD_TYPE } from "../world-file/world-file.ts";
 
@@ -43,9 +40,6 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
     errors: ["name-in-use", "limit-reached"],
     success: { status: 201, schema: SandboxBody },
     async handle({ body: { file, name }, server, site }) {
-      if (name !== undefined && !SANDBOX_NAME.test(name))
-        throw unprocessable("name", name, `must match ${SANDBOX_NAME.source}`);
-      requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       const { openWorld } = await import("../world-file/open-world.ts");
       return new Reply(201, await openWorld({ server, site }, fromLooseBase64(file), name));
     },

@@ -124,8 +124,8 @@ export function checkFile({ content: { states, operations }, journal }: WorldFil
 }
 
 /**
- * Checks the records of all past states by the rules of present ones, each among the records of its time.
- * @param world the present, to which the states lead
+ * Checks the records of all past states by the rules of current ones, each among the records of its time.
+ * @param world the current one, to which the states lead
  * @throws Problem 422 that names the step, the collection and the record
  */
 export function checkPastRecords(

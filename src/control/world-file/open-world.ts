@@ -11,9 +11,10 @@ import { SandboxRestorer } from "../../persistence/sandbox-restorer.ts";
 import { InvalidSandboxRows } from "../../persistence/sandbox-rows.ts";
 import { MissingOperations, StoreRefusal } from "../../persistence/store.ts";
 import type { BundleBody } from "../../tools/bundle/bundle.ts";
+import { requireRoom } from "../limits.ts";
 import type { ControlContext, ControlServer } from "../operation.ts";
-import { conflict, Problem } from "../problem.ts";
-import { createOrDiscard } from "../sandbox-body.ts";
+import { Problem } from "../problem.ts";
+import { createOrDiscard, requireFreeName } from "../sandbox-body.ts";
 import { createSavedValidator } from "../validate-saved.ts";
 import { checkFile, checkPastRecords } from "./check-file.ts";
 import { type StoredExchange, unpackWorld, unreadable, type WorldFile } from "./world-file.ts";
@@ -21,14 +22,15 @@ import { type StoredExchange, unpackWorld, unreadable, type WorldFile } from "./
 /**
  * Creates the sandbox of a file.
  * @param newName by default that in the file, with a number if it is in use
- * @throws Problem 409 for a name in use, 422 for a file that cannot be opened; then nothing has changed
+ * @throws Problem 409 for a name in use or too many sandboxes, 422 for a malformed name or a file that cannot be opened; then nothing has changed
  */
 export async function openWorld(
   { server, site }: Pick<ControlContext, "server" | "site">,
   bytes: Uint8Array,
   newName?: string,
 ): ReturnType<typeof createOrDiscard> {
-  if (newName !== undefined) requireUnusedName(server, newName);
+  if (newName !== undefined) requireFreeName(server, newName);
+  requireRoom(server, "sandboxes", server.sandboxes.size + 1);
   const file = await unpackWorld(bytes);
   const names = await server.directory.listNames();
   const added: string[] = [];
@@ -36,8 +38,7 @@ export async function openWorld(
   // Another call may take a name while the file is read, so it is chosen and checked at the creation.
   const create: SandboxRegistry["restoreSaved"] = (options, fixture, state) => {
     const isTaken = (one: string) => names.includes(one) || server.sandboxes.get(one) !== undefined;
-    const name = newName ?? findFreeName(file.name, isTaken);
-    requireUnusedName(server, name);
+    const name = requireFreeName(server, newName ?? findFreeName(file.name, isTaken));
     created = server.sandboxes.restoreSaved({ ...options, name }, fixture, state);
     return created;
   };
@@ -93,16 +94,6 @@ function findDocument(
   throw unreadable(
     `needs the operations of ${files.join(" and ")}; open it where these files are, with \`understudy open FILE ${flags.join(" ")}\``,
   );
-}
-
-/** @throws Problem 409 */
-function requireUnusedName({ sandboxes }: ControlServer, name: string): void {
-  if (sandboxes.get(name) !== undefined)
-    throw conflict(
-      "name-in-use",
-      `There is a sandbox ${name} already`,
-      "delete it first, or choose another name",
-    );
 }
 
 /** @param creation `create` gives the sandbox its name; the caller deletes it if this function throws */

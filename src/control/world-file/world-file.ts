@@ -3,7 +3,7 @@ import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
 import type { StoredStates } from "../../engine/sandbox/stored-states.ts";
 import type { SavedSandbox } from "../../persistence/sandbox-rows.ts";
 import type { BundleBody } from "../../tools/bundle/bundle.ts";
-import { makePlaceholder, resolveReferences } from "../../tools/bundle/secret-placeholders.ts";
+import { makePlaceholder, resolvePlaceholders } from "../../tools/bundle/secret-placeholders.ts";
 import { Problem } from "../problem.ts";
 
 export const WORLD_TYPE = "application/x-understudy";
@@ -58,7 +58,7 @@ export async function unpackWorld(bytes: Uint8Array): Promise<WorldFile> {
   const text = await decompress(bytes);
   let value: Partial<WorldFile>;
   try {
-    value = JSON.parse(resolveReferences(text, toPlaceholder)) ?? {};
+    value = JSON.parse(resolvePlaceholders(text, toPlaceholder)) ?? {};
   } catch {
     throw unreadable("was not written by `understudy sandbox export`");
   }

@@ -32,7 +32,7 @@ interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
   needs?: readonly Needed[];
   /** Fields that a fixture cannot give. */
   omit?: readonly Omitted[];
-  /** Fields that a fixture leaves out where the record has null, which it cannot write. */
+  /** Fields that a fixture cannot set to null; it leaves them out instead. */
   notNull?: readonly NotNull[];
   /** Fields that fixtures call by a shorter name, by the stored one. */
   names?: Renamed;

@@ -137,7 +137,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     this.lastRuleNumber = state.numbered;
     this.initialScenarios = state.first.filter((name) => scenarios.has(name));
     this.updateSubscription();
-    return unusable;
+    return unusable.filter(({ scenario }) => state.active.includes(scenario));
   }
 
   close(): void {

@@ -4,11 +4,10 @@ import { isInstant } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { JsonSchema } from "../contract/schema.ts";
 import { chooseOrganization, findAuthor } from "../resources/organizations/access.ts";
+import { DAY_MS } from "../state/clock.ts";
 import type { AnyCollection } from "../state/collection.ts";
 
 type Fields = Record<string, unknown>;
-
-const DAY_MS = 86_400_000;
 
 /** Completes records by the schema of their collection: missing fields get plausible values. */
 export function createFactory(

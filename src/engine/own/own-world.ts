@@ -107,7 +107,10 @@ export class OwnWorld {
   }
 }
 
-/** The arguments of a user's function about a record, in the form in which handlers get records. */
+/**
+ * The arguments of a user's function about a record, in the form in which handlers get records. No caller and no sandbox is
+ * known where an event is emitted, so the world has no user, and the default settings.
+ */
 export function toUserArguments(
   record: object,
   { name }: AnyCollection,

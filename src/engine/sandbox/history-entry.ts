@@ -247,7 +247,7 @@ export class HistoryEntry {
   }
 
   releaseStates(): void {
-    // Counts them, which needs the states.
+    // Counts the changes while there are states.
     void this.changes;
     this.states = undefined;
   }

@@ -274,3 +274,12 @@ describe("a sandbox as a value [interfaces 4]", () => {
     );
   });
 });
+
+it("a saved sandbox that cannot be restored is not left behind half restored [interfaces 2]", () => {
+  const registry = makeRegistry();
+  const source = registry.create({ name: "a" });
+  expect(() => registry.restoreSaved({ name: "b" }, source.source, { snapshots: [] } as never)).toThrow(
+    TypeError,
+  );
+  expect(registry.get("b")).toBeUndefined();
+});

@@ -80,11 +80,16 @@ export class SandboxRegistry {
     return { fork, lostUploads };
   }
 
-  /** Restores a saved sandbox; replaces an existing one of that name. */
+  /** Restores a saved sandbox; replaces an existing one of that name, and deletes it if it cannot be restored. */
   restoreSaved(options: NewSandbox, fixture: LoadedFixture, savedState: SavedState): Sandbox {
     this.sandboxes.get(options.name)?.close();
     const sandbox = this.add(options, fixture);
-    sandbox.restoreSaved(savedState);
+    try {
+      sandbox.restoreSaved(savedState);
+    } catch (error) {
+      this.delete(options.name);
+      throw error;
+    }
     return sandbox;
   }
 

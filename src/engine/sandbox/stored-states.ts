@@ -23,7 +23,7 @@ interface StoredBeforeAfter extends Pick<BeforeAfter, "from" | "to" | "start" | 
 interface StoredStep {
   written: [collection: string, id: string, before: StoredRecord | null, after: StoredRecord | null][];
   draws: number;
-  /** If `written` is not all: the version before the step, as its difference from the fixture's records. */
+  /** If `written` lacks a part of the step: the version before it, as its difference from the fixture's records. */
   tables?: Record<string, TableDocument>;
 }
 

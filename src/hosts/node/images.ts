@@ -15,7 +15,7 @@ const WHITE = "#ffffff";
 /** The share of the tint in a mirrored border. */
 const TINT_SHARE = 0.12;
 
-/** Behind transparent areas: the average of the picture's 8 by 8 parts, and behind those the average of the whole picture. */
+/** Behind transparent areas: the averages of the picture's 8 by 8 parts, and behind those the average of the whole picture. */
 const GRIDS = [1, 8];
 
 export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {

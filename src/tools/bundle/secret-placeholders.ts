@@ -173,7 +173,7 @@ function findIssuedSecrets(text: string): string[] {
 }
 
 /** Puts values in place of the placeholders of a text. */
-export function resolveReferences(text: string, getValue: (kind: string, name: string) => string): string {
+export function resolvePlaceholders(text: string, getValue: (kind: string, name: string) => string): string {
   if (!text.includes(OPEN)) return text;
   return text.replace(PLACEHOLDER, (_, kind: string, name: string) =>
     kind === "open" ? OPEN : getValue(kind, name),

@@ -34,7 +34,7 @@ const GRACE_MS = 1000;
 const MAX_ENTRIES = 1000;
 /** The snapshot from which each run begins. */
 export const SNAPSHOT_NAME = "before-client-test";
-/** Begins the ids of its rules; others stay in force. */
+/** Begins the ids of its rules; others stay active. */
 export const RULE_PREFIX = "client-test-";
 /** Rules end by themselves if the test is gone, as with a closed page; a hidden page's timers run once a minute. */
 const LEASE_MS = 180_000;

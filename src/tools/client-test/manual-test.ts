@@ -13,7 +13,7 @@ export type ManualEnd = "worked" | "error" | "hangs";
 export interface ManualStatus {
   /** Undefined before the first run, and after the last. */
   run: Omit<RunProgress, "observe"> | undefined;
-  /** The checks of the present run, as far as its requests show them. */
+  /** The checks of the current run, as far as its requests show them. */
   checks: readonly ClientCheckReport[];
   report: ClientReport | undefined;
 }

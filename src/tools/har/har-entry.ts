@@ -94,7 +94,7 @@ function decodeOnce(bytes: Buffer, coding: string, maxOutputLength: number): Buf
 /** The largest decoded body of a message that is shown. */
 const MAX_SHOWN_BYTES = 10 * 1024 * 1024;
 
-/** A body as it was sent, or passed on, without its content coding; as it is if it cannot be decoded. */
+/** A body as it was sent, or forwarded, without its content coding; as it is if it cannot be decoded. */
 export function decodeBody<B extends Uint8Array | string | undefined>(headers: readonly string[], bytes: B) {
   if (bytes === undefined || typeof bytes === "string") return bytes;
   const coding = findRawHeader(headers, "content-encoding");

@@ -85,9 +85,14 @@ export class InferredFixture {
       id: RECORDED_USER,
       memberships: Object.fromEntries(organizations.map((id) => [id, "owner"])),
     });
-    for (const [position, org] of organizations.entries()) {
+    for (const [position, organization_id] of organizations.entries()) {
       const id = `apikey_recorded${position === 0 ? "" : position + 1}`;
-      this.record("api_keys", "id", { id, user_id: RECORDED_USER, current: org, key: toKey(position) });
+      this.record("api_keys", "id", {
+        id,
+        user_id: RECORDED_USER,
+        current: organization_id,
+        key: toKey(position),
+      });
     }
     const lists = [...this.lists].map(([key, records]): [string, unknown] => [key, [...records.values()]]);
     const maps = [...this.maps].map(([key, all]): [string, unknown] => [key, Object.fromEntries(all)]);

@@ -168,7 +168,7 @@ class Relay {
     this.error = `no answer: ${reason}`;
     if (code === "ECONNRESET") return void outgoing.destroy();
     const isAnswer = code === "" || code.startsWith("HPE_");
-    const problem = isAnswer ? "gave no answer that can be passed on" : "cannot be reached";
+    const problem = isAnswer ? "gave no answer that can be forwarded" : "cannot be reached";
     const detail = `understudy record: ${this.target} ${problem}: ${reason}`;
     outgoing.writeHead(502, { "Content-Type": "application/problem+json" });
     outgoing.end(JSON.stringify({ title: "The target does not answer", status: 502, detail }));

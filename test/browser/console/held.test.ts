@@ -80,7 +80,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("DELETE", "/faults");
   });
 
-  it("says of a delivery that it is not sent yet, since its change is made [interfaces 20]", async () => {
+  it("says of a held delivery that it is not sent yet, not that nothing has changed [interfaces 20]", async () => {
     const { body: receiver } = await control("POST", "/receivers", { answers: [200] });
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
     await control("POST", "/faults", { match: { event: "thread.deleted" }, effect: { hold: {} } });

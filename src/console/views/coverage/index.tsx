@@ -96,7 +96,7 @@ function groupStatus(status: number): string {
   return status < 400 ? `${Math.floor(status / 100)}xx` : String(status);
 }
 
-/** Columns that fewer than one in COMMON_DIVISOR operations use are shown in wide tables only. */
+/** Columns that at most one in COMMON_DIVISOR operations uses are shown in wide tables only. */
 const COMMON_DIVISOR = 2;
 
 function makeColumns(operations: readonly OperationCoverage[]): readonly Column<OperationCoverage>[] {

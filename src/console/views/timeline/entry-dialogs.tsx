@@ -89,7 +89,7 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
         <p>
           Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. This
           entry and all later ones are marked as undone. They stay in the list.{" "}
-          {entry.kind === "restore" && "The entries that it had undone are valid again. "}
+          {isRewind(entry) && "The entries that it had undone are valid again. "}
           The rewind is an entry too, which you can undo.
         </p>
         <p className="quiet">Settings, scenarios, rules and the journal do not change.</p>

@@ -80,7 +80,7 @@ describe("explainDecision", () => {
     [{ decision: "access", status: 404 }, "It does not exist, or usr_dan is not allowed to see it."],
     [
       { decision: "fault:inline/r1", status: 503, fault: fault("inline/r1", "response"), history: null },
-      "A fault answered 503 in place of the response (rule r1). Nothing was changed.",
+      "A fault answered 503 in place of the response (rule r1). No change is recorded.",
     ],
     [
       { decision: "fault:outage/r1", status: 0, fault: fault("outage/r1", "connection"), history: "h_1" },
@@ -88,7 +88,7 @@ describe("explainDecision", () => {
     ],
     [
       { decision: "fault:inline/r1", status: 429, fault: fault("inline/r1", "response", 30), history: null },
-      "A fault answered 429 in place of the response (rule r1). Nothing was changed. It came after a delay of 30 ms.",
+      "A fault answered 429 in place of the response (rule r1). No change is recorded. It came after a delay of 30 ms.",
     ],
     [
       { decision: "fault:slow/r1", fault: fault("slow/r1", "nothing", 700) },

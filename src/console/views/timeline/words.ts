@@ -109,7 +109,8 @@ function explainAccess({ status, reasons }: JournalEntry, caller: string): strin
 /** Names the injected result, and says what changed. */
 function explainFault({ kind, fault, status, history, operation }: JournalEntry): string {
   const isDelivery = kind === "delivery";
-  const change = history === null ? "Nothing was changed." : `${operation} ran before, and its change stays.`;
+  const change =
+    history === null ? "No change is recorded." : `${operation} ran before, and its change stays.`;
   const ranText = isDelivery ? "" : ` ${change}`;
   const statusText = status === 0 ? "no response" : `${status}`;
   return fault!.replaced === "connection"

@@ -17,7 +17,7 @@ import { NewRecord, RecordPane } from "./record-pane.tsx";
 /** Larger collections are searched by the server, and shown page by page. */
 const MAX_UNPAGED = 5000;
 const PAGE_SIZE = 500;
-const NEW_RECORD = "+";
+export const NEW_RECORD = "+";
 
 export function Records() {
   const { data, error } = useCollections();

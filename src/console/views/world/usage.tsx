@@ -5,6 +5,7 @@ import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
 import { Badge, getOutcomePaint, type Outcome } from "../../components/mark.tsx";
 import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
+import { NEW_RECORD } from "./records.tsx";
 
 /** Spending of organizations and keys against their limits, in the current month of the sandbox clock. */
 export function Usage() {
@@ -22,8 +23,8 @@ export function Usage() {
     <div className="page stack grow">
       <LoadError error={error} />
       <p className="quiet">
-        Spending in {month}, sandbox time. Select an entry to change its limit or spending; for an
-        organization without any, this opens a new record, in which you enter the organization’s id.
+        Spending in {month}, sandbox time. Select an entry to change its limit or spending. If an organization
+        has no usage record yet, this opens a new one, in which you enter the organization’s id.
       </p>
       {data && all.length === 0 && (
         <EmptyState title="No organizations">
@@ -53,7 +54,11 @@ function GaugeLine({ gauge }: { gauge: Gauge }) {
       ? formatAmount(gauge.spent)
       : `${formatAmount(gauge.spent)} of ${formatAmount(gauge.limit)}`;
   return (
-    <ViewLink className="gauge" view="world" query={{ collection: "usage", record: gauge.record ?? "+" }}>
+    <ViewLink
+      className="gauge"
+      view="world"
+      query={{ collection: "usage", record: gauge.record ?? NEW_RECORD }}
+    >
       <span className="gauge-head">
         <span className="clip">{gauge.title}</span>
         <Badge outcome={outcome}>{word}</Badge>

@@ -34,7 +34,7 @@ export const MAX_ANSWER_HEADER_BYTES = 1024 * 1024;
 const HOP_BY_HOP =
   /^(connection|keep-alive|proxy-connection|proxy-auth.*|upgrade|te|transfer-encoding|expect|host)$/i;
 const NO_BODY = /^(GET|HEAD|DELETE|OPTIONS|TRACE|CONNECT)$/;
-/** Headers of Understudy, which the real service does not know; trailers of a request are not passed on. */
+/** Headers of Understudy, which the real service does not know; trailers of a request are not forwarded. */
 const NOT_SENT = /^(x-(sandbox|understudy)(-.*)?|trailer)$/i;
 
 /**
@@ -154,7 +154,7 @@ function awaitResponse(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>)
     });
     outgoing.once("upgrade", (_answer, socket) => {
       socket.destroy();
-      reject(new Error("it switched protocols, which cannot be passed on"));
+      reject(new Error("it switched protocols, which cannot be forwarded"));
     });
     let interimAnswers = 0;
     outgoing.on("information", () => {

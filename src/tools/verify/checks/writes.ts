@@ -193,7 +193,7 @@ const notifications: Check = {
   id: "connector_notifications.update/unchanged",
   family: "writes",
   section: "4.14",
-  title: "connector_notifications.update accepts the present rules",
+  title: "connector_notifications.update accepts the current rules",
   async run(context) {
     const { known, verdict, successes, changes } = context;
     const first = successes.get("connector_notifications.retrieve");
