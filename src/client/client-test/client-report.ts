@@ -1,5 +1,5 @@
 import { toPrintableLines } from "../../engine/contract/text.ts";
-import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../../tools/checks/frame.ts";
+import { nameOutcome, OUTCOME_MARKS, toJunitCase, WORST_FIRST } from "../../tools/checks/frame.ts";
 import type { ClientCheckReport, ClientReport } from "../../tools/client-test/client-report-types.ts";
 import { describeReport } from "../../tools/client-test/grade-client.ts";
 import { type Html, html, renderHtmlPage, renderProseHtml } from "../../tools/reports/html.ts";
@@ -93,7 +93,7 @@ function renderCheckHtml(
     (entry) =>
       html`<li><details><summary><code>${toLine(entry)}</code></summary><pre tabindex="0">${JSON.stringify({ request: entry.request, response: entry.response }, null, 2)}</pre></details></li>\n`,
   );
-  return html`<section><h2><span class="${outcome}">${OUTCOME_WORDS[outcome]}</span>: ${title}</h2>
+  return html`<section><h2><span class="${outcome}">${nameOutcome(outcome)}</span>: ${title}</h2>
 <p class="quiet">${id}, ${severity}</p><p>${why}</p>${fix}
 ${rows.length > 0 ? html`<ul>${rows}</ul>` : html``}${renderExportHtml(id, file)}</section>\n`;
 }

@@ -17,7 +17,7 @@ import {
   type RequestStep,
 } from "./bundle.ts";
 import { toRecordedAnswer, toRecordedBody } from "./recorded-message.ts";
-import type { RecordedCall, Recording } from "./recordings.ts";
+import { type RecordedCall, type Recording, toIso } from "./recordings.ts";
 import { SecretPlaceholders } from "./secret-placeholders.ts";
 
 /**
@@ -27,16 +27,12 @@ import { SecretPlaceholders } from "./secret-placeholders.ts";
 export function makeBundle(
   sandbox: Sandbox,
   recording: Recording,
-  {
-    version,
-    scenarios: library,
-    delay,
-  }: { version: string; scenarios: ScenarioLibrary; delay: Faults["delay"] },
+  { version, scenarios, delay }: { version: string; scenarios: ScenarioLibrary; delay: Faults["delay"] },
 ): Bundle {
   const { initial, calls } = recording;
   // Leaves out requests that were refused for an invalid scenario file: they changed nothing, and a replay does not have the file.
   const entries = requireCompleteJournal(sandbox, recording).filter(
-    (entry) => !isRefusedForFile(entry, library),
+    (entry) => !isRefusedForFile(entry, scenarios),
   );
   const secrets = new SecretPlaceholders();
   for (const root of listRootsWithKeys(sandbox, recording)) {
@@ -48,7 +44,7 @@ export function makeBundle(
   secrets.registerWritten(fixtureText);
   const ownSources = sandbox.api.resources
     .flatMap((resource) => resource.own ?? [])
-    .filter(({ sent: sentDocument }) => !sentDocument)
+    .filter(({ sent }) => !sent)
     .map(({ source, sha256 }) => ({ source, ...(sha256 && { sha256 }) }));
   const [sentDocument] = initial.own.map((resource) => resource.own?.sent);
   return {
@@ -69,10 +65,10 @@ export function makeBundle(
     ...(sentDocument !== undefined && {
       document: JSON.parse(secrets.redact(JSON.stringify(sentDocument))) as typeof sentDocument,
     }),
-    scenarios: listScenarios(library, recording, entries, sandbox),
+    scenarios: listScenarios(scenarios, recording, entries, sandbox),
     active: [...initial.scenarios],
     ...(delay === undefined ? {} : { delay }),
-    deliveries: listDeliveries(recording),
+    deliveries: Object.fromEntries(recording.attempts),
     steps: listSteps(sandbox, { entries, calls, secrets }),
   };
 }
@@ -163,25 +159,11 @@ function readRequestedFault({ request_headers }: JournalEntry): string | undefin
   return findRawHeader(request_headers, "x-sandbox-fault")?.trim();
 }
 
-function listDeliveries({ attempts }: Recording): Bundle["deliveries"] {
-  const entries = [...attempts].map(([delivery_id, ends]) => [
-    delivery_id,
-    ends.map(({ response_code, ended_at }) => ({
-      response_code,
-      ...(ended_at !== undefined && { ended_at: toIso(ended_at) }),
-    })),
-  ]);
-  return Object.fromEntries(entries);
-}
-
 function listSteps(
   sandbox: Sandbox,
-  {
-    entries,
-    calls,
-    secrets,
-  }: { entries: readonly JournalEntry[]; calls: readonly RecordedCall[]; secrets: SecretPlaceholders },
+  about: { entries: readonly JournalEntry[]; calls: readonly RecordedCall[]; secrets: SecretPlaceholders },
 ): Bundle["steps"] {
+  const { entries, calls, secrets } = about;
   const idSeed = deriveRequestIdSeed(sandbox.world.seed);
   const steps: Bundle["steps"] = [];
   const remainingCalls = [...calls];
@@ -248,8 +230,4 @@ function toControlStep(
       ...(history && { history }),
     },
   };
-}
-
-function toIso(instant: number): string {
-  return new Date(instant).toISOString();
 }

@@ -7,6 +7,7 @@ import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { ClockMode } from "../../engine/state/clock.ts";
 import { listWrites } from "../../engine/state/transaction.ts";
 import type { Commit } from "../../engine/state/world-parts.ts";
+import type { RecordedAttempt } from "./bundle.ts";
 
 /** The initial state of a sandbox, from which a replay begins. */
 interface InitialSandbox {
@@ -46,18 +47,11 @@ export interface RecordedCall {
   call: ChangingCall;
 }
 
-/** The result of an attempt to deliver an event. */
-interface AttemptEnd {
-  response_code: number;
-  /** Milliseconds since 1970 on the sandbox's clock. */
-  ended_at: number | undefined;
-}
-
 export interface Recording {
   initial: InitialSandbox;
   calls: RecordedCall[];
   /** By delivery, in the order of their ends. Restores and deletions do not remove any, since they do not undo a call to a receiver. */
-  attempts: Map<string, AttemptEnd[]>;
+  attempts: Map<string, RecordedAttempt[]>;
   attemptCount: number;
   bytes: number;
   /** The reason why this sandbox cannot be replayed; undefined if it can. */
@@ -147,15 +141,13 @@ export class Recordings {
 
   /** Records that a receiver was closed without a call; a replay closes it by a call. */
   onLeaseEnd(sandbox: Sandbox, receiver_id: string): void {
-    const path = `/receivers/${receiver_id}`;
-    const call = {
+    this.onCall(sandbox, {
       operation: "receivers.delete",
       method: "DELETE",
-      path,
+      path: `/receivers/${receiver_id}`,
       body: undefined,
       status: 204,
-    } as const;
-    this.onCall(sandbox, call);
+    });
   }
 
   readonly onCommit = (sandbox: Sandbox, { writes }: Pick<Commit, "writes">): void => {
@@ -170,8 +162,10 @@ export class Recordings {
         return;
       }
       const { response_code, ended_at } = attempt;
-      const end = ended_at === undefined ? undefined : sandbox.world.origin + ended_at;
-      getOrAdd(recording.attempts, id, () => []).push({ response_code, ended_at: end });
+      getOrAdd(recording.attempts, id, () => []).push({
+        response_code,
+        ...(ended_at !== undefined && { ended_at: toIso(sandbox.world.origin + ended_at) }),
+      });
     }
   };
 
@@ -213,7 +207,11 @@ function findNewAttempt(before: Delivery | undefined, after: Delivery | undefine
 
 /** A stopped advance ended at the instant that it had reached, not at its target. */
 function toReachedInstant(call: ChangingCall, now: number): ChangingCall {
-  const at = new Date(now).toISOString();
+  const at = toIso(now);
   if (call.operation === "clock.advance") return { ...call, body: { to: at } };
   return call.operation === "clock.set" ? { ...call, body: { ...(call.body as object), now: at } } : call;
+}
+
+export function toIso(instant: number): string {
+  return new Date(instant).toISOString();
 }

@@ -6,11 +6,6 @@ import type { Outbound } from "../../hosts/node/outbound/outbound.ts";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import type { RecordedAttempt } from "./bundle.ts";
 
-interface RecordedRequest extends WireRequest {
-  /** Recognizes the request's entry in the journal, if other requests may come meanwhile. */
-  matchesEntry?: (entry: JournalEntry) => boolean;
-}
-
 /** A fault may delay an answer by minutes; a later answer counts as lost. */
 const MAX_ANSWER_MS = 10 * 60_000;
 /** How long to wait for the end of a connection once the journal has the answer, since a fault may never close it. */
@@ -18,12 +13,15 @@ const LINGER_MS = 500;
 
 /**
  * Sends one request over HTTP and waits for its entry in the journal, which contains the sent answer. Undefined if
- * there is none.
+ * there is none. `matchesEntry` recognizes the entry, if other requests may come meanwhile.
  */
 export async function sendRecorded(
   sandbox: Sandbox,
   sendToSelf: SendToSelf,
-  { matchesEntry = () => true, ...wireRequest }: RecordedRequest,
+  {
+    matchesEntry = () => true,
+    ...wireRequest
+  }: WireRequest & { matchesEntry?: (entry: JournalEntry) => boolean },
 ): Promise<JournalEntry | undefined> {
   const abort = new AbortController();
   const pendingEntry = waitForEntry(sandbox, matchesEntry, abort.signal);

@@ -55,30 +55,21 @@ export async function runChecks<C extends { sendsNothing?: true }, Finding, Repo
   return { reports, stopped };
 }
 
-export const OUTCOME_WORDS: Readonly<Record<CheckOutcome, string>> = {
-  passed: "passed",
-  failed: "failed",
-  differs: "differs",
-  "not-observable": "not observable",
-  error: "error",
-};
-
-/** For a line in a terminal; colours are ANSI codes. */
+/** For a line in a terminal, the worst outcome first; colours are ANSI codes. */
 export const OUTCOME_MARKS: Readonly<Record<CheckOutcome, { mark: string; colour: number }>> = {
-  passed: { mark: "pass", colour: 32 },
   failed: { mark: "FAIL", colour: 31 },
+  error: { mark: "ERR ", colour: 35 },
   differs: { mark: "diff", colour: 33 },
   "not-observable": { mark: " ?  ", colour: 33 },
-  error: { mark: "ERR ", colour: 35 },
+  passed: { mark: "pass", colour: 32 },
 };
 
-export const WORST_FIRST: readonly CheckOutcome[] = [
-  "failed",
-  "error",
-  "differs",
-  "not-observable",
-  "passed",
-];
+export const WORST_FIRST = Object.keys(OUTCOME_MARKS) as CheckOutcome[];
+
+/** The outcome in words: `not observable`. */
+export function nameOutcome(outcome: CheckOutcome): string {
+  return outcome.replace("-", " ");
+}
 
 export function countOutcomes(results: readonly { outcome: CheckOutcome }[]) {
   const count = (outcome: CheckOutcome) => results.filter((one) => one.outcome === outcome).length;

@@ -37,11 +37,12 @@ export interface ClientRun {
 
 /** The failures of a run. Checks that read the same run name the same stage. */
 export interface Stage {
-  /** Chosen by the run without failures. @returns a text if nothing can be staged: why */
-  rules?: (baseline: ClientRun) => RuleDefinition[] | string;
+  /** Chosen by the run without failures, once the sandbox is ready. @returns a text if nothing can be staged: why */
+  rules?: (
+    baseline: ClientRun,
+    sandbox: GradedSandbox,
+  ) => RuleDefinition[] | string | Promise<RuleDefinition[] | string>;
   settings?: SettingsChange;
-  /** Called once the sandbox is ready, for what no rule can say; its result replaces `$STAGED` in the rules. */
-  prepare?: (sandbox: GradedSandbox) => Promise<string>;
   /** Called after the run; what it returns is passed to `read`. */
   collect?: (sandbox: GradedSandbox) => Promise<unknown>;
 }
@@ -111,14 +112,18 @@ export function findHit(
   return requests.find((entry) => isHit(entry) && accepts(entry));
 }
 
+/** The requests of the run after this one. */
+export function listAfter({ requests }: ClientRun, { sequence }: JournalEntry): JournalEntry[] {
+  return requests.filter((one) => one.sequence > sequence);
+}
+
 /** Whether the run's end shows how the client took this failure: there was no other, or nothing else came after it. */
 export function isEndCausedBy(
   { run, isMixed }: ReadContext,
   hit: JournalEntry,
   accepts: (entry: JournalEntry) => boolean,
 ): boolean {
-  const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
-  return !isMixed || later.every((entry) => run.isHit(entry) && accepts(entry));
+  return !isMixed || listAfter(run, hit).every((entry) => run.isHit(entry) && accepts(entry));
 }
 
 /** Whether a wire fault such as `hang` broke the answer. */
@@ -140,14 +145,43 @@ export const isRead = ({ method }: JournalEntry) => method === "GET";
 export const isTokenRequest = ({ operation }: JournalEntry) =>
   operation === "auth.create_token" || operation === "auth.refresh_token";
 export const usesToken = ({ request }: JournalEntry) =>
-  request.headers.some(({ name, value }) => name.toLowerCase() === "authorization" && /^bearer/i.test(value));
+  /^bearer/i.test(findHeader(request.headers, "authorization") ?? "");
 
-/** A rule that hits the method and path of a request. */
+export function findHeader(
+  headers: JournalEntry["request"]["headers"],
+  lowerCaseName: string,
+): string | undefined {
+  return headers.find(({ name }) => name.toLowerCase() === lowerCaseName)?.value;
+}
+
+/** A rule that hits the method and path of a request, and what else of it `match` says. */
 export function makeRule(
   { method, path }: JournalEntry,
   rule: Omit<RuleDefinition, "match">,
+  match: RuleDefinition["match"] = {},
 ): RuleDefinition {
-  return { ...rule, match: { method: method as "GET", path } };
+  return { ...rule, match: { ...match, method: method as "GET", path } };
+}
+
+/** A stage that hits the method and path of a request of the run without failures; `missing`: there is no such request. */
+export function hitRequest(
+  find: (baseline: ClientRun) => JournalEntry | undefined,
+  rule: Omit<RuleDefinition, "match">,
+  missing: string,
+): Stage {
+  return {
+    rules(baseline) {
+      const target = find(baseline);
+      return target === undefined ? missing : [makeRule(target, rule)];
+    },
+  };
+}
+
+export const NO_GET = "the client made no successful GET";
+
+/** A stage in which the client's first successful GET gets this effect, once. */
+export function hitFirstGet(effect: RuleDefinition["effect"]): Stage {
+  return hitRequest((baseline) => findTarget(baseline, isRead), { times: 1, effect }, NO_GET);
 }
 
 /** Milliseconds on the sandbox's clock, which runs as fast as the wall clock during a run. */

@@ -39,8 +39,6 @@ export const RULE_PREFIX = "client-test-";
 /** Rules end by themselves if the test is gone, as with a closed page; a hidden page's timers run once a minute. */
 const LEASE_MS = 180_000;
 const RENEW_MS = 60_000;
-/** Replaced in the rules of a stage by what its `prepare` returns. */
-const PLACEHOLDER = '"$STAGED"';
 
 /**
  * Runs a client against a sandbox, first without failures, then once for each kind of failure, and reads its behaviour
@@ -192,16 +190,12 @@ class ClientRunner {
     const { sandbox } = this;
     await sandbox.snapshots.restore(SNAPSHOT_NAME);
     const before = await sandbox.info();
-    const rules = baseline === undefined ? [] : (stage.rules?.(baseline) ?? []);
+    const rules = baseline === undefined ? [] : ((await stage.rules?.(baseline, sandbox)) ?? []);
     if (typeof rules === "string") return { run: undefined, why: rules, collected: undefined };
     // Pauses are read from the timeline.
     if (before.clock.mode !== "real") await sandbox.clock.set({ mode: "scaled", rate: 1 });
-    const text = JSON.stringify(rules);
-    const preparedValue = await stage.prepare?.(sandbox);
-    const rulesText =
-      preparedValue === undefined ? text : text.replaceAll(PLACEHOLDER, JSON.stringify(preparedValue));
     // The newest rule comes first (interfaces 6).
-    const armedRules = (JSON.parse(rulesText) as typeof rules).toReversed().map((rule, index) => ({
+    const armedRules = rules.toReversed().map((rule, index) => ({
       ...rule,
       ...{ id: `${RULE_PREFIX}${index + 1}`, lease: { ttl: LEASE_MS } },
     }));

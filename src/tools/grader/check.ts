@@ -105,14 +105,14 @@ export async function explainNotAccepted(
   return failed(`${label}: the receiver ${describeResult(attempt)}, where 2xx is expected`, attempt);
 }
 
-/** Sends all deliveries at once; passes if every one is answered 2xx. */
+/** Sends all deliveries; passes if every one is answered 2xx. */
 export async function expectAccepted(session: Session, cases: readonly Case[]): Promise<Finding> {
   const prepared = prepareCases(session, cases);
   const attempts = await deliverAll(session, prepared);
   const refused = attempts.findIndex((attempt) => !isAccepted(attempt));
   if (refused >= 0) return explainNotAccepted(session, attempts[refused]!, prepared[refused]!.label);
-  const last = attempts.at(-1) ?? null;
-  return passed(last ? `the receiver ${describeResult(last)}` : "nothing to send", last);
+  const last = attempts.at(-1)!;
+  return passed(`the receiver ${describeResult(last)}`, last);
 }
 
 type PreparedCase = Case & { delivery: TestDelivery };
@@ -158,14 +158,14 @@ export async function expectRefused(
     if (anyRefusal ? !isAccepted(attempt) : isRefused(attempt)) continue;
     return failed(`${label}: the receiver ${describeResult(attempt)}, where 4xx is expected`, attempt);
   }
-  const last = attempts.at(-1) ?? null;
+  const last = attempts.at(-1)!;
   const effects = await session.observeEffects(before, expected);
   if (effects !== null && effects.difference !== null) {
     const advice =
       "Verify the signature before anything is done with the delivery: refusing it is not enough.";
     return { ...failed(`the delivery was refused and yet processed: ${effects.difference}`, last), advice };
   }
-  return passed(last ? `the receiver ${describeResult(last)}` : "nothing to send", last);
+  return passed(`the receiver ${describeResult(last)}`, last);
 }
 
 /** Answers of a receiver that is still busy with the same delivery. */

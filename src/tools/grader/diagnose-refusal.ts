@@ -7,12 +7,7 @@ import type { TestDelivery } from "./delivery.ts";
 import { getStatus, isAccepted, isDeferred, isRefused } from "./finding.ts";
 import type { Session } from "./session.ts";
 
-interface Diagnosis {
-  /** How the receiver seems to sign. */
-  cause: string;
-  fix: string;
-}
-
+/** A mistake in signing, and the signature that it makes. */
 interface Guess {
   cause: string;
   code: VerdictCode;
@@ -25,10 +20,10 @@ const OTHER_CAUSES = new Set([404, 405, 408, 409, 410, 411, 413, 415, 429]);
 const MAX_GUESSES = 200;
 
 /**
- * A receiver that refuses the right signature may accept a wrong one, which shows how it computes its own.
- * Tries the known mistakes, one at a time; null if none is accepted.
+ * A receiver that refuses the right signature may accept a wrong one, which shows how it computes its own. Tries the
+ * known mistakes, each with a delivery of its own; null if none is accepted.
  */
-export async function diagnoseRefusal(session: Session): Promise<Diagnosis | null> {
+export async function diagnoseRefusal(session: Session): Promise<{ cause: string; fix: string } | null> {
   const refused = session.attempts.at(-1);
   if (!refused || !isRefused(refused) || OTHER_CAUSES.has(getStatus(refused))) return null;
   const wronglySigned = session.makeDelivery();

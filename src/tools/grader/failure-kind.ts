@@ -179,16 +179,15 @@ function adviseOnTls({ result }: Attempt, { trustCertificate }: OptionNames): st
 export function describeResult({ result }: Attempt): string {
   const { error, response_code: status, headers, body } = result;
   if (error?.kind === "left") return "was left without reading the answer";
-  if (error !== undefined) return describeSilence(error, result.duration_ms);
+  if (error !== undefined) return describeSilence(result);
   const text = toExcerpt(body);
   const location = status >= 300 && status <= 399 ? headers["location"] : undefined;
   const where = location === undefined ? "" : `, a redirect to ${toExcerpt(Buffer.from(String(location)))}`;
   return `answered ${status} in ${result.duration_ms} ms${where}${text === "" ? "" : `: ${text}`}`;
 }
 
-type Silence = NonNullable<OutboundResult["error"]>;
-
-function describeSilence({ kind, message }: Silence, duration_ms: number): string {
+function describeSilence({ error, duration_ms }: OutboundResult): string {
+  const { kind, message } = error!;
   if (kind === "reset") {
     return `closed the connection after ${duration_ms} ms without an answer (${message}); its log should show an exception in its handler, or its end`;
   }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { isJsonObject } from "../../engine/contract/schema.ts";
 import { type SendOptions, sendRaw } from "./network.ts";
 
 export interface ProbeReading {
@@ -132,7 +133,7 @@ export class Probe {
   }
 
   private async pause(ms: number): Promise<void> {
-    await wait(ms, undefined, this.options.signal ? { signal: this.options.signal } : {});
+    await wait(ms, undefined, { signal: this.options.signal });
   }
 }
 
@@ -182,14 +183,10 @@ function parseReading(text: string): ProbeReading {
   } catch {
     throw new ProbeError("the probe's answer is not JSON");
   }
-  const count = typeof value === "object" && value !== null && "count" in value ? value.count : value;
+  const count = isJsonObject(value) && "count" in value ? value["count"] : value;
   if (typeof count === "number" && Number.isInteger(count) && count >= 0) return { count, ids: null };
-  const list = Array.isArray(value)
-    ? value
-    : typeof value === "object" && value !== null
-      ? Object.values(value).find(Array.isArray)
-      : undefined;
-  const ids = list?.map(readDeliveryId);
+  const list = isJsonObject(value) ? Object.values(value).find(Array.isArray) : value;
+  const ids = Array.isArray(list) ? list.map(readDeliveryId) : undefined;
   if (!ids?.every((id) => typeof id === "string")) {
     throw new ProbeError(
       "the probe's answer is neither a whole number, nor {count}, nor a list of delivery ids",
@@ -199,8 +196,8 @@ function parseReading(text: string): ProbeReading {
 }
 
 function readDeliveryId(entry: unknown): unknown {
-  if (typeof entry !== "object" || entry === null) return entry;
-  if ("delivery_id" in entry) return entry.delivery_id;
-  const id = "id" in entry ? entry.id : undefined;
+  if (!isJsonObject(entry)) return entry;
+  if ("delivery_id" in entry) return entry["delivery_id"];
+  const { id } = entry;
   return typeof id === "string" && id.startsWith("del_") ? id : undefined;
 }

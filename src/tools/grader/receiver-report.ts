@@ -1,9 +1,9 @@
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 import { pluralize, toPrintableLines } from "../../engine/contract/text.ts";
-import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
+import { nameOutcome, OUTCOME_MARKS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
 import { type Html, html, renderHtmlPage, renderInstantHtml, renderProseHtml } from "../reports/html.ts";
 import type { JunitReport } from "../reports/junit.ts";
-import { failsReceiver, type ManualCheck, NOT_RUN, SEVERITIES } from "./report.ts";
+import { failsReceiver, NOT_RUN, SEVERITIES } from "./report.ts";
 
 type Paint = (code: number, text: string) => string;
 
@@ -23,12 +23,13 @@ export function formatText(original: ReceiverReport, { colour = false }: { colou
     .flatMap((check) => formatCheck(check, paint));
   if (notRun.length > 0) {
     lines.push(
-      `${paint(33, "----")}  ${notRun.length === 1 ? "1 check was" : `${notRun.length} checks were`} not run: ${notRun.map(({ id }) => id).join(", ")}`,
+      `${paint(33, "----")}  ${pluralize(notRun.length, "check was", "checks were")} not run: ${notRun.map(({ id }) => id).join(", ")}`,
     );
   }
   // Not for a receiver that could not be graded, which has more urgent problems.
   if (report.stopped === null) {
-    lines.push("", "To check in the code:", ...report.manual_checks.map(formatManualCheck));
+    const questions = report.manual_checks.map(({ what, how }) => `  - ${what}. ${how}`);
+    lines.push("", "To check in the code:", ...questions);
   }
   lines.push("", ...formatVerdict(report, paint));
   return `${lines.join("\n")}\n`;
@@ -44,10 +45,6 @@ function formatCheck(check: CheckReport, paint: Paint): string[] {
   if (check.outcome === "not-observable") lines.push(`      ${check.detail}`);
   if (check.note) lines.push(`      Note: ${check.note}`);
   return lines;
-}
-
-function formatManualCheck({ what, how }: ManualCheck): string {
-  return `  - ${what}. ${how}`;
 }
 
 function formatVerdict(report: ReceiverReport, paint: Paint): string[] {
@@ -103,7 +100,6 @@ export function renderReceiverHtml(report: ReceiverReport): string {
     createdAt: new Date(report.started_at),
     body: html`<h1>Webhook receiver <code>${report.url}</code></h1>
 ${renderVerdictHtml(report)}
-${renderConsoleHtml(report)}
 ${renderFixesHtml(report)}
 <h2>Every check</h2>
 <p class="quiet">Severity of a failure: critical, events are lost, forged or processed twice; major, genuine deliveries are refused, or a check of the receiver is weak; minor, little harm. Not observable: neither passed nor failed.</p>
@@ -122,12 +118,10 @@ function sortWorstFirst(checks: readonly CheckReport[]): CheckReport[] {
 
 function renderVerdictHtml(report: ReceiverReport): Html {
   const { total, passed, failed, not_observable: notObservable, error } = report.summary;
-  const bySeverity = WORST_SEVERITY_FIRST.map((severity) => {
-    const count = report.checks.filter(
-      (check) => check.outcome === "failed" && check.severity === severity,
-    ).length;
-    return count > 0 ? `${count} ${severity}` : null;
-  }).filter((text) => text !== null);
+  const bySeverity = WORST_SEVERITY_FIRST.flatMap((severity) => {
+    const { length } = report.checks.filter((one) => one.outcome === "failed" && one.severity === severity);
+    return length > 0 ? [`${length} ${severity}`] : [];
+  });
   const failures = bySeverity.length > 0 ? ` (${bySeverity.join(", ")})` : "";
   const probe =
     report.probe === null
@@ -137,15 +131,6 @@ function renderVerdictHtml(report: ReceiverReport): Html {
 <p>${pluralize(total, "check")}: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.${report.fail_on === "minor" ? "" : ` Failures below ${report.fail_on} don't fail the receiver.`}</p>
 ${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quiet">Graded ${renderInstantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
 </div>`;
-}
-
-/** A link to the console of an Understudy that has this receiver. */
-function renderConsoleHtml({ url }: ReceiverReport): Html {
-  const [, origin, sandbox, id] =
-    /^(https?:\/\/[^/?#]+)\/_receivers\/([a-z0-9-]+)\/(rcv_\w+)/.exec(url) ?? [];
-  if (origin === undefined) return html``;
-  const view = `${origin}/_console/s/${sandbox}/webhooks?show=receivers&receiver=${id}`;
-  return html`<p>This receiver is part of an Understudy server. While the server runs, its console shows <a href="${view}">each request, with the verdict on its signature</a>.</p>`;
 }
 
 function renderManualChecksHtml({ manual_checks }: ReceiverReport): Html {
@@ -178,7 +163,7 @@ function renderCheckHtml(check: CheckReport): Html {
       : html`<p><b>What to do:</b> ${renderProseHtml(check.advice)}</p>`;
   const note = check.note === null ? "" : html`<p><b>Note:</b> ${renderProseHtml(check.note)}</p>`;
   return html`<section class="check" id="${check.id}">
-<div><span class="badge ${check.outcome}">${OUTCOME_WORDS[check.outcome]}</span> <span class="severity">${check.severity}</span></div>
+<div><span class="badge ${check.outcome}">${nameOutcome(check.outcome)}</span> <span class="severity">${check.severity}</span></div>
 <div><h3>${check.title}</h3><p><code>${check.id}</code></p><p class="quiet">${renderProseHtml(check.why)}</p></div>
 <div><p>${check.detail}</p>${advice}${note}${renderRequestHtml(check)}</div>
 </section>

@@ -57,8 +57,6 @@ export class ReceiverTestUsageError extends Error {
 }
 
 export type ReportedRequest = NonNullable<CheckReport["request"]>;
-/** A question that only a look at the receiver's code can answer. */
-export type ManualCheck = ReceiverReport["manual_checks"][number];
 
 /** Whether a failure of this severity fails the receiver. */
 export function failsReceiver({ severity }: Pick<CheckReport, "severity">, failOn: Severity): boolean {
@@ -99,7 +97,8 @@ export const OPTION_NAMES = {
   },
 } as const satisfies Record<string, OptionNames>;
 
-export const listManualChecks = ({ longMemory }: OptionNames): ManualCheck[] => [
+/** Questions that only a look at the receiver's code can answer. */
+export const listManualChecks = ({ longMemory }: OptionNames): ReceiverReport["manual_checks"] => [
   {
     what: "Whether signatures are compared in constant time",
     how: "Look for crypto.timingSafeEqual (Node), hmac.compare_digest (Python), hash_equals (PHP), hmac.Equal (Go), MessageDigest.isEqual (Java), Rack::Utils.secure_compare or OpenSSL.fixed_length_secure_compare (Ruby) where the header is compared; == or equals is not constant in time.",

@@ -67,7 +67,7 @@ export async function gradeFor(
   };
   let stopped: string | null;
   try {
-    const problem = await session.findConnectionProblem(session.options.patienceMs);
+    const problem = await session.findConnectionProblem();
     stopped = problem === null ? null : `The receiver can't be reached: ${problem}`;
     if (problem !== null)
       reportProblem(REACHABLE, `nothing answers at ${session.options.url.host}: ${problem}`);
@@ -127,8 +127,11 @@ async function runCheck(session: Session, check: Check): Promise<Finding> {
     if (error instanceof ProbeError) {
       return { outcome: "error", detail: error.message, attempt: null, advice: PROBE.advice };
     }
-    const message = error instanceof Error ? error.message : String(error);
-    return { outcome: "error", detail: `the check itself failed: ${message}`, attempt: null };
+    return {
+      outcome: "error",
+      detail: `the check itself failed: ${(error as Error).message}`,
+      attempt: null,
+    };
   }
 }
 
@@ -148,7 +151,7 @@ async function findReasonToStop(
     return `The receiver answers 503 to every delivery since “${check.id}”, for longer than ${session.options.patienceMs / 1000} s (${session.options.names.patience}).`;
   }
   if (!attempts.some(({ result }) => hasNoAnswer(result))) return null;
-  const problem = await session.findConnectionProblem(session.options.patienceMs);
+  const problem = await session.findConnectionProblem();
   return problem === null
     ? null
     : `The receiver has stopped accepting connections during “${check.id}”: ${problem}.`;

@@ -64,7 +64,7 @@ const SLOW_MS = 250;
 /** One run against one receiver: sends requests and records all attempts. */
 export class Session {
   readonly attempts: Attempt[] = [];
-  options: SessionOptions;
+  readonly options: SessionOptions;
   /** Whether genuine deliveries share connections, as the service's do; false once that has failed. */
   reusesConnections = true;
   /** The first delivery that was accepted, and when. */
@@ -136,7 +136,7 @@ export class Session {
       return null;
     } catch (error) {
       if (!(error instanceof ProbeError)) throw error;
-      this.options = { ...this.options, probe: null };
+      this.options.probe = null;
       return error;
     }
   }
@@ -197,9 +197,9 @@ export class Session {
     this.options.probe?.shortenPatience();
   }
 
-  /** Tries to connect to the receiver for `patienceMs`. Returns null if it accepts, otherwise the reason. */
-  async findConnectionProblem(patienceMs: number): Promise<string | null> {
-    const { signal, url, locate, timeoutMs } = this.options;
+  /** Tries to connect to the receiver for as long as its patience lasts. Returns null if it accepts, otherwise the reason. */
+  async findConnectionProblem(): Promise<string | null> {
+    const { signal, url, locate, timeoutMs, patienceMs } = this.options;
     const giveUp = performance.now() + patienceMs;
     for (;;) {
       signal?.throwIfAborted();
@@ -210,7 +210,7 @@ export class Session {
   }
 
   async pause(ms: number): Promise<void> {
-    await wait(ms, undefined, this.options.signal ? { signal: this.options.signal } : {});
+    await wait(ms, undefined, { signal: this.options.signal });
   }
 
   private isGenuine(delivery: TestDelivery): boolean {

@@ -96,12 +96,10 @@ const MAX_SHOWN_BYTES = 10 * 1024 * 1024;
 
 /** A body as it was sent, or forwarded, without its content coding; as it is if it cannot be decoded. */
 export function decodeBody<B extends Uint8Array | string | undefined>(headers: readonly string[], bytes: B) {
-  if (bytes === undefined || typeof bytes === "string") return bytes;
   const coding = findRawHeader(headers, "content-encoding");
-  return coding === undefined
-    ? bytes
-    : (decompress(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), coding, MAX_SHOWN_BYTES) ??
-        bytes);
+  if (bytes === undefined || typeof bytes === "string" || coding === undefined) return bytes;
+  const coded = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return decompress(coded, coding, MAX_SHOWN_BYTES) ?? bytes;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -37,7 +37,7 @@ export interface HarFacts {
 
 const PIECE_BYTES = 1024 * 1024;
 /** Limit for one entry: a file is read piece by piece, but each entry as a whole. */
-const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
+const MAX_ENTRY_MB = 64;
 
 /**
  * Reads an HTTP Archive of any length and calls `onEntry` with one entry after the other, in the file's
@@ -98,11 +98,9 @@ class HarReader {
     this.bytesRead += piece.length;
     const text = this.decode(piece);
     this.parse(() => this.parser.write(text));
-    if (this.bytesRead - this.lastEnd <= MAX_ENTRY_BYTES) return;
-    const maxMegabytes = MAX_ENTRY_BYTES / (1024 * 1024);
-    const entryName = `entry ${this.facts.entries + 1}`;
+    if (this.bytesRead - this.lastEnd <= MAX_ENTRY_MB * 1024 * 1024) return;
     throw new InputError(
-      `${this.file}: ${entryName} is larger than ${maxMegabytes} MB; export it without such a body`,
+      `${this.file}: entry ${this.facts.entries + 1} is larger than ${MAX_ENTRY_MB} MB; export it without such a body`,
     );
   }
 
@@ -128,15 +126,11 @@ class HarReader {
       step();
     } catch {
       if (this.entryError !== undefined) throw this.entryError;
+      if (!this.isArchive) throw new InputError(`${this.file} is not an HTTP Archive, which would be JSON`);
       throw new InputError(
-        this.isArchive ? this.describeCut() : `${this.file} is not an HTTP Archive, which would be JSON`,
+        `${this.file} is cut short or broken after ${this.facts.entries} entries, within its first ${this.bytesRead} bytes; export it again`,
       );
     }
-  }
-
-  private describeCut(): string {
-    const where = `after ${this.facts.entries} entries, within its first ${this.bytesRead} bytes`;
-    return `${this.file} is cut short or broken ${where}; export it again`;
   }
 }
 

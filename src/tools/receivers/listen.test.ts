@@ -1,14 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { sign, toDeliveryHeaders } from "../../engine/webhooks/sign.ts";
-import {
-  createListener,
-  formatDelivery,
-  type Listener,
-  type ListenerOptions,
-  type ReceivedDelivery,
-} from "./listen.ts";
+import { createListener, formatDelivery, type ListenerOptions, type ReceivedDelivery } from "./listen.ts";
 
-const open: Listener[] = [];
+const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const listener of open.splice(0)) await listener.close();
 });

@@ -95,21 +95,15 @@ export interface ListenerOptions {
   onDelivery: (delivery: ReceivedDelivery) => void;
 }
 
-export interface Listener {
-  /** Such as `http://127.0.0.1:4748`; requests to any path below it are answered. */
-  url: string;
-  close(): Promise<void>;
-}
-
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** Maximum number of remembered delivery ids. The next attempt of an evicted one counts as its first. */
 const MAX_REMEMBERED_IDS = 10_000;
 
 /**
- * A webhook receiver in its own process, for `understudy listen`: answers as configured, checks each signature
- * and explains a mismatch. Rejects if the port is taken.
+ * A webhook receiver in its own process, for `understudy listen`: answers requests to any path of its URL as
+ * configured, checks each signature and explains a mismatch. Rejects if the port is taken.
  */
-export async function createListener(options: ListenerOptions): Promise<Listener> {
+export async function createListener(options: ListenerOptions) {
   const { port, host = "127.0.0.1", answers = [200] } = options;
   const attempts = new AttemptCounter();
   let served = 0;

@@ -1,12 +1,6 @@
 import type { CoverageMatrix, CoveredOperation } from "./coverage.ts";
 import { type Html, html, renderHtmlPage } from "./html.ts";
 
-interface Column {
-  key: string;
-  status: number;
-  code: string | null;
-}
-
 const STYLE = `
 :root { --hit: 26 127 55; } @media (prefers-color-scheme: dark) { :root { --hit: 60 170 92; } }
 body { max-width: none; }
@@ -45,6 +39,7 @@ body { max-width: none; }
  */
 export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consoleUrl?: string): string {
   const columns = listColumns(matrix);
+  const heads = columns.map((key) => html`<th scope="col" class="outcome"><span>${key}</span></th>`);
   const maxHits = Math.max(
     1,
     ...matrix.operations.flatMap(({ outcomes }) => outcomes.map(({ hits }) => hits)),
@@ -62,41 +57,34 @@ export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consol
 <li class="quiet">Other: seen without being documented, such as a fault's bare 5xx; 0 is no answer at all</li>
 </ul>
 <div class="map" role="region" aria-label="Operations and their outcomes" tabindex="0"><table>
-<thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${columns.map(renderHeadHtml)}<th scope="col">Other</th></tr></thead>
+<thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${heads}<th scope="col">Other</th></tr></thead>
 <tbody>
 ${matrix.operations.map((row) => renderRowHtml(row, { columns, maxHits, consoleUrl }))}</tbody>
 </table></div>`,
   });
 }
 
-function listColumns({ operations }: CoverageMatrix): Column[] {
-  const columns = new Map<string, Column>();
-  for (const { status, code } of operations.flatMap(({ outcomes }) => outcomes)) {
-    const key = toKey(status, code);
-    columns.set(key, { key, status, code });
-  }
-  return [...columns.values()].sort((a, b) => a.status - b.status || (a.key < b.key ? -1 : 1));
+/** The columns of the map: each status with its code, in the order of the statuses. */
+function listColumns({ operations }: CoverageMatrix): string[] {
+  const statuses = new Map<string, number>();
+  for (const { status, code } of operations.flatMap(({ outcomes }) => outcomes))
+    statuses.set(toKey(status, code), status);
+  const sorted = [...statuses].sort(([a, first], [b, second]) => first - second || (a < b ? -1 : 1));
+  return sorted.map(([key]) => key);
 }
 
 function toKey(status: number, code: string | null): string {
   return code === null && status >= 400 ? `${status} as documented` : `${status} ${code ?? "success"}`;
 }
 
-function renderHeadHtml({ key }: Column): Html {
-  return html`<th scope="col" class="outcome"><span>${key}</span></th>`;
-}
-
 function renderRowHtml(
   row: CoveredOperation,
-  {
-    columns,
-    maxHits,
-    consoleUrl,
-  }: { columns: readonly Column[]; maxHits: number; consoleUrl: string | undefined },
+  about: { columns: readonly string[]; maxHits: number; consoleUrl: string | undefined },
 ): Html {
+  const { columns, maxHits, consoleUrl } = about;
   const hits = new Map(row.outcomes.map((outcome) => [toKey(outcome.status, outcome.code), outcome.hits]));
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
-  const cells = columns.map(({ key }) => renderCellHtml(row, key, { hits: hits.get(key), maxHits }));
+  const cells = columns.map((key) => renderCellHtml(row, key, { hits: hits.get(key), maxHits }));
   const seen = `${row.outcomes.filter((one) => one.hits > 0).length} of ${row.outcomes.length}`;
   const name = row.operation.split(/(?<=[._])/).flatMap((part) => [html`<wbr>`, part]);
   const nameHtml =

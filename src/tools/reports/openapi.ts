@@ -146,11 +146,10 @@ function toErrorSchemaA(operation: AnyOperation, codes: readonly ErrorCode[]): J
 }
 
 function toDetailSchema(name: string, source: DetailSource): JsonObject {
-  if (typeof source === "object") return "always" in source ? { const: source.always } : SENT;
-  if (source === "sent") return SENT;
-  return (
-    (SOURCE_SCHEMAS[source] as Record<string, JsonObject>)[name] ?? (SOURCE_SCHEMAS[source] as JsonObject)
-  );
+  if (typeof source === "object" && "always" in source) return { const: source.always };
+  if (source === "rate") return { type: "integer" };
+  if (source === "now") return { type: "string", format: "date-time" };
+  return source === "input" || source === "spending" ? (NAMED_DETAILS[name] ?? {}) : SENT;
 }
 
 const text = { type: "string" };
@@ -158,19 +157,16 @@ const text = { type: "string" };
 /** A value that the request contains, such as an id of its path; null if a fault refuses a request without it. */
 const SENT = { type: ["string", "null"] };
 
-/** By source: the schema of the detail, or those of several details by their names. */
-const SOURCE_SCHEMAS = {
-  organization: SENT,
+/** The details of sources with several, by name. */
+const NAMED_DETAILS: Readonly<Record<string, JsonObject>> = {
+  field: text,
   // Whatever was sent.
-  input: { field: text, value: {} },
-  rate: { type: "integer" },
-  spending: {
-    scope: { enum: BUDGET_SCOPES },
-    monthly_limit: { type: "number" },
-    current_usage: { type: "number" },
-  },
-  now: { type: "string", format: "date-time" },
+  value: {},
+  scope: { enum: BUDGET_SCOPES },
+  monthly_limit: { type: "number" },
+  current_usage: { type: "number" },
 };
+
 const ERROR_SCHEMAS: JsonObject = {
   ErrorA: {
     type: "object",

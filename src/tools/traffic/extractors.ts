@@ -57,7 +57,8 @@ const extractJob = (world: InferredFixture, job: Fields, organization_id: string
   });
 };
 
-const extractEntries = (world: InferredFixture, list: Items, organization_id: string): void => {
+/** The users who made the entries of a log. */
+const extractAuthors = (world: InferredFixture, list: Items, organization_id: string): void => {
   for (const { user_id, user_name: name, user_email: email } of list)
     world.addUser(user_id, organization_id, { name, email });
 };
@@ -95,7 +96,7 @@ const extractWebhook = (world: InferredFixture, webhook: Fields, organization_id
   });
 };
 
-const extractModels = (world: InferredFixture, body: Fields): void => {
+const extractModels: Extractor = (world, { body }) => {
   for (const model of body["models"] as Items) world.record("models", "key", model);
 };
 
@@ -161,7 +162,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     const list = body["audit_logs"] as Items;
     const assistant = world.record("assistants", "id", { id: params["assistant_id"], organization_id });
     if (list[0] !== undefined) assistant["name"] = list[0]["resource_name"];
-    extractEntries(world, list, organization_id);
+    extractAuthors(world, list, organization_id);
     // A fixture only has the number of entries; the newest one shows the outcome.
     const { query } = sent;
     const isFiltered = ["action", "user_id", "start_date", "end_date"].some(
@@ -174,7 +175,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   },
   "change_logs.list": (world, { body, organization_id }) => {
     const list = body["logs"] as Items;
-    extractEntries(world, list, organization_id);
+    extractAuthors(world, list, organization_id);
     const stored = world.openForOrganization<Fields[]>("dashboard_change_logs", organization_id, () => []);
     const ids = new Set(stored.map(({ id }) => id));
     for (const { user_name: _, user_email: __, ...rest } of list) if (!ids.has(rest["id"])) stored.push(rest);
@@ -247,9 +248,9 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     if (!links.some((one) => one["link_id"] === link_id)) links.push({ link_id, slug: params["slug"] });
   },
   "usage.retrieve_limits": extractUsage,
-  "models.list": (world, { body }) => extractModels(world, body),
-  "models.list_v2": (world, { body }) => extractModels(world, body),
-  "models.list_for_organization": (world, { body }) => extractModels(world, body),
+  "models.list": extractModels,
+  "models.list_v2": extractModels,
+  "models.list_for_organization": extractModels,
   "webhooks.create": (world, { body, organization_id }) =>
     extractWebhook(world, body["data"] as Fields, organization_id),
   "webhooks.list": (world, { body, organization_id }) => {

@@ -44,8 +44,7 @@ export async function inferFixtureFromHar({
   const world = new InferredFixture();
   const dropped: string[] = [];
   let without_body = 0;
-  const { base } = await visitExchanges({ contract, file, target: undefined }, () => ({
-    skip() {},
+  const { base } = await visitExchanges({ contract, file }, () => ({
     visit(exchange) {
       if (exchange.missing?.startsWith("with the body")) without_body += 1;
       collectRecords(world, exchange, dropped);

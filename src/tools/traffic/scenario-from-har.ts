@@ -6,52 +6,16 @@ import { getOrAdd } from "../../engine/maps.ts";
 import type { Contract } from "../verify/contract.ts";
 import { type OperationExchange, visitExchanges } from "../verify/recorded/archive.ts";
 
-/** A scenario as its file has it. */
-interface RecordedScenario {
-  name: string;
-  description: string;
-  rules: object[];
-}
-
 /** How long the answers of one operation took, and how often each error occurred. */
 interface Observation {
   operation: AnyOperation;
   calls: number;
-  waits: WaitSample;
+  waits: number[];
   errors: Map<string, { effect: object; times: number }>;
 }
 
-/** More waits would hardly change an operation's percentiles. */
-const MAX_WAITS = 10_000;
 /** The longest delay that a rule may have. */
 const MAX_DELAY_MS = 3_600_000;
-
-/** A sample of all waits, evenly over the recording, whatever its length. */
-class WaitSample {
-  private readonly waits: number[] = [];
-  private interval = 1;
-  private count = 0;
-
-  add(milliseconds: number): void {
-    if (this.count++ % this.interval !== 0) return;
-    this.waits.push(milliseconds);
-    if (this.waits.length < MAX_WAITS) return;
-    this.interval *= 2;
-    for (let i = 0; i < MAX_WAITS / 2; i++) this.waits[i] = this.waits[2 * i]!;
-    this.waits.length = MAX_WAITS / 2;
-  }
-
-  get isEmpty(): boolean {
-    return this.waits.length === 0;
-  }
-
-  /** Nearest rank; whole milliseconds. */
-  computePercentile(percent: number): number {
-    const sorted = this.waits.toSorted((a, b) => a - b);
-    const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]!;
-    return Math.min(MAX_DELAY_MS, Math.round(value));
-  }
-}
 
 /**
  * Returns the latency percentiles and error shares of each recorded operation as a scenario (interfaces 12).
@@ -65,10 +29,9 @@ export async function inferScenarioFromHar({
   file: string;
   contract: Contract;
   name: string;
-}): Promise<RecordedScenario> {
+}): Promise<{ name: string; description: string; rules: object[] }> {
   const observations = new Map<string, Observation>();
-  const { base, entries } = await visitExchanges({ contract, file, target: undefined }, () => ({
-    skip() {},
+  const { base, entries } = await visitExchanges({ contract, file }, () => ({
     visit: (exchange) => recordCall(observations, exchange),
   }));
   const operations = [...observations.values()].toSorted((a, b) =>
@@ -90,11 +53,11 @@ function recordCall(
   const observation = getOrAdd(observations, operation.id, () => ({
     operation,
     calls: 0,
-    waits: new WaitSample(),
+    waits: [],
     errors: new Map(),
   }));
   observation.calls += 1;
-  if (wait_ms !== undefined) observation.waits.add(wait_ms);
+  if (wait_ms !== undefined) observation.waits.push(wait_ms);
   if (answer.status < 400 || listSuccesses(operation).some(({ status }) => status === answer.status)) return;
   const { key, effect } = findError(operation, answer);
   getOrAdd(observation.errors, key, () => ({ effect, times: 0 })).times += 1;
@@ -113,13 +76,18 @@ function findError(operation: AnyOperation, { status, json }: OperationExchange[
 }
 
 function toLatencyRules({ operation, waits }: Observation): object[] {
-  if (waits.isEmpty) return [];
-  const [p50, p99] = [waits.computePercentile(50), waits.computePercentile(99)];
+  if (waits.length === 0) return [];
+  const sorted = waits.toSorted((a, b) => a - b);
+  /** Nearest rank. */
+  const findPercentile = (percent: number) => {
+    const wait = sorted[Math.ceil((percent / 100) * sorted.length) - 1]!;
+    return `${Math.min(MAX_DELAY_MS, Math.round(wait))}ms`;
+  };
   return [
     {
       id: `${nameRule(operation)}-latency`,
       match: { operation: operation.id },
-      effect: { delay: { p50: `${p50}ms`, p99: `${Math.max(p50, p99)}ms` } },
+      effect: { delay: { p50: findPercentile(50), p99: findPercentile(99) } },
     },
   ];
 }

@@ -2,7 +2,7 @@ import type { Check as AnyCheck } from "../checks/frame.ts";
 import { checkSuccess, hasSucceeded } from "./check-answer.ts";
 import type { Contract } from "./contract.ts";
 import type { Call } from "./exchange.ts";
-import { describeMissing, type KnownObjects, type PathParams } from "./known-objects.ts";
+import type { KnownObjects, PathParams } from "./known-objects.ts";
 import type { CheckFamily, VerifyReport } from "./report.ts";
 import type { Exchange, Target } from "./target.ts";
 import { Verdict } from "./verdict.ts";
@@ -10,14 +10,23 @@ import { Verdict } from "./verdict.ts";
 /** A change made with `--write`, for the report. */
 type ReportedChange = VerifyReport["changes"][number];
 
+/** A success on which further checks build, with the ids in its path. */
+export interface SeenSuccess {
+  params: PathParams;
+  exchange: Exchange;
+}
+
+/** Ends a check that cannot go on; the message says what is missing. */
+export class NotObservable extends Error {}
+
 /** The parts of a run that all its checks share. */
 export interface RunParts {
   readonly contract: Contract;
   readonly target: Target;
   readonly known: KnownObjects;
   readonly changes: ReportedChange[];
-  /** By reading operation: the success on which further checks build, with the ids in its path. */
-  readonly successes: Map<string, { params: PathParams; exchange: Exchange }>;
+  /** By reading operation. */
+  readonly successes: Map<string, SeenSuccess>;
 }
 
 export type Context = ReturnType<typeof createContext>;
@@ -40,17 +49,17 @@ export function createContext(parts: RunParts) {
       return checkSuccess(verdict, exchange) && hasSucceeded(exchange) ? exchange : undefined;
     },
 
-    /** Known ids that belong together; if one is missing, undefined, and reported as not observable. */
-    requireIds<N extends string>(...names: readonly N[]): Record<N, string> | undefined {
+    /** Known ids that belong together. @throws NotObservable if one is missing */
+    requireIds<N extends string>(...names: readonly N[]): Record<N, string> {
       const [ids] = known.combineBindings(names, 1);
-      if (ids === undefined) verdict.notObservable(describeMissing(known, names));
-      return ids as Record<N, string> | undefined;
+      if (ids === undefined) throw new NotObservable(known.describeMissing(names));
+      return ids as Record<N, string>;
     },
 
-    /** A success of the operation; if there was none, undefined, and reported as not observable. */
-    requireSuccess(operation: string): { params: PathParams; exchange: Exchange } | undefined {
+    /** @throws NotObservable if the operation has not succeeded */
+    requireSuccess(operation: string): SeenSuccess {
       const success = successes.get(operation);
-      if (success === undefined) verdict.notObservable(`${operation} has not succeeded`);
+      if (success === undefined) throw new NotObservable(`${operation} has not succeeded`);
       return success;
     },
 
@@ -99,26 +108,21 @@ export interface Check extends AnyCheck<Context, void> {
   observe?: Observation;
 }
 
-export function observeOperation(
-  operation: string,
-  checkExchange: ReturnType<Observation["begin"]>,
-): Observation {
-  return { operation, successes: true, begin: () => checkExchange };
-}
-
-/** A check without its own requests: a live run applies it to one success of the operation. */
+/** A check of the successes of an operation. A live run applies it to one of them, then sends more requests by `tryMore`. */
 export function checkSuccesses(
   operation: string,
   about: Pick<Check, "id" | "section" | "title">,
   checkExchange: ReturnType<Observation["begin"]>,
+  tryMore?: (context: Context, first: SeenSuccess) => Promise<void>,
 ): Check {
   return {
     ...about,
     family: "answers",
-    observe: observeOperation(operation, checkExchange),
-    run(context) {
+    observe: { operation, successes: true, begin: () => checkExchange },
+    async run(context) {
       const first = context.requireSuccess(operation);
-      if (first !== undefined) checkExchange(context.verdict, first.exchange);
+      checkExchange(context.verdict, first.exchange);
+      await tryMore?.(context, first);
     },
   };
 }

@@ -43,9 +43,10 @@ interface OwnObjects {
 export class ObjectNames {
   /** Parameters of reading operations whose ids have no prefix, such as ids of jobs. */
   readonly withoutPrefix: ReadonlySet<string>;
+  /** By prefix of an id: the parameter for which it may be used. */
   private readonly byPrefix = new Map<string, string>();
+  /** By collection or parameter: another parameter, by whose name its objects are known. */
   private readonly mainNames = new Map<string, string>();
-
   /** The names of the objects that paths of own operations name, by parameter or by list. */
   private readonly ownObjects = new Map<string, OwnObjects>();
 
@@ -64,7 +65,7 @@ export class ObjectNames {
       usedParameters.add(mainName);
       this.mainNames.set(name, mainName);
     }
-    const read = operations.filter(isReadOnly).flatMap(listParameters);
+    const read = operations.filter(isReadOnly).flatMap(listPrefixes);
     for (const [name, prefix] of read) {
       // The key determines the organization, not an id in an answer.
       if (prefix !== undefined && main.has(name) && name !== ORGANIZATION) this.byPrefix.set(prefix, name);
@@ -106,7 +107,7 @@ export class ObjectNames {
   /** All parameters of one prefix get the name of the first. */
   private readParameters(operations: readonly AnyOperation[]): ReadonlyMap<string, string | undefined> {
     const main = new Map<string, string | undefined>();
-    for (const [name, prefix] of operations.flatMap(listParameters)) {
+    for (const [name, prefix] of operations.flatMap(listPrefixes)) {
       const mainName =
         prefix === undefined ? undefined : [...main].find(([, otherPrefix]) => otherPrefix === prefix)?.[0];
       if (mainName === undefined) main.set(name, prefix);
@@ -132,7 +133,8 @@ export class ObjectNames {
   }
 }
 
-function listParameters({ params }: AnyOperation): [string, string | undefined][] {
+/** The parameters of an operation's path, each with the prefix of its ids. */
+function listPrefixes({ params }: AnyOperation): [name: string, prefix: string | undefined][] {
   return Object.entries((params?.properties ?? {}) as Record<string, object>).map(([name, schema]) => [
     name,
     getPrefix(schema),

@@ -4,9 +4,8 @@ import { isReading } from "./own-operation.ts";
 
 /** One request. By default it has the key, no query and no body. */
 export interface Call {
-  /** Absent for an undeclared path. */
+  /** Absent for an undeclared path, which gets a GET. */
   operation?: AnyOperation;
-  method?: string;
   /** Instead of the operation's path. */
   path?: string;
   /** Instead of target and path: an upload's URL, which may have another host and takes no credentials. */
@@ -26,11 +25,9 @@ export interface Call {
  * Whether a request cannot change anything: it only reads, or it has neither credentials nor body and names
  * objects that do not exist, so that a service that forgets to check the caller has nothing to change.
  */
-export function changesNothing({ operation, method, credential, body, params, query }: Call): boolean {
-  if (operation === undefined) return (method ?? "GET") === "GET";
-  if (isReading(operation)) return method === undefined || method === operation.method;
+export function changesNothing({ operation, credential, body, params, query }: Call): boolean {
+  if (operation === undefined || isReading(operation)) return true;
   const namesNothing = Object.values(params ?? {}).every(isInventedId) && query === undefined;
-  if (method === "GET" && operation.method !== "GET") return true;
   return credential === "none" && body === undefined && namesNothing;
 }
 

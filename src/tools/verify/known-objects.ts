@@ -54,11 +54,6 @@ export class KnownObjects {
     return this.listCandidates(name)[0];
   }
 
-  /** Why a user names an object for paths of own operations; undefined for another name. */
-  describeOwnName(name: string): string | undefined {
-    return this.names.findOwnName(name) === undefined ? undefined : "no answer lists one";
-  }
-
   isNamed(name: string): boolean {
     return this.givenIds.has(name);
   }
@@ -95,7 +90,18 @@ export class KnownObjects {
 
   /** Why an operation cannot be called, and what the user can do about it. */
   describeMissingFor(operation: AnyOperation): string {
-    return describeMissing(this, [...new Set(this.names.findObjects(operation).values())]);
+    return this.describeMissing([...new Set(this.names.findObjects(operation).values())]);
+  }
+
+  /** Those of the objects that are not known, and how the user can name them. */
+  describeMissing(names: readonly string[]): string {
+    const missing = names.filter((name) => this.listCandidates(name).length === 0);
+    const options = missing.map((name) => {
+      const isOwn = this.names.findOwnName(name) !== undefined;
+      const meaning = USABLE_NAMES[name] ?? (isOwn ? "no answer lists one" : undefined);
+      return meaning === undefined ? name : `--use ${name}=… (${meaning})`;
+    });
+    return `not known: ${options.join(", ")}`;
   }
 
   /** Lists values for all the parameters: first those known to belong together, then any. */
@@ -141,7 +147,7 @@ export function inventParams({ params }: AnyOperation, fixed: PathParams = {}): 
 }
 
 /**
- * The same for an own operation; undefined if a parameter has a form of its own.
+ * The same for an own operation; undefined if a parameter has values, a pattern or a format for which no id can be invented.
  * @param examples existing ids, whose prefixes the invented ones get
  */
 export function inventOwnParams(
@@ -158,23 +164,13 @@ export function inventOwnParams(
   return Object.fromEntries(invented) as PathParams;
 }
 
-/** An id of a parameter's form that no object has; undefined if the form is its own. */
+/** An id of a parameter's form that no object has; undefined if none can be invented. */
 function inventOwnId(schema: Record<string, unknown>, prefix: string): string | undefined {
   const { type, format, pattern, enum: values } = schema;
   if (prefix === "" && (values !== undefined || pattern !== undefined)) return undefined;
   if (type === "integer" || type === "number") return String(2_000_000_000 + Math.floor(Math.random() * 1e8));
   if (format === "uuid") return globalThis.crypto.randomUUID();
   return format === undefined ? inventId(prefix) : undefined;
-}
-
-/** Why an operation cannot be called, and what the user can do about it. */
-export function describeMissing(known: KnownObjects, names: readonly string[]): string {
-  const missing = names.filter((name) => known.listCandidates(name).length === 0);
-  const options = missing.map((name) => {
-    const meaning = USABLE_NAMES[name] ?? known.describeOwnName(name);
-    return meaning === undefined ? name : `--use ${name}=… (${meaning})`;
-  });
-  return `not known: ${options.join(", ")}`;
 }
 
 /** The names that `--use` takes, and their meaning. */

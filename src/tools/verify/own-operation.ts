@@ -39,14 +39,10 @@ export function listParameters(operation: AnyOperation, place: "path" | "query")
       .filter((one) => one["in"] === place)
       .map((one) => {
         const schema = follow(one["schema"]);
-        const [first] = (schema["examples"] ?? []) as unknown[];
-        const shownValue = one["example"] ?? schema["default"] ?? schema["example"] ?? first;
-        const required = one["required"] === true;
+        const example = one["example"] ?? schema["default"] ?? schema["example"];
         return {
-          name: String(one["name"]),
-          schema,
-          required,
-          example: shownValue ?? getFirst(schema["enum"]),
+          ...{ name: String(one["name"]), schema, required: one["required"] === true },
+          example: example ?? getFirst(schema["examples"]) ?? getFirst(schema["enum"]),
         };
       });
   }

@@ -29,22 +29,22 @@ export function checkReceivedDelivery(
   { webhook_id, secret }: { webhook_id: string; secret: string },
 ): void {
   const body = (parseJson(bytes.toString("utf8")).json ?? {}) as Record<string, unknown>;
-  const expectations: Record<string, [actual: unknown, fits: boolean]> = {
-    "content-type": [headers["content-type"], /^application\/json\b/.test(headers["content-type"] ?? "")],
-    "user-agent": [headers["user-agent"], /^\S+-Webhook\/1\.0$/.test(headers["user-agent"] ?? "")],
-  };
-  const expectValue = (name: string, value: unknown, actual: unknown = headers[name]) => {
-    expectations[name] = [actual, actual === value];
-  };
-  expectValue("x-service-event", body["event"]);
-  expectValue("x-service-delivery", body["delivery_id"]);
-  expectValue("x-service-signature", sign(secret, bytes));
-  expectValue("webhook_id", webhook_id, body["webhook_id"]);
   const { event, data, timestamp, delivery_id } = body;
-  expectations["event"] = [event, typeof event === "string"];
-  expectations["data"] = [data, typeof data === "object" && data !== null];
-  expectations["timestamp"] = [timestamp, /^\d{4}-.*Z$/.test(String(timestamp))];
-  expectations["delivery_id"] = [delivery_id, /^del_\w/.test(String(delivery_id))];
-  for (const [name, [actual, fits]] of Object.entries(expectations))
+  const { "content-type": type, "user-agent": agent } = headers;
+  const expectHeader = (name: string, value: unknown) =>
+    [name, headers[name], headers[name] === value] as const;
+  const expectations: (readonly [name: string, actual: unknown, fits: boolean])[] = [
+    ["content-type", type, /^application\/json\b/.test(type ?? "")],
+    ["user-agent", agent, /^\S+-Webhook\/1\.0$/.test(agent ?? "")],
+    expectHeader("x-service-event", event),
+    expectHeader("x-service-delivery", delivery_id),
+    expectHeader("x-service-signature", sign(secret, bytes)),
+    ["webhook_id", body["webhook_id"], body["webhook_id"] === webhook_id],
+    ["event", event, typeof event === "string"],
+    ["data", data, typeof data === "object" && data !== null],
+    ["timestamp", timestamp, /^\d{4}-.*Z$/.test(String(timestamp))],
+    ["delivery_id", delivery_id, /^del_\w/.test(String(delivery_id))],
+  ];
+  for (const [name, actual, fits] of expectations)
     verdict.expect(fits, `a delivery to ${webhook_id} has ${toExcerpt(actual)} as ${name}`);
 }

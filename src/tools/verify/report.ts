@@ -4,7 +4,7 @@ import {
   type CheckOutcome,
   type CheckResult,
   countOutcomes,
-  OUTCOME_WORDS,
+  nameOutcome,
   toJunitCase,
   WORST_FIRST,
 } from "../checks/frame.ts";
@@ -251,7 +251,6 @@ function sortWorstFirst(checks: readonly CheckReport[]): CheckFamily[] {
 }
 
 function renderFamilyHtml(family: CheckFamily, { checks, console }: VerifyReport): Html {
-  // Failures first.
   const checksOfFamily = WORST_FIRST.flatMap((outcome) =>
     checks.filter((one) => one.family === family && one.outcome === outcome),
   );
@@ -278,7 +277,7 @@ function renderRowHtml(check: CheckReport, console: string | null): Html {
   const { outcome, failures, differences, not_observed, notes } = check;
   const findings = [...failures, ...differences.map(formatDifference), ...not_observed, ...notes];
   const paragraphs = findings.map((text) => html`<p class="finding ${outcome}">${text}</p>`);
-  return html`<tr><td><span class="badge ${outcome}">${OUTCOME_WORDS[outcome]}</span></td><td data-head="Section">${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${paragraphs}${renderRequestsHtml(check, console)}</td></tr>\n`;
+  return html`<tr><td><span class="badge ${outcome}">${nameOutcome(outcome)}</span></td><td data-head="Section">${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${paragraphs}${renderRequestsHtml(check, console)}</td></tr>\n`;
 }
 
 /** For an Understudy, each request links to its entry in the console. */

@@ -1,7 +1,7 @@
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { runChecks } from "../checks/frame.ts";
 import { InputError, readBaseUrl } from "../har/har-file.ts";
-import { type Check, createContext, type RunParts } from "./check.ts";
+import { type Check, createContext, NotObservable, type RunParts } from "./check.ts";
 import { listChecks } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsoleUrl } from "./discover-understudy.ts";
@@ -47,50 +47,59 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * @throws InputError, UnusableTargetError. A service's mistakes, or a stopped run, are a report, never an error.
  */
 export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
-  const started = performance.now();
-  const began = new Date();
-  const total = AbortSignal.timeout(Math.min(options.timeoutMs ?? TOTAL_TIMEOUT_MS, MAX_TIMEOUT_MS));
-  const target = new Target({
-    url: readBaseUrl(options.target),
-    key: readKey(options.key),
-    write: options.write,
-    signal: AbortSignal.any([options.signal, total]),
-    timeoutMs: REQUEST_TIMEOUT_MS,
-    wait: options.wait,
-    userAgent: `understudy-verify/${options.version}`,
-  });
-  const run = new Run(options, target);
-  await run.open();
-  const checks = await run.runAll();
-  return {
-    ...{ target: target.options.url, organization_id: run.organization_id, write: options.write },
-    started_at: began.toISOString(),
-    duration_ms: Math.round(performance.now() - started),
-    console: run.console,
-    recorded: null,
-    ...run.toResult(checks),
-  };
+  return new Run(options).run();
 }
 
 class Run {
-  organization_id: string | null = null;
-  console: string | null = null;
   private readonly options: VerifyOptions;
-  private readonly target: Target;
   private readonly parts: RunParts;
   private readonly verdicts: Verdict[] = [];
+  private organization_id: string | null = null;
+  private console: string | null = null;
   private stopped: string | null = null;
 
-  constructor(options: VerifyOptions, target: Target) {
+  constructor(options: VerifyOptions) {
     this.options = options;
-    this.target = target;
-    const { contract, uses } = options;
+    const { contract, uses, write, wait, timeoutMs = TOTAL_TIMEOUT_MS } = options;
+    const total = AbortSignal.timeout(Math.min(timeoutMs, MAX_TIMEOUT_MS));
+    const target = new Target({
+      url: readBaseUrl(options.target),
+      key: readKey(options.key),
+      write,
+      signal: AbortSignal.any([options.signal, total]),
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      wait,
+      userAgent: `understudy-verify/${options.version}`,
+    });
     const known = new KnownObjects(contract.names, uses);
     this.parts = { contract, target, known, changes: [], successes: new Map() };
   }
 
+  async run(): Promise<VerifyReport> {
+    const started = performance.now();
+    const began = new Date();
+    await this.open();
+    const checks = await this.runAll();
+    const summary = summarize(checks);
+    const { target, changes } = this.parts;
+    const { options, organization_id, console, stopped } = this;
+    // A change whose undoing was refused, not one that the API cannot take back.
+    const isLeftChanged = changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
+    const isIncomplete = stopped !== null || isLeftChanged;
+    return {
+      ...{ target: target.options.url, organization_id, write: options.write },
+      started_at: began.toISOString(),
+      duration_ms: Math.round(performance.now() - started),
+      ...{ console, recorded: null },
+      verdict: isIncomplete ? "fail" : decideVerdict(summary, options.strict === true),
+      ...{ stopped, requests: target.exchanges.length, summary, changes },
+      assumptions: countAssumptions(checks, this.verdicts),
+      checks,
+    };
+  }
+
   /** Finds the user of the key; without it nothing can be checked. @throws UnusableTargetError */
-  async open(): Promise<void> {
+  private async open(): Promise<void> {
     const { target, known } = this.parts;
     const first = await this.sendFirstCall();
     const { url, key, signal } = target.options;
@@ -114,7 +123,7 @@ class Run {
 
   private async sendFirstCall(): Promise<Exchange> {
     try {
-      return await this.target.send(this.chooseFirstCall());
+      return await this.parts.target.send(this.chooseFirstCall());
     } catch (error) {
       const reason = this.findReasonToStop(error);
       throw reason === undefined ? error : new UnusableTargetError(reason);
@@ -134,7 +143,7 @@ class Run {
     return withoutParameters ?? calls[0] ?? { path: "/", credential: "none" };
   }
 
-  async runAll(): Promise<CheckReport[]> {
+  private async runAll(): Promise<CheckReport[]> {
     const { contract, write, own = false, onStart, onEnd } = this.options;
     const isSelected = ({ id }: Check) => !own || contract.isOwn(id.slice(0, id.lastIndexOf("/")));
     const { only = isSelected } = this.options;
@@ -143,7 +152,7 @@ class Run {
       listChecks(contract, { write }).filter(only),
       {
         onStart: (check, place) => {
-          from = this.target.exchanges.length;
+          from = this.parts.target.exchanges.length;
           onStart?.(check, place);
         },
         onEnd,
@@ -167,10 +176,12 @@ class Run {
       await check.run(context);
     } catch (error) {
       const stopped = this.findReasonToStop(error);
-      if (stopped !== undefined) {
+      if (error instanceof NotObservable) verdict.notObservable(error.message);
+      else if (stopped === undefined) recordUnreadable(verdict, check, error);
+      else {
         this.stopped = stopped;
         verdict.notObservable(`not finished: ${stopped}`);
-      } else recordUnreadable(verdict, check, error);
+      }
     }
     return verdict;
   }
@@ -178,7 +189,7 @@ class Run {
   private findReasonToStop(error: unknown): string | undefined {
     if (error instanceof RunStopped) return error.message;
     if (this.options.signal.aborted) return "interrupted";
-    return this.target.options.signal.aborted ? "the whole run took too long" : undefined;
+    return this.parts.target.options.signal.aborted ? "the whole run took too long" : undefined;
   }
 
   private report(
@@ -189,27 +200,10 @@ class Run {
     this.verdicts.push(verdict);
     // A service may repeat the key in an answer, and reports are shared.
     return toCheckReport(check, verdict, {
-      redact: (text) => text.replaceAll(this.target.options.key, "[key]"),
+      redact: (text) => text.replaceAll(this.parts.target.options.key, "[key]"),
       durationMs,
-      requests: this.target.exchanges.slice(from).map(toSentRequest),
+      requests: this.parts.target.exchanges.slice(from).map(toSentRequest),
     });
-  }
-
-  toResult(checks: CheckReport[]) {
-    const summary = summarize(checks);
-    const { changes } = this.parts;
-    // A change whose undoing was refused, not one that the API cannot take back.
-    const isLeftChanged = changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
-    const isIncomplete = this.stopped !== null || isLeftChanged;
-    return {
-      verdict: isIncomplete ? ("fail" as const) : decideVerdict(summary, this.options.strict === true),
-      stopped: this.stopped,
-      requests: this.target.exchanges.length,
-      summary,
-      changes,
-      assumptions: countAssumptions(checks, this.verdicts),
-      checks,
-    };
   }
 }
 
@@ -219,12 +213,7 @@ export function recordUnreadable(
   { section }: Pick<Check, "section">,
   error: unknown,
 ): void {
-  const isShapeError = error instanceof TypeError;
-  const message = isShapeError
-    ? "it has another form"
-    : error instanceof Error
-      ? error.message
-      : String(error);
+  const message = error instanceof TypeError ? "it has another form" : (error as Error).message;
   const gap = section.startsWith("G") ? section : undefined;
   verdict.expect(false, `an answer could not be read: ${message}`, gap);
 }

@@ -73,7 +73,7 @@ export class Target {
    */
   async send(call: Call): Promise<Exchange> {
     if (!this.options.write && !changesNothing(call)) {
-      throw new Error(`without --write nothing may be changed: ${call.operation?.id ?? call.path}`);
+      throw new Error(`without --write nothing may be changed: ${call.operation!.id}`);
     }
     const authenticated = call.url === undefined && (call.credential ?? "key") === "key";
     for (let waits = 0; ; waits++) {
@@ -112,29 +112,19 @@ export class Target {
 
   private async sendOnce(call: Call, authenticated: boolean): Promise<Exchange> {
     const { operation } = call;
-    const method = call.method ?? operation?.method ?? "GET";
+    const method = operation?.method ?? "GET";
     const path = toPath(call);
     const stop = this.getSignal();
     stop.throwIfAborted();
     const abort = new AbortController();
     const ownSignals = [abort.signal, AbortSignal.timeout(this.options.timeoutMs)];
-    // A request that changes something is never aborted: without its answer the change could not be undone.
+    // A request that changes something goes on if the run is stopped: without its answer the change could not be undone.
     const signal = AbortSignal.any(changesNothing(call) ? [stop, ...ownSignals] : ownSignals);
-    const request = {
-      operation,
-      method,
-      path: call.url === undefined ? path : path.split("?")[0]!,
-      authenticated,
-      sent: toSent(call, this.makeHeaders(call)),
-    };
+    const headers = this.makeHeaders(call);
+    const request = { operation, method, path, authenticated, sent: toSent(call, headers) };
+    const init: RequestInit = { method, redirect: "manual", signal, headers, body: toBody(call) };
     try {
-      const response = await fetch(call.url ?? this.options.url + path, {
-        method,
-        redirect: "manual",
-        signal,
-        headers: this.makeHeaders(call),
-        body: toBody(call),
-      });
+      const response = await fetch(call.url ?? this.options.url + path, init);
       const answer = call.firstEvents ? await readFirstEvents(response) : await readAnswer(response);
       return { ...request, ...answer };
     } catch (error) {
@@ -159,7 +149,7 @@ export class Target {
 function toSent({ params = {}, query = {}, body }: Call, headers: Record<string, string>): SentRequestParts {
   return {
     params,
-    query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
+    query: Object.fromEntries(toTexts(query)),
     body: isRaw(body) ? undefined : body,
     headers: new Headers(headers),
   };
@@ -174,10 +164,11 @@ function toPath({ operation, path, url, params = {}, query }: Call): string {
     return encodeURIComponent(value);
   });
   if (query === undefined) return filled;
-  const search = new URLSearchParams(
-    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-  );
-  return `${filled}?${search}`;
+  return `${filled}?${new URLSearchParams(toTexts(query))}`;
+}
+
+function toTexts(query: NonNullable<Call["query"]>): [name: string, value: string][] {
+  return Object.entries(query).map(([name, value]) => [name, String(value)]);
 }
 
 function isRaw(body: unknown): body is string | Uint8Array | FormData {

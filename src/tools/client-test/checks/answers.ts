@@ -4,49 +4,41 @@ import {
   type ClientRun,
   describeRequest,
   failed,
+  findHeader,
   findHit,
-  findTarget,
+  hitFirstGet,
   isBrokenBy,
   isEndCausedBy,
   isRead,
   isSame,
+  listAfter,
   makeRule,
   notObservable,
   passed,
 } from "../client-check.ts";
 
 const NEVER_ENDS = "the client does not end by itself, so a hang cannot be seen";
-const NO_READ = "the client made no successful GET";
 
 const givesUpOnSilence: ClientCheck = {
   id: "gives-up-on-silence",
   title: "does not wait for ever if there is no answer",
   severity: "error",
   advice: "Give every request a time limit, such as ten seconds, and end it when the limit has passed.",
-  stage: breakOnce({ wire: "hang" }),
+  stage: hitFirstGet({ wire: "hang" }),
   readsEnd: true,
   read({ run, baseline }) {
     const isSilent = (entry: JournalEntry) =>
       isBrokenBy(entry, "hang") || (entry.status === 0 && entry.fault!.delay_ms > 0);
     const hit = findHit(run, isSilent);
     if (hit === undefined) return notObservable("the request that was to get no answer was not sent");
-    const { end, requests } = run;
-    const wentOn = requests.some(({ sequence }) => sequence > hit.sequence);
+    const { end } = run;
+    const wentOn = listAfter(run, hit).length > 0;
     if (end.how !== "timed out" || wentOn) return passed("it gave up, and went on or ended", [hit]);
     return baseline.end.how === "timed out"
       ? notObservable(NEVER_ENDS)
       : failed(`it was still waiting for ${describeRequest(hit)} when the time ran out`, [hit]);
   },
 };
-
-function breakOnce(effect: NonNullable<RuleDefinition["effect"]>) {
-  return {
-    rules(baseline: ClientRun) {
-      const target = findTarget(baseline, isRead);
-      return target === undefined ? NO_READ : [makeRule(target, { times: 1, effect })];
-    },
-  };
-}
 
 const BROKEN_ANSWERS = [
   [
@@ -70,7 +62,7 @@ function makeHtmlAnswer() {
 }
 
 function isHtmlAnswer({ status, fault, response }: JournalEntry): boolean {
-  const type = response.headers.find(({ name }) => name.toLowerCase() === "content-type")?.value;
+  const type = findHeader(response.headers, "content-type");
   return status === 200 && fault?.replaced === "response" && type !== undefined && !type.includes("json");
 }
 
@@ -80,7 +72,7 @@ const brokenBodies = BROKEN_ANSWERS.map(
     title: `ends in an error, and not in silence, after ${description}`,
     severity: "error",
     advice: `Treat ${description} as a failed request: show an error or try again, and stop waiting.`,
-    stage: breakOnce(effect),
+    stage: hitFirstGet(effect),
     readsEnd: true,
     read(context) {
       const { run, baseline } = context;
@@ -94,8 +86,7 @@ const brokenBodies = BROKEN_ANSWERS.map(
           ? notObservable(NEVER_ENDS)
           : failed(`it did not end after ${description}`, [hit]);
       }
-      const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
-      const retry = later.find((one) => isSame(one, hit));
+      const retry = listAfter(run, hit).find((one) => isSame(one, hit));
       if (retry !== undefined) return passed("it tried again", [hit, retry]);
       if (how === "failed") return passed("it ended with an error", [hit]);
       return notObservable("it ended well; whether the user saw an error cannot be seen here");
@@ -193,10 +184,8 @@ function isPlainJson({ status, response }: JournalEntry): boolean {
 function toNewerAnswer(entry: JournalEntry, change: (body: unknown) => unknown): RuleDefinition {
   const query = Object.fromEntries(new URLSearchParams(entry.request.query));
   const headers = { "X-Deprecated-Soon": "no", "Content-Type": "application/json; charset=utf-8" };
-  const { match, ...rule } = makeRule(entry, {
-    effect: { status: entry.status, headers, body: change(entry.response.body) },
-  });
-  return { ...rule, match: { ...match, query } };
+  const body = change(entry.response.body);
+  return makeRule(entry, { effect: { status: entry.status, headers, body } }, { query });
 }
 
 function addFields(value: unknown): unknown {

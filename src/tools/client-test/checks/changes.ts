@@ -3,16 +3,25 @@ import {
   type ClientCheck,
   describeRequest,
   failed,
+  findHeader,
   findHit,
   findTarget,
+  hitRequest,
   isSame,
+  listAfter,
   makeRule,
   notObservable,
   passed,
 } from "../client-check.ts";
 
-const getHeader = (entry: JournalEntry, name: string) =>
-  entry.request.headers.find((header) => header.name.toLowerCase() === name)?.value;
+const getHeader = (entry: JournalEntry, name: string) => findHeader(entry.request.headers, name);
+
+/** The request takes effect, and its answer gets lost. */
+const LOSE_ANSWER = { times: 1, phase: "after", effect: { wire: "reset" } } as const;
+
+/** A second upload URL does no harm. */
+const isChange = ({ method, operation }: JournalEntry) =>
+  method === "POST" && !operation?.includes("upload_url");
 
 /** The changes of a lost answer happened; the client cannot know. */
 const noBlindRepeat: ClientCheck = {
@@ -21,22 +30,17 @@ const noBlindRepeat: ClientCheck = {
   severity: "error",
   advice:
     "A lost answer does not mean a lost change. Before you send a POST again, read whether it took effect, or send it with the same idempotency key.",
-  stage: {
-    rules(baseline) {
-      // A second upload URL does no harm.
-      const isChange = ({ method, operation }: JournalEntry) =>
-        method === "POST" && !operation?.includes("upload_url");
-      const target = findTarget(baseline, isChange);
-      if (target === undefined) return "the client made no successful POST";
-      return [makeRule(target, { times: 1, phase: "after", effect: { wire: "reset" } })];
-    },
-  },
+  stage: hitRequest(
+    (baseline) => findTarget(baseline, isChange),
+    LOSE_ANSWER,
+    "the client made no successful POST",
+  ),
   read({ run }) {
     const isLost = ({ method, history, fault }: JournalEntry) =>
       method === "POST" && history !== null && fault?.replaced !== "nothing";
     const hit = findHit(run, isLost);
     if (hit === undefined) return notObservable("the POST whose answer was to get lost was not sent");
-    const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
+    const later = listAfter(run, hit);
     const at = later.findIndex((one) => isSame(one, hit));
     if (at < 0) return passed(`it did not send ${describeRequest(hit)} again`, [hit]);
     const repeat = later[at]!;
@@ -76,16 +80,15 @@ const resumesUploads: ClientCheck = {
         (entry) => isUploadPart(entry) && entry.status > 0 && !isStatusQuery(entry),
       );
       if (target === undefined) return "the client uploaded nothing by PUT";
-      const { match, ...rule } = makeRule(target, { times: 1, phase: "after", effect: { wire: "reset" } });
       const range = getHeader(target, "content-range");
       // A probe of the upload has the same path, but another range.
-      return [{ ...rule, match: { ...match, header: { "content-range": range ?? null } } }];
+      return [makeRule(target, LOSE_ANSWER, { header: { "content-range": range ?? null } })];
     },
   },
   read({ run }) {
     const hit = findHit(run, (entry) => isUploadPart(entry) && !isStatusQuery(entry) && entry.status === 0);
     if (hit === undefined) return notObservable("the upload whose answer was to get lost was not sent");
-    const next = run.requests.find((one) => one.sequence > hit.sequence && isUploadPart(one));
+    const next = listAfter(run, hit).find(isUploadPart);
     if (next === undefined) return notObservable("it did not go on with the upload");
     if (getRange(next) === "" && Number(getHeader(next, "content-length")) <= MIN_CHUNK_BYTES)
       return notObservable("it sent a small upload again in one piece, as it may");

@@ -11,6 +11,7 @@ import {
   isRead,
   isTokenRequest,
   makeRule,
+  NO_GET,
   notObservable,
   passed,
   usesToken,
@@ -33,7 +34,7 @@ const oneRefresh: ClientCheck = {
       if (target === undefined) return "the client made no request with a token";
       // The token has expired by the time at which this request is answered.
       const delay = (TOKEN_LIFETIME_S + 0.3) * 1000;
-      return [{ ...makeRule(target, { times: 1, effect: { delay } }) }];
+      return [makeRule(target, { times: 1, effect: { delay } })];
     },
   },
   read({ run }) {
@@ -46,19 +47,15 @@ const oneRefresh: ClientCheck = {
     if (refreshes.length === 0) return notObservable("it did not refresh the token after 401");
     // A refreshed token lives as shortly: only refreshes within its life are too many.
     const life = TOKEN_LIFETIME_S * 1000 * 0.8;
-    const surplus = refreshes.filter(
-      (entry, at) =>
-        at > 0 &&
-        refreshes
-          .slice(0, at)
-          .some(
-            (before) => before.principal === entry.principal && getArrival(entry) - getArrival(before) < life,
-          ),
-    );
+    const isTooSoon = (entry: JournalEntry, at: number) =>
+      refreshes
+        .slice(0, at)
+        .some(
+          (before) => before.principal === entry.principal && getArrival(entry) - getArrival(before) < life,
+        );
     const finding = `${pluralize(refreshes.length, "refresh", "refreshes")} for ${pluralize(refused.length, "request")} with the expired token`;
-    return surplus.length > 0
-      ? failed(finding, [first, ...refreshes])
-      : passed(finding, [first, ...refreshes]);
+    const evidence = [first, ...refreshes];
+    return refreshes.some(isTooSoon) ? failed(finding, evidence) : passed(finding, evidence);
   },
 };
 
@@ -93,14 +90,12 @@ const noKeyElsewhere: ClientCheck = {
   advice:
     "Follow a redirect to another origin without the key, or not at all: HTTP libraries drop Authorization there, but no header of your own.",
   stage: {
-    async prepare(sandbox) {
-      const { url } = await sandbox.receivers.add({ answers: [200] });
-      return toOtherHost(url);
-    },
-    rules(baseline) {
+    async rules(baseline, sandbox) {
       const target = findTarget(baseline, isRead);
-      if (target === undefined) return "the client made no successful GET";
-      return [makeRule(target, { times: 1, effect: { status: 307, headers: { Location: "$STAGED" } } })];
+      if (target === undefined) return NO_GET;
+      const { url } = await sandbox.receivers.add({ answers: [200] });
+      const headers = { Location: toOtherHost(url) };
+      return [makeRule(target, { times: 1, effect: { status: 307, headers } })];
     },
     async collect(sandbox) {
       const { items } = await sandbox.receivers.list();

@@ -3,14 +3,12 @@ import {
   type ClientCheck,
   describeRequest,
   failed,
+  findHeader,
   isRead,
   isSame,
   notObservable,
   passed,
 } from "../client-check.ts";
-
-const hasHeader = (headers: JournalEntry["request"]["headers"], lowerCaseName: string) =>
-  headers.some(({ name }) => name.toLowerCase() === lowerCaseName);
 
 const usesEtags: ClientCheck = {
   id: "uses-etags",
@@ -19,14 +17,15 @@ const usesEtags: ClientCheck = {
   advice: "Keep the ETag with the answer, and send it as If-None-Match; a 304 costs neither side the body.",
   read({ baseline }) {
     const { requests } = baseline;
-    const repeats = requests.flatMap((entry) => {
-      if (!isRead(entry)) return [];
+    const repeats = requests.filter((entry) => {
       const before = requests.find((one) => one.sequence < entry.sequence && isSame(one, entry));
-      return before !== undefined && hasHeader(before.response.headers, "etag") ? [entry] : [];
+      return isRead(entry) && findHeader(before?.response.headers ?? [], "etag") !== undefined;
     });
     const [first] = repeats;
     if (first === undefined) return notObservable("the client read nothing twice that has an ETag");
-    const withoutEtag = repeats.filter(({ request }) => !hasHeader(request.headers, "if-none-match"));
+    const withoutEtag = repeats.filter(
+      ({ request }) => findHeader(request.headers, "if-none-match") === undefined,
+    );
     return withoutEtag.length > 0
       ? failed(`it read ${describeRequest(withoutEtag[0]!)} again without If-None-Match`, withoutEtag)
       : passed("it sent If-None-Match", repeats);

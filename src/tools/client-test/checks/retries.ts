@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../../../types/control-api.ts";
+import type { JournalEntry, RuleDefinition } from "../../../../types/control-api.ts";
 import { pluralize } from "../../../engine/contract/text.ts";
 import {
   type ClientCheck,
@@ -6,15 +6,17 @@ import {
   type ClientRun,
   describeRequest,
   failed,
+  findHeader,
   findHit,
   findTarget,
   formatSeconds,
   getArrival,
+  hitRequest,
   isEndCausedBy,
   isRead,
   isSame,
   isTokenRequest,
-  makeRule,
+  listAfter,
   measurePause,
   notObservable,
   passed,
@@ -32,14 +34,9 @@ const RETRY_AFTER_S = 2;
 
 const findReadOrAny = (run: ClientRun) => findTarget(run, isRead) ?? findTarget(run);
 
-const RATE_LIMITED: Stage = {
-  rules(baseline) {
-    const target = findReadOrAny(baseline);
-    if (target === undefined) return NO_TARGET;
-    const headers = { "Retry-After": RETRY_AFTER_S };
-    return [makeRule(target, { times: 1, effect: { error: "RATE_LIMIT_EXCEEDED!", headers } })];
-  },
-};
+/** A stage that hits the client's first successful GET; if it made none, its first successful request. */
+const hitReadOrAny = (rule: Omit<RuleDefinition, "match">): Stage =>
+  hitRequest(findReadOrAny, rule, NO_TARGET);
 
 const honoursRetryAfter: ClientCheck = {
   id: "honours-retry-after",
@@ -47,7 +44,10 @@ const honoursRetryAfter: ClientCheck = {
   severity: "error",
   advice:
     "After 429 or 503 read Retry-After (seconds or a date), and send nothing to the same endpoint before it has passed.",
-  stage: RATE_LIMITED,
+  stage: hitReadOrAny({
+    times: 1,
+    effect: { error: "RATE_LIMIT_EXCEEDED!", headers: { "Retry-After": RETRY_AFTER_S } },
+  }),
   readsTime: true,
   read({ run }) {
     const hits = run.requests.filter((entry) => run.isHit(entry) && readRetryAfter(entry) !== undefined);
@@ -71,17 +71,12 @@ const honoursRetryAfter: ClientCheck = {
 
 /** Milliseconds; undefined if the answer does not say. */
 function readRetryAfter({ response, at }: JournalEntry): number | undefined {
-  const value = response.headers.find(({ name }) => name.toLowerCase() === "retry-after")?.value;
+  const value = findHeader(response.headers, "retry-after");
   if (value === undefined) return undefined;
   return /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.parse(at);
 }
 
-const OUTAGE: Stage = {
-  rules(baseline) {
-    const target = findReadOrAny(baseline);
-    return target === undefined ? NO_TARGET : [makeRule(target, { effect: { status: 503 } })];
-  },
-};
+const OUTAGE = hitReadOrAny({ effect: { status: 503 } });
 
 const MAX_ATTEMPTS = 10;
 
@@ -98,7 +93,8 @@ const boundedRetries: ClientCheck = {
     const [first] = attempts;
     if (first === undefined) return notObservable("the client did not call the endpoint that was down");
     if (attempts.length === 1) return passed("it does not retry a 503", attempts);
-    const finding = `it sent ${describeRequest(first)} ${attempts.length} times in ${formatSeconds(measureSpan(attempts))}`;
+    const span = getArrival(attempts.at(-1)!) - getArrival(first);
+    const finding = `it sent ${describeRequest(first)} ${attempts.length} times in ${formatSeconds(span)}`;
     if (attempts.length > MAX_ATTEMPTS) return failed(finding, attempts);
     const isHanging = run.end.how === "timed out" && baseline.end.how !== "timed out";
     return isHanging && isEndCausedBy(context, first, isRetryable)
@@ -179,35 +175,28 @@ function listAttempts(run: ClientRun, hasFailed: (entry: JournalEntry) => boolea
 /** Whether a retry makes sense; without an answer the status is 0. */
 const isRetryable = ({ status }: JournalEntry) => status === 0 || status === 429 || status >= 500;
 
-function listAfter({ requests }: ClientRun, { sequence }: JournalEntry): JournalEntry[] {
-  return requests.filter((one) => one.sequence > sequence);
-}
-
-function measureSpan(attempts: readonly JournalEntry[]): number {
-  return getArrival(attempts.at(-1)!) - getArrival(attempts[0]!);
-}
-
-/** Refusals that the same request gets again and again, and which requests can get each; undefined: all. */
-const PERMANENT_REFUSALS = [
-  [400, "INVALID_JSON!", (entry: JournalEntry) => !isRead(entry)],
-  [403, "INSUFFICIENT_PERMISSIONS!", undefined],
-  [404, "RESOURCE_NOT_FOUND!", undefined],
-  [422, "INVALID_INPUT!", undefined],
-] as const;
+/** Refusals that the same request gets again and again. */
+const PERMANENT_REFUSALS: readonly (readonly [status: number, Stage])[] = [
+  [
+    400,
+    hitRequest(
+      (baseline) => findTarget(baseline, (entry) => !isRead(entry)),
+      { effect: { error: "INVALID_JSON!" } },
+      "the client made no successful request other than GET",
+    ),
+  ],
+  [403, hitReadOrAny({ effect: { error: "INSUFFICIENT_PERMISSIONS!" } })],
+  [404, hitReadOrAny({ effect: { error: "RESOURCE_NOT_FOUND!" } })],
+  [422, hitReadOrAny({ effect: { error: "INVALID_INPUT!" } })],
+];
 
 const permanentRefusals = PERMANENT_REFUSALS.map(
-  ([status, error, accepts]): ClientCheck => ({
+  ([status, stage]): ClientCheck => ({
     id: `no-retry-of-${status}`,
     title: `does not send a request again that got ${status}`,
     severity: "error",
     advice: `A ${status} stays a ${status}: show the error, and send the request again only once it was changed.`,
-    stage: {
-      rules(baseline) {
-        const target = accepts === undefined ? findReadOrAny(baseline) : findTarget(baseline, accepts);
-        if (target !== undefined) return [makeRule(target, { effect: { error } })];
-        return accepts === undefined ? NO_TARGET : "the client made no successful request other than GET";
-      },
-    },
+    stage,
     read: (context) => readRefusals(context, status),
   }),
 );
@@ -218,23 +207,16 @@ const noRetryOf401: ClientCheck = {
   severity: "error",
   advice:
     "After a 401 get new credentials once, and send the request again once. If that gets 401 too, show the error: more tokens will not help.",
-  stage: {
-    rules(baseline) {
-      const target = findTarget(baseline, usesToken) ?? findReadOrAny(baseline);
-      return target === undefined
-        ? NO_TARGET
-        : [makeRule(target, { effect: { error: "AUTHENTICATION_REQUIRED!" } })];
-    },
-  },
+  stage: hitRequest(
+    (baseline) => findTarget(baseline, usesToken) ?? findReadOrAny(baseline),
+    { effect: { error: "AUTHENTICATION_REQUIRED!" } },
+    NO_TARGET,
+  ),
   read(context) {
-    const { requests } = context.run;
     const hit = findHit(context.run, ({ status }) => status === 401);
+    const tokenRequests = hit === undefined ? [] : listAfter(context.run, hit).filter(isTokenRequest);
     // A token can be refreshed, and if that does not help exchanged; a key may be read again from where it is stored.
-    const ways = new Set(
-      requests
-        .filter((entry) => hit !== undefined && entry.sequence > hit.sequence && isTokenRequest(entry))
-        .map(({ operation }) => operation),
-    );
+    const ways = new Set(tokenRequests.map(({ operation }) => operation));
     return readRefusals(context, 401, Math.max(1, ways.size));
   },
 };

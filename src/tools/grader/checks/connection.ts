@@ -14,9 +14,8 @@ import type { Attempt, Session } from "../session.ts";
 
 // Connections, methods, and statuses that the service treats in a special way.
 
-/** Deliveries in a row over one connection; and how often one must break before it is not an accident of timing. */
+/** Deliveries in a row over one connection. */
 const DELIVERIES_IN_A_ROW = 8;
-const MIN_BREAKS = 2;
 
 export const connectionReuse: Check = {
   id: "connection-reuse",
@@ -38,9 +37,9 @@ export const connectionReuse: Check = {
   async run(session) {
     let reused = 0;
     let broken: Attempt | null = null;
-    for (let sent = 0, breaks = 0; sent < DELIVERIES_IN_A_ROW; sent += 1) {
+    for (let sent = 0; sent < DELIVERIES_IN_A_ROW; sent += 1) {
       // Two deliveries to a slow receiver show that it keeps no connection, and four that every second one breaks.
-      if (session.isSlow && sent === (reused === 0 && broken === null ? MIN_BREAKS : 2 * MIN_BREAKS)) break;
+      if (session.isSlow && sent === (reused === 0 && broken === null ? 2 : 4)) break;
       const delivery = session.makeDelivery();
       const attempt = await session.deliverOnce(delivery, { reuse: true });
       if (isDeferred(attempt)) return explainEarlyEnd(attempt, { sent, reused, isBroken: broken !== null });
@@ -53,14 +52,15 @@ export const connectionReuse: Check = {
       if (!isAccepted(fresh))
         return notObservable(`also over a new connection the receiver ${describeResult(fresh)}`, fresh);
       if (!attempt.result.reused) continue;
+      if (broken !== null) {
+        session.reusesConnections = false;
+        return failed(
+          `twice a delivery failed over a connection that the receiver had offered to keep: it ${describeResult(attempt)}; over a new connection each was accepted. From here on every delivery gets a new connection`,
+          attempt,
+        );
+      }
+      // Once may be an accident of timing.
       broken = attempt;
-      breaks += 1;
-      if (breaks < MIN_BREAKS) continue;
-      session.reusesConnections = false;
-      return failed(
-        `twice a delivery failed over a connection that the receiver had offered to keep: it ${describeResult(broken)}; over a new connection each was accepted. From here on every delivery gets a new connection`,
-        broken,
-      );
     }
     const last = session.attempts.at(-1)!;
     if (reused === 0 && broken === null) return passed("it keeps no connections, and says so", last);

@@ -17,7 +17,11 @@ export function createSignedCase(
   return { label, change: (test) => ({ signature: write(test.signature, test) }) };
 }
 
-const markCovered = (one: Case): Case => ({ ...one, isCovered: true });
+/** The same for a case whose problems another case finds too. */
+const createCoveredCase: typeof createSignedCase = (label, write) => ({
+  ...createSignedCase(label, write),
+  isCovered: true,
+});
 
 /** A check of signatures that are wrong in one way; the fix is the same if the receiver throws an exception. */
 function defineSignatureCheck(
@@ -56,14 +60,10 @@ export const signatureTruncated = defineSignatureCheck({
   advice:
     "Compare whole values, and check that lengths are equal before a constant-time comparison that requires it.",
   cases: [
-    markCovered(
-      createSignedCase("the first eight digits of the digest", (signature) =>
-        signature.slice(0, DIGEST_START + 8),
-      ),
+    createCoveredCase("the first eight digits of the digest", (signature) =>
+      signature.slice(0, DIGEST_START + 8),
     ),
-    markCovered(
-      createSignedCase("the first half of the digest", (signature) => signature.slice(0, DIGEST_START + 32)),
-    ),
+    createCoveredCase("the first half of the digest", (signature) => signature.slice(0, DIGEST_START + 32)),
     createSignedCase("the second half of the digest alone", (signature) => signature.slice(-32)),
     createSignedCase("the digest without its last character", (signature) => signature.slice(0, -1)),
   ],
@@ -93,7 +93,7 @@ export const signaturePrefix = defineSignatureCheck({
   why: "If only the first digits are compared, an attacker guesses these few and signs any body.",
   advice: "Compare all 64 digits, or all 32 bytes; never cut a digest to a length before comparing.",
   cases: [
-    ...[8, 16, 32].map((digits) => markCovered(createPartlyRightCase(digits))),
+    ...[8, 16, 32].map((digits) => ({ ...createPartlyRightCase(digits), isCovered: true })),
     createPartlyRightCase(48),
   ],
 });
@@ -165,9 +165,7 @@ export const signatureSurrounded = defineSignatureCheck({
     "Compare the whole header value with the whole expected one: no startsWith, no includes, no cutting to length, no list of values.",
   cases: [
     createSignedCase("two more hex digits after the right digest", (signature) => `${signature}00`),
-    markCovered(
-      createSignedCase("the right digest twice", (signature) => signature + signature.slice(DIGEST_START)),
-    ),
+    createCoveredCase("the right digest twice", (signature) => signature + signature.slice(DIGEST_START)),
     createSignedCase(
       "two more hex digits before the right digest",
       (signature) => `sha256=00${signature.slice(DIGEST_START)}`,

@@ -2,12 +2,12 @@ import { CATALOGUE } from "../../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../../engine/contract/operation.ts";
 import { findAssumedEndpoint } from "../../../engine/contract/provenance.ts";
 import { pluralize } from "../../../engine/contract/text.ts";
-import type { Check, Context } from "../check.ts";
+import type { Check, Context, SeenSuccess } from "../check.ts";
 import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import type { Call } from "../exchange.ts";
-import { listParameterNames, type PathParams } from "../known-objects.ts";
+import { listParameterNames } from "../known-objects.ts";
 import { findItems, isReading, readNeededQuery } from "../own-operation.ts";
 import type { Exchange } from "../target.ts";
 
@@ -65,7 +65,7 @@ async function checkAnswer(context: Context, operation: AnyOperation): Promise<v
   if ("missing" in needed)
     return verdict.notObservable(`its declaration shows no value for ${needed.missing}, which it needs`);
   let last: Exchange | undefined;
-  let best: { params: PathParams; exchange: Exchange } | undefined;
+  let best: SeenSuccess | undefined;
   for (const params of bindings) {
     last = await requestAnswer(context, operation, { params, query: needed.query });
     if (hasSucceeded(last)) {
@@ -120,7 +120,6 @@ function mayDependOnObject(operation: AnyOperation, { status }: Exchange): boole
 async function checkAnnouncedOperation(context: Context, operation: AnyOperation): Promise<void> {
   const { target, verdict } = context;
   const params = context.requireIds("organization_id");
-  if (params === undefined) return;
   const exchange = await target.send({ operation, params });
   const gap = findAssumedEndpoint(operation);
   if (exchange.status === 404) checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap });

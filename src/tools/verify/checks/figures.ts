@@ -1,4 +1,4 @@
-import { type Check, checkSuccesses, observeOperation } from "../check.ts";
+import { type Check, checkSuccesses } from "../check.ts";
 import { toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -13,7 +13,7 @@ interface Figures {
 
 /** Figures have two decimals, and are classified before rounding. */
 const ROUNDING = 0.01;
-const WORST_FIRST = ["exceeded", "warning", "ok", "no_limit"];
+const WORST_STATUS_FIRST = ["exceeded", "warning", "ok", "no_limit"];
 
 function checkFigures(verdict: Verdict, name: string, figures: Figures): void {
   const { monthly_limit, current_usage, utilization_percentage: utilization, status } = figures;
@@ -57,24 +57,22 @@ function checkUsage(verdict: Verdict, { json: body }: Exchange): void {
   verdict.expect(keys_exceeded === exceeded, `keys_exceeded is ${keys_exceeded}, not ${exceeded}`);
   verdict.expect(total_keys === keys.length, `total_keys is ${total_keys}, not ${keys.length}`, "G33");
   const statuses = [body.organization_limits, body.api_limits, ...keys].map((one) => one?.status);
-  const worst = WORST_FIRST.find((status) => statuses.includes(status));
+  const worst = WORST_STATUS_FIRST.find((status) => statuses.includes(status));
   verdict.expect(overall_status === worst, `overall_status is ${overall_status}, not ${worst}`, "G33");
 }
 
-const usage: Check = {
-  id: "usage.retrieve_limits/figures",
-  family: "answers",
-  section: "3.6",
-  title: "usage.retrieve_limits has figures that fit each other",
-  observe: observeOperation("usage.retrieve_limits", checkUsage),
-  async run(context) {
-    const first = context.requireSuccess("usage.retrieve_limits");
-    if (first === undefined) return;
-    checkUsage(context.verdict, first.exchange);
-    const query = { month: 1, year: 2020 };
-    await context.sendAndCheck("usage.retrieve_limits", { params: first.params, query });
+const usage = checkSuccesses(
+  "usage.retrieve_limits",
+  {
+    id: "usage.retrieve_limits/figures",
+    section: "3.6",
+    title: "usage.retrieve_limits has figures that fit each other",
   },
-};
+  checkUsage,
+  async (context, { params }) => {
+    await context.sendAndCheck("usage.retrieve_limits", { params, query: { month: 1, year: 2020 } });
+  },
+);
 
 const processing = checkSuccesses(
   "store_files.retrieve_status",

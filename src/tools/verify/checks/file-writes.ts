@@ -2,7 +2,6 @@ import { toMediaType } from "../../../engine/contract/media-types.ts";
 import type { Check, Context } from "../check.ts";
 import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkRefusal } from "../check-refusal.ts";
-import { describeMissing } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
 
 const TEXT = "Uploaded by understudy verify.\n";
@@ -18,7 +17,6 @@ const resumable: Check = {
   async run(context) {
     const { known, verdict } = context;
     const params = context.requireIds("organization_id");
-    if (params === undefined) return;
     const begun = await context.sendAndCheck("files.create_upload_url", { params, body: FILE });
     if (begun === undefined) return;
     const { upload_url, gcs_path } = begun.json as { upload_url: string; gcs_path: string };
@@ -59,7 +57,6 @@ const simple: Check = {
   title: "a small file is uploaded in one request",
   async run(context) {
     const params = context.requireIds("organization_id");
-    if (params === undefined) return;
     const body = new FormData();
     body.append("file", new File([TEXT], FILE.filename, { type: FILE.mime_type }));
     const exchange = await context.send("files.upload", { params, body });
@@ -80,7 +77,6 @@ const attach: Check = {
   async run(context) {
     const { verdict } = context;
     const ids = context.requireIds("organization_id", "scratch_store_id", "scratch_file_id");
-    if (ids === undefined) return;
     const { organization_id, scratch_store_id: store_id, scratch_file_id: file_id } = ids;
     const params = { organization_id, store_id };
     const first = await context.sendAndCheck("store_files.attach", { params, body: { file_id } });
@@ -134,7 +130,7 @@ const response: Check = {
   async run(context) {
     const { known, verdict } = context;
     // The request costs money, so the user must name the model.
-    if (!known.isNamed("model")) return verdict.notObservable(describeMissing(known, ["model"]));
+    if (!known.isNamed("model")) return verdict.notObservable(known.describeMissing(["model"]));
     const model = known.findOne("model")!;
     const forms = [{ content: "Say yes." }, { texts: [{ text: "Say yes." }] }];
     for (const [i, form] of forms.entries()) {
@@ -160,7 +156,6 @@ const uncrop: Check = {
   async run(context) {
     const { verdict } = context;
     const ids = context.requireIds("provider", "organization_id");
-    if (ids === undefined) return;
     const form = new FormData();
     const fields = { ...ids, extend_left: "8", seed: "7" };
     for (const [name, value] of Object.entries(fields)) form.append(name, value);

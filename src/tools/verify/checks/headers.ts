@@ -36,9 +36,9 @@ function createAnswersCheck(name: string, title: string, rules: () => readonly R
 function createObserver(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
   return (verdict, exchange) => {
     if (!belongsToApi(exchange.operation)) return;
-    const requestLine = `${exchange.method} ${exchange.path} (${exchange.status})`;
     for (const { appliesTo = () => true, fits, problem, gap } of rules)
-      if (appliesTo(exchange)) verdict.expect(fits(exchange), `${requestLine}: ${problem(exchange)}`, gap);
+      if (appliesTo(exchange))
+        verdict.expect(fits(exchange), `${describeAnswer(exchange)}: ${problem(exchange)}`, gap);
   };
 }
 
@@ -55,16 +55,15 @@ function belongsToApi(operation: Exchange["operation"]): boolean {
 function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void {
   const { appliesTo = () => true, fits, problem, gap } = rule;
   const answers = all.filter(appliesTo);
-  if (answers.length === 0) return;
   const wrong = answers.filter((one) => !fits(one));
   const [first] = wrong;
-  const requestLine = first && `${first.method} ${first.path} (${first.status})`;
   const more = wrong.length > 1 ? `, and ${wrong.length - 1} more of ${answers.length} answers` : "";
-  verdict.expect(
-    first === undefined,
-    first === undefined ? "" : `${requestLine}: ${problem(first)}${more}`,
-    gap,
-  );
+  if (first !== undefined) verdict.expect(false, `${describeAnswer(first)}: ${problem(first)}${more}`, gap);
+  else if (answers.length > 0) verdict.expect(true, "", gap);
+}
+
+function describeAnswer({ method, path, status }: Exchange): string {
+  return `${method} ${path} (${status})`;
 }
 
 function createPresenceRule(name: string, form: RegExp, description: string): Rule {

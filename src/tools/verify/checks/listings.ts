@@ -113,7 +113,7 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
 async function tryPages(context: Context, listing: Listing): Promise<void> {
   const { verdict } = context;
   const first = context.requireSuccess(listing.operation);
-  if (first === undefined || !isReadable(listing, first.exchange)) return;
+  if (!isReadable(listing, first.exchange)) return;
   const whole = listing.getItems(first.exchange.json).map(listing.getId);
   // Leaves items after the page, so that a page with one item too many is noticed.
   const size = Math.max(1, Math.min(2, whole.length - 2));
@@ -232,7 +232,7 @@ function checkOrder(
 async function tryFilters(context: Context, listing: Listing): Promise<void> {
   const { verdict, contract } = context;
   const first = context.requireSuccess(listing.operation);
-  if (first === undefined || !isReadable(listing, first.exchange)) return;
+  if (!isReadable(listing, first.exchange)) return;
   checkItems(verdict, listing, first.exchange);
   const items = listing.getItems(first.exchange.json);
   const [newest] = items;

@@ -1,5 +1,5 @@
 import { parse as parseCsv } from "csv-parse/sync";
-import { type Check, checkSuccesses, observeOperation } from "../check.ts";
+import { type Check, checkSuccesses } from "../check.ts";
 import { getSentFields, toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -48,26 +48,25 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
   verdict.expect(!other, `with search_term=${term} it answers ${toExcerpt(other)}`);
 }
 
-const audit: Check = {
-  id: "audit_logs.export/csv",
-  family: "answers",
-  section: "4.15",
-  title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
-  observe: observeOperation("audit_logs.export", checkAudit),
-  async run(context) {
-    const first = context.requireSuccess("audit_logs.export");
-    if (first === undefined) return;
-    checkAudit(context.verdict, first.exchange);
-    const rows = parseCsv(first.exchange.text, CSV) as string[][];
+const audit = checkSuccesses(
+  "audit_logs.export",
+  {
+    id: "audit_logs.export/csv",
+    section: "4.15",
+    title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
+  },
+  checkAudit,
+  async (context, { params, exchange }) => {
+    const rows = parseCsv(exchange.text, CSV) as string[][];
     const [time = "", , , , , email = ""] = rows[Math.ceil(rows.length / 2)] ?? [];
     const queries: Record<string, string>[] = [{ entity_type: "department" }];
     if (time !== "") queries.push({ from_date: time }, { to_date: time }, { search_term: email });
     for (const query of queries) {
-      const filtered = await context.sendAndCheck("audit_logs.export", { params: first.params, query });
+      const filtered = await context.sendAndCheck("audit_logs.export", { params, query });
       if (filtered !== undefined) checkAudit(context.verdict, filtered);
     }
   },
-};
+);
 
 function checkFileName(verdict: Verdict, disposition: string, organization_id: string): void {
   const [, date] = disposition.split(`audit-log-${organization_id}-`);

@@ -113,13 +113,8 @@ const idChecks: Check[] = MALFORMED_IDS.map((id) => ({
   },
 }));
 
-export const createMalformedChecks = (contract: Contract): Check[] => [
-  ...createValueChecks(contract),
-  ...idChecks,
-];
-
 /** Requests that reach no operation (G04, G09). The POST of 4.16, which only reads, represents all operations with a JSON body. */
-export const transportChecks: readonly Check[] = [
+const transportChecks: readonly Check[] = [
   {
     id: "transport/no-route",
     family: "refusals",
@@ -160,7 +155,6 @@ function createBodyCheck(name: string, title: string, { body, type }: { body: st
     title,
     async run(context) {
       const ids = context.requireIds("organization_id");
-      if (ids === undefined) return;
       const params = inventParams(context.contract.getOperation("change_logs.list"), ids);
       const headers = { "content-type": type };
       const exchange = await context.send("change_logs.list", { params, body, headers });
@@ -169,3 +163,9 @@ function createBodyCheck(name: string, title: string, { body, type }: { body: st
     },
   };
 }
+
+export const createMalformedChecks = (contract: Contract): Check[] => [
+  ...createValueChecks(contract),
+  ...idChecks,
+  ...transportChecks,
+];

@@ -46,7 +46,6 @@ function findPageParameters(operation: AnyOperation): Partial<Record<string, str
 
 async function checkPages(context: Context, operation: AnyOperation): Promise<void> {
   const first = context.requireSuccess(operation.id);
-  if (first === undefined) return;
   const { verdict } = context;
   const all = findItems(first.exchange.json);
   if (all === undefined) return verdict.notObservable("its answer has no list of objects");

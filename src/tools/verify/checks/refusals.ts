@@ -1,10 +1,10 @@
 import { CATALOGUE } from "../../../engine/contract/errors.ts";
-import { type AnyOperation, listErrorCodes } from "../../../engine/contract/operation.ts";
+import { listErrorCodes } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { describeMissing, inventParams } from "../known-objects.ts";
-import { READING_REFUSALS, type RefusalCase, WRITING_REFUSALS } from "../refusal-cases.ts";
+import { inventParams } from "../known-objects.ts";
+import type { RefusalCase } from "../refusal-cases.ts";
 import type { CheckFamily } from "../report.ts";
 
 async function checkRefusalCase(
@@ -14,13 +14,14 @@ async function checkRefusalCase(
   const operation = contract.getOperation(one.operation);
   const neededObjects = Object.entries(one.knownObjects ?? {});
   const missing = neededObjects.map(([, name]) => name).filter((name) => known.findOne(name) === undefined);
-  if (missing.length > 0) return verdict.notObservable(describeMissing(known, missing));
+  if (missing.length > 0) return verdict.notObservable(known.describeMissing(missing));
   const values = Object.fromEntries(neededObjects.map(([param, name]) => [param, known.findOne(name)!]));
   const params = inventParams(operation, values);
   const { query, body, code, gap, codeGap, detailsGap } = one;
   const credential = operation.credentials === false ? "none" : "key";
   const exchange = await target.send({ operation, params, query, body, credential, firstEvents: true });
-  if (exchange.status === 403 && CATALOGUE[code].status !== 403 && requiresRole(operation)) {
+  const requiresRole = listErrorCodes(operation).includes("INSUFFICIENT_PERMISSIONS");
+  if (exchange.status === 403 && CATALOGUE[code].status !== 403 && requiresRole) {
     checkAnyRefusal(verdict, exchange);
     return verdict.notObservable("the key's user lacks the role, which is checked first");
   }
@@ -29,14 +30,10 @@ async function checkRefusalCase(
   checkRefusal(verdict, exchange, { code, details, gap, codeGap, detailsGap });
 }
 
-function requiresRole(operation: AnyOperation): boolean {
-  return listErrorCodes(operation).includes("INSUFFICIENT_PERMISSIONS");
-}
-
-function createRefusalChecks(
+export function createRefusalChecks(
   contract: Contract,
   cases: readonly RefusalCase[],
-  family: CheckFamily = "refusals",
+  family: CheckFamily,
 ): Check[] {
   return cases.map((one) => ({
     id: `${one.operation}/${one.name}`,
@@ -46,9 +43,3 @@ function createRefusalChecks(
     run: (context) => checkRefusalCase(context, one),
   }));
 }
-
-export const createReadingRefusalChecks = (contract: Contract): Check[] =>
-  createRefusalChecks(contract, READING_REFUSALS);
-
-export const createWritingRefusalChecks = (contract: Contract): Check[] =>
-  createRefusalChecks(contract, WRITING_REFUSALS, "writes");

@@ -1,5 +1,5 @@
 import { toMediaType } from "../../../engine/contract/media-types.ts";
-import { type Check, type Context, checkSuccesses, observeOperation } from "../check.ts";
+import { type Check, type Context, checkSuccesses } from "../check.ts";
 import { toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -8,7 +8,8 @@ const FORMATS: Readonly<Record<string, { type: string; check: (verdict: Verdict,
   txt: {
     type: "text/plain",
     check(verdict, text) {
-      const wrong = splitLines(text).find((line) => !/^\[\d{2,}:\d{2}:\d{2}\] [^:]+: /.test(line));
+      const lines = text.split(/\r?\n/).filter((line) => line !== "");
+      const wrong = lines.find((line) => !/^\[\d{2,}:\d{2}:\d{2}\] [^:]+: /.test(line));
       verdict.expect(!wrong, `a line is not [HH:MM:SS] <speaker>: <text>, but ${toExcerpt(wrong)}`);
     },
   },
@@ -26,10 +27,6 @@ const FORMATS: Readonly<Record<string, { type: string; check: (verdict: Verdict,
   },
   json: { type: "application/json", check() {} },
 };
-
-function splitLines(text: string): string[] {
-  return text.split(/\r?\n/).filter((line) => line !== "");
-}
 
 const EXPORT = "meeting_sessions.export_transcript";
 const SENTENCES = "transcriptions.list_sentences";
@@ -56,7 +53,6 @@ function checkExport(verdict: Verdict, { sent, headers, text }: Exchange): void 
 async function checkFormat(format: string, context: Context): Promise<void> {
   const { verdict } = context;
   const first = context.requireSuccess(EXPORT);
-  if (first === undefined) return;
   const exchange = await context.sendAndCheck(EXPORT, { params: first.params, query: { format } });
   if (exchange === undefined) return;
   checkExport(verdict, exchange);
@@ -73,9 +69,13 @@ const formatChecks: Check[] = Object.keys(FORMATS).map((format) => ({
   family: "answers",
   section: "4.1",
   title: `${EXPORT} writes ${format}`,
-  observe: observeOperation(EXPORT, (verdict, exchange) => {
-    if ((exchange.sent.query["format"] ?? "txt") === format) checkExport(verdict, exchange);
-  }),
+  observe: {
+    operation: EXPORT,
+    successes: true,
+    begin: () => (verdict, exchange) => {
+      if ((exchange.sent.query["format"] ?? "txt") === format) checkExport(verdict, exchange);
+    },
+  },
   run: (context) => checkFormat(format, context),
 }));
 
@@ -94,21 +94,20 @@ function checkCaching(verdict: Verdict, { headers }: Exchange): void {
   verdict.expect(headers.get("etag") !== null, "there is no ETag");
 }
 
-const conditional: Check = {
-  id: "transcriptions.list_sentences/conditional",
-  family: "answers",
-  section: "4.11",
-  title: "transcriptions.list_sentences answers 304 to If-None-Match",
-  observe: observeOperation(SENTENCES, checkCaching),
-  async run(context) {
+const conditional = checkSuccesses(
+  SENTENCES,
+  {
+    id: `${SENTENCES}/conditional`,
+    section: "4.11",
+    title: `${SENTENCES} answers 304 to If-None-Match`,
+  },
+  checkCaching,
+  async (context, { params, exchange }) => {
     const { verdict } = context;
-    const first = context.requireSuccess(SENTENCES);
-    if (first === undefined) return;
-    checkCaching(verdict, first.exchange);
-    const etag = first.exchange.headers.get("etag");
+    const etag = exchange.headers.get("etag");
     if (etag === null) return;
     const requestSentences = (value: string) =>
-      context.send(SENTENCES, { params: first.params, headers: { "if-none-match": value } });
+      context.send(SENTENCES, { params, headers: { "if-none-match": value } });
     const notModified = await requestSentences(etag);
     verdict.expect(
       notModified.status === 304,
@@ -118,7 +117,7 @@ const conditional: Check = {
     const other = await requestSentences('"nobody0"');
     verdict.expect(other.status === 200, `If-None-Match with another tag is ${other.status} instead of 200`);
   },
-};
+);
 
 /** Checks counts, links to the previous and next page, and the redaction headers (4.11). */
 function checkCounts(verdict: Verdict, { json, sent, headers }: Exchange): void {
@@ -154,21 +153,19 @@ function checkCounts(verdict: Verdict, { json, sent, headers }: Exchange): void 
   checkRedaction(verdict, headers);
 }
 
-const counts: Check = {
-  id: "transcriptions.list_sentences/counts",
-  family: "answers",
-  section: "4.11",
-  title: "transcriptions.list_sentences counts its sentences and links its pages",
-  observe: observeOperation(SENTENCES, checkCounts),
-  async run(context) {
-    const first = context.requireSuccess(SENTENCES);
-    if (first === undefined) return;
-    checkCounts(context.verdict, first.exchange);
-    const query = { limit: 1, offset: 1 };
-    const page = await context.sendAndCheck(SENTENCES, { params: first.params, query });
+const counts = checkSuccesses(
+  SENTENCES,
+  {
+    id: `${SENTENCES}/counts`,
+    section: "4.11",
+    title: `${SENTENCES} counts its sentences and links its pages`,
+  },
+  checkCounts,
+  async (context, { params }) => {
+    const page = await context.sendAndCheck(SENTENCES, { params, query: { limit: 1, offset: 1 } });
     if (page !== undefined) checkCounts(context.verdict, page);
   },
-};
+);
 
 /** Both headers are present if redaction was enabled, else none. */
 function checkRedaction(verdict: Verdict, headers: Headers): void {

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { Check, Context } from "../check.ts";
 import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
-import { describeMissing } from "../known-objects.ts";
 import { checkReceivedDelivery, openReceiver } from "../receiver.ts";
 
 async function findCurrentOrganization(context: Context): Promise<string | null> {
@@ -24,9 +23,7 @@ export const currentOrganizationCheck: Check = {
     checkSuccess(verdict, await setCurrent(before));
     const other = known.listCandidates("other_organization_id").find((id) => id !== before);
     if (other === undefined)
-      return verdict.note(
-        `set to ${before} again only; ${describeMissing(known, ["other_organization_id"])}`,
-      );
+      return verdict.note(`set to ${before} again only; ${known.describeMissing(["other_organization_id"])}`);
     await context.tryAndUndo(
       `set the key's organization to ${other}`,
       async () => {
@@ -50,7 +47,6 @@ const reparent: Check = {
   async run(context) {
     const { verdict } = context;
     const ids = context.requireIds("organization_id", "department_id", "parent_department_id");
-    if (ids === undefined) return;
     const { organization_id, department_id, parent_department_id } = ids;
     const parent = parent_department_id === "null" ? null : parent_department_id;
     const params = { organization_id, department_id };
@@ -195,12 +191,10 @@ const notifications: Check = {
   section: "4.14",
   title: "connector_notifications.update accepts the current rules",
   async run(context) {
-    const { known, verdict, successes, changes } = context;
-    const first = successes.get("connector_notifications.retrieve");
-    const rules = first?.exchange.json?.notifications as object[] | undefined;
-    if (first === undefined || !Array.isArray(rules))
-      return verdict.notObservable("connector_notifications.retrieve has not succeeded");
-    const { params } = first;
+    const { known, verdict, changes } = context;
+    const { params, exchange } = context.requireSuccess("connector_notifications.retrieve");
+    const rules = exchange.json?.notifications as object[] | undefined;
+    if (!Array.isArray(rules)) return verdict.notObservable("connector_notifications.retrieve has no list");
     const updated = await context.sendAndCheck("connector_notifications.update", {
       params,
       body: { notifications: rules },
@@ -225,7 +219,6 @@ const connectorJob: Check = {
   async run(context) {
     const { verdict } = context;
     const ids = context.requireIds("organization_id", "scratch_connection_id");
-    if (ids === undefined) return;
     const { organization_id, scratch_connection_id: connection_id } = ids;
     const started = await context.send("connector_jobs.trigger", {
       params: { organization_id },

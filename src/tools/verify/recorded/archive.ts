@@ -1,7 +1,8 @@
 import { dirname } from "node:path";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { Router } from "../../../engine/contract/router.ts";
-import { type HarFacts, readHar } from "../../har/har-file.ts";
+import { pluralize } from "../../../engine/contract/text.ts";
+import { readHar } from "../../har/har-file.ts";
 import { unpackHar } from "../../har/har-zip.ts";
 import type { Contract } from "../contract.ts";
 import { UnusableTargetError } from "../run-verify.ts";
@@ -12,7 +13,7 @@ export interface OperationExchange extends RecordedExchange, MatchedOperation {}
 export interface ExchangeVisitor {
   visit(exchange: OperationExchange): void;
   /** An entry that cannot be checked: of another host, of a path that no operation has, or without a usable answer. */
-  skip(reason: string): void;
+  skip?(reason: string): void;
 }
 
 export const OTHER_HOST = "of other hosts";
@@ -22,11 +23,10 @@ interface ArchiveSource {
   contract: Contract;
   file: string;
   /** The base URL, without a slash at its end; undefined: the one with the most operations. */
-  target: string | undefined;
+  target?: string | undefined;
 }
 
 interface VisitedArchive {
-  file: string;
   base: string;
   creator: string;
   entries: number;
@@ -38,13 +38,13 @@ interface VisitedArchive {
  * @throws InputError; UnusableTargetError if nothing belongs to this API
  */
 export async function visitExchanges(
-  { contract, file, target }: ArchiveSource,
-  begin: (about: { base: string; showsCredentials: boolean }) => ExchangeVisitor,
+  source: ArchiveSource,
+  begin: (about: { showsCredentials: boolean }) => ExchangeVisitor,
 ): Promise<VisitedArchive> {
-  if (!/\.zip$/i.test(file)) return visitHar({ contract, file, target }, begin);
-  const { har, remove } = unpackHar(file);
+  if (!/\.zip$/i.test(source.file)) return visitHar(source, begin);
+  const { har, remove } = unpackHar(source.file);
   try {
-    return { ...(await visitHar({ contract, file: har, target }, begin)), file };
+    return await visitHar({ ...source, file: har }, begin);
   } finally {
     remove();
   }
@@ -52,31 +52,31 @@ export async function visitExchanges(
 
 async function visitHar(
   { contract, file, target }: ArchiveSource,
-  begin: (about: { base: string; showsCredentials: boolean }) => ExchangeVisitor,
+  begin: (about: { showsCredentials: boolean }) => ExchangeVisitor,
 ): Promise<VisitedArchive> {
   const router = new Router(contract.operations);
   const { base, facts, showsCredentials } = await findBase(file, router, target);
   if (base === undefined) throw new UnusableTargetError(describeUnusable(file, facts, target));
-  const visitor = begin({ base, showsCredentials });
+  const visitor = begin({ showsCredentials });
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, "");
   let used = 0;
   const isFromCache = createCacheDetector();
   await readHar(file, (entry) => {
     const exchange = readEntry(entry, { sizesFit: facts.creator !== "Understudy", folder: dirname(file) });
-    if (typeof exchange === "string") return visitor.skip(exchange);
+    if (typeof exchange === "string") return visitor.skip?.(exchange);
     const { url, method } = exchange;
     if (url.origin !== origin || !`${url.pathname}/`.startsWith(`${prefix}/`))
-      return visitor.skip(OTHER_HOST);
-    if (method === "OPTIONS") return visitor.skip("a browser's preflight");
+      return visitor.skip?.(OTHER_HOST);
+    if (method === "OPTIONS") return visitor.skip?.("a browser's preflight");
     const match = findOperation(router, exchange, prefix);
-    if (match === undefined) return visitor.skip(UNKNOWN_PATH);
+    if (match === undefined) return visitor.skip?.(UNKNOWN_PATH);
     used += 1;
-    if (isFromCache(exchange)) return visitor.skip("from a browser's cache");
+    if (isFromCache(exchange)) return visitor.skip?.("from a browser's cache");
     visitor.visit({ ...exchange, ...match });
   });
   if (used === 0) throw new UnusableTargetError(describeUnusable(file, facts, base));
-  return { file, base, creator: facts.creator, entries: facts.entries };
+  return { base, creator: facts.creator, entries: facts.entries };
 }
 
 /** Maximum number of cacheable answers that are remembered. */
@@ -104,25 +104,18 @@ function describeUnusable(
   const [first] = hosts;
   const hostText = first === undefined ? "" : `, most of them of ${first}`;
   const apiText = base === undefined ? "this API" : `${base} that belongs to this API and was answered`;
-  return `${file} has no request of ${apiText}; ${entries === 1 ? "its 1 entry belongs" : `its ${entries} entries belong`} to other APIs${hostText}`;
-}
-
-interface Base {
-  /** Undefined if nothing in the archive belongs to this API. */
-  base: string | undefined;
-  facts: HarFacts & { hosts: string[] };
-  /** Whether requests show their credentials, which browsers may leave out of an export. */
-  showsCredentials: boolean;
+  return `${file} has no request of ${apiText}; its ${pluralize(entries, "entry belongs", "entries belong")} to other APIs${hostText}`;
 }
 
 /** Maximum number of base URLs; a hostile archive may have more. */
 const MAX_BASES = 1_000;
 
 /**
- * Finds the base URL with the most operations, among equals the one with the most requests.
- * @throws InputError
+ * Finds the base URL with the most operations, among equals the one with the most requests, unless `target` names it;
+ * undefined if nothing in the archive belongs to this API. `showsCredentials`: browsers may leave credentials out of an
+ * export. @throws InputError
  */
-async function findBase(file: string, router: Router, target: string | undefined): Promise<Base> {
+async function findBase(file: string, router: Router, target: string | undefined) {
   const bases = new Map<string, { operations: Set<string>; requests: number }>();
   const hosts = new Map<string, number>();
   let showsAuthorization = false;

@@ -152,7 +152,8 @@ class RecordingVerifier implements ExchangeVisitor {
         recordUnreadable(one.verdict, one.check, error);
       }
       if (one.verdict.problemCount > before && one.requests.length < MAX_REQUESTS)
-        one.requests.push(maskRequest(exchange));
+        // Recordings of other programs mask nothing, and reports are shared.
+        one.requests.push({ ...toSentRequest(exchange), path: redactText(exchange.path) });
     }
   }
 
@@ -176,11 +177,6 @@ function createRecordedChecks(contract: Contract): RecordedCheck[] {
 
 function hasBody(exchange: Exchange): boolean {
   return exchange.recorded!.hasWholeBodies && hasSucceeded(exchange) && exchange.status !== 204;
-}
-
-/** Recordings of other programs mask nothing, and reports are shared, so secrets are masked here. */
-function maskRequest(exchange: Exchange): SentRequest {
-  return { ...toSentRequest(exchange), path: redactText(exchange.path) };
 }
 
 function toReport({ check, verdict, requests }: RunningCheck): CheckReport {
