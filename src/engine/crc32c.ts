@@ -4,10 +4,12 @@ import { toBase64 } from "./bytes.ts";
 const POLYNOMIAL = 0x82f63b78;
 const LANES = 8;
 
+type Table = Int32Array;
+
 /** Tables for eight bytes at a time; a byte at a time would cost more than writing them to disk. */
 const TABLES = makeTables();
 
-function makeTables(): Int32Array[] {
+function makeTables(): Table[] {
   const tables = Array.from({ length: LANES }, () => new Int32Array(256));
   for (let byte = 0; byte < 256; byte++) {
     let crc = byte;
@@ -25,16 +27,7 @@ function makeTables(): Int32Array[] {
 
 /** Continues the checksum `previous` (0 at the start) with `bytes`. */
 export function crc32c(bytes: Uint8Array, previous = 0): number {
-  const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES as [
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-  ];
+  const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES as [Table, Table, Table, Table, Table, Table, Table, Table];
   let crc = ~previous;
   let i = 0;
   for (const end = bytes.length - 7; i < end; i += LANES) {

@@ -64,7 +64,7 @@ export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "
     blobs: `${name}'s bytes`,
     toValue: () => ({
       world: sandbox.world.toValue(),
-      windows: RateWindows.from(sandbox.windows.table),
+      windows: new RateWindows(sandbox.windows.table),
       taken_at: 500,
       blobs: sandbox.blobs,
     }),

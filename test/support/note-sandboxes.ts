@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type StateRef, toRequestTitle, type WorldChange } from "../../src/engine/sandbox/history-entry.ts";
+import type { StateRef, WorldChange } from "../../src/engine/sandbox/history-entry.ts";
 import { toMinute } from "../../src/engine/sandbox/rate-windows.ts";
 import { SandboxRegistry } from "../../src/engine/sandbox/registry.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
@@ -64,8 +64,8 @@ export function momentOf({ history }: Sandbox, moment: StateRef): object {
 export function makeRequest(world: World, key?: string): WorldChange {
   const counted = key === undefined ? undefined : { key_id: key, minute: toMinute(world.epochNow()) };
   const request = {
-    ...{ idSeed: -7, number: world.requests++, summary: "Write a note", principal: key },
-    ...{ counted, uploads: undefined },
+    ...{ idSeed: -7, number: world.requests++, counted, uploads: undefined },
   };
-  return { kind: "request", title: toRequestTitle(request), subject: undefined, request };
+  const title = `${key ?? "An anonymous client"} asked to write a note.`;
+  return { kind: "request", title, subject: undefined, request };
 }

@@ -85,7 +85,8 @@ function renderScenario(
   armedRules: ArmedRules,
 ): Static<typeof ScenarioBody> {
   const armed = armedRules.activeScenarios.get(name);
-  const stages = armedRules.stagesByScenario.get(name)?.report() ?? describeStages(scenario?.stages ?? []);
+  const active = armedRules.stagesByScenario.get(name);
+  const stages = describeStages(active?.stages ?? scenario?.stages ?? [], active?.progress);
   const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(renderRule);
   return {
     name,

@@ -134,11 +134,7 @@ function findFreeName(name: string, isTaken: (name: string) => boolean): string 
   }
 }
 
-function toEntry({
-  request_body,
-  response_body,
-  ...stored
-}: StoredExchange): Omit<SavedJournalEntry, "bytes"> {
+function toEntry({ request_body, response_body, ...stored }: StoredExchange): SavedJournalEntry {
   return { ...stored, request_body: toBytes(request_body), response_body: toBytes(response_body) };
 }
 

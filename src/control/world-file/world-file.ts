@@ -14,7 +14,7 @@ const WORLD_VERSION = 1;
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_CONTENT_BYTES = 256 * 1024 * 1024;
 
-export interface StoredExchange extends Omit<SavedJournalEntry, "request_body" | "response_body" | "bytes"> {
+export interface StoredExchange extends Omit<SavedJournalEntry, "request_body" | "response_body"> {
   request_body?: BundleBody | undefined;
   response_body?: BundleBody | undefined;
 }

@@ -74,6 +74,13 @@ export const internal = <T extends TSchema>(schema: T) =>
 export const withLibraryType = <S extends TSchema>(type: string, schema: S): S =>
   Object.assign(schema, { "x-type": type });
 
+/** A duration as `parseDuration` reads it. @param title with an example, for messages */
+export const Duration = (title = "a duration such as 200ms", options: object = {}) =>
+  withLibraryType(
+    "Duration",
+    Type.Unsafe<string | number>({ type: ["string", "number"], title, ...options }),
+  );
+
 /** The field of a response for an `Instant` of the record. */
 export const Timestamp = (options: object = {}) => Type.String({ format: "date-time", ...options });
 

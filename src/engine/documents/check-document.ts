@@ -1,6 +1,7 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { toSteps } from "../contract/invalid-field.ts";
 import { makeAjv } from "../contract/validator.ts";
+import { getOrAdd } from "../maps.ts";
 import { clip, type DocumentPath, type DocumentProblem, formatPath, MAX_PROBLEMS } from "./document-error.ts";
 import { explainAlternatives } from "./explain-alternatives.ts";
 import { explain } from "./schema-message.ts";
@@ -79,18 +80,16 @@ function removeRepeated(errors: readonly ErrorObject[]): readonly ErrorObject[] 
 
 function getThoroughValidator(schema: unknown): ValidateFunction | null {
   if (typeof schema !== "object" || schema === null) return null;
-  const cached = thoroughValidators.get(schema);
-  if (cached !== undefined) return cached;
-  ajv ??= makeAjv({ allErrors: true, verbose: true });
-  let compiled: ValidateFunction | null = null;
-  try {
-    compiled = ajv.compile(schema);
-  } catch {
-    // A schema cannot be compiled here if it uses schemas or keywords that only the ajv instance of its validator
-    // knows; then the validator's errors are used.
-  }
-  thoroughValidators.set(schema, compiled);
-  return compiled;
+  return getOrAdd(thoroughValidators, schema, () => {
+    ajv ??= makeAjv({ allErrors: true, verbose: true });
+    try {
+      return ajv.compile(schema);
+    } catch {
+      // A schema cannot be compiled here if it uses schemas or keywords that only the ajv instance of its validator
+      // knows; then the validator's errors are used.
+      return null;
+    }
+  });
 }
 
 /**

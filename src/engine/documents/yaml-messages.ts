@@ -1,3 +1,5 @@
+import { clip } from "./document-error.ts";
+
 const MESSAGES: Readonly<Record<string, string>> = {
   BAD_ALIAS: "an alias (*name) or anchor (&name) needs a plain name",
   BAD_DQ_ESCAPE: "an unknown escape in a quoted text; write \\\\ for a backslash",
@@ -77,6 +79,6 @@ function findTag(message: string): string {
 }
 
 function shortenMessage(message: string): string {
-  const short = message.length > 200 ? `${message.slice(0, 199)}…` : message;
+  const short = clip(message, 200);
   return short.charAt(0).toLowerCase() + short.slice(1);
 }

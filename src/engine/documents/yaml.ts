@@ -54,6 +54,13 @@ function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): C
   lines.addNewLine(0);
   const tokens: CST.Token[] = [];
   let documents = 0;
+  const accept = (token: CST.Token) => {
+    if (token.type === "error")
+      refuse(token.offset, toSyntaxMessage("UNEXPECTED_TOKEN", token.message, text));
+    tokens.push(token);
+    // The parser emits a document token at its end; the stack below checks a second document.
+    if (token.type === "document") documents++;
+  };
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
     const offset = parser.offset;
@@ -61,24 +68,14 @@ function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): C
       refuse(offset, `one text has more than ${limits.maxScalar} characters`);
     if (++count + lines.lineStarts.length > limits.maxTokens)
       refuse(offset, `the document is too large: it has more than ${limits.maxTokens} parts and lines`);
-    for (const token of parser.next(lexeme)) {
-      if (token.type === "error")
-        refuse(token.offset, toSyntaxMessage("UNEXPECTED_TOKEN", token.message, text));
-      tokens.push(token);
-      // The parser emits a document token at its end; the stack below checks a second document.
-      if (token.type === "document") documents++;
-    }
+    for (const token of parser.next(lexeme)) accept(token);
     const openDocument = parser.stack[0];
     if (documents > 0 && openDocument?.type === "document")
       refuse(openDocument.offset, "a second document begins here; a file holds exactly one");
     if (countOpenCollections(parser.stack, limits.maxDepth) > limits.maxDepth)
       refuse(offset, `maps and lists are nested more than ${limits.maxDepth} deep`);
   }
-  for (const token of parser.end()) {
-    if (token.type === "error")
-      refuse(token.offset, toSyntaxMessage("UNEXPECTED_TOKEN", token.message, text));
-    tokens.push(token);
-  }
+  for (const token of parser.end()) accept(token);
   return tokens;
 }
 

@@ -191,7 +191,7 @@ export class Leases {
   replaceTimers(holders: readonly LeaseHolder[]): void {
     const leased = holders.filter(({ progress }) => progress.due !== undefined);
     const world = this.world().read();
-    const oldTimers = [...world.index(timers, "due", "")].filter(({ kind }) => kind === "lease");
+    const oldTimers = [...world.index(timers, "by_kind", "lease")];
     if (leased.length === 0 && oldTimers.length === 0) return;
     this.changeTimers((tx) => {
       for (const { id } of oldTimers) tx.remove(timers, id);

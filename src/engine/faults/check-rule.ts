@@ -86,8 +86,8 @@ export function readRelease(
 
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
 
-/** Reports a problem at a path below the rule. */
-type Report = (path: DocumentPath, message: string, more?: Pick<ProblemDetails, "hint" | "atKey">) => void;
+/** Reports a problem that no schema can express, at a path below the rule or the scenario. */
+export type Report = (path: DocumentPath, message: string, more?: Partial<ProblemDetails>) => void;
 
 /** Finds mistakes in a well-formed rule that no schema can express; `rulePath` is its place in the document. */
 export function checkRule(rule: RuleDocument, rulePath: DocumentPath, api: RuleApi): ProblemDetails[] {

@@ -1,5 +1,6 @@
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../contract/operation.ts";
+import { getOrAdd } from "../maps.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ScenarioDocument } from "./rule-document.ts";
 import {
@@ -66,11 +67,10 @@ export class RefusalScenarios {
 
   find(name: string): Scenario | undefined {
     const refusal = this.refusals.get(name);
-    if (refusal === undefined || this.scenarios.has(name)) return this.scenarios.get(name);
-    const document = toDocument(name, refusal);
-    const scenario = toScenario(document, { name, file: undefined }, [refusal.operation]);
-    this.scenarios.set(name, scenario);
-    return scenario;
+    if (refusal === undefined) return undefined;
+    return getOrAdd(this.scenarios, name, () =>
+      toScenario(toDocument(name, refusal), { name, file: undefined }, [refusal.operation]),
+    );
   }
 
   private get refusals(): ReadonlyMap<string, Refusal> {

@@ -1,4 +1,5 @@
 import { DocumentError } from "../documents/document-error.ts";
+import { getOrAdd } from "../maps.ts";
 import type { FaultFacts, FaultVerdict, RequestEffect } from "../sandbox/fault-types.ts";
 import type { Hold } from "../sandbox/held.ts";
 import { ArmedRule, RulesByCaller, type SelectedRules } from "./armed-rule.ts";
@@ -82,15 +83,13 @@ export class RequestFaults {
   }
 
   private findRules(operation: string, phase: Phase): RulesByCaller {
-    let rulesByPhase = this.byOperation.get(operation);
-    if (rulesByPhase === undefined) {
+    const rulesByPhase = getOrAdd(this.byOperation, operation, () => {
       const rules = this.rules.filter(({ rule }) => rule.operations?.has(operation));
-      rulesByPhase = {
+      return {
         before: new RulesByCaller(rules.filter(({ rule }) => rule.phase === "before")),
         after: new RulesByCaller(rules.filter(({ rule }) => rule.phase === "after")),
       };
-      this.byOperation.set(operation, rulesByPhase);
-    }
+    });
     return rulesByPhase[phase];
   }
 
@@ -154,7 +153,7 @@ function triggerAtOnce(rule: Rule): Rule {
 }
 
 function createRefusal(message: string): FaultVerdict {
-  const effect = { kind: "refused", title: "The override cannot be honoured", detail: message } as const;
+  const effect = { kind: "refused", detail: message } as const;
   return { injection: { decision: "fault:header/refused", delay_ms: 0, effect }, reasons: [message] };
 }
 

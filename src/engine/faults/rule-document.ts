@@ -2,8 +2,14 @@ import { type Static, Type } from "typebox";
 import type { Api } from "../contract/api.ts";
 import { CATALOGUE } from "../contract/errors.ts";
 import { METHODS } from "../contract/operation.ts";
-import type { JsonObject } from "../contract/schema.ts";
-import { ClosedObject, MapOf, StringEnum, withLibraryType } from "../contract/schema.ts";
+import {
+  ClosedObject,
+  Duration,
+  type JsonObject,
+  MapOf,
+  StringEnum,
+  withLibraryType,
+} from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
 
@@ -21,8 +27,8 @@ const ExactValues = (part: string) => {
   const description = `Exact values; null: the ${part} is absent`;
   return Type.Optional(MapOf(value, { description }));
 };
-const TextOrNumber = (type: "number" | "integer", options: object) =>
-  Type.Unsafe<string | number>({ type: ["string", type], ...options });
+const TextOrInteger = (options: object) =>
+  Type.Unsafe<string | number>({ type: ["string", "integer"], ...options });
 const Count = (minimum: number) => Type.Optional(Type.Integer({ minimum }));
 
 const Match = ClosedObject({
@@ -81,7 +87,7 @@ export const RuleDocument = ClosedObject({
       Type.Union([
         withLibraryType(
           'number | "pass" | AnyCode',
-          TextOrNumber("integer", {
+          TextOrInteger({
             minimum: 200,
             maximum: 599,
             title: "a status from 200 to 599, a code, pass",
@@ -100,12 +106,7 @@ export const RuleDocument = ClosedObject({
   lease: Type.Optional(
     ClosedObject(
       {
-        ttl: Type.Optional(
-          withLibraryType(
-            "Duration",
-            TextOrNumber("number", { title: "a duration such as 10m, on the sandbox's clock" }),
-          ),
-        ),
+        ttl: Type.Optional(Duration("a duration such as 10m, on the sandbox's clock")),
         hits: Count(1),
       },
       { minProperties: 1 },
@@ -127,7 +128,7 @@ const ExpectedMatch = ClosedObject(
     method: Type.Optional(StringEnum<readonly string[]>([...METHODS, "HEAD", "OPTIONS"])),
     path: Type.Optional(Text()),
     status: Type.Optional(
-      TextOrNumber("integer", {
+      TextOrInteger({
         pattern: "^[1-5](\\d\\d|xx|XX)$",
         minimum: 100,
         maximum: 599,
@@ -213,12 +214,7 @@ export const StageDocument = ClosedObject({
         requests: Type.Optional(
           Type.Integer({ minimum: 1, description: "The stage ends with its request of this number" }),
         ),
-        time: Type.Optional(
-          withLibraryType(
-            "Duration",
-            TextOrNumber("number", { title: "a duration such as 2m, on the sandbox's clock" }),
-          ),
-        ),
+        time: Type.Optional(Duration("a duration such as 2m, on the sandbox's clock")),
         held: Type.Optional(
           Type.Literal(true, { description: "The stage ends when a request or delivery is held" }),
         ),

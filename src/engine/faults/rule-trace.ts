@@ -5,21 +5,12 @@ import type { ArmedRules } from "./armed-rules.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { canNeverTrigger, listMatchingOperations } from "./rule.ts";
 
-/** Whether a request would trigger one rule, and why (interfaces 11). */
-interface RuleReport {
-  /** `<scenario | inline>/<rule id>`. */
-  rule: string;
-  phase: "before" | "after";
-  triggers: boolean;
-  why: string;
-}
-
 /** Evaluates copies of a sandbox's rules for a dry run, which counts nothing in the sandbox. */
 export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "after"> {
   readonly seed: number;
   private readonly rules: readonly ArmedRule[];
   private readonly requests: RequestFaults;
-  private readonly outcomes = new Map<ArmedRule, Pick<RuleReport, "triggers" | "why">>();
+  private readonly outcomes = new Map<ArmedRule, { triggers: boolean; why: string }>();
   private facts: FaultFacts | undefined;
   private isAfter = false;
   private readonly armed: ArmedRules;
@@ -48,8 +39,8 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     return this.requests.after(facts);
   }
 
-  /** Every rule, spent or not, in order of precedence; to be called after the dry run. */
-  report(): RuleReport[] {
+  /** Whether the request would trigger each rule, spent or not, and why; in order of precedence. Call it after the dry run. */
+  report() {
     return this.rules.map((armed) => {
       const { triggers, why } = this.outcomes.get(armed) ?? {
         triggers: false,

@@ -10,7 +10,7 @@ import {
   type UserDocument,
   type Warn,
 } from "../documents/user-document.ts";
-import { checkRule, findGlobProblem, findPatternProblem, type RuleApi } from "./check-rule.ts";
+import { checkRule, findGlobProblem, findPatternProblem, type Report, type RuleApi } from "./check-rule.ts";
 import { findDurationProblem } from "./effects/delay.ts";
 import { findNearestCode, isCatalogueCode } from "./effects/error.ts";
 import { type Rule, readRule } from "./rule.ts";
@@ -137,24 +137,22 @@ function findProblems(
   { scenario, name, api }: { scenario: ScenarioDocument; name: string; api: RuleApi },
 ): DocumentProblem[] {
   const problems: ProblemDetails[] = [];
-  if (!SCENARIO_NAME.test(name)) {
-    const message = "the file's name is not a name for a scenario; give it one with `name:`";
-    problems.push({ path: [], message });
-  }
-  const ids = new Set<string>();
+  const report: Report = (path, message, more) => problems.push({ ...more, path, message });
+  if (!SCENARIO_NAME.test(name))
+    report([], "the file's name is not a name for a scenario; give it one with `name:`");
   if (scenario.rules === undefined && scenario.stages === undefined)
-    problems.push({ path: [], message: "the scenario needs `rules`, or `stages` with rules" });
+    report([], "the scenario needs `rules`, or `stages` with rules");
+  const ids = new Set<string>();
   for (const { rule, id, path } of listRules(scenario)) {
-    if (ids.has(id))
-      problems.push({ path: [...path, "id"], message: `another rule is called ${id} already` });
+    if (ids.has(id)) report([...path, "id"], `another rule is called ${id} already`);
     ids.add(id);
     problems.push(...checkRule(rule, path, api));
     if (problems.length >= MAX_PROBLEMS) break;
   }
-  problems.push(...checkStages(scenario.stages ?? []));
+  checkStages(scenario.stages ?? [], report);
   const checkExpectations = (expectations: readonly ExpectDocument[] = [], path: DocumentPath) => {
     for (const [index, expectation] of expectations.entries())
-      problems.push(...checkExpectation(expectation, [...path, "expect", index], api.operations));
+      checkExpectation(expectation, [...path, "expect", index], { operations: api.operations, report });
   };
   checkExpectations(scenario.expect, []);
   for (const [index, { expect }] of scenario.stages?.entries() ?? [])
@@ -162,76 +160,68 @@ function findProblems(
   return problems.map((details) => locateProblem(document, details));
 }
 
-function checkStages(stages: readonly StageDocument[]): ProblemDetails[] {
-  const problems: ProblemDetails[] = [];
+function checkStages(stages: readonly StageDocument[], report: Report): void {
   for (const [index, { name, until }] of stages.entries()) {
     const at = ["stages", index];
     if (stages.findIndex((one) => one.name === name) < index)
-      problems.push({ path: [...at, "name"], message: `another stage is called ${name} already` });
+      report([...at, "name"], `another stage is called ${name} already`);
     const timeProblem = until?.time === undefined ? undefined : findDurationProblem(until.time);
     if (timeProblem !== undefined)
-      problems.push({
-        path: [...at, "until", "time"],
-        message: `\`until.time\` ${timeProblem.message}`,
-        hint: timeProblem.hint,
-      });
-    if (until === undefined && index < stages.length - 1) {
-      const message =
-        "the stage needs `until: { requests }`, `{ time }` or `{ held: true }`; only the last one may go on for ever";
-      problems.push({ path: at, message });
-    }
+      report([...at, "until", "time"], `\`until.time\` ${timeProblem.message}`, timeProblem);
+    if (until === undefined && index < stages.length - 1)
+      report(
+        at,
+        "the stage needs `until: { requests }`, `{ time }` or `{ held: true }`; only the last one may go on for ever",
+      );
   }
-  return problems;
 }
 
 const KINDS_OF_EXPECTATION = ["match", "sequence", "client"] as const;
 
-function checkExpectation(
-  expectation: ExpectDocument,
-  at: DocumentPath,
-  operations: readonly AnyOperation[],
-): ProblemDetails[] {
-  const problems: ProblemDetails[] = [];
+interface CheckContext {
+  operations: readonly AnyOperation[];
+  report: Report;
+}
+
+function checkExpectation(expectation: ExpectDocument, at: DocumentPath, context: CheckContext): void {
+  const { report } = context;
   const [kind, other] = KINDS_OF_EXPECTATION.filter((one) => expectation[one] !== undefined);
   if (kind === undefined || other !== undefined) {
     const message = "an expectation has one of `match`, `sequence` and `client`";
-    problems.push({ path: other === undefined ? at : [...at, other], message, atKey: other !== undefined });
+    report(other === undefined ? at : [...at, other], message, { atKey: other !== undefined });
   }
   const { match, sequence = [], client = [], count } = expectation;
   if (count !== undefined && match === undefined)
-    problems.push({ path: [...at, "count"], message: "`count` is for `match`", atKey: true });
+    report([...at, "count"], "`count` is for `match`", { atKey: true });
   if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY))
-    problems.push({ path: [...at, "count"], message: "`count.min` must not be above `count.max`" });
-  if (match !== undefined) problems.push(...checkExpectedMatch(match, [...at, "match"], operations));
+    report([...at, "count"], "`count.min` must not be above `count.max`");
+  if (match !== undefined) checkExpectedMatch(match, [...at, "match"], context);
   for (const [index, step] of sequence.entries())
-    problems.push(...checkExpectedMatch(step, [...at, "sequence", index], operations));
+    checkExpectedMatch(step, [...at, "sequence", index], context);
   for (const [index, name] of client.entries()) {
     const reason = NOT_IN_SCENARIOS[name];
-    if (reason !== undefined) {
-      const message = `a scenario cannot expect ${name}: ${reason}; use \`understudy client-test\``;
-      problems.push({ path: [...at, "client", index], message });
-    }
+    if (reason === undefined) continue;
+    const message = `a scenario cannot expect ${name}: ${reason}; use \`understudy client-test\``;
+    report([...at, "client", index], message);
   }
-  return problems;
 }
 
 /** Reports a match that fits no possible request: an expectation of it with `count: 0` would always be met. */
 function checkExpectedMatch(
   { operation, path, code }: ExpectedMatch,
   at: DocumentPath,
-  operations: readonly AnyOperation[],
-): ProblemDetails[] {
-  const problems: ProblemDetails[] = [];
+  { operations, report }: CheckContext,
+): void {
   const ids = operations.map(({ id }) => id);
   const operationProblem =
     operation === undefined ? undefined : findPatternProblem(operation, "operation", ids);
-  if (operationProblem !== undefined) problems.push({ path: [...at, "operation"], ...operationProblem });
+  if (operationProblem !== undefined)
+    report([...at, "operation"], operationProblem.message, operationProblem);
   const pathProblem = path === undefined ? undefined : findGlobProblem(path);
-  if (pathProblem !== undefined) problems.push({ path: [...at, "path"], ...pathProblem });
+  if (pathProblem !== undefined) report([...at, "path"], pathProblem.message);
   // The journal shows a rule's bare status as a code such as HTTP_503 (interfaces 6).
   if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {
     const message = `${JSON.stringify(code.slice(0, 80))} is not a code of the catalogue`;
-    problems.push({ path: [...at, "code"], message, hint: findNearestCode(code, operations) });
+    report([...at, "code"], message, { hint: findNearestCode(code, operations) });
   }
-  return problems;
 }

@@ -118,10 +118,6 @@ export class StageProgress implements LeaseHolder {
   qualify(stage: Stage | undefined): string {
     return `${this.scenario}/${stage?.name}`;
   }
-
-  report(): StageReport[] {
-    return describeStages(this.stages, this.progress);
-  }
 }
 
 /** Describes stages with their progress; without it, none has begun. */

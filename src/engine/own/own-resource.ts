@@ -3,7 +3,7 @@ import { type Api, createApi } from "../contract/api.ts";
 import { OwnOperationError } from "../contract/errors.ts";
 import { type AnyEvent, aboutRecords, type EventSubject, emit, event } from "../contract/event.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
-import { removeInternalFields, toPublicField } from "../contract/public-view.ts";
+import { isInstant, removeInternalFields, toPublicField } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
 import { findNearest } from "../contract/text.ts";
@@ -97,7 +97,8 @@ function toCollection({
   const schema = declaredSchema as unknown as TObject;
   checkFields(schema.properties, { noun: "the collection", name });
   const references = Object.entries(schema.properties).filter(([, field]) => "x-refers-to" in field);
-  const hasCreationTime = isInstantField(schema.properties["created_at"]);
+  const { created_at } = schema.properties;
+  const hasCreationTime = created_at !== undefined && isInstant(created_at);
   return collection({
     name,
     prefix,
@@ -140,10 +141,6 @@ function checkReferences(
 /** Properties of `world` that are not collections. */
 const RESERVED = ["now", "newId", "random", "of", "emit", "records", "constructor"];
 
-function isInstantField(field: TSchema | undefined): boolean {
-  return (field as { "x-instant"?: true } | undefined)?.["x-instant"] === true;
-}
-
 interface EventContext {
   collectionsByName: ReadonlyMap<string, AnyCollection>;
   factories: NonNullable<Resource["factories"]>;
@@ -155,27 +152,19 @@ function toEvent(
   { name, about, data, summary, organization }: DeclaredEvent,
   { collectionsByName, factories, getApi }: EventContext,
 ): AnyEvent {
+  const createError = (problem: string, subject = name) =>
+    new OwnOperationError(`the event ${name} ${problem}`, { subject });
   if (typeof about?.name !== "string" || !Array.isArray(data))
-    throw new OwnOperationError(
-      `the event ${name} needs \`about\`, a collection, and \`data\`, a list of its fields`,
-      { subject: name },
-    );
+    throw createError("needs `about`, a collection, and `data`, a list of its fields");
   const subject = collectionsByName.get(about.name);
-  if (subject === undefined)
-    throw new OwnOperationError(`the event ${name} is about ${about.name}, which does not exist`, {
-      subject: name,
-    });
+  if (subject === undefined) throw createError(`is about ${about.name}, which does not exist`);
   const { properties } = subject.schema as TObject;
   const missing = data.find((field) => properties[field] === undefined);
   if (missing !== undefined)
-    throw new OwnOperationError(
-      `the event ${name} sends ${missing}, which is not a field of ${subject.name}`,
-      { subject: missing },
-    );
+    throw createError(`sends ${missing}, which is not a field of ${subject.name}`, missing);
   if (organization === undefined && properties["organization_id"] === undefined)
-    throw new OwnOperationError(
-      `the event ${name} needs \`organization\`, since ${subject.name} have no organization_id: whose webhooks receive it?`,
-      { subject: name },
+    throw createError(
+      `needs \`organization\`, since ${subject.name} have no organization_id: whose webhooks receive it?`,
     );
   const factory = factories[subject.name];
   const options: Partial<Pick<EventSubject<StoredRecord, string>, "listRecipients" | "invent">> = {

@@ -208,13 +208,11 @@ export class OwnRecords implements Iterable<Fields> {
   page(page: { limit?: number | null; offset?: number | null } = {}): Fields[] {
     const limit = Math.max(0, page.limit ?? Number.POSITIVE_INFINITY);
     const offset = Math.max(0, page.offset ?? 0);
-    if (this.conditions.length === 0 && this.order === undefined) {
-      const all = this.#tx.all(this.collection);
-      return all.page(offset, Math.min(limit, all.size)).map((record) => this.toPublic(record));
-    }
-    return this.list()
-      .slice(offset, offset + limit)
-      .map((record) => this.toPublic(record));
+    const isWhole = this.conditions.length === 0 && this.order === undefined;
+    const records = isWhole
+      ? this.#tx.all(this.collection).page(offset, limit)
+      : this.list().slice(offset, offset + limit);
+    return records.map((record) => this.toPublic(record));
   }
 
   [Symbol.iterator](): IterableIterator<Fields> {

@@ -2,6 +2,7 @@ import { isLosslessNumber, stringify } from "lossless-json";
 import { getEnvelope, type RenderedError, renderError } from "../contract/envelopes.ts";
 import type { ApiError } from "../contract/errors.ts";
 import { type AnyDeclaration, type AnyOperation, listSuccesses } from "../contract/operation.ts";
+import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../contract/problems.ts";
 import { RawBody, Reply, StreamBody } from "../contract/reply.ts";
 import { toValidator } from "../contract/validator.ts";
 import type { Exchange } from "./exchange.ts";
@@ -49,6 +50,17 @@ export function toErrorAnswer(
   // `details.value` may be a number that JavaScript cannot represent exactly (G08).
   const text = isLosslessNumber(error.details["value"]) ? stringify(body)! : JSON.stringify(body);
   return { status: error.status, headers, content_type: JSON_TYPE, body: text };
+}
+
+/** Understudy's own refusal of a request, never the emulated API's (RFC 9457). `status` is that of the kind unless given. */
+export function toProblemAnswer(
+  kind: ProblemKind,
+  detail: string,
+  { status = PROBLEMS[kind].status, ...members }: Partial<ProblemBody> = {},
+): Answer {
+  const { title } = PROBLEMS[kind];
+  const body = JSON.stringify({ type: `${PROBLEM_TYPE}${kind}`, title, status, detail, ...members });
+  return { status, headers: {}, content_type: "application/problem+json", body };
 }
 
 /**

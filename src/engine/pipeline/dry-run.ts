@@ -47,21 +47,10 @@ interface StepReport {
   says: string;
 }
 
-/** The outcome that a request would have. */
-interface DryRun {
-  operation: string | null;
-  /** The value that X-Sandbox-Decision would have; null if it cannot be known. */
-  decision: string | null;
-  /** 0 if the client would see none. */
-  status: number | null;
-  code: string | null;
-  principal: string | null;
-  steps: StepReport[];
-}
-
 /**
  * Runs the steps of a request without effect: changes are made in a transaction that is discarded, rules count in
- * copies, rate windows are only read, and the journal and request numbers do not change. Faults do not wait.
+ * copies, rate windows are only read, and the journal and request numbers do not change. Faults do not wait. The result
+ * is the part of `Explanation` (control API) without the rules.
  */
 export async function dryRun(
   engine: EngineParts,
@@ -71,7 +60,7 @@ export async function dryRun(
     site,
   }: { sandbox: Sandbox; faults: Pick<FaultInjector, "before" | "after">; site: Site },
   { method, path, query, headers, body, incomplete }: DryRunRequest,
-): Promise<DryRun> {
+) {
   sandbox.world.catchUp();
   const reports = new Map<string, Omit<StepReport, "step">>();
   const request = {
@@ -103,10 +92,12 @@ export async function dryRun(
     status,
     code: exchange.code,
     principal: exchange.identity?.principal.user_id ?? null,
-    steps: STEP_NAMES.map((step) => ({
-      step,
-      ...(reports.get(step) ?? { outcome: "not reached", says: "" }),
-    })),
+    steps: STEP_NAMES.map(
+      (step): StepReport => ({
+        step,
+        ...(reports.get(step) ?? { outcome: "not reached", says: "" }),
+      }),
+    ),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Call, Identity, ReceivedFile } from "../contract/operation.ts";
+import type { Call, Identity, ReceivedFile, RequestHeaders } from "../contract/operation.ts";
 import type { FormSpace, Services } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { ChangeSource } from "../sandbox/history-entry.ts";
@@ -6,7 +6,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import type { FormSpec, FormTexts } from "./form-parts.ts";
-import type { Answer, ForwardedParts, PlainRequest, RequestHeaders } from "./plain-http.ts";
+import type { Answer, ForwardedParts, PlainRequest } from "./plain-http.ts";
 
 /** The parts that the composition root gives the engine; the pipeline itself names no resource. */
 export interface EngineParts {

@@ -1,25 +1,17 @@
-import { fromUtf8 } from "../bytes.ts";
 import { ApiError } from "../contract/errors.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation, Call, Identity, Principal, RequestInfo } from "../contract/operation.ts";
-import type { FaultFacts, FaultInjector, FaultVerdict, StagedRequest } from "../sandbox/fault-types.ts";
+import type { FaultInjector, FaultVerdict, StagedRequest } from "../sandbox/fault-types.ts";
 import type { RequestDetails, WorldChange } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
-import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";
+import { type RateState, toMinute } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { deriveRequestIdSeed, drawRequestId, type RequestIdSource } from "../state/random.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { BodyCapture } from "./body-capture.ts";
 import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
-import {
-  type Address,
-  type Answer,
-  ClientGoneError,
-  findRepeatedBase,
-  type PlainRequest,
-} from "./plain-http.ts";
+import { type Address, type Answer, findRepeatedBase, type PlainRequest } from "./plain-http.ts";
 import { type JsonBody, readJsonBytes } from "./read-body.ts";
-import { RequestChange } from "./request-change.ts";
 import type { StepExchange } from "./run-steps.ts";
 
 /** The differences of a dry run: nothing is counted, changed or awaited. */
@@ -94,7 +86,7 @@ export class Exchange implements RequestIdSource, StepExchange {
   base_url: string | undefined = undefined;
   private pendingBody: Promise<Uint8Array> | undefined = undefined;
   /** The request as a change in the history, if it changed something. */
-  historyChange: RequestChange | undefined = undefined;
+  historyChange: WorldChange | undefined = undefined;
 
   constructor(
     engine: EngineParts,
@@ -127,7 +119,7 @@ export class Exchange implements RequestIdSource, StepExchange {
 
   /** The request as a change in the history; created on first use, since few requests change anything. */
   get change(): WorldChange {
-    this.historyChange ??= new RequestChange(this);
+    this.historyChange ??= describeChange(this);
     return this.historyChange;
   }
 
@@ -172,72 +164,29 @@ export class Exchange implements RequestIdSource, StepExchange {
   }
 }
 
+/** A request as the history describes it. */
+function describeChange(exchange: Exchange): WorldChange {
+  const { at, idSeed, identity, number, operation, params, rate, uploads } = exchange;
+  const { summary } = operation!;
+  const caller = identity?.principal.user_id ?? "An anonymous client";
+  const key_id = rate && identity?.principal.key_id;
+  const counted = key_id === undefined ? undefined : { key_id, minute: toMinute(at) };
+  return {
+    kind: "request",
+    title: `${caller} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}.`,
+    subject: undefined,
+    request: { idSeed, number, counted, uploads },
+    pathIds: params,
+    entry: undefined,
+  };
+}
+
 export const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
 
 /** Finds the organization's id in a path outside the contract, where any segment may be one. */
 export function findOrganizationInPath(path: string): string | undefined {
   const segments = normalizePath(path).split("/");
   return segments.find((segment) => ORGANIZATION.test(segment));
-}
-
-/** A request as fault rules see it; costly parts are computed when a rule needs them. */
-export class RequestFacts implements FaultFacts {
-  readonly operation: AnyOperation;
-  readonly method: string;
-  readonly path: string;
-  readonly params: Record<string, string>;
-  readonly headers: FaultFacts["headers"];
-  readonly principal: Principal | undefined;
-  readonly organization: string | undefined;
-  body: unknown = undefined;
-  hasReadBody = false;
-  private readonly exchange: Exchange;
-  private parsedQuery: URLSearchParams | undefined;
-
-  constructor(exchange: Exchange) {
-    this.exchange = exchange;
-    this.operation = exchange.operation ?? exchange.sandbox.faults.undeclaredOperation;
-    this.method = exchange.method;
-    this.path = exchange.path;
-    this.params = exchange.params;
-    this.headers = exchange.request.headers;
-    this.principal = exchange.identity?.principal;
-    this.organization = exchange.organization;
-  }
-
-  get query(): URLSearchParams {
-    this.parsedQuery ??= new URLSearchParams(this.exchange.query);
-    return this.parsedQuery;
-  }
-
-  get refusal(): ApiError | undefined {
-    return this.exchange.refusal;
-  }
-
-  get world(): Transaction {
-    return this.exchange.sandbox.world.read();
-  }
-
-  get rate(): FaultFacts["rate"] {
-    const { identity, at, sandbox } = this.exchange;
-    if (identity === undefined) return undefined;
-    const { principal, requests_per_minute } = identity;
-    const { limit, reset } = sandbox.windows.getState(principal.key_id, requests_per_minute, at);
-    return { limit, seconds_left: countSecondsUntil(reset, at) };
-  }
-
-  /** Reads the body for matches and details. Ignores an invalid body, which validation refuses later. */
-  async readBody(): Promise<void> {
-    if (this.operation.body?.kind === "json") {
-      try {
-        this.exchange.body = await this.exchange.readBody();
-        this.body = JSON.parse(fromUtf8(this.exchange.body));
-      } catch (error) {
-        if (error instanceof ClientGoneError) throw error;
-      }
-    }
-    this.hasReadBody = true;
-  }
 }
 
 const NO_FILES: Call["files"] = {};

@@ -1,9 +1,8 @@
-import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
+import { toProblemAnswer } from "./answer.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { UpstreamFailure } from "./engine-parts.ts";
 import { type Exchange, Undecidable } from "./exchange.ts";
 import { EarlyResponse } from "./inject-fault.ts";
-import type { Answer } from "./plain-http.ts";
 
 const DECISION = "upstream";
 
@@ -38,8 +37,9 @@ async function send(exchange: Exchange): Promise<void> {
     });
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    exchange.reasons = [...exchange.reasons, error.message];
-    throw new EarlyResponse(DECISION, toFailureAnswer(error));
+    const { message, status } = error;
+    exchange.reasons = [...exchange.reasons, message];
+    throw new EarlyResponse(DECISION, toProblemAnswer("upstream-failed", message, { status }));
   }
 }
 
@@ -52,11 +52,4 @@ async function toBody(exchange: Exchange): Promise<AsyncIterable<Uint8Array>> {
   return (async function* () {
     yield body;
   })();
-}
-
-/** Returns Understudy's own answer if the upstream gave none. */
-function toFailureAnswer({ status, message }: UpstreamFailure): Answer {
-  const { title } = PROBLEMS["upstream-failed"];
-  const body = JSON.stringify({ type: `${PROBLEM_TYPE}upstream-failed`, title, status, detail: message });
-  return { status, headers: {}, content_type: "application/problem+json", body };
 }

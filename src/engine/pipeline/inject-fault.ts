@@ -1,5 +1,5 @@
 import { CATALOGUE } from "../contract/errors.ts";
-import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
+import type { RequestHeaders } from "../contract/operation.ts";
 import { sleep } from "../platform.ts";
 import type {
   FaultAnswer,
@@ -10,10 +10,11 @@ import type {
 } from "../sandbox/fault-types.ts";
 import type { HeldMessage, Hold } from "../sandbox/held.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
-import { toErrorAnswer } from "./answer.ts";
+import { toErrorAnswer, toProblemAnswer } from "./answer.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
-import { type Exchange, RequestFacts } from "./exchange.ts";
-import type { Answer, InjectedWire, RequestHeaders } from "./plain-http.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Answer, InjectedWire } from "./plain-http.ts";
+import { RequestFacts } from "./request-facts.ts";
 
 /** Ends the request with the answer of a fault or a limit. */
 export class EarlyResponse extends Error {
@@ -195,24 +196,15 @@ function holdUntilClosed({ sandbox, request }: Exchange): void {
 /** Refuses like a full sandbox; a later retry can succeed. @throws EarlyResponse */
 function requireHoldCapacity(sandbox: Exchange["sandbox"]): void {
   if (sandbox.waitingRequests < MAX_HELD_REQUESTS) return;
-  const { title } = PROBLEMS["limit-reached"];
   const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are already delayed or hang, by X-Sandbox-Delay or a fault. Send the request again when some of them have ended.`;
-  const body = JSON.stringify({
-    type: `${PROBLEM_TYPE}limit-reached`,
-    title,
-    status: 503,
-    detail,
-    limit: "held_requests",
-    allowed: MAX_HELD_REQUESTS,
-    wanted: MAX_HELD_REQUESTS + 1,
-  });
-  const answer = { status: 503, headers: {}, content_type: "application/problem+json", body };
-  throw new EarlyResponse("limit", answer);
+  const limit = { limit: "held_requests", allowed: MAX_HELD_REQUESTS, wanted: MAX_HELD_REQUESTS + 1 };
+  throw new EarlyResponse("limit", toProblemAnswer("limit-reached", detail, { status: 503, ...limit }));
 }
 
 /** The answer of a fault: the one that it defines, or the operation's if that has run. */
 function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEffect): EarlyResponse {
-  if (effect.kind === "refused") return new EarlyResponse(decision, toOverrideRefusal(effect));
+  if (effect.kind === "refused")
+    return new EarlyResponse(decision, toProblemAnswer("override-refused", effect.detail));
   if (effect.kind !== "wire") return new EarlyResponse(decision, toFaultAnswer(exchange, effect));
   const wire = { fault: effect.wire, over_ms: effect.over_ms };
   if (effect.answer !== undefined)
@@ -224,16 +216,6 @@ function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEf
 }
 
 const UNAVAILABLE: FaultAnswer = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
-
-/** Understudy's own refusal, never the emulated API's (interfaces 3). */
-function toOverrideRefusal({ title, detail }: Extract<RequestEffect, { kind: "refused" }>): Answer {
-  return {
-    status: 400,
-    headers: {},
-    content_type: "application/problem+json",
-    body: JSON.stringify({ type: "urn:understudy:problem:override-refused", title, status: 400, detail }),
-  };
-}
 
 /** A catalogue code in the operation's envelope; a bare 5xx is code `HTTP_503`, type `server_error` (interfaces 6). */
 function toFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {

@@ -4,8 +4,6 @@ import type { RequestHeaders } from "../contract/operation.ts";
 import { hmac, randomHex } from "../platform.ts";
 import type { WireFault } from "../sandbox/fault-types.ts";
 
-export type { RequestHeaders };
-
 /** A request in the form in which a host gives it to the engine. */
 export interface PlainRequest {
   readonly method: string;

@@ -10,11 +10,11 @@ interface UnknownField {
   value: unknown;
 }
 
-type Branches = TSchema & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
+type NestedSchema = TSchema & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
 
 /** Body fields that the contract does not know (G09). */
 export function findUnknownFields(schema: TSchema, value: unknown, pointer = ""): UnknownField[] {
-  const { properties, items, anyOf } = schema as Branches;
+  const { properties, items, anyOf } = schema as NestedSchema;
   if (typeof value !== "object" || value === null) return [];
   if (anyOf !== undefined) return findUnknownInAlternatives(anyOf, value, pointer);
   if (Array.isArray(value)) {
@@ -37,11 +37,11 @@ export function findUnknownFields(schema: TSchema, value: unknown, pointer = "")
 
 /** Finds unknown fields by the alternative that accepts the value; a value that fits none was refused before. */
 function findUnknownInAlternatives(
-  branches: readonly TSchema[],
+  alternatives: readonly TSchema[],
   value: object,
   pointer: string,
 ): UnknownField[] {
-  const accepting = branches.find((branch) => toValidator(branch)(value));
+  const accepting = alternatives.find((alternative) => toValidator(alternative)(value));
   return accepting === undefined ? [] : findUnknownFields(accepting, value, pointer);
 }
 

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import { parseDuration } from "../contract/duration.ts";
 import { isBodyless } from "../contract/operation.ts";
-import { Instant, withLibraryType } from "../contract/schema.ts";
+import { Duration, Instant } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import { sleepUntilAborted } from "../webhooks/attempt.ts";
 
@@ -24,10 +24,7 @@ export const ReceiverAnswer = Type.Unsafe<ReceiverAnswer>({
       type: "object",
       properties: {
         status: Status,
-        delay: withLibraryType(
-          "Duration",
-          Type.Unsafe({ type: ["string", "number"], title: "a duration such as 200ms" }),
-        ),
+        delay: Duration(),
       },
       required: ["status"],
       additionalProperties: false,
@@ -121,7 +118,6 @@ export type Receiver = Static<typeof Receiver>;
 export const receivers = collection({
   name: "_receivers",
   prefix: "rcv_",
-  idField: "id",
   internal: true,
   countsTowardLimit: true,
   schema: Receiver,

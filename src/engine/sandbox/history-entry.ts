@@ -35,10 +35,6 @@ export interface ChangeSource {
 
 /** A request that changes a world, and its count in its key's rate window. */
 export interface RequestDetails extends RequestIdSource {
-  /** Its operation's summary. */
-  readonly summary: string;
-  /** The id of the user who called. */
-  readonly principal: string | undefined;
   readonly counted: CountedRequest | undefined;
   /** For an upload: the references to half-finished uploads at its arrival. */
   readonly uploads: { readonly before: unknown } | undefined;
@@ -274,11 +270,4 @@ function* compareRoots(from: Root | undefined, to: Root | undefined): IterableIt
     if (tableBefore === undefined) continue;
     for (const change of tableBefore.listChangesTo(table)) yield { collection: table.collection, ...change };
   }
-}
-
-export function toRequestTitle({
-  summary,
-  principal,
-}: Pick<RequestDetails, "summary" | "principal">): string {
-  return `${principal ?? "An anonymous client"} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}.`;
 }

@@ -28,7 +28,7 @@ export interface Provenance {
   start?: { state: StateRef; position: number };
 }
 
-type RecordedStates = Omit<BeforeAfter, "start" | "end">;
+type RecordedStates = Omit<BeforeAfter, "versions" | "start" | "end">;
 
 /** A history at one moment, for persistence: its entries, each with its revision. */
 export interface HistorySnapshot {
@@ -55,7 +55,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   private base = 0;
   /** The beginning of the ids since the last reset. */
   private idPrefix = "h_";
-  /** The newest entry that an earlier server saved. */
+  /** Position of the newest entry that an earlier server saved; 0 if none did. */
   private lastRestored = 0;
   private stateBytes = 0;
   private isNotifying = false;
@@ -74,22 +74,20 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     this.notify();
   }
 
-  /**
-   * @param at milliseconds since 1970 on the sandbox's clock
-   * @param parent position of the entry whose state it continues from
-   */
+  /** @param parent position of the entry whose state it continues from */
   add(
     change: WorldChange,
     { cause, advanced_by, start }: Provenance,
-    { at, states, parent = this.lastSequence }: { at: number; states: RecordedStates; parent?: number },
+    states: RecordedStates,
+    parent = this.lastSequence,
   ): HistoryEntry {
     const sequence = this.lastSequence + 1;
     const id = this.idPrefix + (sequence - this.base);
+    const at = states.after.now;
     const origin = { id, sequence, at, parent, journal: this.journal.lastSequence, cause, advanced_by };
     const entry = this.timeline.append();
-    const { versions, before, after, from, to, written } = states;
     const startPosition = start?.position ?? sequence - 1;
-    const beforeAfter = { versions, before, after, from, to, written, start: startPosition, end: sequence };
+    const beforeAfter = { versions: this.versions, ...states, start: startPosition, end: sequence };
     entry.change = new HistoryEntry(entry, origin, change, beforeAfter);
     this.lastSequence = sequence;
     this.size += 1;
@@ -153,20 +151,19 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     return effects.map((effect) => effect.id);
   }
 
-  /** The id of the newest entry that created this pending work, `collection\0id`, and was not undone. */
-  findCreator(key: string): string | null {
-    return this.findCreatorUpTo(this.lastSequence, key);
+  /**
+   * The id of the newest entry that created this pending work, `collection\0id`, and was not undone.
+   * @param newest the position of the newest entry that may have
+   */
+  findCreator(key: string, newest = this.lastSequence): string | null {
+    const isCreator = ({ sequence, entry, pendingWork }: HistoryEntry) =>
+      sequence <= newest && !entry.isUndone && pendingWork.includes(key);
+    return this.entries().findLast(isCreator)?.id ?? null;
   }
 
   /** Finds the creator among entries of an earlier server, whose records are other objects now. */
   findSavedCreator(key: string): string | null {
-    return this.lastRestored === 0 ? null : this.findCreatorUpTo(this.lastRestored, key);
-  }
-
-  private findCreatorUpTo(newest: number, key: string): string | null {
-    const isCreator = ({ sequence, entry, pendingWork }: HistoryEntry) =>
-      sequence <= newest && !entry.isUndone && pendingWork.includes(key);
-    return this.entries().findLast(isCreator)?.id ?? null;
+    return this.lastRestored === 0 ? null : this.findCreator(key, this.lastRestored);
   }
 
   /** Releases the oldest states until the others take at most `maxBytes`; their entries stay. */

@@ -6,7 +6,7 @@ import { type Timeline, TimelinePart } from "./timeline.ts";
 const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
 
 /** An entry without its place in a timeline. */
-export interface SavedJournalEntry extends Omit<JournalEntry, "entry" | "revision"> {
+export interface SavedJournalEntry extends Omit<JournalEntry, "entry" | "revision" | "bytes"> {
   seq: number;
 }
 
@@ -51,7 +51,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   }
 
   /** Continues a saved journal. @param entries by position */
-  restoreSaved(entries: readonly Omit<SavedJournalEntry, "bytes">[], dropped: number): void {
+  restoreSaved(entries: readonly SavedJournalEntry[], dropped: number): void {
     for (const { seq, ...saved } of entries) {
       const entry = this.timeline.insertEntry(seq);
       const exchange: JournalEntry = {

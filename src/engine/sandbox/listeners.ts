@@ -1,13 +1,10 @@
-import type { EventListener } from "../contract/resource.ts";
+import type { Resource } from "../contract/resource.ts";
 import type { Services } from "../contract/services.ts";
-import { TIMER_KINDS, type TimerKind } from "../state/clock.ts";
-import type { TimerHandler, WorldParts } from "../state/world-parts.ts";
+import { TIMER_KINDS } from "../state/clock.ts";
+import type { WorldParts } from "../state/world-parts.ts";
 
 /** The part of a resource that reacts to timers and events. */
-interface ListeningResource {
-  timers?: Partial<Record<TimerKind, TimerHandler>>;
-  onEvents?: EventListener;
-}
+type ListeningResource = Pick<Resource, "timers" | "onEvents">;
 
 /** Combines the handlers of all resources to one per kind; each resource ignores unknown subjects. */
 export function combineTimers(resources: readonly ListeningResource[]): WorldParts["timerHandlers"] {

@@ -120,7 +120,7 @@ class Keep implements Command {
   toString = () => (this.written ? "keep as JSON" : "keep");
   run(model: Model, real: Real): void {
     model.kept = model.events;
-    const copy = RateWindows.from(real.windows.table);
+    const copy = new RateWindows(real.windows.table);
     real.kept = this.written ? RateWindows.parse(JSON.parse(JSON.stringify(copy))) : copy;
   }
 }
@@ -130,7 +130,7 @@ class Restore implements Command {
   toString = () => "restore";
   run(model: Model, real: Real): void {
     model.events = model.kept!;
-    real.windows = RateWindows.from(real.kept!.table);
+    real.windows = new RateWindows(real.kept!.table);
   }
 }
 

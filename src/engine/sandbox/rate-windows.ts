@@ -37,9 +37,14 @@ export function countSecondsUntil(instant: number, now: number): number {
 }
 
 export class RateWindows {
-  private windows = EMPTY;
+  /** The windows now; each change replaces it. */
+  table: RateWindowTable;
   /** The latest minute in which a request was counted. */
   private latestMinute = Number.NEGATIVE_INFINITY;
+
+  constructor(table: RateWindowTable = EMPTY) {
+    this.table = table;
+  }
 
   /** Counts one request; `exceeded` if the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
@@ -73,7 +78,7 @@ export class RateWindows {
    * is shown and never refuses (G07); a window that has ended stays as it is.
    */
   spend(key_id: string, tokens: number, { now, token_limit }: { now: number; token_limit: number }): number {
-    const window = this.windows.get(key_id);
+    const window = this.table.get(key_id);
     if (window === undefined || window.minute !== toMinute(now)) return Math.max(0, token_limit - tokens);
     const spent = window.tokens + tokens;
     this.store(key_id, { ...window, tokens: spent });
@@ -82,7 +87,7 @@ export class RateWindows {
 
   /** Uncounts one request of this window, unless the window is over. */
   uncount(key_id: string, minute: number): void {
-    const window = this.windows.get(key_id);
+    const window = this.table.get(key_id);
     if (window?.minute !== minute) return;
     if (window.requests === 1 && window.tokens === 0) this.drop(key_id);
     else this.store(key_id, { ...window, requests: window.requests - 1 });
@@ -90,21 +95,11 @@ export class RateWindows {
 
   /** Called when a key was deleted, so that a new key with its id begins without a window. */
   drop(key_id: string): void {
-    this.windows = this.windows.delete(key_id);
-  }
-
-  get table(): RateWindowTable {
-    return this.windows;
-  }
-
-  static from(table: RateWindowTable): RateWindows {
-    const windows = new RateWindows();
-    windows.windows = table;
-    return windows;
+    this.table = this.table.delete(key_id);
   }
 
   toJSON(): [string, RateWindow][] {
-    return [...this.windows.entries()];
+    return [...this.table.entries()];
   }
 
   static parse(entries: readonly [string, RateWindow][]): RateWindows {
@@ -114,19 +109,19 @@ export class RateWindows {
   }
 
   private findWindow(key_id: string, minute: number): RateWindow {
-    const window = this.windows.get(key_id);
+    const window = this.table.get(key_id);
     return window?.minute === minute ? window : { minute, requests: 0, tokens: 0 };
   }
 
   private store(key_id: string, window: RateWindow): void {
-    this.windows = this.windows.set(key_id, window);
+    this.table = this.table.set(key_id, window);
   }
 
   /** Drops old windows once a minute, so that those of keys that are no longer used do not add up. */
   private dropBefore(minute: number): void {
     this.latestMinute = minute;
-    for (const [key, window] of this.windows.entries())
-      if (window.minute < minute - MAX_AGE_MINUTES) this.windows = this.windows.delete(key);
+    for (const [key, window] of this.table.entries())
+      if (window.minute < minute - MAX_AGE_MINUTES) this.table = this.table.delete(key);
   }
 }
 

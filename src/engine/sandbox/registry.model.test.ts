@@ -255,7 +255,7 @@ function seen(sandbox: Sandbox): Held {
     draws: root.draws,
     seed,
     counted:
-      1000 - RateWindows.from(sandbox.windows.table).count("key", 1001, sandbox.world.epochNow()).remaining,
+      1000 - new RateWindows(sandbox.windows.table).count("key", 1001, sandbox.world.epochNow()).remaining,
   };
 }
 

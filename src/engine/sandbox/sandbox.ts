@@ -194,7 +194,7 @@ export class Sandbox {
   toValue(): SandboxValue {
     return {
       world: this.world.toValue(),
-      windows: RateWindows.from(this.windows.table),
+      windows: new RateWindows(this.windows.table),
       taken_at: this.world.epochNow(),
       blobs: this.parts.blobs.capture(this),
     };
@@ -202,7 +202,7 @@ export class Sandbox {
 
   /** Makes a value of this or another sandbox the current state. */
   restore(value: SandboxValue): void {
-    this.windows = RateWindows.from(value.windows.table);
+    this.windows = new RateWindows(value.windows.table);
     this.parts.blobs.restore(this, value.blobs);
     const resumeLeases = this.faults.rules.suspendLeases();
     this.world.restore(value.world);
@@ -236,7 +236,7 @@ export class Sandbox {
     const { uploads, clock, ...environment } = moment.environment;
     const root = this.history.versions.getRoot(version);
     if (root === undefined) throw new Error(`the history has released version ${version}`);
-    const windows = RateWindows.from(moment.windows);
+    const windows = new RateWindows(moment.windows);
     if (counted !== undefined) windows.uncount(counted.key_id, counted.minute);
     const { captured, lostUploads } = this.parts.blobs.tryRecover(uploads);
     const world = { ...environment, requests, root, clock: moveClock(clock, now, now) };

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Root } from "../state/tables.ts";
 import type { Step } from "../state/undo-log.ts";
@@ -41,10 +42,7 @@ export interface StoredStates {
 export function encodeStates(history: History, base: Root): StoredStates {
   const environments = new Map<Environment, number>();
   const windowTables = new Map<StateRef["windows"], number>();
-  const getIndex = <K>(indexes: Map<K, number>, key: K) => {
-    if (!indexes.has(key)) indexes.set(key, indexes.size);
-    return indexes.get(key)!;
-  };
+  const getIndex = <K>(indexes: Map<K, number>, key: K) => getOrAdd(indexes, key, () => indexes.size);
   const encode = ({ version, now, requests, counted, environment, windows }: StateRef): StoredState => ({
     version,
     now,
@@ -74,7 +72,7 @@ export function encodeStates(history: History, base: Root): StoredStates {
       ...(isPartial && { tables: encodeTables(root!, base) }),
     })),
     environments: [...environments.keys()].map(({ uploads: _uploads, ...facts }) => facts),
-    windows: [...windowTables.keys()].map((table) => RateWindows.from(table).toJSON()),
+    windows: [...windowTables.keys()].map((table) => new RateWindows(table).toJSON()),
     entries,
   };
 }
@@ -137,17 +135,13 @@ type ShareRecord = (collection: string, id: string, record: StoredRecord | null)
 /** Makes equal records one object, since differences between versions are found by identity. */
 function shareRecords(currentRoot: Root, base: Root): ShareRecord {
   const recordsByText = new Map<string, StoredRecord>();
-  const add = (name: string, record: StoredRecord | undefined): void => {
-    if (record !== undefined) recordsByText.set(`${name}\u0000${JSON.stringify(record)}`, record);
-  };
   return (name, id, record) => {
     if (record === null) return undefined;
-    const key = `${name}\u0000${JSON.stringify(record)}`;
-    if (!recordsByText.has(key)) {
-      for (const root of [base, currentRoot]) add(name, root.tables.get(name)?.get(id));
-      if (!recordsByText.has(key)) recordsByText.set(key, record);
-    }
-    return recordsByText.get(key);
+    const text = JSON.stringify(record);
+    return getOrAdd(recordsByText, `${name}\u0000${text}`, () => {
+      const existing = [currentRoot, base].map((root) => root.tables.get(name)?.get(id));
+      return existing.find((one) => JSON.stringify(one) === text) ?? record;
+    });
   };
 }
 

@@ -91,10 +91,8 @@ export class TimelineRecorder {
     if (this.history.limit === 0) return;
     const before = change.began!.state;
     const after = this.getState();
-    const { versions } = this.history;
-    const [from, to] = [before.version, after.version];
-    const states = { versions, before, after, from, to, written: undefined };
-    change.entry = this.history.add(change, UNKNOWN_PROVENANCE, { at: after.now, states, parent });
+    const states = { before, after, from: before.version, to: after.version, written: undefined };
+    change.entry = this.history.add(change, UNKNOWN_PROVENANCE, states, parent);
     this.history.markUndone();
   }
 
@@ -244,16 +242,12 @@ export class TimelineRecorder {
       version: from,
       ...(change.request && toStateBeforeRequest(change.request, after)),
     };
-    const { versions } = this.history;
     const { start } = provenance;
     // A long attempt may have begun before the oldest state that is stored.
-    const isStored = start !== undefined && versions.has(start.state.version);
+    const isStored = start !== undefined && this.history.versions.has(start.state.version);
     const before = isStored ? start.state : stateBefore;
-    const written = commit?.writes ?? [];
-    const states = { versions, before, after, from, to: after.version, written };
-    const { cause, advanced_by } = provenance;
-    const origin = isStored ? provenance : { cause, advanced_by };
-    return this.history.add(change, origin, { at: after.now, states });
+    const states = { before, after, from, to: after.version, written: commit?.writes ?? [] };
+    return this.history.add(change, isStored ? provenance : { ...provenance, start: undefined }, states);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Compares two entries: those of a table by key alone, those of an index by (order, id). */
 export type Compare<K, V> = (aKey: K, aValue: V, bKey: K, bValue: V) => number;
 
-/** A node is never changed, so trees share them. */
+/** Nodes are never changed, so trees share them. */
 interface Node<K, V> {
   readonly key: K;
   readonly value: V;

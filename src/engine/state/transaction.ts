@@ -5,7 +5,7 @@ import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
 import type { Table } from "./table.ts";
 import type { Root, Tables } from "./tables.ts";
-import { type PendingTimer, type Timer, timers, toTimerId } from "./timers.ts";
+import { type Timer, timers, toTimerId } from "./timers.ts";
 import type { View } from "./view.ts";
 
 export interface EmittedEvent {
@@ -135,12 +135,6 @@ export class Transaction {
 
   findNearestTimer(): Timer | undefined {
     return this.index(timers, "due", "").first();
-  }
-
-  /** Lists pending timers, the nearest first. */
-  listPendingTimers(): PendingTimer[] {
-    const pending = [...this.index(timers, "due", "")];
-    return pending.map(({ due, kind, subject }) => ({ due_at: this.toIso(due), kind, subject }));
   }
 
   /** A new generator; each call gives another one, also with the same label. */

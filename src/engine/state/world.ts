@@ -122,7 +122,9 @@ export class World implements ObservedWorld {
 
   /** Lists pending timers, the nearest first. */
   listPending(): readonly PendingTimer[] {
-    return this.read().listPendingTimers();
+    const tx = this.read();
+    const pending = [...tx.index(timers, "due", "")];
+    return pending.map(({ due, kind, subject }) => ({ due_at: tx.toIso(due), kind, subject }));
   }
 
   /**

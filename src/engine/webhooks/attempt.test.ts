@@ -36,7 +36,7 @@ async function attempt(answer: OutboundResult, fault?: Partial<DeliveryFault>) {
       },
     },
     held: new HeldExchanges(),
-    settings: () => ({ service_name: "Acme", webhook_timeout_seconds: 2 }),
+    settings: { service_name: "Acme", webhook_timeout_seconds: 2 },
     findFault(facts: DeliveryFacts) {
       asked.push(facts);
       return fault && { decision: "fault:inline/f", delay_ms: 0, answer: undefined, reasons: [], ...fault };

@@ -1,5 +1,6 @@
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { OutboundClient } from "../contract/services.ts";
+import type { Settings } from "../contract/settings.ts";
 import { platform } from "../platform.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
 import type { HeldExchanges, HeldMessage, Release } from "../sandbox/held.ts";
@@ -54,10 +55,9 @@ export interface AttemptOutcome {
   /** The fault that changed it, as in `fault:inline/rule-1`. */
   fault?: string;
 }
-
 export interface AttemptParts {
   outbound: OutboundClient;
-  settings: () => { service_name: string; webhook_timeout_seconds: number };
+  settings: Pick<Settings, "service_name" | "webhook_timeout_seconds">;
   findFault: (facts: DeliveryFacts) => DeliveryFault | undefined;
   /** Contains the attempts that a rule holds. */
   held: HeldExchanges;
@@ -69,59 +69,51 @@ export async function sendAttempt(
   { row, plan, at }: AttemptStart,
   signal: AbortSignal,
 ): Promise<{ answer: Omit<AttemptOutcome, "at" | "url">; exchange: AttemptExchange }> {
-  const { service_name, webhook_timeout_seconds } = settings();
-  const timeoutMs = webhook_timeout_seconds * 1000;
+  const timeoutMs = settings.webhook_timeout_seconds * 1000;
   const { webhook_id, delivery_id } = row;
   const body = toUtf8(plan.body);
   const request_headers = toDeliveryHeaders({
     event: plan.event,
     deliveryId: delivery_id,
     signature: sign(plan.secret, body),
-    serviceName: service_name,
+    serviceName: settings.service_name,
   });
   let deliveryFault = findFault({ event: plan.event, webhook_id, delivery_id });
-  let heldRelease: Release<unknown> | undefined;
+  let release: Release<Partial<DeliveryFault>> | undefined;
   if (deliveryFault?.hold !== undefined) {
     const message = toHeldMessage({ row, plan, at }, request_headers, body);
-    const release = await held.hold(deliveryFault.hold, { phase: "before", message }, signal);
+    release = await held.hold(deliveryFault.hold, { phase: "before", message }, signal);
     deliveryFault = { ...deliveryFault, ...release.outcome };
-    heldRelease = release;
   }
   const simulated = deliveryFault && (await simulateReceiver(deliveryFault, timeoutMs, signal));
-  const held_ms = heldRelease?.held_ms ?? 0;
-  const exchangeFault = deliveryFault && {
-    fault: toAppliedFault(deliveryFault, simulated, held_ms),
-    held: heldRelease?.reason,
-  };
-  const answerFault = deliveryFault && { fault: deliveryFault.decision };
-  if (simulated !== undefined)
-    return {
-      answer: { ...simulated, ...answerFault },
-      exchange: { request_headers, response_headers: {}, response_body: EMPTY_BYTES, ...exchangeFault },
-    };
-  const delay = deliveryFault?.delay_ms ?? 0;
-  const answer = await outbound.send({
-    url: plan.url,
-    method: "POST",
-    headers: request_headers,
-    body,
-    timeoutMs: timeoutMs - delay,
-    signal,
-  });
-  const failure = answer.error === undefined ? {} : { error: answer.error.message };
+  const request = { url: plan.url, method: "POST", headers: request_headers, body, timeoutMs, signal };
+  const { response_headers, response_body, ...answer } =
+    simulated === undefined
+      ? await callReceiver(outbound, request, deliveryFault?.delay_ms ?? 0)
+      : { ...simulated, response_headers: {}, response_body: EMPTY_BYTES };
+  const exchange = { request_headers, response_headers, response_body };
+  if (deliveryFault === undefined) return { answer, exchange };
+  const fault = toAppliedFault(deliveryFault, simulated, release?.held_ms ?? 0);
   return {
-    answer: {
-      response_code: answer.response_code,
-      duration_ms: answer.duration_ms + delay,
-      ...failure,
-      ...answerFault,
-    },
-    exchange: {
-      request_headers,
-      response_headers: answer.headers,
-      response_body: answer.body,
-      ...exchangeFault,
-    },
+    answer: { ...answer, fault: deliveryFault.decision },
+    exchange: { ...exchange, fault, held: release?.reason },
+  };
+}
+
+/** Calls the receiver. A fault has delayed the attempt by `delay_ms`, which are part of its timeout and its duration. */
+async function callReceiver(
+  outbound: OutboundClient,
+  request: Parameters<OutboundClient["send"]>[0],
+  delay_ms: number,
+) {
+  const timeoutMs = request.timeoutMs - delay_ms;
+  const { response_code, headers, body, duration_ms, error } = await outbound.send({ ...request, timeoutMs });
+  return {
+    response_code,
+    duration_ms: duration_ms + delay_ms,
+    ...(error && { error: error.message }),
+    response_headers: headers,
+    response_body: body,
   };
 }
 

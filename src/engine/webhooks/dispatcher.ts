@@ -3,12 +3,12 @@ import type { OutboundClient } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
 import { getOrAdd } from "../maps.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
+import type { HeldExchanges } from "../sandbox/held.ts";
 import type { ChangeSource } from "../sandbox/history-entry.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Commit, ObservedWorld, TimerHandler, WorldParts } from "../state/world-parts.ts";
 import {
   type AttemptOutcome,
-  type AttemptParts,
   type AttemptPlan,
   type CompletedAttempt,
   sendAttempt,
@@ -26,27 +26,38 @@ interface DeliveryRules {
     result: { outcome: AttemptOutcome; schedule: readonly number[] },
   ): void;
   discard(tx: Transaction, row: Outgoing): void;
+  queueRetry(tx: Transaction, delivery_id: string): string | undefined;
 }
 
-interface DispatcherParts extends AttemptParts {
-  /** Shared by all sandboxes of a server. */
-  budget: Semaphore;
-  settings: () => ReturnType<AttemptParts["settings"]> & { retry_schedule: readonly (string | number)[] };
+/** The part of a sandbox that the sender reads. */
+interface SendingSandbox {
+  readonly settings: Settings;
+  /** Contains the attempts that a rule holds. */
+  readonly held: HeldExchanges;
+}
+
+export interface DeliveriesParts<S extends SendingSandbox> {
+  outbound: OutboundClient;
   rules: DeliveryRules;
+  /** The fault of a rule with `match: { event, webhook }`, in place of the receiver's own behaviour (interfaces 6). */
+  findFault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
-  /** Called once its outcome is recorded. */
-  onAttempt: (attempt: CompletedAttempt) => void;
-  /** Resolves or rejects once the change that led to the attempt is stored. */
-  waitUntilReadyToSend: () => Promise<void>;
+  /** Called once an attempt's outcome is recorded. */
+  onAttempt: (sandbox: S, attempt: CompletedAttempt) => void;
+  /** Resolves or rejects once the change that led to an attempt is stored; by default attempts do not wait for it. */
+  waitUntilReadyToSend?: (sandbox: S) => Promise<void>;
 }
 
 /**
- * Sends the attempts in one world's outgoing queue and records their outcomes. All its state follows from that
- * queue, so a restore only has to read it again. Webhooks do not wait for each other; the number of attempts under
+ * Sends the attempts in the outgoing queue of a sandbox's world and records their outcomes. All its state follows from
+ * that queue, so a restore only has to read it again. Webhooks do not wait for each other; the number of attempts under
  * way is bounded per webhook (`DeliveryQueue`), per sandbox and in all.
  */
-class Dispatcher {
-  private readonly parts: DispatcherParts;
+class Dispatcher<S extends SendingSandbox> {
+  private readonly parts: DeliveriesParts<S>;
+  private readonly sandbox: S;
+  /** Shared by all sandboxes of a server. */
+  private readonly budget: Semaphore;
   /** The world of this dispatcher; set at its first commit. */
   private world!: ObservedWorld;
   private jobs = new Map<string, Job>();
@@ -54,13 +65,11 @@ class Dispatcher {
   private sending = 0;
   /** Webhooks that wait for a free connection, the longest wait first. */
   private waitingWebhooks = new Set<string>();
-  /** The latest setting `retry_schedule`, with its delays in milliseconds. */
-  private parsedSchedule:
-    | { retry_schedule: readonly (string | number)[]; delays: readonly number[] }
-    | undefined;
 
-  constructor(parts: DispatcherParts) {
+  constructor(parts: DeliveriesParts<S>, sandbox: S, budget: Semaphore) {
     this.parts = parts;
+    this.sandbox = sandbox;
+    this.budget = budget;
   }
 
   /** After each commit: accepts the attempts that it queued, cancels those that it removed. */
@@ -122,7 +131,7 @@ class Dispatcher {
   private sendNext(webhook_id: string): void {
     const queue = this.queues.get(webhook_id);
     for (let job = this.findNext(queue); job !== undefined; job = this.findNext(queue)) {
-      if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.parts.budget.tryAcquire(this.resume)) {
+      if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.budget.tryAcquire(this.resume)) {
         this.waitingWebhooks.add(webhook_id);
         return;
       }
@@ -147,7 +156,7 @@ class Dispatcher {
         queue.finish(job);
         // Waiting webhooks go first.
         this.waitingWebhooks.add(job.row.webhook_id);
-        this.parts.budget.release();
+        this.budget.release();
         this.resume();
       });
   }
@@ -166,12 +175,13 @@ class Dispatcher {
 
   private async process(job: Job): Promise<void> {
     const { row, controller } = job;
-    const { rules } = this.parts;
+    const { sandbox } = this;
+    const { outbound, rules, findFault, onAttempt, waitUntilReadyToSend } = this.parts;
     let wasSent = false;
     try {
       // Runs after the commit that queued it, since the outcome has its own transaction. Meanwhile an undo may have
       // removed the attempt.
-      await this.parts.waitUntilReadyToSend().catch(() => {});
+      await waitUntilReadyToSend?.(sandbox).catch(() => {});
       if (this.jobs.get(row.id) !== job) return;
       const before = this.world.read();
       const plan = rules.plan(before, row);
@@ -180,17 +190,19 @@ class Dispatcher {
         return;
       }
       const at = before.now;
+      const { settings, held } = sandbox;
       const { answer, exchange } = await sendAttempt(
-        this.parts,
+        { outbound, settings, held, findFault: (facts) => findFault(sandbox, facts) },
         { row, plan, at: before.toEpoch(at) },
         controller.signal,
       );
       const outcome = { at, url: plan.url, ...answer };
-      const record = (tx: Transaction) => rules.record(tx, row, { outcome, schedule: this.getDelays() });
+      const record = (tx: Transaction) =>
+        rules.record(tx, row, { outcome, schedule: readSchedule(sandbox.settings) });
       wasSent =
         this.recordOutcome(job, record, { change: toChange(row, plan, outcome) }) &&
         !controller.signal.aborted;
-      if (wasSent) this.parts.onAttempt({ row, plan, outcome, exchange });
+      if (wasSent) onAttempt(sandbox, { row, plan, outcome, exchange });
     } catch (error) {
       // If the row stayed in the queue, callers would wait for it forever.
       this.recordOutcome(job, (tx) => rules.discard(tx, row));
@@ -214,33 +226,11 @@ class Dispatcher {
     }
     return true;
   }
-
-  private getDelays(): readonly number[] {
-    const { retry_schedule } = this.parts.settings();
-    if (this.parsedSchedule?.retry_schedule !== retry_schedule) {
-      // Settings are validated where they are set, so every delay can be parsed.
-      const delays = retry_schedule.map((delay) => parseDuration(delay)!);
-      this.parsedSchedule = { retry_schedule, delays };
-    }
-    return this.parsedSchedule.delays;
-  }
 }
 
-/** The part of a sandbox that the sender reads. */
-interface SendingSandbox extends Pick<AttemptParts, "held"> {
-  readonly settings: Settings;
-}
-
-export interface DeliveriesParts<S extends SendingSandbox> {
-  outbound: OutboundClient;
-  rules: DeliveryRules & { queueRetry(tx: Transaction, delivery_id: string): string | undefined };
-  /** The fault of a rule with `match: { event, webhook }`, in place of the receiver's own behaviour (interfaces 6). */
-  findFault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
-  onError: (error: unknown) => void;
-  /** Called once an attempt's outcome is recorded. */
-  onAttempt: (sandbox: S, attempt: CompletedAttempt) => void;
-  /** Called before an attempt is sent; by default there is no wait. */
-  waitUntilReadyToSend?: (sandbox: S) => Promise<void>;
+/** Milliseconds. Settings are validated where they are set, so every delay can be parsed. */
+function readSchedule({ retry_schedule }: Settings): number[] {
+  return retry_schedule.map((delay) => parseDuration(delay)!);
 }
 
 export interface Deliveries<S extends SendingSandbox> {
@@ -254,29 +244,18 @@ export interface Deliveries<S extends SendingSandbox> {
 
 /** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
 export function createDeliveries<S extends SendingSandbox>(parts: DeliveriesParts<S>): Deliveries<S> {
-  const { outbound, rules, findFault, onError, onAttempt, waitUntilReadyToSend = async () => {} } = parts;
   const budget = new Semaphore();
-  const dispatchers = new WeakMap<S, Dispatcher>();
+  const dispatchers = new WeakMap<S, Dispatcher<S>>();
   return {
     createWorldParts(sandbox) {
-      const dispatcher = new Dispatcher({
-        outbound,
-        budget,
-        rules,
-        settings: () => sandbox.settings,
-        findFault: (facts) => findFault(sandbox, facts),
-        held: sandbox.held,
-        onError,
-        onAttempt: (attempt) => onAttempt(sandbox, attempt),
-        waitUntilReadyToSend: () => waitUntilReadyToSend(sandbox),
-      });
+      const dispatcher = new Dispatcher(parts, sandbox, budget);
       dispatchers.set(sandbox, dispatcher);
       return {
         onCommit: (world, commit) => dispatcher.onCommit(world, commit),
         onReplace: (world) => dispatcher.onReplace(world),
         timerHandlers: {
           "webhook.retry": (tx, { subject }) => {
-            const id = rules.queueRetry(tx, subject);
+            const id = parts.rules.queueRetry(tx, subject);
             return id === undefined ? undefined : () => dispatcher.waitForAttempt(id);
           },
         },

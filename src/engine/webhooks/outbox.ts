@@ -18,8 +18,6 @@ const MAX_EMAILS = 1000;
 
 export const emails = collection<Email>({
   name: "_emails",
-  prefix: "email_",
-  idField: "id",
   internal: true,
   schema: Email,
   indexes: { newest: { groups: () => [""], order: ({ at }) => -at } },

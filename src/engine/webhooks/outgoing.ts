@@ -37,8 +37,6 @@ export type AttemptKind = Outgoing["kind"];
 
 export const outgoing = collection({
   name: "_outgoing",
-  prefix: "",
-  idField: "id",
   internal: true,
   countsTowardLimit: true,
   isPendingWork: true,

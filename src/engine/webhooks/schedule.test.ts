@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { classify, DEFAULT_RETRY_SCHEDULE, evaluateAttempt, scheduleRetry } from "./schedule.ts";
+import { classify, DEFAULT_RETRY_SCHEDULE, evaluateAttempt } from "./schedule.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -20,7 +20,8 @@ function runDelivery(firstAt: number, answers: readonly { responseCode: number; 
     const answer = answers[attempts.length % answers.length]!;
     const made = { startedAt: due, endedAt: due + answer.took, responseCode: answer.responseCode };
     attempts.push(made);
-    const settled = evaluateAttempt({ ...made, scheduledAttempts: attempts.length });
+    const schedule = DEFAULT_RETRY_SCHEDULE;
+    const settled = evaluateAttempt({ ...made, schedule, scheduledAttempts: attempts.length });
     status = settled.status;
     due = settled.nextRetry;
   }
@@ -100,13 +101,14 @@ describe.each([
     fc.assert(
       fc.property(instants, schedules, (start, schedule) => {
         let scheduledAttempts = 1;
-        let due = scheduleRetry({ schedule, scheduledAttempts, endedAt: start });
+        const failed = { schedule, responseCode: 500 };
+        let due = evaluateAttempt({ ...failed, scheduledAttempts, endedAt: start }).nextRetry;
         let elapsed = start;
         while (due !== null && scheduledAttempts < 20) {
           elapsed += schedule[scheduledAttempts - 1]!;
           expect(due).toBe(elapsed);
           scheduledAttempts += 1;
-          due = scheduleRetry({ schedule, scheduledAttempts, endedAt: due });
+          due = evaluateAttempt({ ...failed, scheduledAttempts, endedAt: due }).nextRetry;
         }
         expect(scheduledAttempts).toBe(Math.min(6, schedule.length + 1));
       }),
@@ -124,7 +126,8 @@ describe("the outcome of an attempt", () => {
   });
 
   it("disables the webhook for 410 and leaves no retry, even with delays left [6.4]", () => {
-    expect(evaluateAttempt({ scheduledAttempts: 1, endedAt: 5, responseCode: 410 })).toEqual({
+    const schedule = DEFAULT_RETRY_SCHEDULE;
+    expect(evaluateAttempt({ schedule, scheduledAttempts: 1, endedAt: 5, responseCode: 410 })).toEqual({
       status: "failed",
       disablesWebhook: true,
       nextRetry: null,

@@ -7,9 +7,10 @@ const MAX_SCHEDULED_ATTEMPTS = 6;
 /** The meaning of an answer for its delivery (3.3). */
 type AttemptClass = "success" | "disabled" | "retry";
 
-interface ScheduledAttempt {
+interface EndedAttempt {
+  responseCode: number;
   /** Delays in milliseconds, the first one before retry 1. */
-  schedule?: readonly number[];
+  schedule: readonly number[];
   /** Attempts the schedule has made so far, this one included; redeliveries do not count. */
   scheduledAttempts: number;
   /** When the attempt ended, on the sandbox's clock; `nextRetry` counts from the same zero. */
@@ -34,25 +35,17 @@ export function classify(responseCode: number): AttemptClass {
 }
 
 /**
- * The instant of the next scheduled attempt after a failed one, or null after the last. The delay counts from the end of
- * the attempt before, not from the first one (G24).
+ * The result of one scheduled attempt: status of the delivery, whether it disables the webhook, and the next retry. The
+ * delay of a retry counts from the end of the attempt before, not from the first one (G24).
  */
-export function scheduleRetry({
-  schedule = DEFAULT_RETRY_SCHEDULE,
-  scheduledAttempts,
-  endedAt,
-}: ScheduledAttempt): number | null {
-  if (scheduledAttempts >= MAX_SCHEDULED_ATTEMPTS) return null;
-  const delay = schedule[scheduledAttempts - 1];
-  return delay === undefined ? null : endedAt + delay;
-}
-
-/** The result of one scheduled attempt: status of the delivery, whether it disables the webhook, and the next retry. */
-export function evaluateAttempt(attempt: ScheduledAttempt & { responseCode: number }): AttemptEvaluation {
-  const outcome = classify(attempt.responseCode);
+export function evaluateAttempt(attempt: EndedAttempt): AttemptEvaluation {
+  const { responseCode, schedule, scheduledAttempts, endedAt } = attempt;
+  const outcome = classify(responseCode);
+  const isRetried = outcome === "retry" && scheduledAttempts < MAX_SCHEDULED_ATTEMPTS;
+  const delay = isRetried ? schedule[scheduledAttempts - 1] : undefined;
   return {
     status: outcome === "success" ? "success" : "failed",
     disablesWebhook: outcome === "disabled",
-    nextRetry: outcome === "retry" ? scheduleRetry(attempt) : null,
+    nextRetry: delay === undefined ? null : endedAt + delay,
   };
 }

@@ -4,29 +4,21 @@ import { hmac } from "../platform.ts";
 /** The header with the signature, spelled as it is sent (6.2). */
 export const SIGNATURE_HEADER = "X-Service-Signature";
 
-interface DeliveryHeaders {
-  event: string;
-  deliveryId: string;
-  signature: string;
-  /** The setting `service_name`. */
-  serviceName: string;
-}
-
 /** The signature header's value over exactly these bytes (6.3): `sha256=` and lowercase hex HMAC-SHA256. */
 export function sign(secret: string, bytes: Uint8Array): string {
   return `sha256=${toHex(hmac("sha256", secret, bytes))}`;
 }
 
 /**
- * The headers of 6.2 in their documented spelling; the sender adds only what HTTP itself needs. Characters of the
- * service name outside printable ASCII become `_`, since headers cannot contain them.
+ * The headers of 6.2 in their documented spelling; the sender adds only what HTTP itself needs. Characters of the setting
+ * `service_name` outside printable ASCII become `_`, since headers cannot contain them.
  */
 export function toDeliveryHeaders({
   event,
   deliveryId,
   signature,
   serviceName,
-}: DeliveryHeaders): Record<string, string> {
+}: Record<"event" | "deliveryId" | "signature" | "serviceName", string>): Record<string, string> {
   return {
     "Content-Type": "application/json",
     "X-Service-Event": event,

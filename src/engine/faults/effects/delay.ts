@@ -1,28 +1,25 @@
-import { Type } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
-import { withLibraryType } from "../../contract/schema.ts";
+import { Duration } from "../../contract/schema.ts";
 import type { Random } from "../../state/random.ts";
 import type { DelayPlan, Effect } from "./effect.ts";
 
 /** Longer than any client waits; a timer holds at most 24 days. */
 export const MAX_DELAY_MS = 3_600_000;
 
-export const DurationText = withLibraryType(
-  "Duration",
-  Type.Unsafe<string | number>({ type: ["string", "number"], title: "a duration such as 200ms" }),
-);
+interface DurationProblem {
+  message: string;
+  hint?: string | undefined;
+}
 
 /** Describes the problem of a fault's delay; undefined if there is none. */
-export function findDelayProblem(value: unknown): { message: string; hint?: string | undefined } | undefined {
+export function findDelayProblem(value: unknown): DurationProblem | undefined {
   const duration = parseDuration(value);
   if (duration === undefined) return findDurationProblem(value);
   return duration > MAX_DELAY_MS ? { message: "may be at most 1h" } : undefined;
 }
 
 /** The same for a duration of any length. */
-export function findDurationProblem(
-  value: unknown,
-): { message: string; hint?: string | undefined } | undefined {
+export function findDurationProblem(value: unknown): DurationProblem | undefined {
   if (parseDuration(value) !== undefined) return undefined;
   const hint = typeof value === "string" ? suggestDuration(value) : undefined;
   const message = `must be a duration such as 200ms, 5s, 10m, 6h, PT5M or milliseconds, not ${JSON.stringify(value)}`;
@@ -41,10 +38,10 @@ function suggestDuration(text: string): string | undefined {
 
 export const DelaySchema = {
   anyOf: [
-    DurationText,
+    Duration(),
     {
       type: "object",
-      properties: { p50: DurationText, p99: DurationText },
+      properties: { p50: Duration(), p99: Duration() },
       required: ["p50", "p99"],
       additionalProperties: false,
     },

@@ -1,8 +1,9 @@
 import { concatBytes } from "../../bytes.ts";
 import { parseDuration } from "../../contract/duration.ts";
+import { Duration } from "../../contract/schema.ts";
 import { sleep } from "../../platform.ts";
 import type { Wire } from "../../sandbox/fault-types.ts";
-import { DurationText, findDelayProblem } from "./delay.ts";
+import { findDelayProblem } from "./delay.ts";
 import type { WireEffect } from "./effect.ts";
 
 export const DRIP_MS = 2_000;
@@ -14,7 +15,7 @@ const PIECE_INTERVAL_MS = 250;
 export const dripWire = {
   name: "drip",
   shows_status: true,
-  keys: { over: { ...DurationText, description: "How long the answer takes; 2s unless given" } as never },
+  keys: { over: Duration(undefined, { description: "How long the answer takes; 2s unless given" }) },
   check({ over, wire }, report) {
     if (over === undefined) return;
     const problem = findDelayProblem(over);

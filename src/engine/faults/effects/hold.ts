@@ -1,5 +1,6 @@
 import { parseDuration } from "../../contract/duration.ts";
-import { DurationText, findDelayProblem } from "./delay.ts";
+import { Duration } from "../../contract/schema.ts";
+import { findDelayProblem } from "./delay.ts";
 import type { Effect } from "./effect.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -9,7 +10,7 @@ const HoldSchema = {
     "The answer waits until it is released (interfaces 20), at most for `timeout`, 30s unless given",
   anyOf: [
     { const: true },
-    { type: "object", properties: { timeout: DurationText }, additionalProperties: false },
+    { type: "object", properties: { timeout: Duration() }, additionalProperties: false },
   ],
 };
 
