@@ -8,9 +8,10 @@ import { readSandboxStart } from "./control/sandbox-start.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary } from "./documents/scenario-library.ts";
 import { createEngine } from "./engine/index.ts";
-import { readApi, toOperationsOption } from "./engine/own/join.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailableError } from "./engine/platform.ts";
+import { type ApiKey, apiKeys } from "./engine/resources/api-keys/schema.ts";
+import { API } from "./engine/resources/index.ts";
 import { answerDeliveries, type OnDelivery } from "./hosts/fetch/answer-deliveries.ts";
 import {
   createFetch,
@@ -33,22 +34,13 @@ interface BrowserEngineOptions {
   scenarios?: readonly string[];
   /** The name of a world that the browser stores; the other options apply only if there is none. */
   persist?: string;
-  /** A module that exports declarations of own operations, or a list of them. */
-  operations?: object;
   onDelivery?: OnDelivery;
-}
-
-interface UsableKey {
-  user_id: string;
-  key: string;
-  revoked: boolean;
-  expires_at: number | null;
 }
 
 export interface BrowserEngine {
   fetch: SandboxFetch;
   /** The usable API keys of the sandbox `default`, read without the control API; not in a tab that forwards to another. */
-  listUsableKeys?(): UsableKey[];
+  listUsableKeys?(): ApiKey[];
   /** Saves the last changes of a world that is stored. */
   save(): Promise<unknown>;
   close(): Promise<void>;
@@ -72,15 +64,13 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const network = createFetchOutbound(
     onDelivery === undefined ? (request) => globalThis.fetch(request) : answerDeliveries(onDelivery),
   );
-  const { operations: own = [] } = toOperationsOption(options.operations);
-  const api = readApi(own, log);
-  const scenarios = new ScenarioLibrary({ api, cwd: "/" });
+  const scenarios = new ScenarioLibrary({ api: API, cwd: "/" });
   const uploads = new MemoryUploads(UPLOAD_BYTES);
-  const fixtures = new FixtureLibrary({ resources: api.resources, cwd: "/" });
+  const fixtures = new FixtureLibrary({ resources: API.resources, cwd: "/" });
   const commonParts = { fixtures, scenarios, uploads, recordings: new Recordings(), log };
   const engine = createEngine({
     ...commonParts,
-    api,
+    api: API,
     outbound: {
       send: (request) => (isOwnReceiver(request.url) ? inProcessNetwork : network).send(request),
     },
@@ -88,16 +78,6 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     refuseFullDisk: (error) =>
       error instanceof NotAvailableError ? asProblem(error)!.toAnswer() : undefined,
     defaults: { fixture: options.fixture, seed, clock, settings },
-    overrides: true,
-    delay: undefined,
-    serverKey: undefined,
-    waitUntilReadyToSend: undefined,
-    durability: undefined,
-    refuseGrowth: undefined,
-    upstream: undefined,
-    refuseDefault: false,
-    onDelete: () => {},
-    replay: undefined,
   });
   const { sandboxes } = engine;
   const control: ControlServer = {
@@ -143,12 +123,10 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
       }
     },
     listUsableKeys() {
-      const { world } = sandboxes.get("default")!;
-      const { now } = world.read();
-      const keys = [...world.root.tables.get("api_keys")!.all()] as unknown as UsableKey[];
-      const isUsable = ({ revoked, expires_at }: UsableKey) =>
-        !revoked && (expires_at === null || expires_at > now);
-      return keys.filter(isUsable);
+      const world = sandboxes.get("default")!.world.read();
+      return [...world.all(apiKeys)].filter(
+        ({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > world.now),
+      );
     },
     save: async () => saver?.saveAll(),
     async close() {

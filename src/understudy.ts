@@ -38,7 +38,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const policy = { mode: shared ? "shared" : "local", allow: shared?.allowAddresses } as const;
   const network = new NodeNetwork({ ...options, policy, isOwnHost: guard.isOwn });
   const { server, origins, ownAddress, sites } = network;
-  const findReceiver = createReceiverFinder((request) => fetch(request), options.onDelivery);
+  const findReceiver = createReceiverFinder((request) => ownFetch(request), options.onDelivery);
   const outbound = replay?.outbound ?? deliverInProcess(findReceiver, network.createOutbound());
   const uploads = new UploadStore(limits?.upload_bytes);
 
@@ -61,14 +61,14 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     readForm,
     refuseFullDisk,
     defaults: options,
-    overrides: options.overrides !== false,
+    overrides: options.overrides,
     delay: options.delay,
     // Never stored: a saved world contains the secrets that it issued, and a new world must not issue the same ones again.
     serverKey: shared && randomBytes(32),
     waitUntilReadyToSend: durable && ((sandbox) => durable.waitUntilReadyToSend(sandbox)),
     durability: durable && { mark: durable.mark, waitUntilStored: toEngineWait(durable) },
     refuseGrowth: createRecordLimit(limits),
-    refuseDefault: options.refuseDefault === true,
+    refuseDefault: options.refuseDefault,
     upstream: options.upstream && createUpstream(options.upstream, policy.mode),
     onDelete: ({ name }) => origins.close(name),
   });
@@ -79,7 +79,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     limits,
     version,
     sites,
-    sendToSelf: (...call) => (server.listening ? network.sendToSelf : createSendInProcess(fetch))(...call),
+    sendToSelf: (...call) => (server.listening ? network.sendToSelf : createSendInProcess(ownFetch))(...call),
     createGraderNetwork: () => network.createGraderNetwork(),
     startedAt: performance.now(),
     durability: durable,
@@ -87,7 +87,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     getSavingFailure: () => (fleet ?? persistence)?.failure,
     validatesAnswers: options.validateAnswers ?? process.env["UNDERSTUDY_VALIDATE_ANSWERS"] === "1",
   };
-  const fetch = createFetch({
+  const ownFetch = createFetch({
     api: engine.handle,
     control: answerInProcess(control),
     receiver: (request) => engine.receivers.handle(request),
@@ -127,7 +127,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     scenarios,
     server,
     login,
-    fetch,
+    fetch: ownFetch,
     setOperations: (sources) => engine.setApi(readApi(sources, log)),
     async listen(port, host) {
       if (fleet !== undefined || persistence !== undefined) await openStored();

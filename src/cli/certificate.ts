@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { makeCertificate } from "../hosts/node/make-certificate.ts";
 import type { Certificate } from "../hosts/node/server.ts";
-import { UsageError } from "./failure.ts";
+import { requireSuccess, UsageError } from "./failure.ts";
 
 export interface UsedCertificate extends Certificate {
   /** The file that clients have to trust; undefined for one that the user has given. */
@@ -20,22 +20,14 @@ export function readCertificate(cert: string | undefined, key: string | undefine
       `--${cert === undefined ? "key needs --cert" : "cert needs --key"}, the other half of the pair`,
     );
   const certificate = { cert: readOptionFile("--cert", cert), key: readOptionFile("--key", key) };
-  try {
-    createSecureContext(certificate);
-  } catch (error) {
-    throw new UsageError(
-      `--cert ${cert} and --key ${key} cannot be used together: ${(error as Error).message}`,
-    );
-  }
+  requireSuccess(`--cert ${cert} and --key ${key} cannot be used together`, () =>
+    createSecureContext(certificate),
+  );
   return certificate;
 }
 
 function readOptionFile(option: string, file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`${option} cannot be read: ${(error as Error).message}`);
-  }
+  return requireSuccess(`${option} cannot be read`, () => readFileSync(file, "utf8"));
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

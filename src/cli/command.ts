@@ -251,3 +251,11 @@ export function requirePort(port: number): void {
   if (!Number.isInteger(port) || port < 0 || port > 65535)
     throw new UsageError(`--port takes a whole number from 0 to 65535, not ${port}`);
 }
+
+/** The address of a server, without slashes at its end. @throws UsageError */
+export function readBaseUrl(option: string, address: string, example: string): string {
+  const url = readHttpUrl(address);
+  if (typeof url === "string" || url.search !== "" || url.hash !== "")
+    throw new UsageError(`${option} takes an address as in ${example}, not "${address}"`);
+  return url.href.replace(/\/+$/, "");
+}

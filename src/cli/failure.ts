@@ -16,6 +16,15 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** Runs work whose failure is wrong usage; `problem` begins the message. @throws UsageError */
+export function requireSuccess<T>(problem: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new UsageError(`${problem}: ${(error as Error).message}`);
+  }
+}
+
 /** The command ran, and its check failed; ends with exit code 1. */
 export class CheckFailed extends Error {
   override readonly name = "CheckFailed";

@@ -113,8 +113,8 @@ class Forwarder {
         events,
         receiver_id: id,
         description: `understudy listen --forward-to ${to}`,
-        ...(organization !== undefined && { organization_id: organization }),
-        ...(secret !== undefined && { secret }),
+        organization_id: organization,
+        secret,
       }));
     onReady({ webhook_id: this.webhook.webhook_id, secret: this.webhook.secret, url });
   }

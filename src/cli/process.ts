@@ -80,46 +80,61 @@ export function isInteractive(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && process.env["NO_COLOR"] === undefined && process.env["CI"] === undefined;
 }
 
+/**
+ * Returns a function that shows a text in one line of standard error, in place of the one before; `""` removes it.
+ * @param isLive otherwise it shows nothing
+ */
+export function createStatusLine(isLive: boolean): (text: string) => void {
+  return (text) => {
+    if (!isLive) return;
+    // 0 on a terminal without a size, as in some containers.
+    const width = (process.stderr.columns || 80) - 1;
+    process.stderr.write(`\r\u001b[K${toPrintable(text).slice(0, width)}`);
+  };
+}
+
 /** SIGHUP too: commands run in process groups of their own and would outlive a closed terminal. */
-export const END_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const END_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Calls back at each signal that ends the process. Returns a function that removes the listener. */
+export function onEndSignal(listener: () => void, method: "on" | "once" = "on"): () => void {
+  for (const signal of END_SIGNALS) process[method](signal, listener);
+  return () => {
+    for (const signal of END_SIGNALS) process.off(signal, listener);
+  };
+}
 
 /**
  * Calls back at the first signal that ends the process. Register it before the process reports that it is up: a caller
  * may end it at once. Returns a function that removes the listener.
  */
 export function onTermination(end: () => void): () => void {
-  const remove = () => {
-    for (const signal of END_SIGNALS) process.off(signal, onSignal);
-  };
-  const onSignal = () => {
+  const remove = onEndSignal(() => {
     remove();
     end();
-  };
-  for (const signal of END_SIGNALS) process.on(signal, onSignal);
+  });
   return remove;
 }
 
 /** Runs work with a signal that aborts when the process is to end, and waits for the work. */
 export function runWithCleanup<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return runWithListeners("on", work);
+  return runWithSignal("on", work);
 }
 
 /** The same, but a second signal ends the process at once, without waiting for the work. */
 export function runInterruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return runWithListeners("once", work);
+  return runWithSignal("once", work);
 }
 
-/** Removes its listeners when the work is done. */
-async function runWithListeners<T>(
+async function runWithSignal<T>(
   method: "on" | "once",
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
-  const interrupt = () => stop.abort();
-  for (const signal of END_SIGNALS) process[method](signal, interrupt);
+  const remove = onEndSignal(() => stop.abort(), method);
   try {
     return await work(stop.signal);
   } finally {
-    for (const signal of END_SIGNALS) process.off(signal, interrupt);
+    remove();
   }
 }

@@ -81,14 +81,9 @@ function refuseOwnAddress(target: string, port: number): void {
 
 /** @throws UsageError */
 function openArchive({ out, version, force }: RecordOptions): HarFile {
-  requireFile(out);
+  requireFile(out, force);
   makeParentFolder(out);
-  try {
-    return new HarFile(out, { version, replace: force });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new UsageError(`${out} exists; add --force to replace it`);
-  }
+  return new HarFile(out, { version, replace: force });
 }
 
 function summarize({ request, response, time, _error }: RecordedEntry) {

@@ -6,7 +6,7 @@ import type { FixtureInput } from "../client/types.ts";
 import type { RunClient } from "../tools/client-test/client-report-types.ts";
 import { ClientTestUsageError, gradeClient } from "../tools/client-test/grade-client.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
-import { isInteractive, printJson, printStyled, runWithCleanup } from "./process.ts";
+import { createStatusLine, isInteractive, printJson, printStyled, runWithCleanup } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface ClientTestOptions {
@@ -25,8 +25,7 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
   const { fixture, seed, json, only, skip, timeoutMs } = options;
   const reports = parseReportFiles(options.report);
   const name = command.join(" ");
-  const isLive = !json && isInteractive(process.stderr);
-  const showLine = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
+  const showStatus = createStatusLine(!json && isInteractive(process.stderr));
   const server = await SuiteServer.start([], undefined);
   try {
     const sandbox = await server.client.sandbox({ fixture, seed, origin: true });
@@ -38,10 +37,9 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
         timeoutMs,
         signal,
         exportFailed: reports.html !== undefined,
-        onRun: ({ run, of, checks }) => showLine(`[${run}/${of}] ${checks.join(", ") || "without failures"}`),
-      }),
+        onRun: (run) => showStatus(`[${run.run}/${run.of}] ${run.checks.join(", ") || "without failures"}`),
+      }).finally(() => showStatus("")),
     );
-    showLine("");
     if (runs.notFound !== undefined) throw runs.notFound;
     writeReports(reports, {
       cases: () => listClientCases(result, name),
@@ -52,7 +50,6 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
     if (result.verdict === "not-graded") throw new CheckFailed("the client could not be graded");
     if (result.verdict === "fail") process.exitCode = EXIT_FAILED;
   } catch (error) {
-    showLine("");
     if (error instanceof ClientTestUsageError || error instanceof CommandNotFound)
       throw new UsageError(error.message);
     throw error;
@@ -61,17 +58,12 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
   }
 }
 
-/** The environment is that of a suite (interfaces 2). */
+/** `run` runs the command once; `notFound` is set if the command cannot be started, which is not a failure of the client. */
 function createRun(
   command: readonly string[],
   { server, sandbox }: { server: SuiteServer; sandbox: SandboxClient },
 ): { run: RunClient; notFound: CommandNotFound | undefined } {
-  const env = {
-    UNDERSTUDY_BASE_URL: sandbox.url,
-    UNDERSTUDY_CONTROL_URL: sandbox.controlUrl,
-    UNDERSTUDY_SANDBOX: sandbox.name,
-    UNDERSTUDY_URL: server.client.url,
-  };
+  const env = server.getEnvironment(sandbox);
   const runs = { run, notFound: undefined as CommandNotFound | undefined };
   async function run(signal: AbortSignal) {
     try {

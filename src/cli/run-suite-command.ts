@@ -94,13 +94,7 @@ function formatSuite({ scenarios, coverage, ...total }: SuiteResult): string {
   const { passed, failed, skipped, duration_ms } = total;
   const rows = scenarios.flatMap(
     ({ name, outcome, exit_code, signal, duration_ms: ms, stages, ...counts }) => [
-      [
-        MARKS[outcome],
-        name,
-        String(signal ?? exit_code ?? "–"),
-        ...countCells(counts),
-        `${(ms / 1000).toFixed(1)} s`,
-      ],
+      [MARKS[outcome], name, String(signal ?? exit_code ?? "–"), ...countCells(counts), formatSeconds(ms)],
       ...stages.map((stage) => [STAGE_MARKS[stage.verdict], `  ${stage.name}`, "", ...countCells(stage), ""]),
     ],
   );
@@ -109,7 +103,7 @@ function formatSuite({ scenarios, coverage, ...total }: SuiteResult): string {
     formatTable(["", "scenario", "exit", "rules triggered", "expectations", "requests", "time"], rows),
     "",
     `coverage: ${formatCoverage(coverage)}`,
-    `${passed} passed, ${failed} failed, ${skipped === 0 ? "" : `${skipped} skipped, `}${(duration_ms / 1000).toFixed(1)} s`,
+    `${passed} passed, ${failed} failed, ${skipped === 0 ? "" : `${skipped} skipped, `}${formatSeconds(duration_ms)}`,
   ].join("\n");
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
-import { toPrintable, toPrintableLines } from "../engine/contract/text.ts";
+import { toPrintableLines } from "../engine/contract/text.ts";
 import { formatProblem } from "../engine/documents/document-error.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
 import { InputError } from "../tools/har/har-file.ts";
@@ -21,7 +21,7 @@ import { runVerify, UnusableTargetError } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { type OwnOptions, readApi } from "./document-files.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { formatTable, isInteractive, printError, runInterruptible } from "./process.ts";
+import { createStatusLine, formatTable, isInteractive, printError, runInterruptible } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface VerifyCommandOptions extends OwnOptions {
@@ -79,7 +79,7 @@ async function verifyTarget(
   { target, key, write, own, strict, timeout, json }: VerifyCommandOptions,
   run: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal">,
 ): Promise<VerifyReport> {
-  const progress = createVerifyProgress(process.stderr, !json && isInteractive(process.stderr));
+  const progress = createVerifyProgress(!json && isInteractive(process.stderr));
   try {
     return await runVerify({
       ...run,
@@ -103,26 +103,22 @@ async function verifyTarget(
 }
 
 /** Shows one line for the running check on a terminal; checks that fail or differ stay above it. */
-function createVerifyProgress(stream: NodeJS.WriteStream, isLive: boolean) {
+function createVerifyProgress(isLive: boolean) {
+  const showStatus = createStatusLine(isLive);
   let current = "";
-  const wipe = () => void (isLive && stream.write("\r\u001b[K"));
-  const draw = (text: string) => {
-    wipe();
-    if (isLive) stream.write(toPrintable(text).slice(0, (stream.columns ?? 80) - 1));
-  };
   return {
     start({ section, title }: Check, { index, total }: { index: number; total: number }) {
       current = `[${index + 1}/${total}] ${section} ${title}`;
-      draw(current);
+      showStatus(current);
     },
     end(report: CheckReport) {
       if (!isLive || (report.outcome !== "failed" && report.outcome !== "differs")) return;
-      wipe();
-      stream.write(`${toPrintableLines(formatCheckLines(report).join("\n"))}\n`);
+      showStatus("");
+      process.stderr.write(`${toPrintableLines(formatCheckLines(report).join("\n"))}\n`);
     },
     showWait: (milliseconds: number) =>
-      draw(`${current} (waits ${Math.ceil(milliseconds / 1000)} s for the rate limit)`),
-    close: wipe,
+      showStatus(`${current} (waits ${Math.ceil(milliseconds / 1000)} s for the rate limit)`),
+    close: () => showStatus(""),
   };
 }
 

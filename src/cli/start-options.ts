@@ -13,8 +13,8 @@ import { findDelayProblem } from "../engine/faults/effects/delay.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import { toBlockList } from "../hosts/node/sites.ts";
 import type { UsedCertificate } from "./certificate.ts";
-import { requirePort } from "./command.ts";
-import { UsageError } from "./failure.ts";
+import { readBaseUrl, requirePort } from "./command.ts";
+import { requireSuccess, UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
 import { readUpstream } from "./upstream-options.ts";
@@ -59,8 +59,8 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   for (const flag of ["allow-webhook", "allow-upstream"] as const)
     for (const range of all[flag] ?? []) requireRange(flag, range);
   const trustProxy = (all["trust-proxy"] ?? []).flatMap((list) => list.split(",").map((one) => one.trim()));
-  requireProxies(trustProxy);
-  const maxSandboxes = all["max-sandboxes"];
+  requireSuccess("--trust-proxy", () => toBlockList(trustProxy));
+  const { "max-sandboxes": maxSandboxes, "public-url": publicUrl } = all;
   if (maxSandboxes !== undefined) requireMaxSandboxes(maxSandboxes, all.shared);
   const { ownFiles, operations } = await openOwnOperations(all);
   return {
@@ -90,7 +90,10 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       overrides: all.overrides,
       delay: all.delay === undefined ? undefined : readDelay(all.delay),
       certificate: await loadCertificate(all),
-      publicUrl: readPublicUrl(all["public-url"]),
+      publicUrl:
+        publicUrl === undefined
+          ? undefined
+          : readBaseUrl("--public-url", publicUrl, "https://sandbox.example.test"),
       trustProxy,
       upstream: readUpstream(all),
       allowHosts: [...listOwnNames(host), ...(all["allow-host"] ?? [])],
@@ -129,24 +132,6 @@ async function loadCertificate({ https, cert, key, store }: StartFlags) {
     );
   const { readCertificate } = await import("./certificate.ts");
   return readCertificate(cert, key);
-}
-
-/** @throws UsageError */
-function requireProxies(proxies: readonly string[]): void {
-  try {
-    toBlockList(proxies);
-  } catch (error) {
-    throw new UsageError(`--trust-proxy: ${(error as Error).message}`);
-  }
-}
-
-/** @throws UsageError */
-function readPublicUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const url = readHttpUrl(text);
-  if (typeof url === "string" || url.search !== "" || url.hash !== "")
-    throw new UsageError(`--public-url takes an address as in https://sandbox.example.test, not "${text}"`);
-  return url.href.replace(/\/+$/, "");
 }
 
 function isLocal(host: string): boolean {
@@ -261,10 +246,9 @@ function requireMaxSandboxes(maximum: number, shared: boolean | undefined): void
 
 /** @throws UsageError */
 function requireRange(flag: string, range: string): void {
-  const [address, bits, ...more] = range.split("/");
-  const family = isIP(address!);
-  const maximum = family === 4 ? 32 : 128;
-  const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maximum);
+  const [address = "", bits = "", ...more] = range.split("/");
+  const family = isIP(address);
+  const fits = /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
   if (family === 0 || !fits || more.length > 0)
     throw new UsageError(`--${flag} takes an address range such as 10.0.0.0/8, not "${range}"`);
 }

@@ -9,7 +9,7 @@ import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
-import { END_SIGNALS, formatTable, printError, printJsonLine, printLines } from "./process.ts";
+import { formatTable, onEndSignal, printError, printJsonLine, printLines } from "./process.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions, type StartOptions } from "./start-options.ts";
 import { type Ready, writeReadyFile } from "./write-files.ts";
@@ -130,11 +130,7 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
       process.exit(1);
     }
   };
-  // SIGHUP: the terminal is closed.
-  for (const signal of END_SIGNALS) process.on(signal, stop);
-  return () => {
-    for (const signal of END_SIGNALS) process.off(signal, stop);
-  };
+  return onEndSignal(stop);
 }
 
 const MAX_CREDENTIALS = 15;

@@ -1,5 +1,5 @@
 import type { UnderstudyOptions } from "../control/understudy-options.ts";
-import { readHttpUrl } from "../engine/contract/http-url.ts";
+import { readBaseUrl } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { StartFlags } from "./start-flags.ts";
 
@@ -13,9 +13,7 @@ export function readUpstream(flags: StartFlags): UnderstudyOptions["upstream"] {
       throw new UsageError("--upstream-header and --allow-upstream need --upstream URL");
     return undefined;
   }
-  const url = readHttpUrl(upstream);
-  if (typeof url === "string" || url.search !== "" || url.hash !== "")
-    throw new UsageError(`--upstream takes an address as in https://api.example.test, not "${upstream}"`);
+  const url = readBaseUrl("--upstream", upstream, "https://api.example.test");
   if (shared && allowAddresses === undefined)
     throw new UsageError(
       "--upstream with --shared needs --allow-upstream CIDR, the range of the upstream's addresses",
@@ -28,5 +26,5 @@ export function readUpstream(flags: StartFlags): UnderstudyOptions["upstream"] {
       );
     return [name, value!] as const;
   });
-  return { url: url.href.replace(/\/+$/, ""), headers: pairs, ...(allowAddresses && { allowAddresses }) };
+  return { url, headers: pairs, ...(allowAddresses && { allowAddresses }) };
 }

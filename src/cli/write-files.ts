@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { createInterface } from "node:readline/promises";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { toAnnotations, toSummary } from "../tools/reports/github.ts";
 import { type JunitReport, writeJunit } from "../tools/reports/junit.ts";
@@ -34,25 +33,26 @@ export function writeNewFile(
   text: string | Uint8Array,
   { force = false, secret = false }: NewFile = {},
 ): void {
-  requireFile(file);
+  requireFile(file, force);
   makeParentFolder(file);
-  try {
-    writeFileSync(file, text, { flag: force ? "w" : "wx", ...(secret && { mode: 0o600 }) });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new UsageError(`${file} exists; add --force to replace it`);
-  }
+  writeFileSync(file, text, { flag: force ? "w" : "wx", ...(secret && { mode: 0o600 }) });
   // Needed for an existing file, which keeps its mode.
   if (secret) chmodSync(file, 0o600);
 }
 
-/** Call it before long work, whose result would be lost. @throws UsageError if the path is taken by something else than a file */
-export function requireFile(file: string): void {
+/**
+ * Call it before long work, whose result would be lost.
+ * @param force whether an existing file may be replaced
+ * @throws UsageError if the file may not be written
+ */
+export function requireFile(file: string, force = true): void {
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined || stats.isFile()) return;
-  throw new UsageError(
-    `${file} is ${stats.isDirectory() ? "a folder" : "not a regular file"}; name a file to write`,
-  );
+  if (stats === undefined) return;
+  if (!stats.isFile())
+    throw new UsageError(
+      `${file} is ${stats.isDirectory() ? "a folder" : "not a regular file"}; name a file to write`,
+    );
+  if (!force) throw new UsageError(`${file} exists; add --force to replace it`);
 }
 
 /** Creates the folder of a file; the message shows a mistyped name. */
@@ -61,31 +61,6 @@ export function makeParentFolder(file: string): void {
   if (existsSync(folder)) return;
   makeFolder(folder);
   printError(`created the folder ${folder}`);
-}
-
-/**
- * Asks on a terminal before a file is replaced, and returns a function that writes it.
- * @throws UsageError for an existing file that may not be replaced, before anything is fetched for it
- */
-export async function confirmOverwrite(
-  file: string,
-  { force = false, secret }: NewFile,
-): Promise<(text: string | Uint8Array) => void> {
-  requireFile(file);
-  const exists = existsSync(file);
-  if (exists && !force && !(await isConfirmed(file)))
-    throw new UsageError(`${file} exists; add --force to replace it`);
-  return (text) => writeNewFile(file, text, { force: force || exists, secret });
-}
-
-async function isConfirmed(file: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await prompt.question(`${file} exists. Replace it? [y/N] `)).trim());
-  } finally {
-    prompt.close();
-  }
 }
 
 export type ReportKind = "junit" | "html";

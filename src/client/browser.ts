@@ -1,9 +1,8 @@
 import { holdRequests } from "./hold-requests.ts";
 import { requireKnownOptions } from "./options.ts";
-import { openPageEngine } from "./page-engine.ts";
-import { toPageSandbox } from "./page-sandbox.ts";
+import { openPageEngine, toPageSandbox } from "./page-engine.ts";
 import { PAGE_START, type PageSandbox, type PageStart } from "./page-start.ts";
-import { API_PATHS, PageWorker, type WorkerOptions } from "./page-worker.ts";
+import { PAGE_PATHS, PageWorker, type WorkerOptions } from "./page-worker.ts";
 import { toPaths } from "./worker-messages.ts";
 
 /** How a page's sandbox begins, and which requests it answers. */
@@ -31,7 +30,7 @@ export type { PageSandbox };
  */
 export async function start(options: StartOptions = {}): Promise<PageSandbox> {
   requireKnownOptions("start", options, [...PAGE_START, "paths", "worker", "offline", "user"]);
-  const { paths = API_PATHS, worker = "/understudy-worker.js", ...rest } = options;
+  const { paths = PAGE_PATHS, worker = "/understudy-worker.js", ...rest } = options;
   const heldPaths = toPaths(paths);
   const starting = startPage({ paths, worker, ...rest });
   holdRequests(heldPaths, starting);

@@ -1,4 +1,5 @@
 import type { Understudy } from "../control/understudy-options.ts";
+import { getOrAdd } from "../engine/maps.ts";
 import { assembleLocal } from "./local-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
@@ -41,8 +42,7 @@ export function understudyRoutes(options: RoutesOptions = {}): Routes {
     const target = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
     // Paths below `/_` are Understudy's own, except those of the API in a named sandbox: `/_s/NAME/v1`.
     if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(target)) return answerClosed();
-    const engine = engines.get(key) ?? assembleLocal(start);
-    engines.set(key, engine);
+    const engine = getOrAdd(engines, key, () => assembleLocal(start));
     return engine.fetch(request, basePath);
   };
   return Object.fromEntries(METHODS.map((method) => [method, handle])) as Routes;

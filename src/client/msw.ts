@@ -1,6 +1,6 @@
 import { type HttpHandler, http, passthrough } from "msw";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
-import { requireKnownOptions, showValue } from "./options.ts";
+import { API_PATHS, requireKnownOptions, showValue } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";
 
 /** The sandbox of a test, or only its base URL, for example in a page. */
@@ -15,9 +15,6 @@ export interface HandlersOptions {
 
 // The original `fetch`, read at import: tests that count calls of `fetch` must not count these.
 const { fetch } = globalThis;
-
-/** If the page has the same origin, only these paths belong to the API. */
-const API_PATHS = ["/v1", "/v2", "/webhooks"];
 
 /**
  * Handlers for the `setupServer` and `setupWorker` of MSW 2 and 3 (interfaces 13): the sandbox answers requests to the
@@ -35,6 +32,7 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
   const { location } = globalThis as { location?: { origin: string } };
   const isPage = location?.origin === from.origin;
   const base = from.href.replace(/\/$/, "");
+  // If the page has the same origin, only these paths belong to the API.
   const forwarding = (isPage ? API_PATHS : [""]).map((path) =>
     http.all(matchBelow(base + path), ({ request }) =>
       forwardRequest(request, { send, base, to: sandbox.url }),

@@ -31,13 +31,12 @@ interface FieldOptions<T> {
   default?: T;
   examples?: readonly T[];
 }
-interface Bounds extends FieldOptions<number> {
+/** The bounds of a number, or of the length of a text or list. */
+interface Bounds {
   min?: number;
   max?: number;
 }
-interface TextBounds extends FieldOptions<string> {
-  min?: number;
-  max?: number;
+interface TextOptions extends FieldOptions<string>, Bounds {
   pattern?: string;
   /** Such as `email`, `uri`, `uuid` or `date`. */
   format?: string;
@@ -51,30 +50,27 @@ interface Reference {
   description?: string;
 }
 
-const toSchema = <T>(keywords: object): Schema<T> => keywords as Schema<T>;
-const toBounds = ({ min, max, ...rest }: Bounds, type: string) => ({
-  type,
-  ...rest,
-  ...(min === undefined ? {} : { minimum: min }),
-  ...(max === undefined ? {} : { maximum: max }),
-});
+/** Leaves out keywords without a value. */
+const toSchema = <T>(keywords: object): Schema<T> =>
+  Object.fromEntries(Object.entries(keywords).filter(([, value]) => value !== undefined)) as never;
+const toNumberSchema = (
+  type: "integer" | "number",
+  { min: minimum, max: maximum, ...rest }: FieldOptions<number> & Bounds,
+): Schema<number> => toSchema({ type, ...rest, minimum, maximum });
 const toReference = ({ belongsTo, mentions, ...rest }: Reference) => ({
   ...rest,
   ...(belongsTo === undefined ? {} : { "x-refers-to": { collection: belongsTo, owned: true } }),
   ...(mentions === undefined ? {} : { "x-refers-to": { collection: mentions, owned: false } }),
 });
 
-export const integer = (bounds: Bounds = {}): Schema<number> => toSchema(toBounds(bounds, "integer"));
-export const number = (bounds: Bounds = {}): Schema<number> => toSchema(toBounds(bounds, "number"));
+export const integer = (options: FieldOptions<number> & Bounds = {}): Schema<number> =>
+  toNumberSchema("integer", options);
+export const number = (options: FieldOptions<number> & Bounds = {}): Schema<number> =>
+  toNumberSchema("number", options);
 export const boolean = (options: FieldOptions<boolean> = {}): Schema<boolean> =>
   toSchema({ type: "boolean", ...options });
-export const string = ({ min, max, ...rest }: TextBounds = {}): Schema<string> =>
-  toSchema({
-    type: "string",
-    ...rest,
-    ...(min === undefined ? {} : { minLength: min }),
-    ...(max === undefined ? {} : { maxLength: max }),
-  });
+export const string = ({ min: minLength, max: maxLength, ...rest }: TextOptions = {}): Schema<string> =>
+  toSchema({ type: "string", ...rest, minLength, maxLength });
 /** One of these words. */
 export const words = <const W extends string>(list: readonly W[], options: FieldOptions<W> = {}): Schema<W> =>
   toSchema({ type: "string", enum: list, ...options });
@@ -90,15 +86,8 @@ export const instant = (options: { description?: string } = {}): Schema<string> 
 export const unknown = (options: { description?: string } = {}): Schema<unknown> => toSchema(options);
 export const array = <S extends Schema>(
   items: S,
-  { min, max, ...rest }: Omit<Bounds, keyof FieldOptions<number>> & FieldOptions<never[]> = {},
-): Schema<Infer<S>[]> =>
-  toSchema({
-    type: "array",
-    items,
-    ...rest,
-    ...(min === undefined ? {} : { minItems: min }),
-    ...(max === undefined ? {} : { maxItems: max }),
-  });
+  { min: minItems, max: maxItems, ...rest }: FieldOptions<never[]> & Bounds = {},
+): Schema<Infer<S>[]> => toSchema({ type: "array", items, ...rest, minItems, maxItems });
 export const object = <F extends Fields>(
   fields: F,
   options: { description?: string; additionalProperties?: boolean } = {},

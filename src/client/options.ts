@@ -36,3 +36,10 @@ export function toPathPart(id: string): string {
 export function showValue(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 80);
 }
+
+/** The paths of the emulated API; upload URLs have a path of their own. */
+export const API_PATHS = ["/v1", "/v2", "/webhooks"];
+export const UPLOAD_PATH = "/upload/storage";
+
+/** The options that say with which world a sandbox begins. */
+export const WORLD_OPTIONS = ["fixture", "seed", "clock", "settings"] as const;

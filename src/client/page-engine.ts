@@ -2,8 +2,9 @@ import type { BrowserEngine } from "../browser.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
-import type { PageStart } from "./page-start.ts";
-import { SandboxClient, toCredentials } from "./sandbox.ts";
+import type { PageSandbox, PageStart } from "./page-start.ts";
+import type { PageWorker } from "./page-worker.ts";
+import { requireKey, SandboxClient, toCredentials } from "./sandbox.ts";
 import { shareWorld } from "./shared-world.ts";
 import { createTransport, refuseAfterClose } from "./transport.ts";
 import type { SandboxState } from "./types.ts";
@@ -28,4 +29,21 @@ export async function openSandbox({ fetch, listUsableKeys }: BrowserEngine): Pro
   if (listUsableKeys === undefined) return new UnderstudyClient(http).open("default");
   const state = { name: "default", base_url: IN_PROCESS_ORIGIN, origin: null } as SandboxState;
   return new SandboxClient(http, state, toCredentials(listUsableKeys()));
+}
+
+export async function toPageSandbox(engine: BrowserEngine, page: PageWorker): Promise<PageSandbox> {
+  const sandbox = Object.assign(await openSandbox(engine), {
+    user: undefined as string | undefined,
+    // Its files are beside the worker's.
+    consoleUrl: new URL(`_console/s/default/timeline?page=${page.client}`, page.url).href,
+    actAs(name: string | undefined) {
+      page.key = name === undefined ? undefined : requireKey(sandbox.credentials, name);
+      sandbox.user = name;
+    },
+    async stop() {
+      await page.stop();
+      await engine.close();
+    },
+  });
+  return sandbox;
 }

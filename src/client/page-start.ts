@@ -1,4 +1,5 @@
 import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
+import { WORLD_OPTIONS } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { SandboxOptions, ScenarioName } from "./types.ts";
 
@@ -19,7 +20,7 @@ export interface PageStart extends Pick<SandboxOptions, "fixture" | "seed" | "cl
 }
 
 /** The keys of `PageStart`. */
-export const PAGE_START = ["fixture", "seed", "clock", "settings", "scenarios", "persist", "onDelivery"];
+export const PAGE_START = [...WORLD_OPTIONS, "scenarios", "persist", "onDelivery"];
 
 export interface PageSandbox extends SandboxClient {
   /** The user whose API key the page's requests are sent with; undefined if they keep their own credentials. */

@@ -1,6 +1,7 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { BrowserEngine } from "../browser.ts";
 import { answerForwarded } from "./answer-forwarded.ts";
+import { API_PATHS, UPLOAD_PATH } from "./options.ts";
 import {
   createChannel,
   type ForwardedRequest,
@@ -28,7 +29,7 @@ interface ServiceWorkers {
   addEventListener(type: string, listener: (event: { data: unknown }) => void): void;
 }
 
-export const API_PATHS = ["/v1", "/v2", "/webhooks", "/upload/storage"];
+export const PAGE_PATHS = [...API_PATHS, UPLOAD_PATH];
 
 export interface WorkerOptions {
   paths: readonly string[];

@@ -1,4 +1,5 @@
 import type { CreateOptions } from "./create-understudy.ts";
+import { WORLD_OPTIONS } from "./options.ts";
 
 /** The options of a new sandbox; see `CreateOptions`. */
 export type SandboxStart = Pick<
@@ -7,10 +8,7 @@ export type SandboxStart = Pick<
 >;
 
 export const START_OPTIONS: readonly (keyof SandboxStart)[] = [
-  "fixture",
-  "seed",
-  "clock",
-  "settings",
+  ...WORLD_OPTIONS,
   "operations",
   "scenarios",
   "scenariosFolder",

@@ -1,9 +1,8 @@
 import type { BrowserEngine } from "../browser.ts";
-import { requireKnownOptions } from "./options.ts";
-import { openPageEngine } from "./page-engine.ts";
-import { toPageSandbox } from "./page-sandbox.ts";
+import { requireKnownOptions, WORLD_OPTIONS } from "./options.ts";
+import { openPageEngine, toPageSandbox } from "./page-engine.ts";
 import type { PageSandbox, PageStart } from "./page-start.ts";
-import { API_PATHS, PageWorker } from "./page-worker.ts";
+import { PAGE_PATHS, PageWorker } from "./page-worker.ts";
 import type { RuleDefinition, ScenarioName } from "./types.ts";
 
 /** A story's `parameters.understudy`: how its sandbox begins. */
@@ -14,7 +13,7 @@ export interface StoryParameters extends Omit<PageStart, "scenarios" | "persist"
   user?: string;
 }
 
-const PARAMETERS = ["fixture", "seed", "clock", "settings", "scenario", "faults", "user"];
+const PARAMETERS = [...WORLD_OPTIONS, "scenario", "faults", "user"];
 
 export interface StorybookOptions {
   /** As `start` of `understudy-sandbox/browser` has them; the worker's file is beside `iframe.html` unless given. */
@@ -37,7 +36,7 @@ export interface StorybookPreview {
 /** A sandbox of its own for each story of Storybook (interfaces 17), in `loaded.understudy`. */
 export function understudy(options: StorybookOptions = {}): StorybookPreview {
   requireKnownOptions("understudy", options, ["paths", "worker"]);
-  const { paths = API_PATHS, worker = "./understudy-worker.js" } = options;
+  const { paths = PAGE_PATHS, worker = "./understudy-worker.js" } = options;
   let page: PageWorker | undefined;
   let engine: BrowserEngine | undefined;
   const load = async ({ parameters, viewMode }: StoryContext) => {

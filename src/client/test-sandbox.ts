@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { findServedKind } from "../engine/faults/rule.ts";
 import type { RuleDocument } from "../engine/faults/rule-document.ts";
+import { getOrAdd } from "../engine/maps.ts";
 import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { formatJournal } from "./evidence.ts";
 import { describeHeld } from "./held.ts";
 import { createLocal } from "./local-understudy.ts";
-import { requireKnownOptions, showValue } from "./options.ts";
+import { requireKnownOptions, showValue, WORLD_OPTIONS } from "./options.ts";
 import { readOpenApiOption } from "./own-documents.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { readSuiteShare } from "./suite-share.ts";
@@ -37,10 +38,7 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
 }
 
 const OPTIONS: readonly (keyof TestOptions)[] = [
-  "fixture",
-  "seed",
-  "clock",
-  "settings",
+  ...WORLD_OPTIONS,
   "origin",
   "engine",
   "operations",
@@ -88,7 +86,7 @@ export class TestServers {
     const options = { scenariosFolder: folder, operations };
     const declarationsKey = `${this.identify(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.identify(one)))}`;
     if (engine)
-      return this.startOnce(`engine ${folder} ${declarationsKey}`, async () =>
+      return getOrAdd(this.servers, `engine ${folder} ${declarationsKey}`, async () =>
         createLocal(options, await readOpenApiOption(openapi)),
       );
     const url = process.env["UNDERSTUDY_URL"];
@@ -96,23 +94,14 @@ export class TestServers {
       throw new Error(
         `understudy's options operations and openapi need a server of the tests' own; start that of UNDERSTUDY_URL, ${url}, with --operations or --openapi`,
       );
-    return this.startOnce(url || `${folder} ${declarationsKey}`, () =>
+    return getOrAdd(this.servers, url || `${folder} ${declarationsKey}`, () =>
       createOrConnect({ ...options, openapi, refuseDefault: true }),
     );
   }
 
   /** Modules and documents have no name of their own. */
   private identify(options: object | undefined): number {
-    if (options === undefined) return 0;
-    const number = this.numbers.get(options) ?? ++this.lastNumber;
-    this.numbers.set(options, number);
-    return number;
-  }
-
-  private startOnce(key: string, start: () => Promise<LocalUnderstudy>): Promise<LocalUnderstudy> {
-    const server = this.servers.get(key) ?? start();
-    this.servers.set(key, server);
-    return server;
+    return options === undefined ? 0 : getOrAdd(this.numbers, options, () => ++this.lastNumber);
   }
 
   async close(): Promise<void> {

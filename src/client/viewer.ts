@@ -6,7 +6,7 @@
 import { toBase64 } from "../engine/bytes.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { openPageEngine } from "./page-engine.ts";
-import { API_PATHS, PageWorker } from "./page-worker.ts";
+import { PAGE_PATHS, PageWorker } from "./page-worker.ts";
 
 /* The parts of a page that are used here; the types of browsers are not among this project's. */
 interface Element {
@@ -32,7 +32,7 @@ let engineStart: Promise<{ client: string; fetch: (request: Request) => Promise<
 
 async function startEngine() {
   const engine = await openPageEngine({});
-  const worker = await PageWorker.connect(engine, { paths: API_PATHS, worker: "understudy-worker.js" });
+  const worker = await PageWorker.connect(engine, { paths: PAGE_PATHS, worker: "understudy-worker.js" });
   return { client: worker.client, fetch: engine.fetch };
 }
 

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Plugin, ProxyOptions } from "vite";
 import { isLoopback } from "../engine/contract/http-url.ts";
 import { type CreateOptions, createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
-import { requireKnownOptions } from "./options.ts";
+import { API_PATHS, requireKnownOptions, UPLOAD_PATH, WORLD_OPTIONS } from "./options.ts";
 
 /** The options of `createUnderstudy`, except those for servers that other machines reach themselves. */
 export interface PluginOptions
@@ -19,10 +19,7 @@ export interface PluginOptions
 }
 
 const OPTIONS: readonly (keyof PluginOptions)[] = [
-  "fixture",
-  "seed",
-  "clock",
-  "settings",
+  ...WORLD_OPTIONS,
   "scenarios",
   "scenariosFolder",
   "persist",
@@ -31,9 +28,6 @@ const OPTIONS: readonly (keyof PluginOptions)[] = [
   "allowHosts",
   "paths",
 ];
-const API_PATHS = ["/v1", "/v2", "/webhooks"];
-/** The path of upload URLs. */
-const UPLOAD_PATH = "/upload/storage";
 /** Understudy's own: control API, console, receivers, and the prefix of a sandbox. */
 const OWN_PATHS = ["/_control", "/_console", "/_receivers", "/_s"];
 

@@ -29,12 +29,10 @@ import { findAttemptEntry, toJournalEntry } from "./webhooks/journal-attempt.ts"
 
 /** The parts that a host gives the engine. */
 export interface HostParts
-  extends Pick<
-      EngineParts,
-      "readForm" | "durability" | "refuseGrowth" | "refuseFullDisk" | "refuseDefault" | "upstream" | "log"
-    >,
-    Pick<RegistryParts, "serverKey" | "onDelete">,
-    Pick<FaultOptions, "overrides" | "delay"> {
+  extends Pick<EngineParts, "readForm" | "refuseFullDisk" | "log">,
+    Partial<Pick<EngineParts, "durability" | "refuseGrowth" | "refuseDefault" | "upstream">>,
+    Partial<Pick<RegistryParts, "serverKey" | "onDelete">>,
+    Partial<Pick<FaultOptions, "overrides" | "delay">> {
   fixtures: RegistryParts["fixtures"] & { setResources(resources: Api["resources"]): void };
   scenarios: FaultOptions["scenarios"] & { setApi(api: Api): void };
   /** For sandboxes that set none themselves. Default: the reference world, seed 1, the real clock. */
@@ -50,12 +48,12 @@ export interface HostParts
     onLeaseEnd(sandbox: Sandbox, receiver_id: string): void;
   };
   /** Resolves once the changes that a delivery reports are stored; undefined if deliveries need not wait. */
-  waitUntilReadyToSend: ((sandbox: Sandbox) => Promise<void>) | undefined;
+  waitUntilReadyToSend?: ((sandbox: Sandbox) => Promise<void>) | undefined;
   /**
    * For a replay: called before each change reads the clock. Deliveries get their recorded answers, so no fault
    * applies.
    */
-  replay: { beforeChange: () => void } | undefined;
+  replay?: { beforeChange: () => void } | undefined;
 }
 
 /** The sandboxes, and the parts that answer their requests. */
@@ -88,7 +86,7 @@ export function createEngine(options: HostParts): Engine {
     scenarios: options.scenarios,
     api,
     readSpending: listSpendingFigures,
-    overrides: options.overrides,
+    overrides: options.overrides ?? true,
     delay: options.delay,
   });
   const receivers = new SimulatedReceivers({
@@ -124,7 +122,7 @@ export function createEngine(options: HostParts): Engine {
     wallClock,
     counter: requestCounter,
     serverKey: options.serverKey,
-    onDelete: options.onDelete,
+    onDelete: options.onDelete ?? (() => {}),
     faults: (sandbox) => faults.getSandboxFaults(sandbox),
     worldParts: (sandbox) => {
       const sender = deliveries.createWorldParts(sandbox);
@@ -161,7 +159,7 @@ export function createEngine(options: HostParts): Engine {
     durability: options.durability,
     refuseFullDisk: options.refuseFullDisk,
     listSandboxes: options.serverKey ? undefined : () => [...sandboxes.all()].map(({ name }) => name),
-    refuseDefault: options.refuseDefault,
+    refuseDefault: options.refuseDefault ?? false,
     upstream: options.upstream,
     log,
   };

@@ -6,7 +6,7 @@ import type { Connection, SandboxLookup } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { TemporaryFolder } from "../hosts/node/storage/folders.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
-import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
+import { toFleetRefusal } from "../persistence/redis-connection.ts";
 import type { Lease, RedisStore } from "../persistence/redis-store.ts";
 import { type RestorerParts, SandboxRestorer } from "../persistence/sandbox-restorer.ts";
 import { StoreRefusal } from "../persistence/store.ts";
@@ -72,15 +72,7 @@ export class FleetNode {
       this.saver.runInTurn(name, () => this.claim(name, lease));
     const makeDefault = () => this.makeDefault();
     this.router = new OwnerRouter({ store, session, register, log, takeOver, makeDefault });
-    this.saver = new FleetSaver({
-      store,
-      sandboxes,
-      uploads,
-      log,
-      dueSandboxes,
-      chunks,
-      session: () => session,
-    });
+    this.saver = new FleetSaver({ store, sandboxes, uploads, log, dueSandboxes, chunks, session });
   }
 
   /** @throws PersistenceError */
@@ -185,11 +177,7 @@ export class FleetNode {
       if (error instanceof StoreRefusal) throw error;
       const message = (error as Error).message.replace(/\.$/, "");
       this.parts.log.error(`Sandbox ${name} could not be taken over: ${message}. Redis still has it.`);
-      throw new StoreRefusal(
-        "failed",
-        `sandbox ${name} cannot be read by this node (${message})`,
-        RETRY_AFTER_SECONDS,
-      );
+      throw toFleetRefusal("failed", `sandbox ${name} cannot be read by this node (${message})`);
     }
   }
 

@@ -22,7 +22,7 @@ interface FleetSaverParts {
   store: RedisStore;
   sandboxes: SandboxRegistry;
   uploads: UploadStore;
-  session: () => NodeSession;
+  session: NodeSession;
   dueSandboxes: DueSandboxes;
   chunks: UploadChunks;
   log: Log;
@@ -83,7 +83,7 @@ export class FleetSaver {
     const { name } = sandbox;
     const tracked = this.trackedByName.get(name);
     if (tracked?.sandbox !== sandbox) throw this.refusals.findLast(sandbox) ?? toMovedRefusal(name);
-    if (!this.parts.session().isValid) throw this.parts.session().toRefusal(name);
+    if (!this.parts.session.isValid) throw this.parts.session.toRefusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
     if (isGone || tracked.isUnknown || !tracked.image.differsOnlyInCounts()) {
       this.awaitedNames.add(name);
@@ -101,7 +101,7 @@ export class FleetSaver {
       await nextTurn();
       if (sandboxes.get(sandbox.name) !== sandbox || sandbox.world.isClosed) return;
       try {
-        if (this.trackedByName.get(sandbox.name)?.sandbox === sandbox && session().isValid) {
+        if (this.trackedByName.get(sandbox.name)?.sandbox === sandbox && session.isValid) {
           await this.waitUntilStored(sandbox, this.mark());
           return;
         }
@@ -163,7 +163,7 @@ export class FleetSaver {
 
   private sweep(): void {
     const { sandboxes, session, store } = this.parts;
-    if (!session().isValid || !store.connection.isUp) return;
+    if (!session.isValid || !store.connection.isUp) return;
     let isAllSaved = true;
     for (const [name, { sandbox, image, isUnknown }] of this.trackedByName) {
       if (sandboxes.get(name) === sandbox && !isUnknown && image.isCurrent()) continue;

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../hosts/node/log.ts";
-import { RETRY_AFTER_SECONDS, type RedisFacts } from "../persistence/redis-connection.ts";
+import { type RedisFacts, toFleetRefusal } from "../persistence/redis-connection.ts";
 import { RENEW } from "../persistence/redis-scripts.ts";
 import { type RedisStore, toFleetKey, toMovedRefusal } from "../persistence/redis-store.ts";
-import { PersistenceError, StoreRefusal } from "../persistence/store.ts";
+import { PersistenceError, type StoreRefusal } from "../persistence/store.ts";
 
 /** The duration of a lease after its last renewal (interfaces 15). */
 export const LEASE_MS = 5000;
@@ -61,7 +61,7 @@ export class NodeSession {
     const { connection } = this.store;
     if (connection.isUp) return toMovedRefusal(sandbox);
     const message = `${connection.place} cannot be reached, so this node cannot know who owns sandbox ${sandbox}`;
-    return new StoreRefusal("unreachable", message, RETRY_AFTER_SECONDS);
+    return toFleetRefusal("unreachable", message);
   }
 
   /** @throws PersistenceError if another live node has this address */

@@ -3,9 +3,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Connection, SandboxLookup } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
-import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
+import { toFleetRefusal } from "../persistence/redis-connection.ts";
 import { type Lease, type RedisStore, toMovedRefusal } from "../persistence/redis-store.ts";
-import { StoreRefusal } from "../persistence/store.ts";
+import type { StoreRefusal } from "../persistence/store.ts";
 import type { FleetRegister } from "./fleet-register.ts";
 import { LEASE_MS, type NodeSession, toSessionKey } from "./node-session.ts";
 import { Outages, RecentAnswers } from "./outages.ts";
@@ -198,10 +198,10 @@ const refuseBeforeStart = (name: string) => toMovedRefusal(name, { [HOP_HEADER]:
 
 function refuseAsLost(name: string, { url }: Target): StoreRefusal {
   const message = `the node ${url}, which owned sandbox ${name}, stopped before it answered; it may have made the change`;
-  return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
+  return toFleetRefusal("moved", message);
 }
 
 function refuseAsUnreachable(name: string, { url }: Target): StoreRefusal {
   const message = `sandbox ${name} is owned by the node ${url}, which cannot be reached from here`;
-  return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
+  return toFleetRefusal("moved", message);
 }

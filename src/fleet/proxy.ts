@@ -204,7 +204,7 @@ class ProxiedExchange {
       answer.pipe(response);
     } else {
       answer.once("data", (piece: Buffer) => {
-        if (piece.length === length) return void flushTogether(response, piece.toString("latin1"), "latin1");
+        if (piece.length === length) return void flushTogether(response, piece.toString("latin1"));
         response.write(piece);
         answer.pipe(response);
       });

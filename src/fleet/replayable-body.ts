@@ -42,7 +42,7 @@ export class ReplayableBody {
   sendTo(target: ClientRequest): void {
     const isFirst = this.target === undefined;
     this.target = target;
-    if (!this.hasBody) return void flushTogether(target, undefined, "latin1");
+    if (!this.hasBody) return void flushTogether(target, undefined);
     if (this.hasEnded) return void target.end(Buffer.concat(this.storedPieces));
     for (const piece of this.storedPieces) target.write(piece);
     if (isFirst) this.begin();

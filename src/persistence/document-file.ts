@@ -5,11 +5,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Adapter } from "lowdb";
 import { readUserText } from "../documents/files.ts";
-import { getOrAdd } from "../engine/maps.ts";
+import { syncFolder } from "../hosts/node/storage/folders.ts";
 import { findFreeName } from "./file-lock.ts";
-import type { SandboxSections } from "./sections-draft.ts";
-import type { Row } from "./store.ts";
-import { PersistenceError } from "./store.ts";
+import { groupRows, type SandboxSections, type Sections } from "./sections-draft.ts";
+import { PersistenceError, type Row } from "./store.ts";
 
 const FORMAT = "understudy-worlds";
 const VERSION = 2;
@@ -76,28 +75,24 @@ export class DocumentFile implements Adapter<SandboxSections> {
   }
 
   async write(sections: SandboxSections): Promise<void> {
-    const draft = `${this.file}.draft`;
-    try {
+    await replaceFile(this.file, async (draft) => {
       await writePieces(draft, writeDocument(sections));
-      if (existsSync(this.file)) await this.keepPrevious();
-      await rename(draft, this.file);
-    } catch (error) {
-      await rm(draft, { force: true }).catch(() => {});
-      throw error;
-    }
+      // Copied rather than renamed, so that the document exists at every moment.
+      if (existsSync(this.file)) await replaceFile(this.previous, (copy) => copyFile(this.file, copy));
+    });
     await syncFolder(dirname(this.file));
   }
+}
 
-  /** Copies the document instead of renaming it, so that it exists at every moment. */
-  private async keepPrevious(): Promise<void> {
-    const draft = `${this.previous}.draft`;
-    try {
-      await copyFile(this.file, draft);
-      await rename(draft, this.previous);
-    } catch (error) {
-      await rm(draft, { force: true }).catch(() => {});
-      throw error;
-    }
+/** Replaces a file by a draft, which is removed if it cannot be written. */
+async function replaceFile(file: string, write: (draft: string) => Promise<void>): Promise<void> {
+  const draft = `${file}.draft`;
+  try {
+    await write(draft);
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {});
+    throw error;
   }
 }
 
@@ -120,15 +115,9 @@ function readJson(file: string): Document | Error {
 }
 
 function toSections(sandboxes: unknown): SandboxSections {
-  const sectionsBySandbox = new Map<string, Map<string, Map<string, string>>>();
-  if (typeof sandboxes !== "object" || sandboxes === null) return sectionsBySandbox;
-  for (const [name, nested] of Object.entries(sandboxes)) {
-    const sections = new Map<string, Map<string, string>>();
-    for (const { section, id, text } of readNestedRows(nested))
-      getOrAdd(sections, section, () => new Map()).set(id, text);
-    sectionsBySandbox.set(name, sections);
-  }
-  return sectionsBySandbox;
+  if (typeof sandboxes !== "object" || sandboxes === null) return new Map();
+  const entries = Object.entries(sandboxes);
+  return new Map(entries.map(([name, nested]) => [name, groupRows(readNestedRows(nested))]));
 }
 
 function* writeDocument(sandboxes: SandboxSections): IterableIterator<string> {
@@ -204,17 +193,6 @@ async function writePieces(file: string, pieces: Iterable<string>): Promise<void
     await handle.close();
   }
 }
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-export type Sections = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Sections with rows directly below them; others contain sections. */
 const isLeaf = (path: readonly string[]): boolean => {

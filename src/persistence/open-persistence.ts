@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { getOrAdd } from "../engine/maps.ts";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
@@ -10,6 +9,7 @@ import { findFreeName } from "./file-lock.ts";
 import { loadWorlds } from "./load-worlds.ts";
 import type { RestorerParts } from "./sandbox-restorer.ts";
 import type { Saver } from "./saver.ts";
+import { groupRows } from "./sections-draft.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import type { Row } from "./store.ts";
 
@@ -44,12 +44,8 @@ export async function openPersistence(parts: PersistenceParts): Promise<Saver> {
 function setAside(folder: string, name: string, rows: readonly Row[]): string {
   makeFolder(folder, 0o700);
   const file = findFreeName(join(folder, `${SANDBOX_NAME.test(name) ? name : "unnamed"}.json`));
-  const sections = new Map<string, Map<string, string>>();
-  for (const { section, id, text } of rows) {
-    const rowsOfSection = getOrAdd(sections, section, () => new Map());
-    rowsOfSection.set(id, isJson(text) ? text : JSON.stringify(text));
-  }
-  writeFileSync(file, `{${[...writeNested(sections, "  ")].join("")}\n}\n`, { mode: 0o600 });
+  const jsonRows = rows.map((row) => (isJson(row.text) ? row : { ...row, text: JSON.stringify(row.text) }));
+  writeFileSync(file, `{${[...writeNested(groupRows(jsonRows), "  ")].join("")}\n}\n`, { mode: 0o600 });
   return file;
 }
 

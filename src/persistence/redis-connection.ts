@@ -15,7 +15,12 @@ const CONNECT_MS = 3000;
 const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 1000;
 /** Sent to clients as `Retry-After` (interfaces 15). */
-export const RETRY_AFTER_SECONDS = 1;
+const RETRY_AFTER_SECONDS = 1;
+
+/** A refusal after which the client may repeat the request. */
+export function toFleetRefusal(kind: StoreRefusal["kind"], message: string, headers = {}): StoreRefusal {
+  return new StoreRefusal(kind, message, RETRY_AFTER_SECONDS, headers);
+}
 
 /** Facts about the Redis at the other end. */
 export interface RedisFacts {
@@ -157,7 +162,7 @@ export class RedisConnection {
   }
 
   private toUnreachableRefusal(why: string): StoreRefusal {
-    return new StoreRefusal("unreachable", `${this.place} cannot be reached: ${why}`, RETRY_AFTER_SECONDS);
+    return toFleetRefusal("unreachable", `${this.place} cannot be reached: ${why}`);
   }
 
   private toRefusal(error: Error): StoreRefusal {
@@ -168,7 +173,7 @@ export class RedisConnection {
     if (!(error instanceof ErrorReply)) return this.toUnreachableRefusal(text);
     const kind = KINDS.find(([pattern]) => pattern.test(text))?.[1] ?? "failed";
     const words = kind === "full" ? `${this.place} has no memory left` : `${this.place} refuses`;
-    return new StoreRefusal(kind, `${words} (${text})`, RETRY_AFTER_SECONDS);
+    return toFleetRefusal(kind, `${words} (${text})`);
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { getOrAdd } from "../engine/maps.ts";
 import { Mutex } from "../engine/state/concurrency.ts";
-import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
+import { RedisConnection, type Reply, toFleetRefusal, type Word } from "./redis-connection.ts";
 import { AGE, CLAIM, COMMIT, RECLAIM, RELEASE } from "./redis-scripts.ts";
 import { PersistenceError, type Row, type RowChange, type Store, StoreRefusal } from "./store.ts";
 
@@ -247,16 +247,13 @@ export class RedisStore implements Store {
 const REFUSALS = {
   TAKEN: (name: string) => new StoreRefusal("taken", name),
   FENCED: (name: string) => toMovedRefusal(name),
-  BEHIND: (name: string) =>
-    new StoreRefusal("behind", `the store has lost a part of sandbox ${name}`, RETRY_AFTER_SECONDS),
-  LOST: (name: string) =>
-    new StoreRefusal("unreachable", `the store has lost the owner of sandbox ${name}`, RETRY_AFTER_SECONDS),
+  BEHIND: (name: string) => toFleetRefusal("behind", `the store has lost a part of sandbox ${name}`),
+  LOST: (name: string) => toFleetRefusal("unreachable", `the store has lost the owner of sandbox ${name}`),
 };
 
 /** Another node owns the sandbox, or none does for a moment. */
 export function toMovedRefusal(name: string, headers: Record<string, string> = {}): StoreRefusal {
-  const message = `another node of the fleet owns sandbox ${name} now`;
-  return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS, headers);
+  return toFleetRefusal("moved", `another node of the fleet owns sandbox ${name} now`, headers);
 }
 
 /** The changes of one sandbox, as arguments of the script. */

@@ -35,8 +35,8 @@ export interface SavingFailure {
 
 /**
  * Saves changed sandboxes. It finds changes by comparing sandboxes with their last saved images: all of them
- * several times a second, and a single one if a request waits for it (`--durable`). Changes that are found together are one
- * transaction.
+ * several times a second, and a single one if a request waits for it (`--durable`). Changes that are found together share
+ * transactions.
  */
 export class Saver {
   failure: SavingFailure | undefined;
@@ -168,24 +168,23 @@ export class Saver {
 
   private async flush(): Promise<void> {
     this.hasSaved = false;
+    const { sandboxes, uploads } = this.parts;
     const savesAll = this.isSweepDue || this.areAllAwaited;
     const { areAllAwaited, awaitedSandboxes } = this;
     const isAwaited = (sandbox: Sandbox | undefined) =>
       areAllAwaited || (sandbox !== undefined && awaitedSandboxes.has(sandbox));
-    const sandboxesToSave = [...(savesAll ? this.parts.sandboxes.all() : this.awaitedSandboxes)];
+    const sandboxesToSave = [...(savesAll ? sandboxes.all() : awaitedSandboxes)];
     this.awaitedSandboxes = new Set();
     this.areAllAwaited = false;
     this.isSweepDue = false;
     const refused: SaveStep[] = [];
-    let refusal: StoreRefusal | undefined;
-    let names = savesAll ? this.listDeletedNames() : [];
-    for (let from = 0; from === 0 || from < sandboxesToSave.length; from += MAX_BATCH) {
-      const steps: SaveStep[] = names.map((name) => ({ name, image: undefined }));
-      names = [];
-      for (const sandbox of sandboxesToSave.slice(from, from + MAX_BATCH)) {
-        if (!this.isSaved(sandbox))
-          steps.push({ name: sandbox.name, image: SandboxImage.capture(sandbox, this.parts.uploads) });
-      }
+    const removals = (savesAll ? this.listDeletedNames() : []).map((name) => ({ name, image: undefined }));
+    let refusal = await this.commitAllOrSingly(removals, refused);
+    for (let from = 0; from < sandboxesToSave.length; from += MAX_BATCH) {
+      const steps = sandboxesToSave
+        .slice(from, from + MAX_BATCH)
+        .filter((sandbox) => !this.isSaved(sandbox))
+        .map((sandbox) => ({ name: sandbox.name, image: SandboxImage.capture(sandbox, uploads) }));
       refusal = (await this.commitAllOrSingly(steps, refused)) ?? refusal;
     }
     this.recordOutcome(refusal);

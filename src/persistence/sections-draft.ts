@@ -1,19 +1,27 @@
 import { getOrAdd } from "../engine/maps.ts";
 import type { Row, RowChange } from "./store.ts";
 
-/** Texts by sandbox, section and id; immutable. */
-export type SandboxSections = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
+/** Texts of one sandbox by section and id; immutable. */
+export type Sections = ReadonlyMap<string, ReadonlyMap<string, string>>;
+export type SandboxSections = ReadonlyMap<string, Sections>;
 
-export function listRows(sections: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined): Row[] {
+export function listRows(sections: Sections | undefined): Row[] {
   const rows: Row[] = [];
   for (const [section, byId] of sections ?? [])
     for (const [id, text] of byId) rows.push({ section, id, text });
   return rows;
 }
 
+/** The inverse of `listRows`. */
+export function groupRows(rows: Iterable<Row>): Map<string, Map<string, string>> {
+  const sections = new Map<string, Map<string, string>>();
+  for (const { section, id, text } of rows) getOrAdd(sections, section, () => new Map()).set(id, text);
+  return sections;
+}
+
 /** Applies changes to a copy; unchanged parts are shared. */
 export class SectionsDraft {
-  readonly sections: Map<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
+  readonly sections: Map<string, Sections>;
   private readonly copies = new Map<string, Map<string, Map<string, string>>>();
 
   constructor(before: SandboxSections) {

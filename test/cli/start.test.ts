@@ -193,6 +193,10 @@ describe("start", () => {
     [["start", "--seed", "x"], "--seed"],
     [["start", "--scenarios", "./none"], "there is no folder"],
     [["start", "--allow-webhook", "10.0.0.0/99"], "10.0.0.0/99"],
+    [
+      ["start", "--shared", "--allow-webhook", "10.0.0.5"],
+      '--allow-webhook takes an address range such as 10.0.0.0/8, not "10.0.0.5"',
+    ],
     [["start", "--upstream", "ftp://api.example.test"], "--upstream takes an address"],
     [["start", "--upstream", "http://a.test", "--upstream-header", "no colon"], '"Name: value"'],
     [["start", "--upstream-header", "A: b"], "need --upstream URL"],

@@ -1,17 +1,11 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
-import type {
-  ClockChange,
-  ClockState,
-  DeliveryDetail,
-  Duration,
-  Pending,
-  RanTimer,
-} from "../../client/types.ts";
+import type { ClockChange, ClockState, Duration, Pending, RanTimer } from "../../client/types.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { flag, group, type Result, sandboxCommand, text } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { formatTable } from "../process.ts";
 import { readRate } from "../start-options.ts";
+import { lookUpDeliveries } from "./deliveries.ts";
 
 const formatClockLine = ({ now, mode, rate }: ClockState) =>
   `${now}  ${mode}${mode === "scaled" ? ` x${rate}` : ""}`;
@@ -30,20 +24,15 @@ interface AnsweredTimer extends RanTimer {
   why?: string;
 }
 
-/** The maximum number of deliveries that are looked up; further retries are shown without answers. */
-const MAX_LOOKED_UP = 200;
-
-/** Adds the answer to each retry, from its delivery's log of attempts. */
+/** Adds the answer to each retry, from its delivery's log of attempts; there is none for retries beyond a maximum. */
 async function addAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Promise<AnsweredTimer[]> {
   const retries = ran.filter(({ kind }) => kind === "webhook.retry");
-  const ids = new Set(retries.map(({ subject }) => subject));
-  const logs = new Map<string, DeliveryDetail["log"]>();
-  for (const id of [...ids].slice(0, MAX_LOOKED_UP)) {
-    // A delivery that was deleted with its webhook since then has no log.
-    logs.set(id, (await sandbox.deliveries.get(id).catch(() => undefined))?.log ?? []);
-  }
+  const deliveries = await lookUpDeliveries(
+    sandbox,
+    retries.map(({ subject }) => subject),
+  );
   return ran.map((timer) => {
-    const attempt = logs.get(timer.subject)?.find(({ at }) => at === timer.at);
+    const attempt = deliveries.get(timer.subject)?.log.find(({ at }) => at === timer.at);
     if (attempt === undefined) return timer;
     const { response_code, why } = attempt;
     return { ...timer, response_code, ...(why === null ? {} : { why }) };

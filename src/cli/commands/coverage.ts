@@ -1,4 +1,3 @@
-import type { CommandRun } from "../../client/suite/run-command.ts";
 import type { CoverageMatrix } from "../../tools/reports/coverage.ts";
 import { connectTo, flag, number, openSandbox, serverCommand, type Target, text } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
@@ -73,7 +72,9 @@ async function measureCoverage(
   { scenarios, json }: { scenarios: string | undefined; json: boolean },
 ): Promise<CoverageOfSubject> {
   const { SuiteServer } = await import("../../client/suite/suite-sandboxes.ts");
-  const { CommandNotFound, runCommand } = await import("../../client/suite/run-command.ts");
+  const { CommandNotFound, describeFailedEnd, runCommand } = await import(
+    "../../client/suite/run-command.ts"
+  );
   const server = await SuiteServer.start([], findOwnScenarios(scenarios));
   try {
     const result = await runWithCleanup((signal) =>
@@ -85,17 +86,12 @@ async function measureCoverage(
       }),
     );
     const matrix = await server.client.coverage();
-    return { matrix, subject: command.join(" "), failure: describeFailure(result) };
+    return { matrix, subject: command.join(" "), failure: describeFailedEnd(result) };
   } catch (error) {
     throw error instanceof CommandNotFound ? new UsageError(error.message) : error;
   } finally {
     await server.close();
   }
-}
-
-function describeFailure({ exit_code, signal }: CommandRun): string | undefined {
-  if (signal !== null) return `the command was ended by ${signal}`;
-  return exit_code === 0 ? undefined : `the command exited with ${exit_code}`;
 }
 
 function formatCoverage({ operations, covered, total, percent }: CoverageMatrix): string {

@@ -1,3 +1,4 @@
+import type { SandboxClient } from "../../client/sandbox.ts";
 import type { DeliveryDetail, JournalEntry, ListedDelivery } from "../../client/types.ts";
 import { choice, flag, group, number, sandboxCommand, text } from "../command.ts";
 import { UsageError } from "../failure.ts";
@@ -67,6 +68,22 @@ export const deliveriesCommand = group(
   [list, show, redeliver],
   ["$0 deliveries redeliver --all-failed --since 2026-03-15", "After the receiver is fixed"],
 );
+
+/** The maximum number of deliveries that are looked up. */
+const MAX_LOOKED_UP = 200;
+
+/** The first deliveries of these ids; one that was deleted with its webhook since then is left out. */
+export async function lookUpDeliveries(
+  { deliveries }: SandboxClient,
+  ids: readonly string[],
+): Promise<Map<string, DeliveryDetail>> {
+  const found = new Map<string, DeliveryDetail>();
+  for (const id of [...new Set(ids)].slice(0, MAX_LOOKED_UP)) {
+    const delivery = await deliveries.get(id).catch(() => undefined);
+    if (delivery !== undefined) found.set(id, delivery);
+  }
+  return found;
+}
 
 function formatList(items: readonly ListedDelivery[], total: number): string {
   if (items.length === 0) return "No deliveries.";

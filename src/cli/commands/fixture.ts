@@ -27,7 +27,7 @@ const generate = command({
   examples: [["$0 fixture generate --count users=20 --count departments=100 --out team.yaml", ""]],
   async run({ out, force, ...options }) {
     const { generateFixtureText } = await import("../make-documents.ts");
-    if (out !== undefined) requireFile(out);
+    if (out !== undefined) requireFile(out, force);
     const { text, fixture } = await generateFixtureText({ ...options, out });
     if (out === undefined) return { value: fixture, text: text.trimEnd() };
     writeNewFile(out, text, { force });

@@ -111,7 +111,7 @@ async function createPrinter(json: boolean): Promise<(delivery: ReceivedDelivery
   const { formatDelivery } = await import("../../tools/receivers/listen.ts");
   return (delivery) => {
     const { body, ...facts } = delivery;
-    if (json) printLines(JSON.stringify({ ...facts, body: body.toString("utf8") }));
+    if (json) printJsonLine({ ...facts, body: body.toString("utf8") });
     else printLines(formatDelivery(delivery));
   };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { command, number, texts } from "../command.ts";
-import { UsageError } from "../failure.ts";
+import { requireSuccess } from "../failure.ts";
 
 export const openCommand = command({
   command: "open <file>",
@@ -13,12 +13,7 @@ export const openCommand = command({
   },
   examples: [["$0 open failed.understudy", "What a failing test attached"]],
   async run({ file, ...flags }) {
-    let bytes: Uint8Array;
-    try {
-      bytes = readFileSync(file);
-    } catch (error) {
-      throw new UsageError(`cannot read ${file}: ${(error as Error).message}`);
-    }
+    const bytes = requireSuccess(`cannot read ${file}`, () => readFileSync(file));
     const { startServer } = await import("../start-server.ts");
     await startServer(flags, { file, bytes });
   },

@@ -12,8 +12,8 @@ import {
   text,
   texts,
 } from "../command.ts";
-import { CheckFailed, UsageError } from "../failure.ts";
-import { isInteractive, printJson, printStyled, runInterruptible } from "../process.ts";
+import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
+import { createStatusLine, isInteractive, printJson, printStyled, runInterruptible } from "../process.ts";
 import { parseReportFiles, writeReports } from "../write-files.ts";
 
 export const receiverTestCommand = command({
@@ -55,44 +55,39 @@ export const receiverTestCommand = command({
     const { formatText, listReceiverCases, renderReceiverHtml } = await import(
       "../../tools/grader/receiver-report.ts"
     );
-    const isLive = !json && isInteractive(process.stderr);
-    const showProgress = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
+    const showStatus = createStatusLine(!json && isInteractive(process.stderr));
     const data = Object.entries(readKeyedValues("--data", options.data, "FIELD=VALUE") ?? {});
-    try {
-      const graded = await runInterruptible((signal) =>
-        gradeFor({ names: OPTION_NAMES.cli }, endpoint, {
-          secret,
-          probe,
-          event,
-          signal,
-          requireProbe: options["require-probe"],
-          only: splitIds(options.only),
-          skip: splitIds(options.skip),
-          failOn: options["fail-on"] as Severity,
-          data: Object.fromEntries(data.map(([name, value]) => [name, parseTypedValue(value)])),
-          memoryMs: options.memory * 1000,
-          timeoutMs: options.timeout * 1000,
-          patienceMs: options.patience * 1000,
-          serviceName: options["service-name"],
-          caFile: options.ca,
-          onNotice: (notice) => process.stderr.write(`${isLive ? "\r\u001b[K" : ""}${notice}\n`),
-          onProgress: ({ index, total, title }) => showProgress(`[${index}/${total}] ${title}`),
-        }).catch((error: unknown) => {
+    const graded = await runInterruptible((signal) =>
+      gradeFor({ names: OPTION_NAMES.cli }, endpoint, {
+        secret,
+        probe,
+        event,
+        signal,
+        requireProbe: options["require-probe"],
+        only: splitIds(options.only),
+        skip: splitIds(options.skip),
+        failOn: options["fail-on"] as Severity,
+        data: Object.fromEntries(data.map(([name, value]) => [name, parseTypedValue(value)])),
+        memoryMs: options.memory * 1000,
+        timeoutMs: options.timeout * 1000,
+        patienceMs: options.patience * 1000,
+        serviceName: options["service-name"],
+        caFile: options.ca,
+        onNotice(notice) {
+          showStatus("");
+          process.stderr.write(`${notice}\n`);
+        },
+        onProgress: ({ index, total, title }) => showStatus(`[${index}/${total}] ${title}`),
+      })
+        .catch((error: unknown) => {
           if (error instanceof ReceiverTestUsageError) throw new UsageError(error.message);
           throw signal.aborted ? new CheckFailed("the grading was interrupted") : error;
-        }),
-      );
-      showProgress("");
-      writeReports(reports, {
-        cases: () => listReceiverCases(graded),
-        html: () => renderReceiverHtml(graded),
-      });
-      if (json) printJson(graded);
-      else printStyled(formatText(graded, { colour: isInteractive(process.stdout) }));
-      if (graded.verdict === "fail") process.exitCode = 1;
-    } catch (error) {
-      showProgress("");
-      throw error;
-    }
+        })
+        .finally(() => showStatus("")),
+    );
+    writeReports(reports, { cases: () => listReceiverCases(graded), html: () => renderReceiverHtml(graded) });
+    if (json) printJson(graded);
+    else printStyled(formatText(graded, { colour: isInteractive(process.stdout) }));
+    if (graded.verdict === "fail") process.exitCode = EXIT_FAILED;
   },
 });

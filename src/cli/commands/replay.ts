@@ -2,9 +2,8 @@ import type { ReplayResult } from "../../client/replay/replay-bundle.ts";
 import { readUserText } from "../../documents/files.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import { command, texts } from "../command.ts";
-import type { OwnOptions } from "../document-files.ts";
-import { CheckFailed, UsageError } from "../failure.ts";
-import { isInteractive, runInterruptible } from "../process.ts";
+import { CheckFailed, requireSuccess } from "../failure.ts";
+import { createStatusLine, isInteractive, runInterruptible } from "../process.ts";
 
 export const replayCommand = command({
   command: "replay <bundle>",
@@ -16,19 +15,19 @@ export const replayCommand = command({
   },
   examples: [["$0 bundle bug.json && $0 replay bug.json", "Reproduce a failure"]],
   async run({ bundle: file, json, operations: files, openapi }) {
-    const text = readBundleFile(file);
+    const text = requireSuccess(`cannot read the bundle ${file}`, () => readUserText(file));
     const { readBundle } = await import("../../tools/bundle/bundle.ts");
     const { replayBundle } = await import("../../client/replay/replay-bundle.ts");
-    const operations = await loadOperations({ operations: files, openapi });
-    const isLive = !json && isInteractive(process.stderr);
-    const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);
+    const { loadOwnSources, openOwnFiles } = await import("../../documents/own-files.ts");
+    const operations = await loadOwnSources(await openOwnFiles({ operations: files, openapi }));
+    const showStatus = createStatusLine(!json && isInteractive(process.stderr));
     const result = await runInterruptible(async (signal) => {
       const replayed = await replayBundle(readBundle(text, file), {
         signal,
         operations,
-        ...(isLive ? { onStep } : {}),
+        onStep: (done, total) => showStatus(`${done} of ${total}`),
       });
-      if (isLive) process.stderr.write("\r\u001b[K");
+      showStatus("");
       if (signal.aborted) throw new CheckFailed("the replay was interrupted");
       return replayed;
     });
@@ -36,11 +35,6 @@ export const replayCommand = command({
     return { value: { ok, ...result }, text: formatReplayResult(result), failed: !ok };
   },
 });
-
-async function loadOperations(files: OwnOptions) {
-  const { loadOwnSources, openOwnFiles } = await import("../../documents/own-files.ts");
-  return loadOwnSources(await openOwnFiles(files));
-}
 
 function formatReplayResult({ requests, control_calls, passed_on = 0, difference }: ReplayResult): string {
   const counts = `${pluralize(requests - passed_on, "request")} and ${pluralize(control_calls, "control call")}`;
@@ -57,13 +51,4 @@ function formatReplayResult({ requests, control_calls, passed_on = 0, difference
     `  now   ${replayed}`,
     `${counts} were replayed until then.`,
   ].join("\n");
-}
-
-/** @throws UsageError */
-function readBundleFile(file: string): string {
-  try {
-    return readUserText(file);
-  } catch (error) {
-    throw new UsageError(`cannot read the bundle ${file}: ${(error as Error).message}`);
-  }
 }

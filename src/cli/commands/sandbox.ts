@@ -16,7 +16,7 @@ import {
 } from "../command.ts";
 import { formatTable } from "../process.ts";
 import { toClockChange } from "../start-options.ts";
-import { confirmOverwrite } from "../write-files.ts";
+import { requireFile, writeNewFile } from "../write-files.ts";
 
 const list = serverCommand({
   command: "list",
@@ -88,9 +88,9 @@ const exportFile = commandInSandbox({
     ["$0 sandbox export failed.understudy --sandbox ci-42", "Open it with: $0 open failed.understudy"],
   ],
   async run({ file, force }, sandbox) {
-    const write = await confirmOverwrite(file, { force });
+    requireFile(file, force);
     const bytes = await sandbox.export();
-    write(bytes);
+    writeNewFile(file, bytes, { force });
     return {
       value: { file, bytes: bytes.length },
       text: `Wrote ${file}: ${Math.ceil(bytes.length / 1024)} KB. Open it with \`understudy open ${toShellWord(file)}\`.`,

@@ -1,9 +1,9 @@
 import type { Difference, SnapshotFile } from "../../client/types.ts";
 import { readUserText } from "../../documents/files.ts";
 import { FORCE, group, sandboxCommand } from "../command.ts";
-import { UsageError } from "../failure.ts";
+import { requireSuccess } from "../failure.ts";
 import { formatTable } from "../process.ts";
-import { confirmOverwrite } from "../write-files.ts";
+import { requireFile, writeNewFile } from "../write-files.ts";
 
 const save = sandboxCommand({
   command: "save <name>",
@@ -45,8 +45,8 @@ const exportFile = sandboxCommand({
   describe: "Write a snapshot to a file",
   options: FORCE,
   async run({ name, file, force }, { snapshots }) {
-    const write = await confirmOverwrite(file, { force, secret: true });
-    write(`${JSON.stringify(await snapshots.export(name))}\n`);
+    requireFile(file, force);
+    writeNewFile(file, `${JSON.stringify(await snapshots.export(name))}\n`, { force, secret: true });
     return { value: { file }, text: `Wrote ${file}.` };
   },
 });
@@ -70,11 +70,7 @@ export const snapshotCommand = group(
 /** The server checks its contents. */
 function readSnapshotFile(file: string): SnapshotFile {
   const text = readUserText(file);
-  try {
-    return JSON.parse(text) as SnapshotFile;
-  } catch (error) {
-    throw new UsageError(`${file}: not a snapshot: ${(error as Error).message}`);
-  }
+  return requireSuccess(`${file}: not a snapshot`, () => JSON.parse(text) as SnapshotFile);
 }
 
 function formatDifference({ added, removed, changed }: Difference): string {

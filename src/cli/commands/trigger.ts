@@ -5,6 +5,7 @@ import type { EventName, Triggered, TriggerOptions } from "../../client/types.ts
 import { choice, flag, number, parseTypedValue, sandboxCommand, text, texts } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { formatTable } from "../process.ts";
+import { lookUpDeliveries } from "./deliveries.ts";
 
 const MAX_COUNT = 10_000;
 
@@ -45,8 +46,12 @@ export const triggerCommand = sandboxCommand({
       duplicate,
       intervalMs: parseRate(rate),
     }).catch(rethrowWithFlags);
-    const reasons = await findFailureReasons(sandbox, sent);
-    const deliveries = sent.map((one) => ({ ...one, why: reasons.get(one.delivery_id) ?? null }));
+    const failed = sent.filter(({ status }) => status !== "success").map(({ delivery_id }) => delivery_id);
+    const failedDeliveries = await lookUpDeliveries(sandbox, failed);
+    const deliveries = sent.map((one) => ({
+      ...one,
+      why: failedDeliveries.get(one.delivery_id)?.why ?? null,
+    }));
     const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code, why }) => [
       delivery_id,
       webhook_id,
@@ -58,9 +63,9 @@ export const triggerCommand = sandboxCommand({
       rows.length === 0
         ? `${event} was emitted; no active webhook is registered for it.${await listInactive(sandbox, event)}`
         : formatTable(["delivery", "webhook", "status", "code", "why"], rows);
-    const failed = sent.filter(({ status }) => status !== "success").length;
-    const why = sent.length === 0 ? "no webhook received it" : `${failed} of ${sent.length} attempts failed`;
-    const isFailed = expect !== undefined && (sent.length === 0 || failed > 0);
+    const why =
+      sent.length === 0 ? "no webhook received it" : `${failed.length} of ${sent.length} attempts failed`;
+    const isFailed = expect !== undefined && (sent.length === 0 || failed.length > 0);
     return { value: { deliveries }, text, ...(isFailed && { failed: why }) };
   },
 });
@@ -75,24 +80,6 @@ async function listInactive(sandbox: SandboxClient, event: string): Promise<stri
         `\n${webhook_id} is inactive: ${why ?? "it was created inactive"}.`,
     )
     .join("");
-}
-
-/** The maximum number of deliveries whose reasons are looked up. */
-const MAX_LOOKED_UP = 200;
-
-/** Why the last attempt failed, by the ids of deliveries that failed. */
-async function findFailureReasons(
-  sandbox: SandboxClient,
-  deliveries: Deliveries,
-): Promise<Map<string, string>> {
-  const reasons = new Map<string, string>();
-  const failed = deliveries.filter(({ status }) => status !== "success");
-  for (const { delivery_id } of failed.slice(0, MAX_LOOKED_UP)) {
-    // A delivery that was deleted with its webhook since then has none.
-    const delivery = await sandbox.deliveries.get(delivery_id).catch(() => undefined);
-    if (delivery?.why) reasons.set(delivery_id, delivery.why);
-  }
-  return reasons;
 }
 
 type Deliveries = Triggered["deliveries"];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PROJECT_FOLDER } from "../../documents/shipped-files.ts";
 import { command, flag } from "../command.ts";
 import { writeNewFile } from "../write-files.ts";
-import { listConsole } from "./worker-file.ts";
+import { readConsole } from "./worker-file.ts";
 
 /**
  * Its content security policy lets the page send nothing to other sites, and allows `eval`, since the engine compiles
@@ -40,19 +40,16 @@ export const viewerCommand = command({
   options: { force: flag("Replace files, as after an update of the package") },
   examples: [["$0 viewer viewer && npx serve viewer", "Drop a file of `sandbox export` onto it"]],
   async run({ dir, force }) {
-    const dist = join(PROJECT_FOLDER, "dist");
+    const browser = join(PROJECT_FOLDER, "dist/browser");
     const write = (name: string, content: string | Uint8Array) =>
       writeNewFile(join(dir, name), content, { force });
     write("index.html", PAGE);
     write("viewer.css", STYLE);
-    const engine = readdirSync(join(dist, "browser")).filter((name) => name.endsWith(".js"));
-    for (const name of engine)
-      write(
-        name === "understudy-worker.js" ? name : join("understudy", name),
-        readFileSync(join(dist, "browser", name)),
-      );
-    for (const name of listConsole(join(dist, "console")))
-      write(join("_console", name), readFileSync(join(dist, "console", name)));
+    for (const name of readdirSync(browser).filter((one) => one.endsWith(".js"))) {
+      const path = name === "understudy-worker.js" ? name : join("understudy", name);
+      write(path, readFileSync(join(browser, name)));
+    }
+    for (const [path, bytes] of readConsole()) write(path, bytes);
     return {
       value: { folder: dir },
       text: `Wrote the viewer to ${dir}. Serve the folder, under any path.`,

@@ -16,23 +16,21 @@ export const workerFileCommand = command({
   },
   examples: [["$0 worker-file public", "The page loads it as /understudy-worker.js"]],
   async run({ dir, force, console }) {
-    const dist = join(PROJECT_FOLDER, "dist");
-    const copy = (from: string, to: string) => {
-      const bytes = readFileSync(from);
-      writeNewFile(to, bytes, { force: force || isSame(to, bytes) });
-    };
+    const write = (file: string, bytes: Buffer) =>
+      writeNewFile(file, bytes, { force: force || isSame(file, bytes) });
     const file = join(dir, NAME);
-    copy(join(dist, "browser", NAME), file);
-    if (console)
-      for (const name of listConsole(join(dist, "console")))
-        copy(join(dist, "console", name), join(dir, "_console", name));
+    write(file, readFileSync(join(PROJECT_FOLDER, "dist/browser", NAME)));
+    if (console) for (const [name, bytes] of readConsole()) write(join(dir, name), bytes);
     return { value: { file }, text: `Wrote ${file}.` };
   },
 });
 
-export function listConsole(folder: string): string[] {
+/** The files of the console, by their paths below the worker's folder. */
+export function readConsole(): [path: string, bytes: Buffer][] {
+  const folder = join(PROJECT_FOLDER, "dist/console");
   const assets = readdirSync(join(folder, "assets")).filter((name) => !name.endsWith(".br"));
-  return ["index.html", ...assets.map((name) => join("assets", name))];
+  const names = ["index.html", ...assets.map((name) => join("assets", name))];
+  return names.map((name) => [join("_console", name), readFileSync(join(folder, name))]);
 }
 
 function isSame(file: string, bytes: Buffer): boolean {

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../../engine/maps.ts";
 import type { ClientCheckReport } from "../../tools/client-test/client-report-types.ts";
 import { ManualClientTest, type ManualEnd } from "../../tools/client-test/manual-test.ts";
 import {
@@ -38,8 +39,7 @@ export const CLIENT_TEST_TOOL: Tool = {
 async function runClientTest(target: ToolTarget, args: Arguments): Promise<unknown> {
   const { action, how, checks } = args;
   const name = getSandboxName(args);
-  const tests = TESTS.get(target.client) ?? new Map<string, ManualClientTest>();
-  TESTS.set(target.client, tests);
+  const tests = getOrAdd(TESTS, target.client, () => new Map<string, ManualClientTest>());
   const sandbox = await target.client.open(name);
   const running = tests.get(name);
   if (action === "start") {

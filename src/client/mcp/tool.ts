@@ -165,8 +165,7 @@ export class ControlApi {
       if ((place !== "path" && place !== "query") || (place === "path" && name === "name")) continue;
       fields[name] = {
         place,
-        // Fields with a default are listed as required.
-        required: required && !("default" in schema),
+        required,
         schema: { ...this.inline(schema), ...(description && { description }) },
       };
     }

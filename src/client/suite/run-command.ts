@@ -18,6 +18,12 @@ export interface CommandOptions {
   show?: readonly [number, number];
 }
 
+/** Undefined if the command succeeded. */
+export function describeFailedEnd({ exit_code, signal }: CommandRun): string | undefined {
+  if (signal !== null) return `the command was ended by ${signal}`;
+  return exit_code === 0 ? undefined : `the command exited with ${exit_code}`;
+}
+
 /** The command itself cannot be started: wrong usage, not a failed test. */
 export class CommandNotFound extends Error {}
 

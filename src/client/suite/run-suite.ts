@@ -4,7 +4,7 @@ import type { RunEnd } from "../../tools/client-test/client-check.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";
-import { CommandNotFound, type CommandRun, runCommand } from "./run-command.ts";
+import { CommandNotFound, type CommandRun, describeFailedEnd, runCommand } from "./run-command.ts";
 import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
 import { SuiteSandboxes, type SuiteSandboxOptions, type SuiteServer, toRules } from "./suite-sandboxes.ts";
 import { mayStaySilent, readStages } from "./suite-stages.ts";
@@ -216,20 +216,15 @@ function toRunEnd({ exit_code, timed_out }: CommandRun): RunEnd {
 
 function describeCommandFailure(result: CommandRun, timeoutMs = 0): string | undefined {
   if (result.timed_out) return `the command did not end within ${timeoutMs / 1000} s`;
-  if (result.signal !== null) return `the command was ended by ${result.signal}`;
-  return result.exit_code === 0 ? undefined : `the command exited with ${result.exit_code}`;
+  return describeFailedEnd(result);
 }
 
 /** The environment variables of the command (interfaces 2 and 13). */
 function makeEnvironment({ server, sandbox, scenario, share }: StartedRun): Record<string, string> {
   return {
-    UNDERSTUDY_BASE_URL: sandbox.url,
-    UNDERSTUDY_CONTROL_URL: sandbox.controlUrl,
-    UNDERSTUDY_SANDBOX: sandbox.name,
+    ...server.getEnvironment(sandbox),
     UNDERSTUDY_SCENARIO: scenario.name,
-    UNDERSTUDY_URL: server.client.url,
     [SUITE_FILE]: share.path,
-    ...(server.client.http.token && { UNDERSTUDY_TOKEN: server.client.http.token }),
   };
 }
 

@@ -69,7 +69,10 @@ export class SuiteSandboxes {
     return outcomes;
   }
 
-  private count({ match, count, description }: ExpectDocument, scope: Scope): Promise<ExpectationOutcome> {
+  private count(
+    { match, count, description }: ExpectDocument,
+    { stage }: Scope,
+  ): Promise<ExpectationOutcome> {
     const expectedCount: CountExpectation["count"] = count ?? { min: 1 };
     const formattedCount = formatExpectedCount(expectedCount);
     const what =
@@ -78,7 +81,7 @@ export class SuiteSandboxes {
         : `${description} (${formattedCount})`;
     return treatRefusalAsUnmet(what, async () => {
       const expectation = {
-        match: { ...match, ...toStage(scope) },
+        match: { ...match, ...(stage && { stage }) },
         count: expectedCount,
       } as CountExpectation;
       const verifications = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
@@ -92,12 +95,12 @@ export class SuiteSandboxes {
   /** Finds the sequence in one of the sandboxes; it may not be spread over several. */
   private findSequence(
     { sequence = [], description }: ExpectDocument,
-    scope: Scope,
+    { stage }: Scope,
   ): Promise<ExpectationOutcome> {
     const what = description ?? `in this order: ${sequence.map((match) => JSON.stringify(match)).join(", ")}`;
     return treatRefusalAsUnmet(what, async () => {
       const expectation = {
-        sequence: sequence.map((match) => ({ ...match, ...toStage(scope) })),
+        sequence: sequence.map((match) => ({ ...match, ...(stage && { stage }) })),
       } as Expectation;
       const verifications = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
       const [best] = verifications.toSorted((a, b) => b.found - a.found);
@@ -165,13 +168,11 @@ export class SuiteSandboxes {
   }
 }
 
-/** The requests that an expectation is about: those of a stage, as `scenario/stage`, or all. */
+/** The requests that an expectation is about: those of a stage, as `scenario/stage`, or all; and how the command ended. */
 interface Scope {
   stage?: string;
   end: RunEnd;
 }
-
-const toStage = ({ stage }: Scope) => (stage === undefined ? {} : { stage });
 
 /** An expectation that the sandbox refuses, for example because its journal has lost entries, is not met. */
 async function treatRefusalAsUnmet(
@@ -260,6 +261,18 @@ export class SuiteServer {
       await sandbox.delete();
       throw error;
     }
+  }
+
+  /** The environment variables of a command that tests in the sandbox (interfaces 2). */
+  getEnvironment({ url, controlUrl, name }: SandboxClient): Record<string, string> {
+    const { token } = this.client.http;
+    return {
+      UNDERSTUDY_BASE_URL: url,
+      UNDERSTUDY_CONTROL_URL: controlUrl,
+      UNDERSTUDY_SANDBOX: name,
+      UNDERSTUDY_URL: this.client.url,
+      ...(token && { UNDERSTUDY_TOKEN: token }),
+    };
   }
 
   /** How often each rule was triggered. */

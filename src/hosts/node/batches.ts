@@ -25,26 +25,21 @@ export function handleTogether<Args extends unknown[]>(
 interface PendingResponse {
   message: OutgoingMessage;
   body: string | Uint8Array | undefined;
-  encoding: BufferEncoding;
 }
 
 let pending: PendingResponse[] = [];
 
 /**
  * Ends a response, or a request to another node, together with all others that become ready before Node's next tick.
- * Each write wakes its reader, and writes in a row find readers awake.
+ * Each write wakes its reader, and writes in a row find readers awake. A text is sent as Latin-1.
  */
-export function flushTogether(
-  message: OutgoingMessage,
-  body: PendingResponse["body"],
-  encoding: BufferEncoding,
-): void {
-  if (pending.push({ message, body, encoding }) === 1) nextTick(flush);
+export function flushTogether(message: OutgoingMessage, body: PendingResponse["body"]): void {
+  if (pending.push({ message, body }) === 1) nextTick(flush);
 }
 
 function flush(): void {
   const batch = pending;
   pending = [];
   // `end` on a message whose client has left would only report an error that has no reader.
-  for (const { message, body, encoding } of batch) if (!message.destroyed) message.end(body, encoding);
+  for (const { message, body } of batch) if (!message.destroyed) message.end(body, "latin1");
 }

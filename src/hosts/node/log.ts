@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { toPrintableLines } from "../../engine/contract/text.ts";
 
 /** Messages for the person who runs the server. */
-export type Log = Pick<Logger, "error" | "warn" | "info">;
+export type Log = Pick<Logger, "error" | "warn">;
 
 /** Writes warnings and errors to standard error. The logger is loaded with the first message: most runs have none. */
 export function createStandardLog(level = "warn", destination?: { write(line: string): unknown }): Log {
@@ -20,6 +20,5 @@ export function createStandardLog(level = "warn", destination?: { write(line: st
   return {
     error: (...words: unknown[]) => loadLogger().error(...(words as [string])),
     warn: (...words: unknown[]) => loadLogger().warn(...(words as [string])),
-    info: (...words: unknown[]) => (level === "info" ? loadLogger().info(...(words as [string])) : undefined),
   };
 }

@@ -24,7 +24,7 @@ export function sendCompleteAnswer(
     // A body with as many characters as bytes is ASCII, and is sent as it is. Other texts are sent as bytes: with a UTF-8
     // text, Node would send the head as UTF-8 too.
     if (stream === undefined)
-      flushTogether(response, body?.length === length ? body : Buffer.from(body ?? ""), "latin1");
+      flushTogether(response, body?.length === length ? body : Buffer.from(body ?? ""));
   }
   if (stream === undefined) return undefined;
   if (request.method !== "HEAD") return sendStream(response, stream, answer);

@@ -19,7 +19,7 @@ const SLICE_BYTES = 4096;
 /** Maximum number of pieces of a body per `MAX_ANSWER_BYTES` of its limit; ends a stream of one-byte chunks early. */
 const MAX_PIECES = 500;
 
-/** Interim 1xx answers before the real one; real receivers send a handful. */
+/** Interim 1xx answers before the real one; real servers send a handful. */
 const MAX_INTERIM_ANSWERS = 100;
 
 export type HttpUrl = URL & { protocol: "http:" | "https:" };
@@ -61,12 +61,9 @@ export function startRequest(
         : toFailure("protocol", "the receiver sent too much before its status"),
     );
   };
-  let interimAnswers = 0;
-  outgoing.on("information", () => {
-    interimAnswers += 1;
-    if (interimAnswers > MAX_INTERIM_ANSWERS)
-      settle(toFailure("protocol", `more than ${MAX_INTERIM_ANSWERS} interim answers`));
-  });
+  limitInterimAnswers(outgoing, () =>
+    settle(toFailure("protocol", `more than ${MAX_INTERIM_ANSWERS} interim answers`)),
+  );
   const leave = () => settle(toFailure("left", "hung up on purpose"));
   outgoing.on("response", (incoming) => {
     if (options.request.leave !== undefined) return leave();
@@ -95,6 +92,14 @@ export function startRequest(
       if (!(answer?.hasEnded() && outgoing.writableFinished)) outgoing.destroy();
     },
   };
+}
+
+export function limitInterimAnswers(outgoing: http.ClientRequest, onExcess: () => void): void {
+  let count = 0;
+  outgoing.on("information", () => {
+    count += 1;
+    if (count > MAX_INTERIM_ANSWERS) onExcess();
+  });
 }
 
 function openRequest({ request, target, port, addresses, agents }: ConnectionOptions): http.ClientRequest {

@@ -1,3 +1,4 @@
+import type { OutboundAnswer } from "../../../engine/contract/services.ts";
 import type { OutboundErrorKind } from "./outbound-failure.ts";
 
 /** Default for the number of bytes read of an answer's body. */
@@ -27,17 +28,13 @@ export interface OutboundRequest {
   signal?: AbortSignal;
 }
 
-export interface OutboundResult {
-  /** The receiver's status, or 0 when no complete answer came in time (G24). */
-  response_code: number;
+export interface OutboundResult extends OutboundAnswer {
   headers: Record<string, string | string[]>;
   /** As sent, never decompressed; at most 64 KB, or `maxAnswerBytes`. */
   body: Buffer;
   /** The answer's body was longer than the part that was read. */
   truncated: boolean;
-  duration_ms: number;
   /** Present if its connection carried other requests before. */
   reused?: true;
-  /** Present exactly when response_code is 0. */
   error?: { kind: OutboundErrorKind; message: string };
 }

@@ -17,6 +17,8 @@ export class ForbiddenAddressError extends Error {
   override readonly name = "ForbiddenAddressError";
 }
 
+const MAX_LOOKUPS = 2;
+
 const LOOPBACK: readonly ResolvedAddress[] = [
   { address: "127.0.0.1", family: 4 },
   { address: "::1", family: 6 },
@@ -63,10 +65,10 @@ export function toLookup(addresses: readonly ResolvedAddress[]): net.LookupFunct
  * The system's resolver, so that the hosts file counts. It runs on Node's small pool of threads, where a few lookups
  * without an answer would block file access: so at most two run at once, and one per name.
  */
-export function createSystemLookup(concurrency = 2): Lookup {
+export function createSystemLookup(): Lookup {
   const running = new Map<string, Promise<readonly ResolvedAddress[]>>();
   const waiting: (() => void)[] = [];
-  let freeSlots = concurrency;
+  let freeSlots = MAX_LOOKUPS;
 
   const resolve = async (hostname: string): Promise<readonly ResolvedAddress[]> => {
     if (freeSlots === 0) await new Promise<void>((start) => waiting.push(start));

@@ -11,6 +11,7 @@ import {
 } from "../../../engine/pipeline/engine-parts.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { createTargetResolver } from "./outbound.ts";
+import { limitInterimAnswers } from "./outbound-connection.ts";
 import { classifyError } from "./outbound-failure.ts";
 import { toLookup } from "./resolve-target.ts";
 
@@ -26,7 +27,6 @@ export interface UpstreamOptions {
 }
 
 const TIMEOUT_MS = 120_000;
-const MAX_INTERIM_ANSWERS = 100;
 /** More than any client accepts; Node's own limit is 16 KB. */
 export const MAX_ANSWER_HEADER_BYTES = 1024 * 1024;
 
@@ -84,12 +84,8 @@ export function createUpstream(
         via,
         ...framing,
       ];
-      let isLate = false;
       const deadline = new AbortController();
-      const timer = setTimeout(() => {
-        isLate = true;
-        deadline.abort();
-      }, timeoutMs);
+      const timer = setTimeout(() => deadline.abort(), timeoutMs);
       try {
         const { addresses } = await resolveUrl(base);
         const { protocol, port } = base;
@@ -103,10 +99,10 @@ export function createUpstream(
           headers: requestHeaders,
           lookup: toLookup(addresses),
           agent: false as const,
+          signal: AbortSignal.any([signal, deadline.signal]),
           maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
         };
         const outgoing = (protocol === "https:" ? https : http).request(options);
-        destroyOnAbort([signal, deadline.signal], outgoing);
         const incoming = await awaitResponse(outgoing, body);
         // Without a listener the error would end the process; the reader of the body gets it too.
         incoming.on("error", () => {});
@@ -114,13 +110,13 @@ export function createUpstream(
         return {
           status: incoming.statusCode!,
           reason: incoming.statusMessage!,
-          headers: listHeaders(incoming.rawHeaders, () => true).flat(),
-          trailers: () => listHeaders(incoming.rawTrailers, () => true).flat(),
+          headers: listHeaders(incoming.rawHeaders).flat(),
+          trailers: () => listHeaders(incoming.rawTrailers).flat(),
           body: incoming,
         };
       } catch (error) {
         signal.throwIfAborted();
-        if (isLate) throw createFailure(504, `no answer within ${timeoutMs / 1000} s`);
+        if (deadline.signal.aborted) throw createFailure(504, `no answer within ${timeoutMs / 1000} s`);
         throw createFailure(502, classifyError(error).error.message);
       } finally {
         clearTimeout(timer);
@@ -130,19 +126,11 @@ export function createUpstream(
 }
 
 /** Lists the headers to forward, as pairs of name and value. */
-function listHeaders(raw: readonly string[], accepts: (name: string) => boolean): [string, string][] {
+function listHeaders(raw: readonly string[], accepts = (_name: string) => true): [string, string][] {
   const pairs: [string, string][] = [];
   for (let i = 0; i < raw.length; i += 2)
     if (!HOP_BY_HOP.test(raw[i]!) && accepts(raw[i]!)) pairs.push([raw[i]!, raw[i + 1]!]);
   return pairs;
-}
-
-function destroyOnAbort(signals: readonly AbortSignal[], outgoing: ClientRequest): void {
-  for (const signal of signals) {
-    const stop = () => outgoing.destroy();
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  }
 }
 
 /** Sends the body. Resolves with the beginning of the answer, which may come before the end of the body. */
@@ -156,12 +144,7 @@ function awaitResponse(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>)
       socket.destroy();
       reject(new Error("it switched protocols, which cannot be forwarded"));
     });
-    let interimAnswers = 0;
-    outgoing.on("information", () => {
-      interimAnswers += 1;
-      if (interimAnswers > MAX_INTERIM_ANSWERS)
-        outgoing.destroy(new Error("it sends interim answers without end"));
-    });
+    limitInterimAnswers(outgoing, () => outgoing.destroy(new Error("it sends interim answers without end")));
     outgoing.on("error", reject);
     outgoing.once("close", () => reject(new Error("the connection was closed without an answer")));
     // An answer before the end of the body ends the upload; the answer counts.

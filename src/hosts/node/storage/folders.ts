@@ -52,10 +52,10 @@ export class PersistentFolder {
   }
 
   /** Returns an unused path in the folder. */
-  createPath(kind: string): string {
+  createPath(): string {
     if (!this.isCreated) makeFolder(this.path, 0o700);
     this.isCreated = true;
-    return join(this.path, `${kind}-${randomUUID()}`);
+    return join(this.path, `blob-${randomUUID()}`);
   }
 
   /** Removes files that no sandbox names, left by a server that was killed. */
@@ -65,15 +65,15 @@ export class PersistentFolder {
         rmSync(join(this.path, name), { force: true });
     }
   }
+}
 
-  /** Syncs the names of new files to disk. */
-  async sync(): Promise<void> {
-    const folder = await open(this.path, "r");
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+/** Syncs the names of the files in a folder to disk. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 }
 
@@ -111,9 +111,9 @@ export class TemporaryFolder {
   }
 
   /** Returns an unused path in the folder; the name is independent of the client's. */
-  createPath(kind: string): string {
+  createPath(): string {
     this.fileCount += 1;
-    return join(this.path, `${kind}-${String(this.fileCount).padStart(8, "0")}`);
+    return join(this.path, `blob-${String(this.fileCount).padStart(8, "0")}`);
   }
 
   remove(): void {

@@ -16,7 +16,7 @@ import {
 /** Folders for the files of a sandbox: those of forms, during their request, and those of uploads. */
 export interface ByteFolders {
   readonly forms: { readonly path: string };
-  readonly uploads: { createPath(kind: string): string };
+  readonly uploads: { createPath(): string };
 }
 
 /** A blob that can still grow; a restore replaces it. */
@@ -268,7 +268,7 @@ class SegmentWriter {
   }
 
   private openSegment(): Segment {
-    this.segment = new Segment(this.folder.createPath("blob"), this.space);
+    this.segment = new Segment(this.folder.createPath(), this.space);
     this.segment.isBusy = true;
     this.segment.retain();
     this.isNew = true;

@@ -5,11 +5,14 @@ import { getOrAdd } from "../../../engine/maps.ts";
 import { countTextBytes } from "../../../engine/resources/files/examine-file.ts";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
 import type { StorableUploads, StoredUploads, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
-import { DAMAGED_EXTENSION, PersistentFolder, TemporaryFolder } from "./folders.ts";
+import { DAMAGED_EXTENSION, PersistentFolder, syncFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
 import { type Blob, digestFiles, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
 
 type CapturedBlobs = ReadonlyMap<string, Blob>;
+
+const listBlobs = (captured: unknown): Iterable<Blob> =>
+  (captured as CapturedBlobs | undefined)?.values() ?? [];
 
 /**
  * Disk space of a sandbox on a local server. A shared server enforces the limits of interfaces 7; this bound only keeps
@@ -89,19 +92,18 @@ export class UploadStore implements StorableUploads {
   }
 
   hold(captured: unknown): void {
-    for (const blob of (captured as CapturedBlobs | undefined)?.values() ?? []) retainBlob(blob);
+    for (const blob of listBlobs(captured)) retainBlob(blob);
   }
 
   /** Syncs the bytes to disk. */
   async sync(captured: unknown): Promise<void> {
     let hasSynced = false;
-    for (const blob of (captured as CapturedBlobs | undefined)?.values() ?? [])
-      hasSynced = (await syncBlob(blob)) || hasSynced;
-    if (hasSynced) await this.persistentFolder?.sync();
+    for (const blob of listBlobs(captured)) hasSynced = (await syncBlob(blob)) || hasSynced;
+    if (hasSynced && this.persistentFolder !== undefined) await syncFolder(this.persistentFolder.path);
   }
 
   *listPaths(captured: unknown): IterableIterator<{ path: string; length: number }> {
-    for (const { parts } of (captured as CapturedBlobs | undefined)?.values() ?? [])
+    for (const { parts } of listBlobs(captured))
       for (const { segment, length } of parts) yield { path: segment.path, length };
   }
 
@@ -184,19 +186,14 @@ export class UploadStore implements StorableUploads {
   }
 
   release(captured: unknown): void {
-    for (const blob of (captured as CapturedBlobs | undefined)?.values() ?? []) dropBlob(blob);
+    for (const blob of listBlobs(captured)) dropBlob(blob);
   }
 
   countBytes(captured: Iterable<unknown>): number {
     const segments = new Set<Segment>();
-    for (const blobs of captured) {
-      for (const { parts } of (blobs as CapturedBlobs | undefined)?.values() ?? []) {
-        for (const { segment } of parts) segments.add(segment);
-      }
-    }
-    let bytes = 0;
-    for (const { writtenBytes } of segments) bytes += writtenBytes;
-    return bytes;
+    for (const blobs of captured)
+      for (const { parts } of listBlobs(blobs)) for (const { segment } of parts) segments.add(segment);
+    return [...segments].reduce((sum, { writtenBytes }) => sum + writtenBytes, 0);
   }
 
   /**
@@ -226,7 +223,7 @@ export class UploadStore implements StorableUploads {
     for (const [id, text] of entries) {
       const bytes = Buffer.from(text, "base64");
       // The bytes count for the sandbox that restores them.
-      const segment = new Segment(this.folders.uploads.createPath("blob"), { used: 0 });
+      const segment = new Segment(this.folders.uploads.createPath(), { used: 0 });
       await writeFile(segment.path, bytes, { mode: 0o600 });
       segment.recordWrite(bytes.length);
       const blob = { parts: [{ segment, length: bytes.length }], size: bytes.length, crc: crc32c(bytes) };
