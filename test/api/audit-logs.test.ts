@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type AuditChange, makeChange } from "../../src/engine/resources/audit-logs/log-changes.ts";
 import { writeCsv } from "../../src/engine/resources/audit-logs/operations.ts";
 import { recordAudit } from "../../src/engine/resources/audit-logs/rules.ts";
 import {
@@ -21,21 +22,11 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const world = () => api.understudy.sandboxes.get("default")!.world;
-const write = (entry: Partial<Parameters<typeof recordAudit>[1]>, actor_id = "usr_ben") =>
-  world().transact((tx) =>
-    recordAudit(
-      tx,
-      {
-        organization_id: "org_acme",
-        entity_type: "role",
-        entity_id: "role_x",
-        entity_name: "Entry",
-        action: "created",
-        ...entry,
-      },
-      actor_id,
-    ),
-  );
+const write = (name: string, fields: Partial<AuditChange> = {}, actor_id = "usr_ben") =>
+  world().transact((tx) => {
+    const change = makeChange("role", "created", { id: "role_x", name }, fields);
+    recordAudit(tx, "org_acme", change, actor_id);
+  });
 /** An entry at an instant of our own, in an organization whose log is empty at first. */
 const initech = (entity_name: string, timestamp: string) =>
   stateRules(api, "audit_logs").post({
@@ -110,8 +101,9 @@ describe("audit_logs.export", () => {
   });
 
   it("filters by department_id, and all filters together [4.15]", async () => {
-    write({ entity_name: "Wanted", department_id: "dept_ml", target_id: "usr_dan" }, "usr_cleo");
-    write({ entity_name: "Other department", department_id: "dept_eng", target_id: "usr_dan" });
+    const target = { id: "usr_dan", name: "Dan" };
+    write("Wanted", { department_id: "dept_ml", target }, "usr_cleo");
+    write("Other department", { department_id: "dept_eng", target });
     const all =
       "?entity_type=role&action_type=created&actor_id=usr_cleo&target_id=usr_dan&department_id=dept_ml&from_date=2026-03-15&to_date=2026-03-15&search_term=want";
     expect(names(await exportRows(api, all))).toEqual(["Wanted"]);
@@ -221,7 +213,7 @@ describe("audit_logs.export", () => {
     const stream = writeCsv(source, new AbortController().signal);
     await stream.next();
     await stream.next();
-    write({ entity_name: "Late" });
+    write("Late");
     for (const { id } of [...source.entries].slice(300)) world().transact((tx) => tx.remove(auditLogs, id));
     let rest = "";
     for await (const chunk of stream) rest += chunk;
@@ -279,9 +271,9 @@ describe("audit_logs.export", () => {
 
 describe("an audit entry", () => {
   it("names the actor by the current name, also after the actor is deleted [G31]", async () => {
-    write({ entity_name: "Before" });
+    write("Before");
     stateRules(api, "users").patch("usr_ben", { name: "Benedict Castro" }, { silent: true });
-    write({ entity_name: "After" });
+    write("After");
     const rows = await exportRows(api, "?actor_id=usr_ben&from_date=2026-03-15T12:00:00Z");
     const actors = Object.fromEntries(rows.map((row) => [row["Entity Name"], row["Actor Name"]]));
     expect(actors).toEqual({ Before: "Ben Castro", After: "Benedict Castro" });

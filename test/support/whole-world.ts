@@ -22,8 +22,8 @@ export function fillWithUse(tx: Transaction): void {
   const job = { job_id: "job_now", organization_id: "org_acme", connection_id: "conn_drive" };
   startJob(
     tx,
-    { ...job, job_type: "reset", start_time: tx.now },
-    { duration_ms: 60_000, totals: drawTotals(tx.random("job")), fails_after: null },
+    { ...job, job_type: "reset", start_time: tx.now, ...drawTotals(tx.random("job")) },
+    { ...DEFAULT_SETTINGS, connector_job_seconds: 60 },
   );
   tx.insert(connectorNotifications, { organization_id: "org_acme", notifications: [], updated_at: null });
   const invoice = {

@@ -69,3 +69,8 @@ function toValidDuration(milliseconds: number): number | undefined {
   // Not -0.
   return milliseconds === 0 ? 0 : milliseconds;
 }
+
+/** A setting in seconds as whole milliseconds. */
+export function toMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000);
+}

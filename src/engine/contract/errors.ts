@@ -255,7 +255,10 @@ export type DetailSource =
   /** The current time, as a timestamp. */
   | "now";
 
-/** The sources of details, by name of the detail. A list names parts of the request; `parameter` is the last parameter of its path (G27). */
+/**
+ * The sources of an error's details, by name. A list names parts of the request, which are also the names of the details;
+ * `parameter` stands for the last parameter of its path (G27).
+ */
 export type Details = readonly string[] | Readonly<Record<string, DetailSource>> | "parameter";
 
 /** The same, with the source of each spelled out. */

@@ -5,7 +5,7 @@ import { Random } from "../state/random.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { View } from "../state/view.ts";
 import type { FactoryContext, RecordLookup } from "./factory.ts";
-import { isInstant } from "./public-view.ts";
+import { isInstant, isInternal } from "./public-view.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 
 /** The subject of events: records of a collection, or values derived from them. */
@@ -13,8 +13,10 @@ export interface EventSubject<S extends object, F extends string> {
   /** The collections in which an id is looked up; an error for an unknown id names them. */
   collections: readonly AnyCollection[];
   find: (world: WorldReader, id: string) => S | undefined;
-  /** The fields of its data, by their names in the payload. */
+  /** The fields that its data can have, by their names in the payload. */
   fields: Readonly<Record<F, TSchema>>;
+  /** The data of an event that does not list its own. */
+  defaultData?: readonly F[];
   /** The field of the data that has another name in the subject: `user_id` is its `id`. */
   idAlias?: { field: string; key: string };
   /** The organizations whose webhooks and rules receive the event. */
@@ -39,7 +41,7 @@ export interface EventDeclaration<
   summary: string;
   description?: string;
   about: EventSubject<S, F>;
-  /** The fields of its data, in the order in which they are sent (G25). */
+  /** The fields of its data, in the order in which they are sent (G25). Default: all public fields of the record. */
   data: readonly F[];
   /** Values that the change gives its subject. */
   implies?: Readonly<Partial<Record<F, string | boolean>>>;
@@ -52,9 +54,10 @@ export type AnyEvent = EventDeclaration<string, any, any>;
 
 /** Declares one event: emitting, triggering, its schema and OpenAPI read it. */
 export function event<const N extends string, S extends object, F extends string>(
-  declaration: EventDeclaration<N, S, F> & { data: readonly NoInfer<F>[] },
+  declaration: Omit<EventDeclaration<N, S, F>, "data"> & { data?: readonly NoInfer<F>[] },
 ): EventDeclaration<N, S, F> {
-  return declaration;
+  const { data = declaration.about.defaultData ?? [] } = declaration;
+  return { ...declaration, data };
 }
 
 /**
@@ -69,14 +72,16 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
     listRecipients = listOwnOrganization,
     invent,
   }: { id?: Own } & Partial<Pick<EventSubject<R, string>, "listRecipients" | "invent">>,
-): EventSubject<R, (keyof R & string) | Own> {
+): EventSubject<R, (keyof R & string) | Own> & { defaultData: readonly ((keyof R & string) | Own)[] } {
   const { idField } = collection;
   const { properties } = collection.schema as TObject;
   const field = id ?? idField;
+  const names = Object.keys(properties).filter((name) => !isInternal(properties[name]!));
   return {
     collections: [collection],
     find: (world, key) => world.get(collection, key),
     fields: { ...properties, [field]: properties[idField]! } as Record<(keyof R & string) | Own, TSchema>,
+    defaultData: names.map((name) => (name === idField ? field : name)) as ((keyof R & string) | Own)[],
     idAlias: { field, key: idField },
     listRecipients,
     ...(invent && { invent }),

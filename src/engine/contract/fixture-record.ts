@@ -1,8 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 import type { Collection, StoredRecord } from "../state/collection.ts";
 import type { Factory } from "./factory.ts";
-import { createInstantConverter } from "./instant-fields.ts";
-import { isInternal, type PublicFieldSchema, toPublicField } from "./public-view.ts";
+import { convertInstants, isInternal, type PublicFieldSchema, toPublicField } from "./public-view.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "./resource.ts";
 
 type Names = Readonly<Record<string, string>>;
@@ -80,7 +79,6 @@ export function fixtureRecord<
     fields[publicName] = required.has(name) ? value : Type.Optional(value);
   }
   const schema = Type.Object({ ...fields, ...more }, { additionalProperties: false });
-  let convert: ReturnType<typeof createInstantConverter> | undefined;
   return {
     schema: Type.Unsafe(schema),
     id: (needs[0] && (names[needs[0]] ?? needs[0])) as never,
@@ -90,8 +88,9 @@ export function fixtureRecord<
         const field = storedNames.get(name);
         if (field !== undefined) fields[field] = value;
       }
-      convert ??= createInstantConverter(stored);
-      return convert(fields, (value) => (typeof value === "string" ? base.toInstant(value) : value)) as never;
+      return convertInstants(stored, fields, (value) =>
+        typeof value === "string" ? base.toInstant(value) : value,
+      ) as never;
     },
   };
 }

@@ -2,12 +2,13 @@ import { DAY_MS } from "../state/clock.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE_LENGTH = "2026-03-15".length;
+/** A date, then perhaps a time: hours and minutes, seconds, their fraction, and the sign, hours and minutes of an offset. */
 const DATE_TIME =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)?)?$/;
 // Years outside 1 to 9999 are refused, also if only the offset moves an instant out of them (G08).
-const EARLIEST = toMidnight(1, 1, 1);
-const LATEST = toMidnight(9999, 12, 31) + DAY_MS - 1;
+const EARLIEST = Date.parse("0001-01-01T00:00:00.000Z");
+const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
  * Epoch milliseconds of a strict ISO 8601 date or date-time; undefined for anything else. No zone means UTC; impossible
@@ -15,16 +16,17 @@ const LATEST = toMidnight(9999, 12, 31) + DAY_MS - 1;
  */
 export function parseInstant(text: unknown): number | undefined {
   if (typeof text !== "string" || text.length > 40) return undefined;
-  const date = DATE.exec(text);
-  if (date !== null) return toCalendarDay(date);
   const parts = DATE_TIME.exec(text);
   if (parts === null) return undefined;
-  const day = toCalendarDay(parts);
-  const time = parseTimeOfDay(parts);
-  const offset = parseOffset(parts);
-  if (day === undefined || time === undefined || offset === undefined) return undefined;
-  const instant = day + time - offset;
-  return instant < EARLIEST || instant > LATEST ? undefined : instant;
+  const [, day, time = "00:00", second = "00", fraction = "", sign, hours = "00", minutes = "00"] = parts;
+  const utc = `${day}T${time}:${second}`;
+  const instant = Date.parse(`${utc}.${fraction.slice(0, 3).padEnd(3, "0")}Z`);
+  // JavaScript reads February 30 as March 2, and hour 24 as the next day.
+  const isPossible = !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(utc);
+  if (!isPossible || Number(hours) > 23 || Number(minutes) > 59) return undefined;
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
+  const shifted = sign === "-" ? instant + offset : instant - offset;
+  return shifted < EARLIEST || shifted > LATEST ? undefined : shifted;
 }
 
 /**
@@ -34,7 +36,7 @@ export function parseInstant(text: unknown): number | undefined {
 export function parseDateOrInstant(text: unknown): { from: number; to: number } | undefined {
   const from = parseInstant(text);
   if (from === undefined) return undefined;
-  return DATE.test(text as string) ? { from, to: from + DAY_MS - 1 } : { from, to: from };
+  return (text as string).length === DATE_LENGTH ? { from, to: from + DAY_MS - 1 } : { from, to: from };
 }
 
 export const TIME_FORMS = "a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00";
@@ -43,33 +45,6 @@ export const TIME_FORMS = "a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:
 export function describeInstantForms(text: unknown): string {
   const forms = `a date such as 2026-03-15, or ${TIME_FORMS}`;
   return /\d \d\d(:?\d\d)?$/.test(String(text)) ? `${forms}; in a URL, its plus is %2B` : forms;
-}
-
-function toCalendarDay(parts: RegExpExecArray): number | undefined {
-  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
-  if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return undefined;
-  const instant = toMidnight(year, month, day);
-  // A day that the month does not have rolls over into the next one.
-  return new Date(instant).getUTCDate() === day ? instant : undefined;
-}
-
-// Date.UTC reads the years 0 to 99 as 1900 to 1999; setUTCFullYear does not.
-function toMidnight(year: number, month: number, day: number): number {
-  return new Date(0).setUTCFullYear(year, month - 1, day);
-}
-
-function parseTimeOfDay(parts: RegExpExecArray): number | undefined {
-  const [hour, minute, second] = [Number(parts[4]), Number(parts[5]), Number(parts[6] ?? 0)];
-  if (hour > 23 || minute > 59 || second > 59) return undefined;
-  const milliseconds = Number((parts[7] ?? "").slice(0, 3).padEnd(3, "0"));
-  return ((hour * 60 + minute) * 60 + second) * 1_000 + milliseconds;
-}
-
-function parseOffset(parts: RegExpExecArray): number | undefined {
-  if (parts[9] === undefined) return 0;
-  const [hours, minutes] = [Number(parts[10]), Number(parts[11] ?? 0)];
-  if (hours > 23 || minutes > 59) return undefined;
-  return (parts[9] === "-" ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
 export interface DateSpan {

@@ -59,7 +59,7 @@ export interface Call<P = unknown, Q = unknown, B = unknown> extends Input<P, Q,
   /** Absent only if the operation declares `credentials: false`. */
   principal: Principal;
   world: Transaction;
-  /** The `Api` of its sandbox, which this file cannot name. */
+  /** The `Api` of its sandbox. Its type is in api.ts, which imports this file. */
   api: object;
   settings: Settings;
   request: RequestInfo;

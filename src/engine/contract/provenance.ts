@@ -46,7 +46,8 @@ export function findAssumedPlace(
   fact: Fact = "value",
 ): string | undefined {
   const { body, fields = {}, types = {}, values = {}, specified = [] } = operation.assumed ?? {};
-  // With each place: how many of FACTS the reference states, and the assumption behind the others.
+  // How many of the three facts the reference states about each place, and the assumption behind the others: of `fields`
+  // it states none, of `types` the presence, of `values` also the type.
   const places: [place: string, statedCount: number, assumption?: string][] = [
     ["", 0, findAssumedEndpoint(operation) ?? body],
     ...Object.entries(fields).map(([place, id]): [string, number, string] => [place, 0, id]),

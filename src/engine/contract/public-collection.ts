@@ -5,9 +5,8 @@ import type { WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
 import type { Factory } from "./factory.ts";
 import { parseInstant } from "./instant.ts";
-import { createInstantConverter } from "./instant-fields.ts";
 import { findInvalidField } from "./invalid-field.ts";
-import { isInternal, removeInternalFields } from "./public-view.ts";
+import { convertInstants, isInternal, removeInternalFields } from "./public-view.ts";
 import type { Resource, StateRules } from "./resource.ts";
 import { isJsonObject } from "./schema.ts";
 import { toValidator } from "./validator.ts";
@@ -22,7 +21,6 @@ export class PublicCollection {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly factory: Factory<any>;
   readonly properties: Readonly<Record<string, TSchema>>;
-  protected readonly convert: ReturnType<typeof createInstantConverter>;
   protected readonly internal: readonly string[];
   readonly recordSchema: TObject;
   protected readonly partialSchema: TObject;
@@ -35,7 +33,6 @@ export class PublicCollection {
     this.rules = state[collection.name] ?? {};
     // All collections of the state calls have one; records.test.ts checks it.
     this.factory = factories[collection.name]!;
-    this.convert = createInstantConverter(collection.schema);
     const { properties } = collection.schema as TObject;
     this.internal = Object.keys(properties).filter((name) => isInternal(properties[name]!));
     this.recordSchema = removeInternalFields(collection.schema);
@@ -48,6 +45,10 @@ export class PublicCollection {
   toPublic(record: object, world: Pick<WorldReader, "toIso">): Fields {
     const publicRecord = this.rules.toPublic?.(record, world as WorldReader) ?? record;
     return this.convert(this.pickPublicFields(publicRecord), (value) => toIso(value, world)) as Fields;
+  }
+
+  protected convert(value: unknown, convertInstant: (instant: unknown) => unknown): unknown {
+    return convertInstants(this.collection.schema, value, convertInstant);
   }
 
   private pickPublicFields(record: object): object {

@@ -8,17 +8,13 @@ import {
   type TUnion,
   Type,
 } from "typebox";
+import { getOrAdd } from "../maps.ts";
 import type { WorldReader } from "../state/transaction.ts";
-import { type InstantSchema, Nullable, Timestamp } from "./schema.ts";
+import { type InstantSchema, isJsonObject, type JsonSchema, Nullable, Timestamp } from "./schema.ts";
 
 /** A field in its public form: an instant is an ISO 8601 text. */
-export type PublicFieldSchema<S> = S extends { "x-instant": true }
-  ? S extends InstantSchema<infer T>
-    ? null extends T
-      ? TUnion<[TString, TNull]>
-      : TString
-    : never
-  : S;
+export type PublicFieldSchema<S> =
+  S extends InstantSchema<infer T> ? (null extends T ? TUnion<[TString, TNull]> : TString) : S;
 
 type PublicFieldSchemas<P extends TProperties, Omitted> = {
   [K in keyof P as P[K] extends { "x-internal": true } ? never : Exclude<K, Omitted>]: PublicFieldSchema<
@@ -28,19 +24,11 @@ type PublicFieldSchemas<P extends TProperties, Omitted> = {
     : never;
 };
 
-type Instants<P> = { [K in keyof P]: P[K] extends { "x-instant": true } ? K : never }[keyof P];
-
-/** Only a body with timestamps needs a world, which converts them. */
-type WorldArgument<P, Omitted> = [Instants<Omit<P, Omitted & keyof P>>] extends [never]
-  ? unknown[]
-  : [world: Pick<WorldReader, "toIso">];
-
 interface PublicViewOptions<P, Omitted extends keyof P> {
   /** Names the schema in the OpenAPI document. */
   $id: string;
   /** Fields to leave out, in addition to the internal ones. */
   omit?: readonly Omitted[];
-  description?: string;
 }
 
 interface PublicView<P extends TProperties, Omitted extends keyof P> {
@@ -48,7 +36,7 @@ interface PublicView<P extends TProperties, Omitted extends keyof P> {
   /** The record as this body: instants become timestamps, other values stay. */
   render(
     record: Static<TObject<P>>,
-    ...rest: WorldArgument<P, Omitted>
+    world: Pick<WorldReader, "toIso">,
   ): Static<TObject<PublicFieldSchemas<P, Omitted>>>;
 }
 
@@ -58,7 +46,7 @@ interface PublicView<P extends TProperties, Omitted extends keyof P> {
  */
 export function publicView<P extends TProperties, const Omitted extends keyof P & string = never>(
   stored: TObject<P>,
-  { $id, omit = [], ...options }: PublicViewOptions<P, Omitted>,
+  { $id, omit = [] }: PublicViewOptions<P, Omitted>,
 ): PublicView<P, Omitted> {
   const hidden = new Set<string>(omit);
   for (const [name, field] of Object.entries(stored.properties)) if (isInternal(field)) hidden.add(name);
@@ -75,7 +63,7 @@ export function publicView<P extends TProperties, const Omitted extends keyof P 
     }
     return body;
   };
-  return { schema: Type.Object(fields, { $id, ...options }), render } as unknown as PublicView<P, Omitted>;
+  return { schema: Type.Object(fields, { $id }), render } as unknown as PublicView<P, Omitted>;
 }
 
 /** A stored schema without its internal fields. */
@@ -97,7 +85,7 @@ export function toPublicField(field: TSchema): TSchema {
   return Array.isArray(type) ? Nullable(Timestamp(options)) : Timestamp(options);
 }
 
-export function isInstant(field: TSchema): boolean {
+export function isInstant(field: object): boolean {
   return (field as { "x-instant"?: boolean })["x-instant"] === true;
 }
 
@@ -112,4 +100,45 @@ function pickFields(
   const fields: Record<string, unknown> = {};
   for (const name of names) fields[name] = record[name];
   return fields;
+}
+
+/** Applies a conversion to the instants in a value. Objects with instants are copied, others are shared. */
+export function convertInstants(
+  schema: object,
+  value: unknown,
+  convert: (instant: unknown) => unknown,
+): unknown {
+  if (isInstant(schema)) return convert(value);
+  if (!hasInstants(schema)) return value;
+  const { anyOf = [], oneOf = [], allOf = [], items } = schema as JsonSchema;
+  const { properties = {}, patternProperties = {} } = schema as JsonSchema;
+  let converted = value;
+  // An alternative that does not apply finds nothing to convert.
+  for (const part of [...anyOf, ...oneOf, ...allOf]) converted = convertInstants(part, converted, convert);
+  if (Array.isArray(converted))
+    return items === undefined ? converted : converted.map((item) => convertInstants(items, item, convert));
+  if (!isJsonObject(converted)) return converted;
+  const copy = { ...converted };
+  for (const name of listInstantFields(schema))
+    if (Object.hasOwn(copy, name)) copy[name] = convertInstants(properties[name]!, copy[name], convert);
+  for (const [pattern, field] of Object.entries(patternProperties))
+    for (const name of Object.keys(copy))
+      if (!Object.hasOwn(properties, name) && new RegExp(pattern).test(name))
+        copy[name] = convertInstants(field, copy[name], convert);
+  return copy;
+}
+
+const withInstants = new WeakMap<object, boolean>();
+
+/** Whether a schema declares an instant at any depth. */
+function hasInstants(schema: object): boolean {
+  return getOrAdd(withInstants, schema, () => JSON.stringify(schema).includes('"x-instant":true'));
+}
+
+const instantFields = new WeakMap<object, readonly string[]>();
+
+function listInstantFields(schema: JsonSchema): readonly string[] {
+  return getOrAdd(instantFields, schema, () =>
+    Object.entries(schema.properties ?? {}).flatMap(([name, field]) => (hasInstants(field) ? [name] : [])),
+  );
 }

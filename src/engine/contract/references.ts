@@ -1,10 +1,9 @@
-import type { TSchema } from "typebox";
 import { getOrAdd } from "../maps.ts";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
 import { getValue, toFieldName, toPointer } from "./invalid-field.ts";
-import type { JsonSchema } from "./schema.ts";
+import { isJsonObject, type JsonSchema } from "./schema.ts";
 
 /** The collection whose records a field, or the keys of a map, name. */
 export interface Reference {
@@ -38,74 +37,53 @@ export interface FoundReference {
   isKey: boolean;
 }
 
-type Visit = (reference: FoundReference) => void;
-type Walk = (value: unknown, path: readonly (string | number)[], visit: Visit) => void;
+interface ReferenceKeywords {
+  "x-refers-to"?: Reference;
+  "x-keys-refer-to"?: Reference;
+}
 
-const walks = new WeakMap<object, Walk | null>();
+type Visit = (reference: FoundReference) => void;
 
 /** Visits every id in a value that its schema declares to be a reference. */
-export function visitReferences(schema: TSchema | object, value: unknown, visit: Visit): void {
-  getWalk(schema)?.(value, [], visit);
+export function visitReferences(
+  schema: object,
+  value: unknown,
+  visit: Visit,
+  path: FoundReference["path"] = [],
+): void {
+  if (!hasReferences(schema)) return;
+  const { items, anyOf = [], properties = {}, patternProperties = {} } = schema as JsonSchema;
+  const { "x-refers-to": reference, "x-keys-refer-to": keyReference } = schema as ReferenceKeywords;
+  for (const alternative of anyOf) visitReferences(alternative, value, visit, path);
+  if (reference !== undefined && typeof value === "string")
+    visit({ reference, id: value, path, isKey: false });
+  else if (items !== undefined && Array.isArray(value))
+    for (const [index, item] of value.entries()) visitReferences(items, item, visit, [...path, index]);
+  else if (isJsonObject(value))
+    for (const [name, field] of Object.entries(value)) {
+      if (keyReference !== undefined)
+        visit({ reference: keyReference, id: name, path: [...path, name], isKey: true });
+      const schemas = Object.hasOwn(properties, name) ? [properties[name]!] : Object.values(patternProperties);
+      for (const fieldSchema of schemas)
+        if (hasReferences(fieldSchema)) visitReferences(fieldSchema, field, visit, [...path, name]);
+    }
+}
+
+const referring = new WeakMap<object, boolean>();
+
+/** Whether a schema declares a reference at any depth. Most of a large value has none, and is skipped. */
+function hasReferences(schema: object): boolean {
+  return getOrAdd(referring, schema, () => findReferences(schema).length > 0);
 }
 
 /** The references that a schema declares at any depth. */
-export function findReferences(schema: TSchema | object): Reference[] {
+export function findReferences(schema: object): Reference[] {
   const references: Reference[] = [];
   JSON.stringify(schema, (key, value) => {
     if (key === "x-refers-to" || key === "x-keys-refer-to") references.push(value as Reference);
     return value;
   });
   return references;
-}
-
-/** Null if nothing below is a reference, so that most of a large value is skipped. */
-function getWalk(schema: JsonSchema | object): Walk | null {
-  return getOrAdd(walks, schema, () => compileWalk(schema as JsonSchema));
-}
-
-function compileWalk(schema: JsonSchema): Walk | null {
-  const { items, anyOf = [] } = schema;
-  const reference = schema["x-refers-to"] as Reference | undefined;
-  const steps: Walk[] = anyOf.flatMap((part) => getWalk(part) ?? []);
-  if (reference !== undefined)
-    steps.push((value, path, visit) => {
-      if (typeof value === "string") visit({ reference, id: value, path, isKey: false });
-    });
-  const item = items === undefined ? null : getWalk(items);
-  if (item !== null)
-    steps.push((value, path, visit) => {
-      if (Array.isArray(value))
-        for (const [index, element] of value.entries()) item(element, [...path, index], visit);
-    });
-  steps.push(...walkFields(schema));
-  if (steps.length <= 1) return steps[0] ?? null;
-  return (value, path, visit) => {
-    for (const step of steps) step(value, path, visit);
-  };
-}
-
-function walkFields({ properties = {}, patternProperties = {}, ...schema }: JsonSchema): Walk[] {
-  const keys = schema["x-keys-refer-to"] as Reference | undefined;
-  const walksByName = new Map<string, Walk>();
-  for (const [name, part] of Object.entries(properties)) {
-    const walk = getWalk(part);
-    if (walk !== null) walksByName.set(name, walk);
-  }
-  const values = Object.values(patternProperties).flatMap((part) => getWalk(part) ?? []);
-  if (keys === undefined && walksByName.size === 0 && values.length === 0) return [];
-  return [
-    (value, path, visit) => {
-      if (typeof value !== "object" || value === null || Array.isArray(value)) return;
-      for (const [name, fieldValue] of Object.entries(value)) {
-        const fieldPath = [...path, name];
-        if (keys !== undefined) visit({ reference: keys, id: name, path: fieldPath, isKey: true });
-        const walk = walksByName.get(name);
-        if (walk !== undefined) walk(fieldValue, fieldPath, visit);
-        else if (!Object.hasOwn(properties, name))
-          for (const walkValue of values) walkValue(fieldValue, fieldPath, visit);
-      }
-    },
-  ];
 }
 
 /**

@@ -10,8 +10,10 @@ import type { AnyOperation } from "./operation.ts";
 import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
 
-/** Everything the server knows of one resource. `resources/index.ts` lists all of them, `resources/events.ts` the
- * events that webhooks can subscribe to. */
+/**
+ * Everything the server knows of one resource. `resources/index.ts` lists all of them, `resources/events.ts` the events
+ * that webhooks can subscribe to.
+ */
 export interface Resource {
   name: string;
   collections: readonly AnyCollection[];

@@ -118,7 +118,7 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const Description = () => Type.String({ maxLength: 10_000 });
 
 /** A page size or offset; `out_of_range_limits: clamp` moves it into its bounds (G08). */
-export const PageParameter = (options: { minimum: number; maximum?: number; default: number }) =>
+export const PageParameter = (options: { minimum: number; maximum?: number; default?: number }) =>
   Type.Integer({ "x-page": true, ...options });
 
 /** A text from a closed list. */

@@ -57,20 +57,18 @@ export function describeLostEntries(count: number, adjective?: string): string {
   return count === 1 ? `1 ${words}entry was` : `${count === 0 ? "no" : count} ${words}entries were`;
 }
 
-/** Characters that control a terminal, or reverse its text. */
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-/** The same without line ends and tabs. */
-const CONTROLS_IN_LINES =
+/** Characters that control a terminal, or reverse its text, except for line ends and tabs. */
+const CONTROLS =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /** Makes a name, a header or a line of a file safe for a terminal: its author must not control the terminal. */
 export function toPrintable(text: string): string {
-  return text.replaceAll(CONTROLS, escapeCharacter);
+  return toPrintableLines(text).replaceAll(/[\n\t]/g, escapeCharacter);
 }
 
-/** The same for a text of several lines. Colours are removed too, since they can hide text. */
+/** The same for a text of several lines. Colours have no effect then, since they can hide text. */
 export function toPrintableLines(text: string): string {
-  return text.replaceAll(CONTROLS_IN_LINES, escapeCharacter);
+  return text.replaceAll(CONTROLS, escapeCharacter);
 }
 
 /** JSON on one line, or indented. Control characters that JSON allows are escaped too; parsing gives the same value. */

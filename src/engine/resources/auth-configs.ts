@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Factory } from "../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord } from "../contract/fixture-record.ts";
+import { fixtureRecord, readByOrganization } from "../contract/fixture-record.ts";
 import { operation } from "../contract/operation.ts";
 import { publicView } from "../contract/public-view.ts";
 import { belongsTo } from "../contract/references.ts";
@@ -44,7 +44,7 @@ export const authConfigs = collection({
   },
 });
 
-export const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"];
+const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"];
 const TYPES = ["oauth2", "api_key", "basic"];
 
 const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
@@ -61,7 +61,6 @@ const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
 };
 
 const record = fixtureRecord(AuthConfig, { omit: ["organization_id"] });
-type Entry = FixtureEntry<typeof record>;
 
 const authConfigsFixture: FixtureReader = {
   keys: {
@@ -71,26 +70,21 @@ const authConfigsFixture: FixtureReader = {
     ),
   },
   addRecords(fixture, base) {
-    const byOwner = (fixture["auth_configs"] ?? {}) as Record<string, number | Entry[]>;
     base.fill(authConfigs, () =>
-      Object.entries(byOwner).flatMap(([organization_id, entriesOrCount]) => {
-        const entries =
-          typeof entriesOrCount === "number"
-            ? Array.from({ length: entriesOrCount }, (): Entry => ({}))
-            : entriesOrCount;
-        return entries.map((entry, position) =>
+      readByOrganization(fixture, "auth_configs", record).flatMap(({ organization_id, entries, count }) =>
+        Array.from({ length: count }, (_, position) =>
           makeAuthConfig(
             {
               id: `authcfg_${organization_id.slice("org_".length)}_${position + 1}`,
               // Consecutive records differ in their toolkit.
               toolkit: TOOLKITS[position % TOOLKITS.length]!,
-              ...record.toFields(entry, base),
+              ...record.toFields(entries[position] ?? {}, base),
               organization_id,
             },
             base.createContext("auth_configs", organization_id, position),
           ),
-        );
-      }),
+        ),
+      ),
     );
   },
 };

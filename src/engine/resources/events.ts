@@ -22,8 +22,6 @@ export const EVENTS = [
 export type EventName = (typeof EVENTS)[number]["name"];
 export const EVENT_NAMES: readonly EventName[] = EVENTS.map(({ name }) => name);
 
-const byName = new Map<string, AnyEvent>(EVENTS.map((event) => [event.name, event]));
-
 export function findEventByName(name: string): AnyEvent | undefined {
-  return byName.get(name);
+  return EVENTS.find((event) => event.name === name);
 }

@@ -27,7 +27,7 @@ import { vectorStoresResource } from "./vector-stores/operations.ts";
 import { webhooksResource } from "./webhooks/operations.ts";
 
 /** The API of the reference, one line per resource; order is the order of documents and lists. */
-const REFERENCE_RESOURCES = [
+export const RESOURCES: readonly Resource[] = [
   organizationsResource,
   usersResource,
   apiKeysResource,
@@ -53,7 +53,6 @@ const REFERENCE_RESOURCES = [
   filesResource,
   vectorStoresResource,
   imagesResource,
-] as const;
-export const RESOURCES: readonly Resource[] = REFERENCE_RESOURCES;
+];
 
 export const API: Api = createApi(RESOURCES);

@@ -10,6 +10,7 @@ import { DAY_MS } from "../state/clock.ts";
 import { collection } from "../state/collection.ts";
 import { timers, toTimerId } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
+import type { TimerHandler } from "../state/world-parts.ts";
 import { chooseOrganization } from "./organizations/access.ts";
 import { organizations } from "./organizations/schema.ts";
 import {
@@ -61,7 +62,6 @@ const invoiceEvent = {
   section: "6.1",
   assumptions: ["G25"],
   about: aboutRecords(invoices, { invent: makeInvoice }),
-  data: ["invoice_id", "organization_id", "amount", "currency", "status", "created_at"],
 } as const;
 
 const invoiceCreated = event({
@@ -116,13 +116,10 @@ export function updateInvoiceTimers(tx: Transaction, { invoicing }: Settings): v
 }
 
 /** Handles `invoice` timers: at the end of a month, and when a payment is due. */
-function runInvoicing(
-  tx: Transaction,
-  { subject, due, key }: { subject: string; due: number; key?: string },
-): void {
+const runInvoicing: TimerHandler = (tx, { subject, due, key }) => {
   if (key === MONTH_END) createInvoices(tx, parseMonth(tx, subject), due);
   else settleInvoice(tx, subject);
-}
+};
 
 function createInvoices(tx: Transaction, month: number, at: number): void {
   for (const { id } of tx.all(organizations)) {

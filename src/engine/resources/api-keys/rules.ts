@@ -39,22 +39,17 @@ export function identifyKey(world: WorldReader, key: string): Identity | undefin
  */
 export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key" | "token"): Identity {
   const organization = world.get(organizations, key.current);
-  const identity: Identity = {
+  return {
     principal: { user_id: key.user_id, key_id: key.id, organization_id: key.current, credential },
     requests_per_minute: getRequestsPerMinute(organization ?? { plan: "standard", rate_limit: null }),
+    ...(findKeyProblem(world, key) !== undefined && ({ refused: true } as const)),
   };
-  return findKeyProblem(world, key) === undefined ? identity : markRefused(identity);
 }
 
 /** The key with which a user calls: the first usable one, else the first (interfaces 11). */
 export function findKeyOfUser(world: Transaction, user_id: string): ApiKey | undefined {
   const keys = [...world.index(apiKeys, "by_user", user_id)];
   return keys.find((key) => findKeyProblem(world, key) === undefined) ?? keys[0];
-}
-
-/** Marks a caller as refused. */
-export function markRefused(identity: Identity): Identity {
-  return { ...identity, refused: true };
 }
 
 /** Returns undefined for a caller who is refused. */

@@ -10,7 +10,7 @@ import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
-import { type Actor, findActor, pickActor } from "../change-logs/rules.ts";
+import { type Actor, findActor, pickActor } from "../audit-logs/rules.ts";
 import type { FieldChange } from "../change-logs/schema.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
@@ -44,20 +44,16 @@ const VARIED_SETTINGS = {
   temperature: [0, 0.2, 0.4, 0.7, 1],
 } as const;
 
-export function pickSettings(random: Random): Pick<Assistant, keyof typeof VARIED_SETTINGS> {
-  return {
+export const makeAssistant: Factory<Assistant> = (fields, context) => {
+  const { random, world, now } = context;
+  const organization_id = chooseOrganization(world, fields.organization_id);
+  const name = fields.name ?? random.pick(ASSISTANT_NAMES);
+  const settings = {
     description: random.pick(VARIED_SETTINGS.description),
     instructions: random.pick(VARIED_SETTINGS.instructions),
     model: random.pick(VARIED_SETTINGS.model),
     temperature: random.pick(VARIED_SETTINGS.temperature),
   };
-}
-
-export const makeAssistant: Factory<Assistant> = (fields, context) => {
-  const { random, world, now } = context;
-  const organization_id = chooseOrganization(world, fields.organization_id);
-  const name = fields.name ?? random.pick(ASSISTANT_NAMES);
-  const settings = pickSettings(random);
   return {
     id: fields.id ?? context.createId("asst_"),
     organization_id,

@@ -12,7 +12,7 @@ import {
   assistants,
   HISTORY_ACTIONS,
   HistoryEntryBody,
-  renderAuditEntry,
+  renderHistoryEntry,
   toHistoryGroup,
 } from "./schema.ts";
 
@@ -67,7 +67,7 @@ const listAssistantHistory = operation({
       .index(assistantHistory, "newest", toHistoryGroup(assistant_id, query))
       .between(-to, -from);
     return {
-      audit_logs: entries.page(offset, limit).map((entry) => renderAuditEntry(entry, world)),
+      audit_logs: entries.page(offset, limit).map((entry) => renderHistoryEntry(entry, world)),
       pagination: { total: entries.size, limit, offset, has_more: offset + limit < entries.size },
     };
   },

@@ -1,7 +1,7 @@
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { findActor, recordChange } from "../change-logs/rules.ts";
-import type { FieldChange } from "../change-logs/schema.ts";
+import { findActor } from "../audit-logs/rules.ts";
+import { changeLogs, type FieldChange } from "../change-logs/schema.ts";
 import { STATE_CALL } from "./fixtures.ts";
 import { type Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
 
@@ -28,52 +28,48 @@ function classifyUpdate(before: Assistant, after: Assistant): "updated" | "delet
  */
 function recordAssistantChange(
   tx: Transaction,
+  actor: StateActor,
   assistant: Assistant,
-  {
-    action,
-    changes,
-    actor,
-  }: { action: HistoryEntry["action"] | "restored"; changes: FieldChange[]; actor: StateActor },
+  action: HistoryEntry["action"] | "restored",
+  changes: FieldChange[] = [],
 ): void {
   if (actor.silent) return;
   const entry = {
+    timestamp: tx.now,
     organization_id: assistant.organization_id,
     resource_type: "assistant" as const,
     resource_id: assistant.id,
     resource_name: assistant.name,
     changes,
+    ...findActor(tx, actor.user_id, assistant.organization_id),
   };
-  if (action !== "restored") {
+  if (action !== "restored")
     tx.insert(assistantHistory, {
       id: tx.createNewestFirstId("log_"),
-      timestamp: tx.now,
       ...entry,
       action,
-      ...findActor(tx, actor.user_id, assistant.organization_id),
       metadata: STATE_CALL,
     });
-  }
-  recordChange(tx, { ...entry, action, actor_id: actor.user_id });
+  tx.insert(changeLogs, { id: tx.createNewestFirstId("log_"), ...entry, action });
 }
 
 /** State calls create and delete assistants, and write the entries of the real service (G18, G31). */
 export const assistantStateRules: StateRules<Assistant> = {
   insert(tx, record, actor) {
     tx.insert(assistants, record);
-    recordAssistantChange(tx, record, { action: "created", changes: [], actor });
+    recordAssistantChange(tx, actor, record, "created");
     return record;
   },
   update(tx, before, after, actor) {
     tx.put(assistants, after);
     const action = classifyUpdate(before, after);
     const changes = listChanges(before, after);
-    if (changes.length > 0) recordAssistantChange(tx, after, { action: "updated", changes, actor });
-    if (action !== "updated") recordAssistantChange(tx, after, { action, changes: [], actor });
+    if (changes.length > 0) recordAssistantChange(tx, actor, after, "updated", changes);
+    if (action !== "updated") recordAssistantChange(tx, actor, after, action);
     return after;
   },
   remove(tx, record, actor) {
     // The service deletes softly: the logs of such a record have its deletion already.
-    if (record.deleted_at === null)
-      recordAssistantChange(tx, record, { action: "deleted", changes: [], actor });
+    if (record.deleted_at === null) recordAssistantChange(tx, actor, record, "deleted");
   },
 };

@@ -42,7 +42,7 @@ export const HistoryEntry = Type.Object({
 });
 export type HistoryEntry = Static<typeof HistoryEntry>;
 
-export const { schema: HistoryEntryBody, render: renderAuditEntry } = publicView(HistoryEntry, {
+export const { schema: HistoryEntryBody, render: renderHistoryEntry } = publicView(HistoryEntry, {
   $id: "AssistantHistoryEntry",
   omit: ["organization_id"],
 });

@@ -66,7 +66,7 @@ function readFinalState({ world }: BaseBuilder, organization_id: string): FinalS
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
-  const actor_id = fields.actor_id ?? findAuditActor(world, { user_id: undefined }, organization_id);
+  const actor_id = fields.actor_id ?? findAuditActor(world, undefined, organization_id);
   const actor = world.get(users, actor_id);
   return {
     id: fields.id ?? context.createId("log_"),

@@ -1,12 +1,13 @@
 import type { User } from "../users/schema.ts";
 import type { EntityType } from "./schema.ts";
 
+/** A record, or another thing, that an entry names. */
 export interface NamedObject {
   id: string;
   name: string;
 }
 
-/** An entry of the log without its id, its instant and its actor. */
+/** An entry of the log without its id, its organization, its instant and its actor. */
 export interface AuditChange {
   entity_type: EntityType;
   action: string;
@@ -17,10 +18,6 @@ export interface AuditChange {
   new_value?: string | null;
 }
 
-export function toNamedObject({ id, name }: NamedObject): NamedObject {
-  return { id, name };
-}
-
 export function makeChange(
   entity_type: EntityType,
   action: string,
@@ -28,7 +25,7 @@ export function makeChange(
   fields: Partial<AuditChange> = {},
 ): AuditChange {
   const department = entity_type === "department" ? { department_id: entity.id } : {};
-  return { entity_type, action, entity: toNamedObject(entity), ...department, ...fields };
+  return { entity_type, action, entity, ...department, ...fields };
 }
 
 export function makeUpdate(
@@ -41,31 +38,37 @@ export function makeUpdate(
   return makeChange(entity_type, "updated", entity, values);
 }
 
-/** The target is the new parent (G31). */
+/** A move of a department; the target is the new parent, empty at top level (G31). */
 export function makeMove(
-  entity: NamedObject,
-  from: NamedObject | null | undefined,
-  to: NamedObject | null,
+  department: NamedObject,
+  previous_value: string | null,
+  parent: NamedObject | undefined,
 ): AuditChange {
-  const values = { previous_value: from?.id ?? null, new_value: to?.id ?? null };
-  return makeChange("department", "reparented", entity, {
-    target: to ? toNamedObject(to) : undefined,
-    ...values,
-  });
+  const values = { previous_value, new_value: parent?.id ?? null };
+  return makeChange("department", "reparented", department, { target: parent, ...values });
 }
 
+/** A changed account status; 4.15 calls a suspended or disabled user deactivated. */
 export function makeAccountChange(
-  entity: NamedObject,
+  user: NamedObject,
   from: User["account"],
   to: User["account"],
 ): AuditChange {
-  const action = to === "active" ? "reactivated" : "deactivated";
-  return makeChange("user", action, entity, { previous_value: from, new_value: to });
+  const inactiveAction = from === "active" ? "deactivated" : "updated";
+  const action = to === "active" ? "reactivated" : inactiveAction;
+  return makeChange("user", action, user, { previous_value: from, new_value: to });
+}
+
+/** A granted or denied capability, which 4.15 calls a permission. */
+export function makeCapabilityChange(name: string, user: NamedObject, isGranted: boolean): AuditChange {
+  const entity = { id: `perm_${name.replaceAll("-", "_")}`, name };
+  const [previous_value, new_value] = isGranted ? ["denied", "granted"] : ["granted", "denied"];
+  return makeChange("permission", "updated", entity, { target: user, previous_value, new_value });
 }
 
 export function makeMembership(department: NamedObject, user: NamedObject): AuditChange[] {
   const entity = { id: `dmem_${department.id}_${user.id}`, name: `${department.name} member` };
-  const fields = { target: toNamedObject(user), department_id: department.id };
+  const fields = { target: user, department_id: department.id };
   return ["membership_added", "membership_removed"].map((action) =>
     makeChange("department_membership", action, entity, fields),
   );
@@ -74,15 +77,16 @@ export function makeMembership(department: NamedObject, user: NamedObject): Audi
 export function makeAssignment(role: NamedObject, user: NamedObject | undefined): AuditChange[] {
   if (user === undefined) return [];
   const entity = { id: `rasg_${role.id}_${user.id}`, name: role.name };
-  const createEntry = (action: string, previous_value: string | null, new_value: string | null) =>
-    makeChange("role_assignment", action, entity, { target: toNamedObject(user), previous_value, new_value });
-  return [createEntry("assigned", null, role.name), createEntry("unassigned", role.name, null)];
+  return [
+    makeChange("role_assignment", "assigned", entity, { target: user, new_value: role.name }),
+    makeChange("role_assignment", "unassigned", entity, { target: user, previous_value: role.name }),
+  ];
 }
 
 export function makeGrant(knowledgeSlice: NamedObject, department: NamedObject | undefined): AuditChange[] {
   if (department === undefined) return [];
   const entity = { id: `kgrant_${knowledgeSlice.id}_${department.id}`, name: `Read ${knowledgeSlice.name}` };
   return ["created", "removed"].map((action) =>
-    makeChange("knowledge_grant", action, entity, { target: toNamedObject(department) }),
+    makeChange("knowledge_grant", action, entity, { target: department }),
   );
 }

@@ -3,7 +3,7 @@ import { inventEmail, inventJob, inventName, inventTeam, inventTitle } from "../
 import { DAY_MS, HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import type { Department } from "../departments/schema.ts";
-import { SYSTEM_USER_ID } from "../organizations/access.ts";
+import { hasAdministratorRole, SYSTEM_USER_ID } from "../organizations/access.ts";
 import type { User } from "../users/schema.ts";
 import type { VectorStore } from "../vector-stores/schema.ts";
 import { interleave, type Lifecycle, type LifecycleContext } from "./lifecycles.ts";
@@ -11,14 +11,15 @@ import {
   type AuditChange,
   makeAccountChange,
   makeAssignment,
+  makeCapabilityChange,
   makeChange,
   makeGrant,
   makeMembership,
   makeMove,
   makeUpdate,
   type NamedObject,
-  toNamedObject,
 } from "./log-changes.ts";
+import { toAuditLog } from "./rules.ts";
 import type { AuditLog, EntityType } from "./schema.ts";
 
 const HALF_YEAR_MS = 180 * DAY_MS;
@@ -71,28 +72,12 @@ export function generateLog(
   const events = [...finalEvents, ...lifecycleEvents].sort((a, b) => a.at - b.at);
   const log = events.slice(events.length - generatedInstants.length);
   const actors = sortByAge(
-    people.filter((user) => user.account === "active" && isAdministrator(user, organization_id)),
+    people.filter((user) => user.account === "active" && hasAdministratorRole(user, organization_id)),
   );
   const generatedEntries = log.reverse().map(({ at, change, creator }, n) => {
-    const { entity, target, entity_type, action } = change;
-    const actor = creator ?? pickActor(actors, random, { at, excluded: entity.id });
-    return {
-      id: toLogId(organization_id, givenCount + n),
-      organization_id,
-      timestamp: at,
-      entity_type,
-      entity_id: entity.id,
-      entity_name: entity.name,
-      action,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      actor_email: actor.email,
-      target_id: target?.id ?? null,
-      target_name: target?.name ?? null,
-      department_id: change.department_id ?? null,
-      previous_value: change.previous_value ?? null,
-      new_value: change.new_value ?? null,
-    };
+    const actor = creator ?? pickActor(actors, random, { at, excluded: change.entity.id });
+    const id = toLogId(organization_id, givenCount + n);
+    return toAuditLog(change, { id, organization_id, timestamp: at, actor });
   });
   return { givenInstants: instants.slice(0, givenCount), generatedEntries };
 }
@@ -197,7 +182,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
       steps: [
         makeChange("department", "created", place),
         ...sometimes([makeUpdate("department", place, before, after)]),
-        ...(other ? [makeMove(place, parent === other ? null : parent, other)] : []),
+        ...(other ? [makeMove(place, parent === other ? null : (parent?.id ?? null), other)] : []),
         ...sometimes(user ? makeMembership(place, user) : []),
         makeChange("department", "deleted", place),
       ],
@@ -229,15 +214,11 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
     const user = pick(people, at);
     const name = random.pick(CAPABILITIES);
     // Owners and admins have every capability (G02), so it is granted to others.
-    if (user === undefined || isAdministrator(user, organization_id)) return undefined;
-    const values = ["denied", "granted"] as const;
-    const [before, after] = user.capabilities[organization_id]?.includes(name) ? values.toReversed() : values;
-    const entity = { id: `perm_${name.replaceAll("-", "_")}`, name };
-    const createChange = (previous_value = "", new_value = "") =>
-      makeChange("permission", "updated", entity, { target: toNamedObject(user), previous_value, new_value });
+    if (user === undefined || hasAdministratorRole(user, organization_id)) return undefined;
+    const isGranted = user.capabilities[organization_id]?.includes(name) ?? false;
     return {
       key: `permission ${name} ${user.id}`,
-      steps: [createChange(before, after), createChange(after, before)],
+      steps: [makeCapabilityChange(name, user, !isGranted), makeCapabilityChange(name, user, isGranted)],
     };
   };
   const drawMove: DrawLifecycle = (at) => {
@@ -246,7 +227,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
     if (place === undefined || parent === undefined || parent.created_at >= at) return undefined;
     return {
       key: `parent ${place.id}`,
-      steps: [makeMove(place, parent, null), makeMove(place, null, parent)],
+      steps: [makeMove(place, parent.id, undefined), makeMove(place, null, parent)],
     };
   };
   const generators: readonly DrawLifecycle[] = [
@@ -270,10 +251,6 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
     // If no lifecycle fits: an invitation that was not accepted.
     return { steps: [makeChange("user", "invited", inventObject("usr_", inventName(context)))] };
   };
-}
-
-function isAdministrator({ memberships }: User, organization_id: string): boolean {
-  return ["owner", "admin"].includes(memberships[organization_id] ?? "");
 }
 
 function sortByAge<T extends { created_at: number }>(records: readonly T[]): readonly T[] {

@@ -1,46 +1,60 @@
 import type { RecordLookup } from "../../contract/factory.ts";
 import type { StateActor } from "../../contract/resource.ts";
+import { getOrAdd } from "../../maps.ts";
+import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { SYSTEM_USER_ID } from "../organizations/access.ts";
-import { users } from "../users/schema.ts";
+import { type User, users } from "../users/schema.ts";
+import type { AuditChange } from "./log-changes.ts";
 import { type AuditLog, auditLogs } from "./schema.ts";
 
-export type AuditEntry = Pick<
-  AuditLog,
-  "organization_id" | "entity_type" | "entity_id" | "entity_name" | "action"
-> &
-  Partial<Pick<AuditLog, "target_id" | "target_name" | "department_id" | "previous_value" | "new_value">>;
+/** The entry of a change; values that the change does not have are null. */
+export function toAuditLog(
+  change: AuditChange,
+  entry: Pick<AuditLog, "id" | "organization_id" | "timestamp"> & {
+    actor: Pick<User, "id" | "name" | "email">;
+  },
+): AuditLog {
+  const { id, organization_id, timestamp, actor } = entry;
+  return {
+    id,
+    organization_id,
+    timestamp,
+    entity_type: change.entity_type,
+    entity_id: change.entity.id,
+    entity_name: change.entity.name,
+    action: change.action,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    actor_email: actor.email,
+    target_id: change.target?.id ?? null,
+    target_name: change.target?.name ?? null,
+    department_id: change.department_id ?? null,
+    previous_value: change.previous_value ?? null,
+    new_value: change.new_value ?? null,
+  };
+}
 
 /** Writes one entry of the organization's audit log at the sandbox's current time (G31). */
-export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string): AuditLog {
-  const actor = tx.get(users, actor_id);
-  return tx.insert(auditLogs, {
-    id: tx.createNewestFirstId("log_"),
-    organization_id: entry.organization_id,
-    timestamp: tx.now,
-    entity_type: entry.entity_type,
-    entity_id: entry.entity_id,
-    entity_name: entry.entity_name,
-    action: entry.action,
-    actor_id,
-    // For a deleted actor, only the id is left.
-    actor_name: actor?.name ?? actor_id,
-    actor_email: actor?.email ?? "",
-    target_id: entry.target_id ?? null,
-    target_name: entry.target_name ?? null,
-    department_id: entry.department_id ?? null,
-    previous_value: entry.previous_value ?? null,
-    new_value: entry.new_value ?? null,
-  });
+export function recordAudit(
+  tx: Transaction,
+  organization_id: string,
+  change: AuditChange,
+  actor_id: string,
+): void {
+  // For a deleted actor, only the id is left.
+  const actor = tx.get(users, actor_id) ?? { id: actor_id, name: actor_id, email: "" };
+  const id = tx.createNewestFirstId("log_");
+  tx.insert(auditLogs, toAuditLog(change, { id, organization_id, timestamp: tx.now, actor }));
 }
 
 /** The user in the entry of a state call: `?actor=`, else the organization's owner, else a member (G31). */
 export function findAuditActor(
   world: RecordLookup,
-  actor: Pick<StateActor, "user_id">,
+  user_id: string | undefined,
   organization_id: string,
 ): string {
-  if (actor.user_id !== undefined) return actor.user_id;
+  if (user_id !== undefined) return user_id;
   const user =
     world.index(users, "by_owned_organization", organization_id).first() ??
     world.index(users, "by_organization", organization_id).first();
@@ -48,9 +62,13 @@ export function findAuditActor(
 }
 
 /** The audit entry of a state call; none if the call is quiet. */
-export function recordStateAudit(tx: Transaction, actor: StateActor, entry: AuditEntry): void {
-  if (actor.silent) return;
-  recordAudit(tx, entry, findAuditActor(tx, actor, entry.organization_id));
+export function recordStateAudit(
+  tx: Transaction,
+  { user_id, silent }: StateActor,
+  organization_id: string,
+  change: AuditChange,
+): void {
+  if (!silent) recordAudit(tx, organization_id, change, findAuditActor(tx, user_id, organization_id));
 }
 
 /** Previous and new value of an update: the fields that differ, as JSON; undefined if none differs. */
@@ -67,4 +85,49 @@ export function toAuditValues<R extends object>(
   const toJson = (record: R) =>
     JSON.stringify(Object.fromEntries(changed.map((name) => [name, record[name]])));
   return { previous_value: toJson(before), new_value: toJson(after) };
+}
+
+/** The user in an entry of the change log, or of the history of an assistant. */
+export interface Actor {
+  user_id: string;
+  user_name: string;
+  user_email: string;
+}
+
+const SYSTEM: Actor = { user_id: SYSTEM_USER_ID, user_name: "System", user_email: "" };
+const MAX_TRIES = 20;
+
+/** The author of a state call's change: the user in the call, else the organization's owner (G31). */
+export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
+  const id = findAuditActor(world, user_id, organization_id);
+  const user = world.get(users, id);
+  return user ? toActor(user) : { ...SYSTEM, user_id: id };
+}
+
+const actorsByWorld = new WeakMap<RecordLookup, Map<string, readonly User[]>>();
+
+/** A user who could make a change at an instant of a fixture's past: one who existed by then (G40). */
+export function pickActor(
+  world: RecordLookup,
+  { organization_id, at }: { organization_id: string; at: number },
+  random: Random,
+): Actor {
+  const people = listActors(world, organization_id);
+  for (let tries = 0; tries < MAX_TRIES && people.length > 0; tries++) {
+    const user = random.pick(people);
+    if (user.created_at <= at) return toActor(user);
+  }
+  return SYSTEM;
+}
+
+/** The active users of an organization. A fixture's users do not change, so the list is computed once. */
+function listActors(world: RecordLookup, organization_id: string): readonly User[] {
+  const byOrganization = getOrAdd(actorsByWorld, world, () => new Map());
+  return getOrAdd(byOrganization, organization_id, () =>
+    [...world.index(users, "by_organization", organization_id)].filter(({ account }) => account === "active"),
+  );
+}
+
+function toActor({ id, name, email }: User): Actor {
+  return { user_id: id, user_name: name, user_email: email };
 }

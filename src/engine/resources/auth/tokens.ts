@@ -4,7 +4,7 @@ import { digest, hmac } from "../../platform.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import type { TimerHandler } from "../../state/world-parts.ts";
-import { findKeyProblem, markRefused, toIdentity } from "../api-keys/rules.ts";
+import { findKeyProblem, toIdentity } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { type RefreshToken, refreshTokens, signingKeys } from "./schema.ts";
 
@@ -86,7 +86,7 @@ function identifyClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | 
   const record = tx.get(apiKeys, key);
   if (record === undefined || record.user_id !== sub) return undefined;
   const identity = toIdentity(tx, record, "token");
-  return getSecondsNow(tx) >= exp ? markRefused(identity) : identity;
+  return getSecondsNow(tx) >= exp ? { ...identity, refused: true } : identity;
 }
 
 /** Describes an access token, and why it is refused, without any part of it. */

@@ -6,9 +6,9 @@ import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import { assistantHistory } from "../assistants/schema.ts";
 import { interleave, type Lifecycle, type LifecycleContext } from "../audit-logs/lifecycles.ts";
+import { findActor, pickActor } from "../audit-logs/rules.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
-import { findActor, pickActor } from "./rules.ts";
 import { ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
 
 const INTERVAL_MS = 4 * HOUR_MS;

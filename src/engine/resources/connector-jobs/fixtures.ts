@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import {
@@ -9,14 +10,12 @@ import {
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
-import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import { type Connection, connections } from "../connections.ts";
 import { chooseOrganization } from "../organizations/access.ts";
-import { drawFailure, drawTotals, findRunningJob, getJobDuration, planTotals } from "./rules.ts";
+import { drawFailure, drawTotals, findRunningJob, planTotals } from "./rules.ts";
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
-const DEFAULT_DURATION_MS = getJobDuration(DEFAULT_SETTINGS);
 const MAX_SCANNED = 1000;
 
 export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
@@ -29,7 +28,7 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const start_time = fields.start_time ?? drawStart(isRunning, seconds, context);
   const { organization_id, connection_id, job_type } = slot;
   const totals = isFixture ? drawnTotals : planTotals(world, slot, { now: context.now, totals: drawnTotals });
-  const duration_ms = getJobDuration(settings);
+  const duration_ms = toMilliseconds(settings.connector_job_seconds);
   const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
   // The job of a state call is given its failure when it starts.
   const fails_after = isFixture && isRunning ? drawFailure(random, { duration_ms, rate }) : null;
@@ -51,8 +50,8 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
 };
 
 /**
- * Milliseconds since the sandbox's origin, so negative in a fixture. There a running job with the default duration of
- * 30 seconds began 1 to 20 seconds ago; with another duration, in proportion.
+ * Milliseconds since the sandbox's origin, so negative in a fixture. There a running job has run for one to twenty
+ * thirtieths of its duration, which are seconds by default.
  */
 function drawStart(
   isRunning: boolean,
@@ -61,7 +60,7 @@ function drawStart(
 ): number {
   if (!isFixture) return isRunning ? now : now - seconds * 1000;
   return isRunning
-    ? -Math.round((random.int(1, 20) * 1000 * getJobDuration(settings)) / DEFAULT_DURATION_MS)
+    ? -Math.round((random.int(1, 20) * toMilliseconds(settings.connector_job_seconds)) / 30)
     : -random.int(2, 400) * HOUR_MS;
 }
 
@@ -125,15 +124,13 @@ export const connectorJobsFixture: FixtureReader = {
     const running = new Set<string>();
     for (const [position, entry] of readEntries(fixture, "connector_jobs", record).entries()) {
       const { connection_id, job_type = "sync", status, duration } = entry;
-      const toPath = (field: string) => ["connector_jobs", position, field];
+      const reportField = (field: string, message: string) =>
+        report(["connector_jobs", position, field], message);
       if (status !== "running") continue;
       const slot = `${connection_id} ${job_type}`;
-      if (running.has(slot))
-        report(toPath("status"), `another ${job_type} job of ${connection_id} is running`);
-      if (duration !== undefined) report(toPath("duration"), "a running job has no duration yet");
-      reportContradictions(entry, status, ["bytes_synced", "rows_synced"], (field, message) =>
-        report(toPath(field), message),
-      );
+      if (running.has(slot)) reportField("status", `another ${job_type} job of ${connection_id} is running`);
+      if (duration !== undefined) reportField("duration", "a running job has no duration yet");
+      reportContradictions(entry, status, ["bytes_synced", "rows_synced"], reportField);
       running.add(slot);
     }
   },

@@ -1,3 +1,4 @@
+import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, emit, event } from "../../contract/event.ts";
 import type { RecordLookup } from "../../contract/factory.ts";
@@ -14,17 +15,6 @@ const JOB_EVENT = {
   section: "4.14",
   assumptions: ["G15"],
   about: aboutRecords(connectorJobs, {}),
-  data: [
-    "job_id",
-    "status",
-    "job_type",
-    "start_time",
-    "connection_id",
-    "bytes_synced",
-    "rows_synced",
-    "duration",
-    "organization_id",
-  ],
 } as const;
 
 const jobSucceeded = event({
@@ -42,11 +32,6 @@ const jobFailed = event({
 });
 
 export const JOB_EVENTS = [jobSucceeded, jobFailed] as const;
-
-/** The duration of a job that begins now, in whole milliseconds (G14). */
-export function getJobDuration({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
-  return Math.round(connector_job_seconds * 1000);
-}
 
 type Totals = Pick<ConnectorJob, "bytes_total" | "rows_total">;
 
@@ -74,20 +59,6 @@ export function planTotals(
     if (earlier.job_type === "reset" && earlier.status === "succeeded") break;
   }
   return { bytes_total, rows_total };
-}
-
-/**
- * The milliseconds until the connection's next job fails; null if it succeeds. They depend only on the sandbox's seed, the
- * connection, and its number of jobs (G34).
- */
-export function drawFailureTime(
-  tx: Transaction,
-  { organization_id, connection_id }: Pick<ConnectorJob, "organization_id" | "connection_id">,
-  { duration_ms, settings }: { duration_ms: number; settings: Settings },
-): number | null {
-  const rate = tx.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
-  const { size } = tx.index(connectorJobs, "start_time", toJobGroup(organization_id, { connection_id }));
-  return drawFailure(new Random(tx.seed, `connector_failure/${connection_id}`, size), { duration_ms, rate });
 }
 
 /** Draws the milliseconds until a job fails, 10 to 90 percent of its duration; null if it succeeds. */
@@ -127,40 +98,44 @@ export function findRunningJob(
   return world.index(connectorJobs, "running", `${connection_id}|${job_type}`).first();
 }
 
-type StartedJob = Pick<
-  ConnectorJob,
-  "job_id" | "organization_id" | "connection_id" | "job_type" | "start_time"
->;
+type RunningJob = Omit<ConnectorJob, "status" | "bytes_synced" | "rows_synced" | "duration">;
 
-/** The plan of a job: its duration, its totals, and the milliseconds until it fails; null if it succeeds. */
-interface JobPlan {
-  duration_ms: number;
-  totals: Totals;
-  fails_after: number | null;
-}
-
-/** Starts a job; a setting that changes later does not move its end. */
+/**
+ * Starts a job; a setting that changes later does not move its end. Whether and when it fails depends only on the
+ * sandbox's seed, the connection, and its number of jobs (G34).
+ */
 export function startJob(
   tx: Transaction,
-  { job_id, organization_id, connection_id, job_type, start_time }: StartedJob,
-  { duration_ms, totals, fails_after }: JobPlan,
+  job: Omit<RunningJob, "due" | "fails_at">,
+  settings: Settings,
 ): ConnectorJob {
-  const due = start_time + duration_ms;
+  const { organization_id, connection_id, start_time } = job;
+  const duration_ms = toMilliseconds(settings.connector_job_seconds);
+  const { size } = tx.index(connectorJobs, "start_time", toJobGroup(organization_id, { connection_id }));
+  const random = new Random(tx.seed, `connector_failure/${connection_id}`, size);
+  const rate = tx.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
+  const fails_after = drawFailure(random, { duration_ms, rate });
   const fails_at = fails_after === null ? null : start_time + fails_after;
-  tx.schedule({ kind: "connector.job", subject: job_id, due: fails_at ?? due });
+  return putRunningJob(tx, { ...job, due: start_time + duration_ms, fails_at });
+}
+
+/** Stores a running job and sets its timer. */
+function putRunningJob(tx: Transaction, job: RunningJob): ConnectorJob {
+  tx.schedule({ kind: "connector.job", subject: job.job_id, due: job.fails_at ?? job.due! });
   return tx.put(connectorJobs, {
-    job_id,
+    job_id: job.job_id,
     status: "running",
-    job_type,
-    start_time,
-    connection_id,
+    job_type: job.job_type,
+    start_time: job.start_time,
+    connection_id: job.connection_id,
     bytes_synced: 0,
     rows_synced: 0,
     duration: null,
-    organization_id,
-    due,
-    fails_at,
-    ...totals,
+    organization_id: job.organization_id,
+    due: job.due,
+    fails_at: job.fails_at,
+    bytes_total: job.bytes_total,
+    rows_total: job.rows_total,
   });
 }
 
@@ -209,22 +184,16 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
     requireConsistent(tx, record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
     requireNoRunningJob(tx, record);
-    const plan = toPlan(record);
-    return startJob(tx, record, {
-      ...plan,
-      fails_after: drawFailureTime(tx, record, { ...plan, settings }),
-    });
+    return startJob(tx, record, settings);
   },
   update(tx, before, after, { settings, silent }) {
     requireConsistent(tx, { ...after, duration: findRequestedDuration(before, after) });
     if (after.status === "running") {
       requireNoRunningJob(tx, after);
       // Still running, perhaps with another start: its end moves by the same time. Its figures follow from the clock.
-      if (before.status === "running") return startJob(tx, after, toPlan(before));
+      if (before.status === "running") return moveStart(tx, before, after);
       const start_time = after.start_time === before.start_time ? tx.now : after.start_time;
-      const duration_ms = getJobDuration(settings);
-      const fails_after = drawFailureTime(tx, after, { duration_ms, settings });
-      return startJob(tx, { ...after, start_time }, { ...toPlan(before), duration_ms, fails_after });
+      return startJob(tx, { ...after, start_time }, settings);
     }
     const job = before.status === "running" ? endJobByCall(tx, before, after) : tx.put(connectorJobs, after);
     if (!silent && job.status !== before.status) emitOutcome(tx, job);
@@ -259,12 +228,10 @@ function requireNoRunningJob(tx: Transaction, job: ConnectorJob): void {
     throw invalidInput("connection_id", job.connection_id, `${other.job_id} is running already`);
 }
 
-function toPlan({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): JobPlan {
-  return {
-    duration_ms: (due ?? start_time) - start_time,
-    totals: { bytes_total, rows_total },
-    fails_after: fails_at === null ? null : fails_at - start_time,
-  };
+function moveStart(tx: Transaction, before: ConnectorJob, after: ConnectorJob): ConnectorJob {
+  const shift = after.start_time - before.start_time;
+  const fails_at = before.fails_at === null ? null : before.fails_at + shift;
+  return putRunningJob(tx, { ...after, due: before.due! + shift, fails_at });
 }
 
 /** Ends a running job now, with the figures that the call changes. */

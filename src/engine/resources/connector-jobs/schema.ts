@@ -40,14 +40,11 @@ export const { schema: ConnectorJobBody, render: renderFigures } = publicView(Co
   omit: ["organization_id"],
 });
 
-interface JobFilter {
-  connection_id?: string | undefined;
-  job_type?: string | undefined;
-  status?: string | undefined;
-}
-
 /** The name of the index's group with the jobs that pass these filters. */
-export function toJobGroup(organization_id: string, { connection_id, job_type, status }: JobFilter): string {
+export function toJobGroup(
+  organization_id: string,
+  { connection_id, job_type, status }: Partial<Pick<ConnectorJob, "connection_id" | "job_type" | "status">>,
+): string {
   return toFilterGroup(organization_id, connection_id, job_type, status);
 }
 
@@ -55,7 +52,7 @@ const listGroups = ({ organization_id, connection_id, job_type, status }: Connec
   listFilterGroups(organization_id, connection_id, job_type, status);
 
 /** The orders of lists. A job without a duration comes last in both directions (G14). */
-export const JOB_ORDER: Readonly<Record<JobOrder, (job: ConnectorJob) => number>> = {
+const JOB_ORDER: Readonly<Record<JobOrder, (job: ConnectorJob) => number>> = {
   "-start_time": ({ start_time }) => -start_time,
   start_time: ({ start_time }) => start_time,
   "-duration": ({ duration }) => (duration === null ? Number.POSITIVE_INFINITY : -duration),

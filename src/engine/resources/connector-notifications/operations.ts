@@ -3,7 +3,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { Id, Nullable, StringEnum, Timestamp } from "../../contract/schema.ts";
-import type { WorldReader } from "../../state/transaction.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { type Caller, MEMBER_ERRORS, requireCaller, requireMember } from "../organizations/access.ts";
 import { requireCallable } from "../webhooks/schema.ts";
 import { connectorNotificationsFixture, makeNotificationConfig } from "./fixtures.ts";
@@ -11,6 +11,7 @@ import {
   callWebhook,
   connectorNotificationStateRules,
   findConfig,
+  type Notice,
   notifyOfEvents,
   sendNotificationEmail,
   toNotice,
@@ -103,7 +104,7 @@ const testNotification = operation({
     const url = body.url ?? findFirstAddress(world, organization_id, "webhook");
     if (url === undefined) throw invalidInput("url", null, "url is required where no webhook rule has one");
     requireCallable(url);
-    const notice = toNotice({ event: TEST_EVENT, organization_id, data: createTestData("webhook") }, world);
+    const notice = createTestNotice("webhook", organization_id, world);
     return callWebhook(services, { url, notice, signal });
   },
   handle(call, { id: organization_id }, status_code) {
@@ -111,11 +112,7 @@ const testNotification = operation({
     const { notification_type } = body;
     if (notification_type === "email") {
       const to = findFirstAddress(world, organization_id, "email") ?? requireCaller(call).email;
-      sendNotificationEmail(
-        world,
-        to,
-        toNotice({ event: TEST_EVENT, organization_id, data: createTestData("email") }, world),
-      );
+      sendNotificationEmail(world, to, createTestNotice("email", organization_id, world));
     }
     const success = status_code === null || (status_code >= 200 && status_code < 300);
     const delivered_at = success ? world.toIso(world.now) : null;
@@ -123,8 +120,13 @@ const testNotification = operation({
   },
 });
 
-function createTestData(notification_type: NotificationRule["type"]) {
-  return { notification_type, message: "This is a test; no connector job has ended." };
+function createTestNotice(
+  notification_type: NotificationRule["type"],
+  organization_id: string,
+  world: Transaction,
+): Notice {
+  const data = { notification_type, message: "This is a test; no connector job has ended." };
+  return toNotice({ event: TEST_EVENT, organization_id, data }, world);
 }
 
 function findFirstAddress(world: WorldReader, organization_id: string, ruleType: NotificationRule["type"]) {

@@ -6,31 +6,23 @@ import type { EmittedEvent, Transaction, WorldReader } from "../../state/transac
 import { sendEmail } from "../../webhooks/outbox.ts";
 import { organizations } from "../organizations/schema.ts";
 import { requireCallable } from "../webhooks/schema.ts";
-import {
-  connectorNotifications,
-  NOTIFICATION_TYPES,
-  type NotificationConfig,
-  type NotificationRule,
-} from "./schema.ts";
-
-const ADDRESS = { webhook: "url", email: "email" } as const;
+import { connectorNotifications, type NotificationConfig, type NotificationRule } from "./schema.ts";
 
 /**
  * Rules in their stored form: known fields only, each with the one address of its type.
  * @throws ApiError INVALID_INPUT naming the field, such as `notifications[0].url`
  */
 export function toStoredRules(rules: readonly NotificationRule[]): NotificationRule[] {
-  return rules.map(({ type, url, email, events }, position) => {
+  return rules.map((rule, position) => {
+    const { type, url, events } = rule;
+    const [own, other] = type === "webhook" ? (["url", "email"] as const) : (["email", "url"] as const);
     const toFieldPath = (name: string) => `notifications[${position}].${name}`;
-    for (const other of NOTIFICATION_TYPES) {
-      const address = { url, email }[ADDRESS[other]];
-      if (other !== type && address !== undefined)
-        throw invalidInput(toFieldPath(ADDRESS[other]), address, `a rule of type ${type} has none`);
-    }
-    if ({ url, email }[ADDRESS[type]] === undefined)
-      throw invalidInput(toFieldPath(ADDRESS[type]), null, `a rule of type ${type} needs one`);
+    if (rule[other] !== undefined)
+      throw invalidInput(toFieldPath(other), rule[other], `a rule of type ${type} has none`);
+    if (rule[own] === undefined)
+      throw invalidInput(toFieldPath(own), null, `a rule of type ${type} needs one`);
     if (type === "webhook") requireCallable(url!, toFieldPath("url"));
-    return type === "webhook" ? { type, url, events: [...events] } : { type, email, events: [...events] };
+    return { type, [own]: rule[own], events: [...events] };
   });
 }
 
@@ -41,10 +33,7 @@ export function findConfig(world: WorldReader, organization_id: string): Notific
 }
 
 /** The content of a notification by webhook or e-mail: the members of section 6.2 that it has. */
-export interface Notice {
-  event: string;
-  organization_id: string;
-  data: object;
+export interface Notice extends EmittedEvent {
   timestamp: string;
 }
 

@@ -3,10 +3,11 @@ import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
+import { makeMove } from "../audit-logs/log-changes.ts";
 import { recordAudit } from "../audit-logs/rules.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { departmentsFixture, makeDepartment } from "./fixtures.ts";
-import { departmentStateRules, moveDepartment, toReparentedEntry, wouldCycle } from "./rules.ts";
+import { departmentStateRules, moveDepartment, wouldCycle } from "./rules.ts";
 import { DepartmentBody, departments, renderDepartment } from "./schema.ts";
 
 export const reparentDepartment = operation({
@@ -47,7 +48,8 @@ export const reparentDepartment = operation({
     // A move to the current parent is not a change (G31).
     if (department.parent_id === new_parent_id) return renderDepartment(department, world);
     const moved = moveDepartment(world, department, parent);
-    recordAudit(world, toReparentedEntry(department, parent), principal.user_id);
+    const move = makeMove(department, department.parent_id, parent);
+    recordAudit(world, department.organization_id, move, principal.user_id);
     return renderDepartment(moved, world);
   },
 });

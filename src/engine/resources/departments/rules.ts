@@ -1,7 +1,8 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { type AuditEntry, recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
+import { type AuditChange, makeChange, makeMove } from "../audit-logs/log-changes.ts";
+import { recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
 import { type Department, departments } from "./schema.ts";
 
 /** Whether the new parent is the department itself or one of its descendants (3.5). */
@@ -16,10 +17,7 @@ export function derivePath(id: string, parent: Department | undefined): { path: 
     : { path: `${parent.path}/${id}`, depth: parent.depth + 1 };
 }
 
-/**
- * Moves a department with all its descendants, in the caller's transaction. The walk uses its own stack: a chain of ten
- * thousand departments would overflow the call stack.
- */
+/** Moves a department with all its descendants, in the caller's transaction. */
 export function moveDepartment(
   tx: Transaction,
   department: Department,
@@ -27,16 +25,16 @@ export function moveDepartment(
 ): Department {
   const { path, depth } = derivePath(department.id, parent);
   const moved = tx.put(departments, { ...department, parent_id: parent?.id ?? null, path, depth });
-  const changed = [moved];
-  // The loop also reaches the departments that it adds.
-  for (const current of changed)
-    for (const child of tx.index(departments, "by_parent", current.id))
-      changed.push({ ...child, ...derivePath(child.id, current) });
-  tx.putAll(departments, changed.slice(1));
+  const moveAlong = (below: Department): Department => ({
+    ...below,
+    path: path + below.path.slice(department.path.length),
+    depth: below.depth + depth - department.depth,
+  });
+  tx.putAll(departments, listDescendants(tx, department).map(moveAlong));
   return moved;
 }
 
-/** Everything below a department, parents before their children. */
+/** Everything below a department, parents before their children; a recursion would overflow with long chains. */
 function listDescendants(world: WorldReader, { id }: Department): Department[] {
   const descendants = [...world.index(departments, "by_parent", id)];
   // The loop also reaches the departments that it adds.
@@ -45,29 +43,13 @@ function listDescendants(world: WorldReader, { id }: Department): Department[] {
   return descendants;
 }
 
-/** The audit entry of a move; the target is the new parent, empty at top level (G31). */
-export function toReparentedEntry(before: Department, parent: Department | undefined): AuditEntry {
-  return {
-    organization_id: before.organization_id,
-    entity_type: "department",
-    entity_id: before.id,
-    entity_name: before.name,
-    action: "reparented",
-    target_id: parent?.id,
-    target_name: parent?.name,
-    department_id: before.id,
-    previous_value: before.parent_id,
-    new_value: parent?.id,
-  };
-}
-
 /** Path and depth always follow from the parent. No change creates a cycle. */
 export const departmentStateRules: StateRules<Department> = {
   insert(tx, record, actor) {
     const position = derivePath(record.id, requireParent(tx, record));
     refuseContradiction(record, position, position);
     const inserted = tx.insert(departments, { ...record, ...position });
-    recordDepartmentAudit(tx, actor, inserted, { action: "created" });
+    recordDepartmentAudit(tx, actor, inserted, "created");
     return inserted;
   },
   update(tx, before, after, actor) {
@@ -81,14 +63,13 @@ export const departmentStateRules: StateRules<Department> = {
     const { parent_id, path, depth } = before;
     const stored = tx.put(departments, { ...after, parent_id, path, depth });
     const values = toAuditValues(before, stored, ["is_active"]);
-    if (values !== undefined) recordDepartmentAudit(tx, actor, stored, { action: "updated", ...values });
-    if (stored.is_active !== before.is_active)
-      recordDepartmentAudit(tx, actor, stored, {
-        action: stored.is_active ? "reactivated" : "deactivated",
-        ...toAuditValues({ is_active: before.is_active }, { is_active: stored.is_active }),
-      });
+    if (values !== undefined) recordDepartmentAudit(tx, actor, stored, "updated", values);
+    if (stored.is_active !== before.is_active) {
+      const change = toAuditValues({ is_active: before.is_active }, { is_active: stored.is_active });
+      recordDepartmentAudit(tx, actor, stored, stored.is_active ? "reactivated" : "deactivated", change);
+    }
     if (after.parent_id === before.parent_id) return stored;
-    recordStateAudit(tx, actor, toReparentedEntry(stored, parent));
+    recordStateAudit(tx, actor, stored.organization_id, makeMove(stored, before.parent_id, parent));
     return moveDepartment(tx, stored, parent);
   },
   /**
@@ -97,7 +78,7 @@ export const departmentStateRules: StateRules<Department> = {
    */
   remove(tx, record, actor) {
     for (const department of [record, ...listDescendants(tx, record)].reverse())
-      recordDepartmentAudit(tx, actor, department, { action: "deleted" });
+      recordDepartmentAudit(tx, actor, department, "deleted");
   },
 };
 
@@ -127,14 +108,13 @@ function recordDepartmentAudit(
   tx: Transaction,
   actor: StateActor,
   department: Department,
-  change: { action: string; previous_value?: string; new_value?: string },
+  action: string,
+  values?: Partial<AuditChange>,
 ): void {
-  recordStateAudit(tx, actor, {
-    organization_id: department.organization_id,
-    entity_type: "department",
-    entity_id: department.id,
-    entity_name: department.name,
-    department_id: department.id,
-    ...change,
-  });
+  recordStateAudit(
+    tx,
+    actor,
+    department.organization_id,
+    makeChange("department", action, department, values),
+  );
 }

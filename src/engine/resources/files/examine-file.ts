@@ -11,19 +11,6 @@ import { type FileText, type Findings, fileTexts, type ProcessingFailure, type U
 
 const MB = 1024 * 1024;
 
-/** A longer text is read up to this size; a larger PDF or picture is not read at all. */
-const MAX_READ_BYTES = {
-  text: 4 * MB,
-  markup: 4 * MB,
-  xml: 4 * MB,
-  rows: 4 * MB,
-  json: 4 * MB,
-  pdf: 32 * MB,
-  picture: 25 * MB,
-  container: 8,
-};
-type Kind = keyof typeof MAX_READ_BYTES;
-
 interface Source {
   filename: string;
   mime_type: string;
@@ -48,70 +35,69 @@ export function examineUpload(upload: Upload, io: ExamineIo): Promise<Findings> 
 
 /** @throws ApiError PAYLOAD_TOO_LARGE if the sandbox has no room for the text */
 export async function examineFile(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
-  const findings = await readFindings(source, signal, (kind, work) => services.runQueued(kind, signal, work));
+  const findings = await readFindings(source, { services, signal });
   services.bytes.requireRoom(estimateTextBytes(findings));
   return findings;
 }
 
-type RunQueuedReader = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Findings>;
-
-async function readFindings(
-  source: Source,
-  signal: AbortSignal,
-  runQueued: RunQueuedReader,
-): Promise<Findings> {
+async function readFindings(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
   if (source.size === 0) return toFailure("parsing", "the file is empty");
   const type = findEffectiveType(source);
-  const kind = detectKind(type);
-  if (kind === undefined) return { passages: [] };
-  const work = async () =>
-    READERS[kind](await source.read(MAX_READ_BYTES[kind]), { ...source, type, signal });
-  const heavyWork = HEAVY_WORK[kind];
-  return heavyWork === undefined ? work() : runQueued(heavyWork, work);
+  const reader = findReader(type);
+  if (reader === undefined || (reader.needsWhole && source.size > reader.maxBytes)) return { passages: [] };
+  const work = async () => reader.read(await source.read(reader.maxBytes), { ...source, type, signal });
+  return reader.queue === undefined ? work() : services.runQueued(reader.queue, signal, work);
 }
 
-const HEAVY_WORK: Record<Kind, HeavyWork | undefined> = {
-  text: "text",
-  markup: "text",
-  xml: "text",
-  json: "text",
-  rows: "text",
-  pdf: "document",
-  picture: "image",
-  container: undefined,
-};
+/** How files of one kind are read. */
+interface Reader {
+  /** At most this number of bytes is read. */
+  maxBytes: number;
+  /** Whether a larger file is not read at all. */
+  needsWhole?: true;
+  /** Undefined for work that takes no time. */
+  queue?: HeavyWork;
+  read: (
+    bytes: Uint8Array,
+    source: Source & { type: string; signal: AbortSignal },
+  ) => Findings | Promise<Findings>;
+}
 
-type Reader = (
-  bytes: Uint8Array,
-  source: Source & { type: string; signal: AbortSignal },
-) => Findings | Promise<Findings>;
+const TEXT = createTextReader((text) => text);
+const JSON_VALUES = createTextReader((text, { isWhole }) => readJson(text, isWhole));
+const ROWS = createTextReader((text, { signal }) => readRows(text, signal));
+const MARKUP = createTextReader((text, { signal }) => readMarkup(text, { signal }));
+const XML = createTextReader((text, { signal }) => readMarkup(text, { signal, xml: true }));
 
-const READERS: Record<Kind, Reader> = {
-  text: createTextReader((text) => text),
-  markup: createTextReader((text, { signal }) => readMarkup(text, { signal })),
-  xml: createTextReader((text, { signal }) => readMarkup(text, { signal, xml: true })),
-  json: createTextReader((text, { isWhole }) => readJson(text, isWhole)),
-  rows: createTextReader((text, { signal }) => readRows(text, signal)),
-  async pdf(bytes, { size, signal }) {
-    // A PDF is read as a whole or not at all.
-    if (size > MAX_READ_BYTES.pdf) return { passages: [] };
+const PDF: Reader = {
+  maxBytes: 32 * MB,
+  needsWhole: true,
+  queue: "document",
+  async read(bytes, { signal }) {
     const { readPdf } = await platform().loadDocumentTools();
     const { text, problem } = await readPdf(bytes, { maxLength: MAX_TEXT_LENGTH, signal });
     return problem === undefined ? toFindings(text) : toFailure("parsing", problem);
   },
-  async picture(bytes, { size }) {
-    if (size > MAX_READ_BYTES.picture) return { passages: [] };
-    return { passages: [], picture: await describePicture(bytes) };
-  },
-  container(bytes, { type }) {
-    const signature = toLatin1(bytes);
-    if (CONTAINERS.some((start) => signature.startsWith(start))) return { passages: [] };
-    return toFailure("parsing", `the file cannot be read as ${type}`);
-  },
+};
+
+const PICTURE: Reader = {
+  maxBytes: 25 * MB,
+  needsWhole: true,
+  queue: "image",
+  read: async (bytes) => ({ passages: [], picture: await describePicture(bytes) }),
 };
 
 /** First bytes of ZIP (Office since 2007, OpenDocument), older Office files and RTF, whose text is not read. */
-const CONTAINERS = ["PK\x03\x04", "\xd0\xcf\x11\xe0", "{\\rtf"];
+const CONTAINER_STARTS = ["PK\x03\x04", "\xd0\xcf\x11\xe0", "{\\rtf"];
+
+const CONTAINER: Reader = {
+  maxBytes: 8,
+  read(bytes, { type }) {
+    const signature = toLatin1(bytes);
+    if (CONTAINER_STARTS.some((start) => signature.startsWith(start))) return { passages: [] };
+    return toFailure("parsing", `the file cannot be read as ${type}`);
+  },
+};
 
 function createTextReader(
   read: (
@@ -119,14 +105,18 @@ function createTextReader(
     options: { isWhole: boolean; signal: AbortSignal },
   ) => Promise<string | readonly string[] | undefined> | string | readonly string[] | undefined,
 ): Reader {
-  return async (bytes, { size, mime_type, type, signal }) => {
-    const isWhole = bytes.length >= size;
-    const text = decodeText(bytes, { mime_type, isWhole });
-    if (text === undefined) return toFailure("parsing", "the text is not valid UTF-8");
-    const content = await read(text, { isWhole, signal });
-    return content === undefined
-      ? toFailure("parsing", `the file cannot be read as ${type}`)
-      : toFindings(content);
+  return {
+    maxBytes: 4 * MB,
+    queue: "text",
+    async read(bytes, { size, mime_type, type, signal }) {
+      const isWhole = bytes.length >= size;
+      const text = decodeText(bytes, { mime_type, isWhole });
+      if (text === undefined) return toFailure("parsing", "the text is not valid UTF-8");
+      const content = await read(text, { isWhole, signal });
+      return content === undefined
+        ? toFailure("parsing", `the file cannot be read as ${type}`)
+        : toFindings(content);
+    },
   };
 }
 
@@ -144,28 +134,29 @@ function toFailure(step: ProcessingFailure["step"], message: string): Findings {
   return { passages: [], failure: { step, message } };
 }
 
-const KINDS: readonly (readonly [RegExp, Kind])[] = [
-  [/^application\/pdf$/, "pdf"],
-  [/^(application\/json|.+\+json)$/, "json"],
-  [/^text\/(csv|tab-separated-values)$/, "rows"],
-  [/^(text\/html|application\/xhtml\+xml)$/, "markup"],
-  [/^application\/(xml|.+\+xml)$/, "xml"],
-  [/^(text\/.+|message\/rfc822|application\/(x-ndjson|yaml|toml|mbox))$/, "text"],
+/** The first that matches a type reads it. */
+const READERS: readonly (readonly [types: RegExp, Reader])[] = [
+  [/^application\/pdf$/, PDF],
+  [/^(application\/json|.+\+json)$/, JSON_VALUES],
+  [/^text\/(csv|tab-separated-values)$/, ROWS],
+  [/^(text\/html|application\/xhtml\+xml)$/, MARKUP],
+  [/^application\/(xml|.+\+xml)$/, XML],
+  [/^(text\/.+|message\/rfc822|application\/(x-ndjson|yaml|toml|mbox))$/, TEXT],
   // Programs, scripts and other markup.
-  [/^application\/(x-)?(sql|ecmascript|typescript|graphql|sh|shellscript|csh|perl|php|httpd-php)$/, "text"],
-  [/^application\/(x-)?(ruby|python|python-code|tex|latex|texinfo|troff|subrip|diff|patch)$/, "text"],
-  [/^image\/.+$/, "picture"],
-  [/^application\/(rtf|msword|vnd\.(ms-|oasis\.opendocument|openxmlformats-officedocument).+)$/, "container"],
+  [/^application\/(x-)?(sql|ecmascript|typescript|graphql|sh|shellscript|csh|perl|php|httpd-php)$/, TEXT],
+  [/^application\/(x-)?(ruby|python|python-code|tex|latex|texinfo|troff|subrip|diff|patch)$/, TEXT],
+  [/^image\/.+$/, PICTURE],
+  [/^application\/(rtf|msword|vnd\.(ms-|oasis\.opendocument|openxmlformats-officedocument).+)$/, CONTAINER],
 ];
 
-function detectKind(type: string): Kind | undefined {
-  return KINDS.find(([pattern]) => pattern.test(type))?.[1];
+function findReader(type: string): Reader | undefined {
+  return READERS.find(([types]) => types.test(type))?.[1];
 }
 
 /** Whether a store can process the file by its type: a document, but no picture, archive or unknown bytes. */
 export function isReadable(file: { mime_type: string; filename: string }): boolean {
-  const kind = detectKind(findEffectiveType(file));
-  return kind !== undefined && kind !== "picture";
+  const reader = findReader(findEffectiveType(file));
+  return reader !== undefined && reader !== PICTURE;
 }
 
 /** The overhead of a passage beyond its characters. */

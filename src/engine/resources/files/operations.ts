@@ -125,15 +125,9 @@ const registerFile = operation({
   handle({ params: { organization_id }, body, world, principal }, _organization, findings) {
     const upload = requireCompletedUpload(world, organization_id, body);
     if (upload.file_id !== null) return new Reply(200, renderFile(world.get(files, upload.file_id)!, world));
-    const file = insertFile(world, {
-      filename: upload.filename,
-      mime_type: upload.mime_type,
-      file_size: upload.file_size,
-      organization_id,
-      gcs_path: upload.gcs_path,
-      created_by: principal.user_id,
-      findings,
-    });
+    const { filename, mime_type, file_size, gcs_path } = upload;
+    const fields = { filename, mime_type, file_size, gcs_path, organization_id, findings };
+    const file = insertFile(world, { ...fields, created_by: principal.user_id });
     world.update(uploads, upload.id, { file_id: file.id });
     return new Reply(201, renderFile(file, world));
   },

@@ -52,11 +52,6 @@ function splitSentences(line: string): string[] {
   return segment(line, "sentence").map((sentence) => sentence.trim());
 }
 
-/** The words of a text without spaces. */
-function splitWords(text: string): string[] {
-  return segment(text, "word");
-}
-
 /** Each segmenter is created when it is needed, since the first one loads tables of some 6 MB. */
 function segment(text: string, granularity: "sentence" | "word"): string[] {
   const segmenter = segmenters.get(granularity) ?? new Intl.Segmenter("und", { granularity });
@@ -75,7 +70,7 @@ function splitBetweenWords(sentence: string): string[] {
   const separator = isSpaced ? " " : "";
   const pieces: string[] = [];
   let piece = "";
-  for (const word of isSpaced ? sentence.split(/\s+/) : splitWords(sentence)) {
+  for (const word of isSpaced ? sentence.split(/\s+/) : segment(sentence, "word")) {
     if (piece !== "" && piece.length + word.length >= MAX_PASSAGE_LENGTH) {
       pieces.push(piece);
       piece = "";
@@ -152,7 +147,7 @@ async function createIndex(passages: readonly string[]): Promise<Index> {
   const index: Index = new Search({
     fields: ["text"],
     tokenize: (text) =>
-      tokenize(text).flatMap((token) => (UNSPACED_SCRIPT.test(token) ? splitWords(token) : [token])),
+      tokenize(text).flatMap((token) => (UNSPACED_SCRIPT.test(token) ? segment(token, "word") : [token])),
   });
   index.addAll(passages.map((text, id) => ({ id, text })));
   return index;

@@ -23,18 +23,6 @@ export const fileEvent = {
   section: "6.1",
   assumptions: ["G25"],
   about: aboutRecords(files, { id: "file_id", invent: makeFile }),
-  data: [
-    "file_id",
-    "object",
-    "filename",
-    "mime_type",
-    "file_size",
-    "organization_id",
-    "status",
-    "gcs_path",
-    "created_at",
-    "created_by",
-  ],
 } as const;
 
 const fileUploaded = event({
@@ -48,15 +36,7 @@ const fileDeleted = event({ ...fileEvent, name: "file.deleted", summary: "A file
 
 export const FILE_EVENTS = [fileUploaded, fileDeleted] as const;
 
-export interface NewFile {
-  filename: string;
-  mime_type: string;
-  file_size: number;
-  organization_id: string;
-  gcs_path: string;
-  created_by: string;
-  findings: Findings;
-}
+type NewFile = Omit<FileObject, "id" | "object" | "status" | "created_at"> & { findings: Findings };
 
 /** Creates a file object with its text and its event (G13). */
 export function insertFile(
@@ -86,12 +66,7 @@ export function completeUpload(tx: Transaction, id: string, crc32c: string | nul
 }
 
 /** The fields of a registration, all of which must equal those of the upload (4.6). */
-export interface Registration {
-  filename: string;
-  gcs_path: string;
-  file_size: number;
-  mime_type: string;
-}
+type Registration = Pick<Upload, "filename" | "gcs_path" | "file_size" | "mime_type">;
 
 /**
  * Finds the completed upload of a registration (G13).

@@ -87,49 +87,37 @@ export const uploads = collection({
   },
 });
 
+/** The steps of processing a file (2.9). */
+export const STEPS = ["parsing", "chunking", "embedding"] as const;
+export type Step = (typeof STEPS)[number];
+
 /** Why processing a file will fail, and at which step (G34). */
-export interface ProcessingFailure {
-  step: "parsing" | "chunking" | "embedding";
-  message: string;
-}
+const ProcessingFailure = Type.Object({ step: StringEnum(STEPS), message: Type.String() });
+export type ProcessingFailure = Static<typeof ProcessingFailure>;
 
 /** The description of a picture (G35). */
-export interface Picture {
-  format: string;
-  width: number;
-  height: number;
+const Picture = Type.Object({
+  format: Type.String(),
+  width: Type.Integer({ minimum: 1 }),
+  height: Type.Integer({ minimum: 1 }),
   /** The most common first. */
-  colours: readonly string[];
-}
+  colours: Type.Array(Type.String()),
+});
+export type Picture = Static<typeof Picture>;
 
 /** The content of an uploaded file: passages to quote (G20), or a picture. */
-export interface Findings {
-  passages: readonly string[];
-  failure?: ProcessingFailure | undefined;
-  picture?: Picture | undefined;
-}
+const FileText = Type.Object({
+  file_id: Id("file_", belongsTo("files")),
+  passages: Type.Array(Type.String()),
+  failure: Type.Optional(ProcessingFailure),
+  picture: Type.Optional(Picture),
+});
+export type FileText = Static<typeof FileText>;
+export type Findings = Omit<FileText, "file_id">;
 
-export interface FileText extends Findings {
-  file_id: string;
-}
-
-export const fileTexts = collection<FileText>({
+export const fileTexts = collection({
   name: "_file_texts",
   idField: "file_id",
-  schema: Type.Object({
-    file_id: Id("file_", belongsTo("files")),
-    passages: Type.Array(Type.String()),
-    failure: Type.Optional(
-      Type.Object({ step: StringEnum(["parsing", "chunking", "embedding"]), message: Type.String() }),
-    ),
-    picture: Type.Optional(
-      Type.Object({
-        format: Type.String(),
-        width: Type.Integer({ minimum: 1 }),
-        height: Type.Integer({ minimum: 1 }),
-        colours: Type.Array(Type.String()),
-      }),
-    ),
-  }),
+  schema: FileText,
   internal: true,
 });

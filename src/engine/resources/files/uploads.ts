@@ -239,8 +239,7 @@ function listValues(header: string | undefined): string[] {
  */
 type UploadRange = { kind: "probe" } | { kind: "bytes"; start: number; end: number };
 
-const PROBE = /^bytes \*\/(\*|\d+)$/;
-const RANGE = /^bytes (\d{1,15})-(\d{1,15}|\*)\/(\d{1,15}|\*)$/;
+const RANGE = /^bytes (?:\*|(\d{1,15})-(\d{1,15}|\*))\/(\d+|\*)$/;
 
 /**
  * Reads a Content-Range of Google Cloud Storage's resumable protocol: absent for the whole file, `bytes a-b/N`,
@@ -251,38 +250,21 @@ const RANGE = /^bytes (\d{1,15})-(\d{1,15}|\*)\/(\d{1,15}|\*)$/;
 function readRange(headers: Readonly<Record<string, string | undefined>>, file_size: number): UploadRange {
   const text = headers["content-range"];
   const length = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
-  if (text === undefined) return requireWithinFile({ start: 0, end: file_size, length, file_size });
-  const probe = PROBE.exec(text);
-  const match = RANGE.exec(text);
-  const total = probe?.[1] ?? match?.[3];
-  if (total === undefined)
-    throw createRangeError(
-      text,
-      wasRepeated(text) ? "was sent twice" : "is not a range of the resumable protocol",
-    );
-  if (total !== "*" && Number(total) !== file_size) {
-    throw createRangeError(text, `names a total of ${total} bytes; ${file_size} were announced`);
+  let [start, end] = [0, file_size];
+  if (text !== undefined) {
+    const problem = wasRepeated(text) ? "was sent twice" : "is not a range of the resumable protocol";
+    const match = RANGE.exec(text);
+    if (match === null) throw createRangeError(text, problem);
+    const [, first, last, total] = match;
+    if (total !== "*" && Number(total) !== file_size)
+      throw createRangeError(text, `names a total of ${total} bytes; ${file_size} were announced`);
+    if (first === undefined) return { kind: "probe" };
+    start = Number(first);
+    end = last === "*" ? file_size : Number(last) + 1;
+    if (last !== "*" && end <= start) throw createRangeError(text, "ends before it begins");
+    if (last !== "*" && length !== undefined && length !== end - start)
+      throw createRangeError(text, `covers ${end - start} bytes, but the body has ${length}`);
   }
-  if (match === null) return { kind: "probe" };
-  const [, first, last] = match as unknown as [string, string, string];
-  const start = Number(first);
-  if (last === "*") return requireWithinFile({ start, end: file_size, length, file_size, text });
-  const end = Number(last) + 1;
-  if (end <= start) throw createRangeError(text, "ends before it begins");
-  if (length !== undefined && length !== end - start) {
-    throw createRangeError(text, `covers ${end - start} bytes, but the body has ${length}`);
-  }
-  return requireWithinFile({ start, end, length, file_size, text });
-}
-
-function requireWithinFile(range: {
-  start: number;
-  end: number;
-  length: number | undefined;
-  file_size: number;
-  text?: string;
-}): UploadRange {
-  const { start, end, length, file_size, text } = range;
   if (end > file_size || start + (length ?? 0) > file_size) throw createExcessError(text, file_size);
   return { kind: "bytes", start, end };
 }

@@ -13,7 +13,7 @@ import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { roundToMilliseconds } from "../transcriptions/rules.ts";
-import { findLastEnd, finishRecording, listSpeakers, toArrival } from "./rules.ts";
+import { createRecording, findLastEnd, listSpeakers, toArrival } from "./rules.ts";
 import { drawMeetingLines, estimateSeconds, SPEAKERS, THEMES, type Theme } from "./sample-text.ts";
 import {
   type MeetingLog,
@@ -95,24 +95,19 @@ export const makeLog: Factory<MeetingLog> = (fields, context) => ({
   message: fields.message ?? "The assistant is listening.",
 });
 
-/** Makes a recording; one of a session that has ended covers all of it. */
+/** Makes a recording, which begins with its session unless it has a start. */
 export const makeRecording: Factory<MeetingRecording> = (fields, context) => {
   const { world, now } = context;
   const session_id = fields.session_id ?? requireFirstRecord(world, meetingSessions, "session_id").session_id;
-  const session = fields.started_at === undefined ? world.get(meetingSessions, session_id) : undefined;
-  const recording: MeetingRecording = {
-    recording_id: fields.recording_id ?? context.createId("mbrec_"),
-    session_id,
-    mime_type: fields.mime_type ?? "audio/mp4",
-    started_at: fields.started_at ?? session?.started_at ?? now,
-    duration_seconds: null,
-    size_bytes: null,
-  };
-  const { duration_seconds, size_bytes } = finishRecording(recording, session?.ended_at ?? null);
+  const { started_at: sessionStart = now, ended_at = null } = world.get(meetingSessions, session_id) ?? {};
+  const started_at = fields.started_at ?? sessionStart;
+  const recording_id = fields.recording_id ?? context.createId("mbrec_");
+  const recording = createRecording(recording_id, { session_id, started_at, ended_at });
   return {
     ...recording,
-    duration_seconds: fields.duration_seconds ?? duration_seconds,
-    size_bytes: fields.size_bytes ?? size_bytes,
+    mime_type: fields.mime_type ?? recording.mime_type,
+    duration_seconds: fields.duration_seconds ?? recording.duration_seconds,
+    size_bytes: fields.size_bytes ?? recording.size_bytes,
   };
 };
 
@@ -176,10 +171,7 @@ function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   const status = fields.status ?? "completed";
   const session = makeSession({ ...fields, title, status, ...drawTimes(fields, length_ms, random) }, context);
   const logs = generateLogs(session, transcripts.length, context);
-  const { session_id, started_at, ended_at } = session;
-  const recordings = session.has_recording
-    ? [finishRecording(makeRecording({ session_id, started_at }, context), ended_at)]
-    : [];
+  const recordings = session.has_recording ? [createRecording(context.createId("mbrec_"), session)] : [];
   return { session, transcripts, logs, recordings };
 }
 

@@ -4,6 +4,7 @@ import { removeWithDependents } from "../../contract/removal.ts";
 import { noContent, RawBody, Reply } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { Id, StringEnum } from "../../contract/schema.ts";
+import type { WorldReader } from "../../state/transaction.ts";
 import { requireCaller } from "../organizations/access.ts";
 import { formatClockTime, toOneLine, toSrt } from "../transcriptions/formats.ts";
 import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
@@ -42,10 +43,10 @@ type ExportFormat = (typeof EXPORT_FORMATS)[number];
 const PLAIN_TEXT = "text/plain";
 
 /** Writes a transcript in each format (4.1). */
-const WRITERS: Record<ExportFormat, (entries: Iterable<TranscriptEntry>) => unknown> = {
+const WRITERS: Record<ExportFormat, (entries: Iterable<TranscriptEntry>, world: WorldReader) => unknown> = {
   txt: (entries) => new RawBody(PLAIN_TEXT, toText(entries)),
   srt: (entries) => new RawBody(PLAIN_TEXT, toSrt(toCues(entries))),
-  json: (entries) => Array.from(entries, renderTranscript),
+  json: (entries, world) => Array.from(entries, (entry) => renderTranscript(entry, world)),
 };
 
 const exportTranscript = operation({
@@ -71,7 +72,7 @@ const exportTranscript = operation({
   handle({ query: { format = "txt" }, world }, { session_id }) {
     const entries = world.index(meetingTranscripts, "by_session", session_id);
     // The id's alphabet needs no quoting or encoding in a file name (RFC 6266).
-    return new Reply(200, WRITERS[format](entries), {
+    return new Reply(200, WRITERS[format](entries, world), {
       "Content-Disposition": `attachment; filename="transcript_${session_id}.${format}"`,
     });
   },

@@ -150,23 +150,23 @@ function finishRecordings(tx: Transaction, { session_id, ended_at }: MeetingSess
 /** Bytes of a second of compressed speech, for the metadata of recordings. */
 const BYTES_PER_SECOND = 16_000;
 
-export function finishRecording(recording: MeetingRecording, ended_at: number | null): MeetingRecording {
+function finishRecording(recording: MeetingRecording, ended_at: number | null): MeetingRecording {
   if (ended_at === null) return recording;
   const duration_seconds = Math.max(0, ended_at - recording.started_at) / 1000;
   return { ...recording, duration_seconds, size_bytes: Math.round(duration_seconds * BYTES_PER_SECOND) };
 }
 
-/** Starts the recording of a session; one of a session that has ended covers all of it. */
-function startRecording(tx: Transaction, { session_id, started_at, ended_at }: MeetingSession): void {
-  const recording = {
-    recording_id: tx.createId("mbrec_"),
-    session_id,
-    mime_type: "audio/mp4",
-    started_at,
-    duration_seconds: null,
-    size_bytes: null,
-  };
-  tx.insert(meetingRecordings, finishRecording(recording, ended_at));
+/** A recording of a session from its start on; one of a session that has ended covers all of it. */
+export function createRecording(
+  recording_id: string,
+  { session_id, started_at, ended_at }: Pick<MeetingSession, "session_id" | "started_at" | "ended_at">,
+): MeetingRecording {
+  const recording = { recording_id, session_id, mime_type: "audio/mp4", started_at };
+  return finishRecording({ ...recording, duration_seconds: null, size_bytes: null }, ended_at);
+}
+
+function startRecording(tx: Transaction, session: MeetingSession): void {
+  tx.insert(meetingRecordings, createRecording(tx.createId("mbrec_"), session));
 }
 
 /** State calls create sessions and add to them, in place of the assistant in a meeting (G16). */

@@ -11,7 +11,7 @@ import { findRule, takeReply, waitForRule } from "./reply-rules.ts";
 import {
   calculateCost,
   countTokens,
-  listFiles,
+  listAttachments,
   listTexts,
   readConversation,
   requireFileLimit,
@@ -58,7 +58,7 @@ export const createModelResponse = operation({
     requireCurrentMember(call);
     const { inputs } = call.body;
     for (const [position, input] of inputs.entries()) requireFileLimit(input, position);
-    const file_ids = [...new Set(inputs.flatMap(listFiles))];
+    const file_ids = [...new Set(listAttachments(inputs).map(({ file_id }) => file_id))];
     requireFiles(call, file_ids);
     return file_ids;
   },

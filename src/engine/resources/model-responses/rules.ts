@@ -1,10 +1,9 @@
 import { countUtf8Bytes } from "../../bytes.ts";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
-import type { Principal } from "../../contract/operation.ts";
-import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import type { WorldReader } from "../../state/transaction.ts";
 import { isPicture } from "../files/pictures.ts";
 import { files } from "../files/schema.ts";
-import { isMember } from "../organizations/access.ts";
+import { type Caller, isMember } from "../organizations/access.ts";
 import { FILES_PER_MESSAGE, type InputMessage } from "./schema.ts";
 
 /** Every text of a message in order, in either form. */
@@ -16,12 +15,17 @@ export function listTexts({ content, texts }: InputMessage): string[] {
   return [...blocks, ...(texts ?? []).map(({ text }) => text)];
 }
 
-/** Every attached file of a message in order, those in content blocks first. */
-export function listFiles({ content, files }: InputMessage): string[] {
-  const blocks = Array.isArray(content)
-    ? content.flatMap((block) => (block.type === "file" ? [block.file_id!] : []))
-    : [];
-  return [...blocks, ...(files ?? []).map(({ file_id }) => file_id)];
+/** The attached files of all messages, with their fields; in each message, those in content blocks come first. */
+export function listAttachments(inputs: readonly InputMessage[]): { field: string; file_id: string }[] {
+  return inputs.flatMap(({ content, files: attachedFiles = [] }, i) => {
+    const blocks = Array.isArray(content) ? content : [];
+    return [
+      ...blocks.flatMap(({ type, file_id }, j) =>
+        type === "file" ? [{ field: `inputs[${i}].content[${j}].file_id`, file_id: file_id! }] : [],
+      ),
+      ...attachedFiles.map(({ file_id }, j) => ({ field: `inputs[${i}].files[${j}].file_id`, file_id })),
+    ];
+  });
 }
 
 export interface Turn {
@@ -65,7 +69,7 @@ export function calculateCost(total_tokens: number, cost_per_1k_tokens: number |
  * @throws ApiError INVALID_INPUT
  */
 export function requireFileLimit(input: InputMessage, position: number): void {
-  if (listFiles(input).length <= FILES_PER_MESSAGE) return;
+  if (listAttachments([input]).length <= FILES_PER_MESSAGE) return;
   throw invalidInput(
     `inputs[${position}].files`,
     input.files,
@@ -77,13 +81,10 @@ export function requireFileLimit(input: InputMessage, position: number): void {
  * Refuses a file that does not exist or belongs to an organization of which the caller is not a member (G20, G02).
  * @throws ApiError RESOURCE_NOT_FOUND with the first such `file_id`
  */
-export function requireFiles(
-  { principal, world }: { principal: Principal; world: Transaction },
-  file_ids: readonly string[],
-): void {
+export function requireFiles(caller: Caller, file_ids: readonly string[]): void {
   for (const file_id of file_ids) {
-    const file = world.get(files, file_id);
-    if (file === undefined || !isMember({ principal, world }, file.organization_id))
+    const file = caller.world.get(files, file_id);
+    if (file === undefined || !isMember(caller, file.organization_id))
       throw resourceNotFound("file_id", file_id);
   }
 }
@@ -98,19 +99,8 @@ export function requireVisionModel(
   hasVision: boolean,
 ): void {
   if (hasVision) return;
-  for (const { field, file_id } of findAttachments(inputs)) {
+  for (const { field, file_id } of listAttachments(inputs)) {
     const file = world.get(files, file_id);
     if (file && isPicture(file)) throw invalidInput(field, file_id, "this model takes no images");
-  }
-}
-
-function* findAttachments(inputs: readonly InputMessage[]): Iterable<{ field: string; file_id: string }> {
-  for (const [i, { content, files: attachedFiles }] of inputs.entries()) {
-    for (const [j, block] of (Array.isArray(content) ? content : []).entries()) {
-      if (block.type === "file")
-        yield { field: `inputs[${i}].content[${j}].file_id`, file_id: block.file_id! };
-    }
-    for (const [j, { file_id }] of (attachedFiles ?? []).entries())
-      yield { field: `inputs[${i}].files[${j}].file_id`, file_id };
   }
 }

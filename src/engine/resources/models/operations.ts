@@ -19,7 +19,7 @@ const MODEL_LIST_FIELDS = { models: Type.Array(ModelBody), total_count: Type.Int
 /** All models are available to all organizations (G21). */
 function listActiveModels(world: WorldReader) {
   const active = world.index(models, "active", "");
-  return { models: Array.from(active, renderModel), total_count: active.size };
+  return { models: Array.from(active, (model) => renderModel(model, world)), total_count: active.size };
 }
 
 const listOrganizationModels = operation({

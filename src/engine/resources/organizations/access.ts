@@ -91,7 +91,10 @@ export function isMember(caller: Caller, organization_id: string): boolean {
 }
 
 export function isAdministrator(caller: Caller, organization_id: string): boolean {
-  const { memberships } = requireCaller(caller);
+  return hasAdministratorRole(requireCaller(caller), organization_id);
+}
+
+export function hasAdministratorRole({ memberships }: User, organization_id: string): boolean {
   const role = Object.hasOwn(memberships, organization_id) ? memberships[organization_id] : undefined;
   return role === "owner" || role === "admin";
 }

@@ -24,7 +24,6 @@ const MESSAGE_EVENT = {
       );
     },
   }),
-  data: ["message_id", "thread_id", "role", "content", "created_at"],
 } as const;
 
 const messageCreated = event({
@@ -49,7 +48,6 @@ const THREAD_EVENT = {
   section: "6.1",
   assumptions: ["G25"],
   about: aboutRecords(threads, { id: "thread_id", invent: makeThread }),
-  data: ["thread_id", "organization_id", "owner_id", "title", "created_at"],
 } as const;
 
 const threadCreated = event({

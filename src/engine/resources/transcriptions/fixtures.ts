@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { toMilliseconds } from "../../contract/duration.ts";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
 import {
   computeOnce,
@@ -11,7 +12,7 @@ import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { drawPauseSeconds, getTranscriptionDuration, roundToMilliseconds } from "./rules.ts";
+import { drawPauseSeconds, roundToMilliseconds } from "./rules.ts";
 import { estimateSeconds, FILENAMES, inventSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
 
@@ -116,7 +117,7 @@ export const transcriptionsFixture: FixtureReader = {
     for (const { id, status } of readEntries(fixture, "transcriptions", record)) {
       if (status !== "processing") continue;
       // Counted from the fixture's epoch (G17).
-      const due = getTranscriptionDuration(base.createContext("transcriptions", id).settings);
+      const due = toMilliseconds(base.createContext("transcriptions", id).settings.transcription_seconds);
       base.addTimer({ kind: "transcription.step", subject: id, due });
     }
   },

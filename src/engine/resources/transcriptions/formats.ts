@@ -183,7 +183,7 @@ export interface Page {
 }
 
 /** The largest page (section 8). */
-const MAX_PAGE_SIZE = 1000;
+export const MAX_PAGE_SIZE = 1000;
 
 /** Links to the next and the previous page, if there are any; all pages together have each sentence once. */
 export function buildPageLinks(base: string, { offset, limit, total }: Page) {

@@ -13,6 +13,7 @@ import {
   buildPageLinks,
   createCacheHeaders,
   listSiblingLinks,
+  MAX_PAGE_SIZE,
   type Page,
   replyUnlessCurrent,
   toParagraphs,
@@ -90,14 +91,16 @@ const listSentences = operation({
   summary: "List the sentences of a transcription",
   description: "The transcription must be completed. All sentences without `limit`.",
   query: Type.Object({
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, "x-page": true })),
+    limit: Type.Optional(PageParameter({ minimum: 1, maximum: MAX_PAGE_SIZE })),
     offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
   }),
   success: [{ status: 200, schema: createEnvelopeSchema("sentences"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
     const { limit, offset = 0 } = call.query;
     const allSentences = requireSentences(call.world, transcription);
-    const content = allSentences.page(offset, limit ?? allSentences.size).map(renderSentence);
+    const content = allSentences
+      .page(offset, limit ?? allSentences.size)
+      .map((sentence) => renderSentence(sentence, call.world));
     const page = { offset, limit, total: allSentences.size };
     return replyWithEnvelope(call, transcription, { name: "sentences", content, page });
   },

@@ -1,34 +1,30 @@
+import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import type { TimerHandler } from "../../state/world-parts.ts";
 import { estimateSeconds, inventSentence } from "./sample-text.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
 
-/** The duration of a transcription that begins now, in whole milliseconds (G17). */
-export function getTranscriptionDuration({
-  transcription_seconds,
-}: Pick<Settings, "transcription_seconds">): number {
-  return Math.round(transcription_seconds * 1000);
-}
-
 /** Schedules the end of a transcription that begins now; later changes of the setting do not move it. */
 function scheduleCompletion(tx: Transaction, subject: string, settings: Settings): void {
-  tx.schedule({ kind: "transcription.step", subject, due: tx.now + getTranscriptionDuration(settings) });
+  tx.schedule({
+    kind: "transcription.step",
+    subject,
+    due: tx.now + toMilliseconds(settings.transcription_seconds),
+  });
 }
 
 /** Handles `transcription.step` timers: completes a transcription, and invents its sentences if there are none (G17). */
-export function completeTranscription(
-  tx: Transaction,
-  { subject, due }: { subject: string; due: number },
-): void {
+export const completeTranscription: TimerHandler = (tx, { subject, due }) => {
   const transcription = tx.get(transcriptions, subject);
   if (transcription?.status !== "processing") return;
   if (tx.index(sentences, "by_transcription", subject).size === 0)
     tx.putAll(sentences, inventSentences(tx, transcription));
   tx.put(transcriptions, { ...transcription, status: "completed", completed_at: due, updated_at: due });
-}
+};
 
 const MAX_INVENTED_SENTENCES = 2000;
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { requireReferencedRecord } from "../../contract/references.ts";
-import type { Resource, StateRules } from "../../contract/resource.ts";
+import type { Resource, StateActor, StateRules } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
@@ -18,7 +18,6 @@ import {
   parseMonth,
   pickWorse,
   renderLimitFigures,
-  toCalendar,
   toMicro,
   toMonth,
 } from "./rules.ts";
@@ -47,16 +46,15 @@ const retrieveUsageLimits = operation({
   success: { status: 200, schema: UsageLimits },
   access: (call) => requireMember(call, call.params.org_id),
   handle({ params: { org_id }, query, world }) {
-    const current = getCurrentMonth(world);
-    const month = readMonth(world, current, query);
-    return renderUsageLimits(world, org_id, month > current ? undefined : month);
+    const month = readMonth(world, query);
+    return renderUsageLimits(world, org_id, month > getCurrentMonth(world) ? undefined : month);
   },
 });
 
 /** The requested month; year and month are the current ones by default (G33). */
-function readMonth(world: WorldReader, current: number, query: { year?: number; month?: number }): number {
-  if (query.year === undefined && query.month === undefined) return current;
-  const { year, month } = { ...toCalendar(world, current), ...query };
+function readMonth(world: WorldReader, query: { year?: number; month?: number }): number {
+  const now = new Date(world.toEpoch(world.now));
+  const { year = now.getUTCFullYear(), month = now.getUTCMonth() + 1 } = query;
   return toMonth(world, year, month);
 }
 
@@ -64,34 +62,22 @@ function readMonth(world: WorldReader, current: number, query: { year?: number; 
 function renderUsageLimits(world: WorldReader, organization_id: string, month: number | undefined) {
   const getSpentOfRow = (row: Usage) => (month === undefined ? 0 : getSpent(row, month));
   const organizationRow = findUsage(world, organization_id, null);
-  const organization_limits = renderLimitFigures(
-    getSpentOfRow(organizationRow),
-    organizationRow.monthly_limit,
-  );
-  const api_key_limits = [];
+  const { monthly_limit, api_monthly_limit } = organizationRow;
+  const keyRows = [...world.index(usage, "keys_of", organization_id)];
+  const organization_limits = renderLimitFigures(getSpentOfRow(organizationRow), monthly_limit);
+  const spentByKeys = keyRows.reduce((sum, row) => sum + getSpentOfRow(row), 0);
+  const api_limits = api_monthly_limit === null ? null : renderLimitFigures(spentByKeys, api_monthly_limit);
+  const api_key_limits = keyRows.flatMap((row) => {
+    const figures = renderKeyFigures(world, row, getSpentOfRow(row));
+    return figures.monthly_limit === null && getSpentOfRow(row) === 0 ? [] : [figures];
+  });
+  const allFigures = [organization_limits, ...(api_limits ? [api_limits] : []), ...api_key_limits];
   const summary = {
-    total_keys: 0,
-    keys_with_limits: 0,
-    keys_exceeded: 0,
-    overall_status: organization_limits.status,
+    total_keys: api_key_limits.length,
+    keys_with_limits: api_key_limits.filter((key) => key.monthly_limit !== null).length,
+    keys_exceeded: api_key_limits.filter(({ status }) => status === "exceeded").length,
+    overall_status: allFigures.map(({ status }) => status).reduce(pickWorse),
   };
-  let spentByKeys = 0;
-  for (const row of world.index(usage, "keys_of", organization_id)) {
-    const spentByKey = getSpentOfRow(row);
-    spentByKeys += spentByKey;
-    const figures = renderKeyFigures(world, row, spentByKey);
-    if (figures.monthly_limit === null && spentByKey === 0) continue;
-    api_key_limits.push(figures);
-    summary.total_keys += 1;
-    if (figures.monthly_limit !== null) summary.keys_with_limits += 1;
-    if (figures.status === "exceeded") summary.keys_exceeded += 1;
-    summary.overall_status = pickWorse(summary.overall_status, figures.status);
-  }
-  const api_limits =
-    organizationRow.api_monthly_limit === null
-      ? null
-      : renderLimitFigures(spentByKeys, organizationRow.api_monthly_limit);
-  if (api_limits !== null) summary.overall_status = pickWorse(summary.overall_status, api_limits.status);
   return { organization_limits, api_limits, api_key_limits, summary };
 }
 
@@ -120,13 +106,7 @@ export const usageStateRules: StateRules<Usage> = {
     requireConsistent(tx, record);
     if (record.api_key_id !== null)
       requireReferencedRecord(tx, apiKeys, { field: "api_key_id", id: record.api_key_id });
-    const insert = () => {
-      tx.insert(usage, { ...record, emitted: [] });
-      addToOrganization(tx, record, { from: {}, to: record.spent });
-    };
-    if (actor.silent) insert();
-    else emitThresholdEvents(tx, record, insert);
-    return tx.get(usage, record.id)!;
+    return saveRow(tx, { ...record, emitted: [] }, actor, {});
   },
   update(tx, before, after, actor) {
     if (after.organization_id !== before.organization_id || after.api_key_id !== before.api_key_id)
@@ -134,16 +114,21 @@ export const usageStateRules: StateRules<Usage> = {
     requireConsistent(tx, after);
     // Months that a PATCH does not name stay as they are.
     const row = { ...after, spent: { ...before.spent, ...after.spent }, emitted: before.emitted };
-    const update = () => {
-      tx.put(usage, row);
-      addToOrganization(tx, row, { from: before.spent, to: row.spent });
-    };
-    if (actor.silent) update();
-    else emitThresholdEvents(tx, row, update);
-    return tx.get(usage, row.id)!;
+    return saveRow(tx, row, actor, before.spent);
   },
   remove: (tx, record) => addToOrganization(tx, record, { from: record.spent, to: {} }),
 };
+
+/** Saves a row, adds its spending to the organization's, and emits the events of the limits that this crosses. */
+function saveRow(tx: Transaction, row: Usage, actor: StateActor, spentBefore: Usage["spent"]): Usage {
+  const change = () => {
+    tx.put(usage, row);
+    addToOrganization(tx, row, { from: spentBefore, to: row.spent });
+  };
+  if (actor.silent) change();
+  else emitThresholdEvents(tx, row, change);
+  return tx.get(usage, row.id)!;
+}
 
 /** A key's spending is its organization's too (section 8), so both change by the same amount. */
 function addToOrganization(

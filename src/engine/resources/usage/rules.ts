@@ -38,23 +38,15 @@ export function toMonth(world: WorldReader, year: number, month: number): number
   return year * 12 + (month - 1) - getOriginIndex(world);
 }
 
-/** UTC calendar year and month (1 to 12) of a relative month. */
-export function toCalendar(world: WorldReader, month: number): { year: number; month: number } {
-  const index = month + getOriginIndex(world);
-  return { year: Math.floor(index / 12), month: (((index % 12) + 12) % 12) + 1 };
-}
-
 /** The instant at which a relative month begins. */
 export function getMonthStart(world: WorldReader, month: number): number {
-  const { year, month: monthOfYear } = toCalendar(world, month);
   // Not `Date.UTC(year, …)`, which moves years below 100 into the twentieth century.
-  return world.toInstant(new Date(0).setUTCFullYear(year, monthOfYear - 1, 1));
+  return world.toInstant(new Date(0).setUTCFullYear(0, month + getOriginIndex(world), 1));
 }
 
 /** `2026-03`, the form of state calls. */
-export function formatMonth(world: WorldReader, offset: number): string {
-  const { year, month } = toCalendar(world, offset);
-  return `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}`;
+export function formatMonth(world: WorldReader, month: number): string {
+  return world.toIso(getMonthStart(world, month)).slice(0, "2026-03".length);
 }
 
 export function parseMonth(world: WorldReader, text: string): number {

@@ -173,14 +173,14 @@ const THRESHOLDS = [
  * Makes a change to usage rows of an organization and emits the events of the thresholds that the month's figures
  * crossed on the way up: once per threshold, scope and month (G25).
  */
-export function emitThresholdEvents<T>(
+export function emitThresholdEvents(
   tx: Transaction,
   owner: { organization_id: string; api_key_id: string | null },
-  change: () => T,
-): T {
+  change: () => void,
+): void {
   const month = getCurrentMonth(tx);
   const before = listBudgets(tx, owner, month);
-  const result = change();
+  change();
   const after = listBudgets(tx, owner, month);
   for (const [position, budget] of after.entries()) {
     for (const { event, share } of THRESHOLDS) {
@@ -192,9 +192,8 @@ export function emitThresholdEvents<T>(
       emit(tx, event, toBudgetFigures(owner.organization_id, budget));
     }
   }
-  return result;
 }
 
 function hasReached({ limit, spentMicro }: Budget, share: number): boolean {
-  return toStatus(spentMicro, limit) !== "no_limit" && calculateUtilization(spentMicro, limit!) >= share;
+  return limit !== null && calculateUtilization(spentMicro, limit) >= share;
 }

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import {
@@ -14,18 +15,11 @@ import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { files } from "../files/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
-import {
-  calculateProgress,
-  findStepEnd,
-  getProcessingEnd,
-  getProcessingMs,
-  getStepEnd,
-  UNSUPPORTED_TYPE,
-} from "./rules.ts";
+import { calculateProgress, findStepEnd, getStepEnd, UNSUPPORTED_TYPE } from "./rules.ts";
 import { StoreFile, storeFiles, toStoreFileId, VectorStore, vectorStores } from "./schema.ts";
 
 /** Past processing has the default duration; the sandbox's setting is for processing that still runs. */
-const PAST_PROCESSING_MS = getProcessingMs(DEFAULT_SETTINGS);
+const PAST_PROCESSING_MS = toMilliseconds(DEFAULT_SETTINGS.processing_seconds);
 
 export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
   const { random, world, isFixture, now } = context;
@@ -43,7 +37,9 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   const ids = pickStoreAndFile(fields, context.world);
   const status = pickStatus(fields, isFixture);
   const processing_ms =
-    isFixture && status !== "processing" ? PAST_PROCESSING_MS : getProcessingMs(context.settings);
+    isFixture && status !== "processing"
+      ? PAST_PROCESSING_MS
+      : toMilliseconds(context.settings.processing_seconds);
   const started_at = fields.started_at ?? pickStart(status, processing_ms, context);
   const processing = { started_at, processing_ms };
   const processingEnd = status === "failed" ? getStepEnd(processing, "parsing") : started_at + processing_ms;
@@ -125,15 +121,16 @@ export const vectorStoresFixture: FixtureReader = {
       const seen = new Set<string>();
       for (const [index, file] of (store.files ?? []).entries()) {
         const { file_id } = file;
-        const toPath = (field: string) => ["vector_stores", position, "files", index, field];
-        if (seen.has(file_id)) report(toPath("file_id"), `${file_id} is in ${store.id} already`);
+        const reportField = (field: string, message: string) =>
+          report(["vector_stores", position, "files", index, field], message);
+        if (seen.has(file_id)) reportField("file_id", `${file_id} is in ${store.id} already`);
         seen.add(file_id);
         const status = pickStatus(file as Pick<StoreFile, "status" | "error_message">, true);
         const impossible = [
           ...(status === "failed" ? [] : (["error_message"] as const)),
           ...(status === "processing" ? (["completed_at"] as const) : []),
         ];
-        reportContradictions(file, status, impossible, (field, message) => report(toPath(field), message));
+        reportContradictions(file, status, impossible, reportField);
       }
     }
   },
@@ -153,7 +150,7 @@ export const vectorStoresFixture: FixtureReader = {
         if (entry.status !== "processing") continue;
         const file = generateFile(id, entry);
         // Instant 0 is the start of the sandbox. If processing has ended before, all its steps run then, in order.
-        const since = getProcessingEnd(file) > 0 ? 0 : file.started_at;
+        const since = getStepEnd(file, "embedding") > 0 ? 0 : file.started_at;
         const due = findStepEnd(file, since);
         base.addTimer({ kind: "file.step", subject: file.file_id, key: file.id, due });
       }

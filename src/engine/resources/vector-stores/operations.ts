@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { toMilliseconds } from "../../contract/duration.ts";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
@@ -9,7 +10,6 @@ import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { makeStoreFile, makeVectorStore, vectorStoresFixture } from "./fixtures.ts";
 import {
   advanceFile,
-  getProcessingMs,
   renderStatus,
   scheduleStep,
   storeFileStateRules,
@@ -82,7 +82,7 @@ const attachFile = operation({
       error_message: null,
       started_at: world.now,
       completed_at: null,
-      processing_ms: getProcessingMs(settings),
+      processing_ms: toMilliseconds(settings.processing_seconds),
     });
     scheduleStep(world, file, world.now);
     return new Reply(202, renderStatus(file, world));

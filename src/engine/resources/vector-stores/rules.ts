@@ -1,65 +1,49 @@
+import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import { emit, event } from "../../contract/event.ts";
 import { findAnyInOrganization, requireReferencedRecord } from "../../contract/references.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
-import type { Settings } from "../../contract/settings.ts";
 import type { Timer } from "../../state/timers.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import { makeChange } from "../audit-logs/log-changes.ts";
 import { recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
 import { isReadable } from "../files/examine-file.ts";
 import { makeFile } from "../files/fixtures.ts";
 import { fileEvent } from "../files/rules.ts";
-import { type FileObject, files, fileTexts, type ProcessingFailure } from "../files/schema.ts";
 import {
-  renderProcessing,
+  type FileObject,
+  files,
+  fileTexts,
+  type ProcessingFailure,
+  STEPS,
   type Step,
-  type StoreFile,
-  storeFiles,
-  type VectorStore,
-  vectorStores,
-} from "./schema.ts";
+} from "../files/schema.ts";
+import { renderProcessing, type StoreFile, storeFiles, type VectorStore, vectorStores } from "./schema.ts";
 
 /** The progress in percent at which each step ends (G11). */
-const STEP_ENDS: readonly { step: Step; percent: number }[] = [
-  { step: "parsing", percent: 15 },
-  { step: "chunking", percent: 40 },
-  { step: "embedding", percent: 100 },
-];
+const STEP_ENDS: Readonly<Record<Step, number>> = { parsing: 15, chunking: 40, embedding: 100 };
 
-export interface Processing {
-  started_at: number;
-  processing_ms: number;
-}
-
-/** The duration of all steps in whole milliseconds (G11). */
-export function getProcessingMs({ processing_seconds }: Pick<Settings, "processing_seconds">): number {
-  return Math.round(processing_seconds * 1000);
-}
+type Processing = Pick<StoreFile, "started_at" | "processing_ms">;
 
 /** The progress of a file that is being processed: linear in the sandbox's time and below 100 (3.1). */
 export function calculateProgress({ started_at, processing_ms }: Processing, now: number) {
   const elapsed = Math.max(0, now - started_at);
   const exactPercent = processing_ms > 0 ? Math.floor((elapsed * 100) / processing_ms) : 99;
   const progress_percent = Math.min(99, exactPercent);
-  const { step } = STEP_ENDS.find(({ percent }) => progress_percent < percent)!;
-  return { progress_percent, current_step: step };
+  const current_step = STEPS.find((step) => progress_percent < STEP_ENDS[step])!;
+  return { progress_percent, current_step };
 }
 
 /** The end of the step at `now`, or the end of the last step. */
 export function findStepEnd(processing: Processing, now: number): number {
-  const ends = STEP_ENDS.map(({ step }) => getStepEnd(processing, step));
+  const ends = STEPS.map((step) => getStepEnd(processing, step));
   return ends.find((end) => end > now) ?? ends.at(-1)!;
-}
-
-export function getProcessingEnd({ started_at, processing_ms }: Processing): number {
-  return started_at + processing_ms;
 }
 
 /** The end of a step, at which a failure of that step shows (G34). */
 export function getStepEnd({ started_at, processing_ms }: Processing, step: Step): number {
-  const { percent } = STEP_ENDS.find((one) => one.step === step)!;
-  return started_at + Math.ceil((processing_ms * percent) / 100);
+  return started_at + Math.ceil((processing_ms * STEP_ENDS[step]) / 100);
 }
 
 export const UNSUPPORTED_TYPE = "unsupported file type";
@@ -74,6 +58,8 @@ export function renderStatus(file: StoreFile, world: WorldReader) {
   return renderProcessing(addCurrentProgress(file, world.now), world);
 }
 
+const { defaultData: fileData, ...aboutFiles } = fileEvent.about;
+
 /** A file record does not name its stores, so the emitter passes the store for which the file was processed. */
 export const fileProcessed = event({
   ...fileEvent,
@@ -81,20 +67,20 @@ export const fileProcessed = event({
   assumptions: ["G11", "G25"],
   summary: "A file in a store was processed",
   about: {
-    ...fileEvent.about,
+    ...aboutFiles,
     find(world, id) {
       const file = world.get(files, id);
       const entry = world.index(storeFiles, "by_file", id).first();
       return file && { ...file, store_id: entry?.store_id ?? null };
     },
-    fields: { ...fileEvent.about.fields, store_id: Nullable(Id("vs_")) },
+    fields: { ...aboutFiles.fields, store_id: Nullable(Id("vs_")) },
     invent(fields, context, organization_id) {
       const store = findAnyInOrganization(context.world, vectorStores, organization_id);
       const file = makeFile(fields, context);
       return { ...file, store_id: store?.id ?? context.createId("vs_") };
     },
   },
-  data: [...fileEvent.data, "store_id"],
+  data: [...fileData, "store_id"],
   implies: { status: "completed" },
 });
 
@@ -115,7 +101,7 @@ export function advanceFile(tx: Transaction, { key, due }: Timer): void {
   const failure = uploaded && findFailure(tx, uploaded);
   if (failure && due >= getStepEnd(file, failure.step)) {
     tx.put(storeFiles, toFailed(file, due, failure.message));
-  } else if (due >= getProcessingEnd(file)) {
+  } else if (due >= getStepEnd(file, "embedding")) {
     completeFile(tx, file, { at: due, silent: false });
   } else scheduleStep(tx, file, due);
 }
@@ -157,29 +143,20 @@ function toFailed(file: StoreFile, at: number, error_message: string): StoreFile
 export const vectorStoreStateRules: StateRules<VectorStore> = {
   insert(tx, record, actor) {
     tx.insert(vectorStores, record);
-    recordStoreAudit(tx, record, { actor, action: "created" });
+    recordStateAudit(tx, actor, record.organization_id, makeChange("vector_store", "created", record));
     return record;
   },
   update(tx, before, after, actor) {
     const changes = toAuditValues(before, after);
     if (changes === undefined) return before;
     tx.put(vectorStores, after);
-    recordStoreAudit(tx, after, { actor, action: "updated", ...changes });
+    recordStateAudit(tx, actor, after.organization_id, makeChange("vector_store", "updated", after, changes));
     return after;
   },
   remove(tx, record, actor) {
-    recordStoreAudit(tx, record, { actor, action: "deleted" });
+    recordStateAudit(tx, actor, record.organization_id, makeChange("vector_store", "deleted", record));
   },
 };
-
-function recordStoreAudit(
-  tx: Transaction,
-  { id, name, organization_id }: VectorStore,
-  { actor, ...change }: { actor: StateActor; action: string; previous_value?: string; new_value?: string },
-): void {
-  const store = { organization_id, entity_type: "vector_store", entity_id: id, entity_name: name } as const;
-  recordStateAudit(tx, actor, { ...store, ...change });
-}
 
 /** Progress, step and times of a file follow from its status (3.1, G11). */
 export const storeFileStateRules: StateRules<StoreFile> = {
@@ -206,7 +183,7 @@ function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor
     const isNew = before.status !== "processing";
     const started_at = isNew && after.started_at === before.started_at ? tx.now : after.started_at;
     // New processing has the duration of the current setting, running processing keeps its own (G11).
-    const processing_ms = isNew ? getProcessingMs(actor.settings) : before.processing_ms;
+    const processing_ms = isNew ? toMilliseconds(actor.settings.processing_seconds) : before.processing_ms;
     const file = { ...after, started_at, processing_ms, completed_at: null, error_message: null };
     if (after.progress_percent === before.progress_percent) return file;
     // The start that gives this progress now.

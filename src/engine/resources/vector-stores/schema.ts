@@ -3,6 +3,7 @@ import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant, internal, Nullable, NullableInstant, StringEnum } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
+import { STEPS } from "../files/schema.ts";
 
 export const VectorStore = Type.Object({
   id: Id("vs_"),
@@ -16,9 +17,6 @@ export const vectorStores = collection({
   name: "vector_stores",
   schema: VectorStore,
 });
-
-export const STEPS = ["parsing", "chunking", "embedding"] as const;
-export type Step = (typeof STEPS)[number];
 
 /**
  * A file of a store; its id joins the ids of the store and the file. During processing, the clock determines progress and

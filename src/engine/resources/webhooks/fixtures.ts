@@ -114,24 +114,15 @@ export const webhooksFixture: FixtureReader = {
   fieldGenerators: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
   check(fixture, report) {
     const seen = new Set<string>();
-    for (const [position, { deliveries: deliveryEntries = [] }] of readEntries(
-      fixture,
-      "webhooks",
-      record,
-    ).entries()) {
-      for (const [deliveryPosition, delivery] of deliveryEntries.entries()) {
+    for (const [position, entry] of readEntries(fixture, "webhooks", record).entries()) {
+      for (const [deliveryPosition, delivery] of (entry.deliveries ?? []).entries()) {
         const { delivery_id, status } = delivery;
+        const reportField = (field: string, message: string) =>
+          report(["webhooks", position, "deliveries", deliveryPosition, field], message);
         const impossible =
           status === "failed" ? (["delivered_at"] as const) : (["last_attempt", "next_retry"] as const);
-        reportContradictions(delivery, status, impossible, (field, message) =>
-          report(["webhooks", position, "deliveries", deliveryPosition, field], message),
-        );
-        if (seen.has(delivery_id)) {
-          report(
-            ["webhooks", position, "deliveries", deliveryPosition, "delivery_id"],
-            `${delivery_id} is taken`,
-          );
-        }
+        reportContradictions(delivery, status, impossible, reportField);
+        if (seen.has(delivery_id)) reportField("delivery_id", `${delivery_id} is taken`);
         seen.add(delivery_id);
       }
     }
@@ -146,11 +137,9 @@ export const webhooksFixture: FixtureReader = {
     const makeWebhooks = () => entries.map((entry) => makeWebhookWithDeliveries(entry, base));
     base.fill(webhooks, () => makeWebhooks().map(({ webhook }) => webhook));
     base.fill(deliveries, () => makeWebhooks().flatMap(({ sent }) => sent));
-    for (const { deliveries: deliveryEntries = [] } of entries) {
-      for (const { delivery_id, next_retry } of deliveryEntries) {
-        if (next_retry == null) continue;
-        base.addTimer({ kind: "webhook.retry", subject: delivery_id, due: base.toInstant(next_retry) });
-      }
+    for (const { delivery_id, next_retry } of entries.flatMap((entry) => entry.deliveries ?? [])) {
+      if (next_retry == null) continue;
+      base.addTimer({ kind: "webhook.retry", subject: delivery_id, due: base.toInstant(next_retry) });
     }
   },
 };
@@ -169,8 +158,6 @@ function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: 
 }
 
 function findLatest(sent: readonly Delivery[]): number | null {
-  return sent.reduce<number | null>((latest, { delivered_at, last_attempt }) => {
-    const endedAt = delivered_at ?? last_attempt!;
-    return latest === null || endedAt > latest ? endedAt : latest;
-  }, null);
+  const ends = sent.map(({ delivered_at, last_attempt }) => delivered_at ?? last_attempt!);
+  return ends.length === 0 ? null : Math.max(...ends);
 }

@@ -162,24 +162,18 @@ export const deliveries = collection({
   },
 });
 
-const {
-  schema: {
-    properties: { delivered_at: _delivered, last_attempt: _last, next_retry, ...commonFields },
-  },
-} = publicView(Delivery, {
-  $id: "WebhookDelivery",
-  omit: ["webhook_id", "organization_id", "scheduled_attempts", "created_at", "body", "attempt_log"],
-});
-
 /** The body of a delivery (2.12), without times that do not belong to its status (`renderDelivery`). */
 export const DeliveryBody = Type.Object(
   {
-    ...commonFields,
+    delivery_id: Delivery.properties.delivery_id,
+    event: Delivery.properties.event,
+    status: Delivery.properties.status,
+    response_code: Delivery.properties.response_code,
     // 0 until the first attempt has ended.
     attempts: Type.Integer({ minimum: 0 }),
     delivered_at: Type.Optional(Timestamp()),
     last_attempt: Type.Optional(Timestamp()),
-    next_retry: Type.Optional(next_retry),
+    next_retry: Type.Optional(Type.Union([Timestamp(), Type.Null()])),
   },
   { $id: "WebhookDelivery" },
 );
