@@ -13,10 +13,8 @@ export interface EventSubject<S extends object, F extends string> {
   /** The collections in which an id is looked up; an error for an unknown id names them. */
   collections: readonly AnyCollection[];
   find: (world: WorldReader, id: string) => S | undefined;
-  /** The fields that its data can have, by their names in the payload. */
+  /** The fields that data can have, by their names in the payload. */
   fields: Readonly<Record<F, TSchema>>;
-  /** The data of an event that does not list its own. */
-  defaultData?: readonly F[];
   /** The field of the data that has another name in the subject: `user_id` is its `id`. */
   idAlias?: { field: string; key: string };
   /** The organizations whose webhooks and rules receive the event. */
@@ -41,7 +39,7 @@ export interface EventDeclaration<
   summary: string;
   description?: string;
   about: EventSubject<S, F>;
-  /** The fields of its data, in the order in which they are sent (G25). Default: all public fields of the record. */
+  /** The fields of its data, in the order in which they are sent (G25). Default: all fields of its subject. */
   data: readonly F[];
   /** Values that the change gives its subject. */
   implies?: Readonly<Partial<Record<F, string | boolean>>>;
@@ -56,12 +54,12 @@ export type AnyEvent = EventDeclaration<string, any, any>;
 export function event<const N extends string, S extends object, F extends string>(
   declaration: Omit<EventDeclaration<N, S, F>, "data"> & { data?: readonly NoInfer<F>[] },
 ): EventDeclaration<N, S, F> {
-  const { data = declaration.about.defaultData ?? [] } = declaration;
+  const { data = Object.keys(declaration.about.fields) as F[] } = declaration;
   return { ...declaration, data };
 }
 
 /**
- * The records of a collection as subjects, in their stored form. `id` is the name of the record's id in the data, if the
+ * The records of a collection as subjects, with their public fields. `id` is the name of the record's id in the data, if the
  * record calls it just `id`. By default the organization that the record names receives the event. `invent` is usually
  * the record's factory.
  */
@@ -72,16 +70,18 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
     listRecipients = listOwnOrganization,
     invent,
   }: { id?: Own } & Partial<Pick<EventSubject<R, string>, "listRecipients" | "invent">>,
-): EventSubject<R, (keyof R & string) | Own> & { defaultData: readonly ((keyof R & string) | Own)[] } {
+): EventSubject<R, (keyof R & string) | Own> {
   const { idField } = collection;
   const { properties } = collection.schema as TObject;
   const field = id ?? idField;
-  const names = Object.keys(properties).filter((name) => !isInternal(properties[name]!));
   return {
     collections: [collection],
     find: (world, key) => world.get(collection, key),
-    fields: { ...properties, [field]: properties[idField]! } as Record<(keyof R & string) | Own, TSchema>,
-    defaultData: names.map((name) => (name === idField ? field : name)) as ((keyof R & string) | Own)[],
+    fields: Object.fromEntries(
+      Object.entries(properties)
+        .filter(([, schema]) => !isInternal(schema))
+        .map(([name, schema]) => [name === idField ? field : name, schema]),
+    ) as Record<(keyof R & string) | Own, TSchema>,
     idAlias: { field, key: idField },
     listRecipients,
     ...(invent && { invent }),

@@ -137,8 +137,10 @@ function hasInstants(schema: object): boolean {
 
 const instantFields = new WeakMap<object, readonly string[]>();
 
-function listInstantFields(schema: JsonSchema): readonly string[] {
+function listInstantFields(schema: object): readonly string[] {
   return getOrAdd(instantFields, schema, () =>
-    Object.entries(schema.properties ?? {}).flatMap(([name, field]) => (hasInstants(field) ? [name] : [])),
+    Object.entries((schema as JsonSchema).properties ?? {}).flatMap(([name, field]) =>
+      hasInstants(field) ? [name] : [],
+    ),
   );
 }

@@ -63,7 +63,9 @@ export function visitReferences(
     for (const [name, field] of Object.entries(value)) {
       if (keyReference !== undefined)
         visit({ reference: keyReference, id: name, path: [...path, name], isKey: true });
-      const schemas = Object.hasOwn(properties, name) ? [properties[name]!] : Object.values(patternProperties);
+      const schemas = Object.hasOwn(properties, name)
+        ? [properties[name]!]
+        : Object.values(patternProperties);
       for (const fieldSchema of schemas)
         if (hasReferences(fieldSchema)) visitReferences(fieldSchema, field, visit, [...path, name]);
     }

@@ -81,14 +81,6 @@ const CROSSING_EVENT = {
   assumptions: ["G25"],
   description:
     "Once per crossing, scope and month. Spending that passes 80 and 100 percent at once emits both, the threshold first.",
-  data: [
-    "organization_id",
-    "scope",
-    "api_key_id",
-    "monthly_limit",
-    "current_usage",
-    "utilization_percentage",
-  ],
 } as const;
 
 const usageThreshold = event({

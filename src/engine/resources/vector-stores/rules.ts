@@ -58,8 +58,6 @@ export function renderStatus(file: StoreFile, world: WorldReader) {
   return renderProcessing(addCurrentProgress(file, world.now), world);
 }
 
-const { defaultData: fileData, ...aboutFiles } = fileEvent.about;
-
 /** A file record does not name its stores, so the emitter passes the store for which the file was processed. */
 export const fileProcessed = event({
   ...fileEvent,
@@ -67,20 +65,19 @@ export const fileProcessed = event({
   assumptions: ["G11", "G25"],
   summary: "A file in a store was processed",
   about: {
-    ...aboutFiles,
+    ...fileEvent.about,
     find(world, id) {
       const file = world.get(files, id);
       const entry = world.index(storeFiles, "by_file", id).first();
       return file && { ...file, store_id: entry?.store_id ?? null };
     },
-    fields: { ...aboutFiles.fields, store_id: Nullable(Id("vs_")) },
+    fields: { ...fileEvent.about.fields, store_id: Nullable(Id("vs_")) },
     invent(fields, context, organization_id) {
       const store = findAnyInOrganization(context.world, vectorStores, organization_id);
       const file = makeFile(fields, context);
       return { ...file, store_id: store?.id ?? context.createId("vs_") };
     },
   },
-  data: [...fileData, "store_id"],
   implies: { status: "completed" },
 });
 
