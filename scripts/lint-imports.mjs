@@ -66,8 +66,8 @@ export const FOLDERS = {
     ...engine,
     ...["hosts/node", "hosts/fetch", "documents", "tools", "control", "understudy.ts", "browser.ts"],
   ],
-  // The page itself reads the checks of a client test, as the command does.
-  console: ["tools"],
+  // The page itself reads the checks of a client test, as the command does, and shares helpers for texts and durations.
+  console: ["engine/contract", "tools"],
   cli: [
     ...engine,
     "hosts/node",

@@ -1,4 +1,3 @@
-import { useCallback } from "react";
 import { useLocation, useParams, useSearchParams } from "wouter";
 import { appendQuery } from "./api/fetch-control.ts";
 
@@ -18,15 +17,18 @@ export function useSandboxName(): string {
 
 export interface ViewParameters {
   get(name: string): string | undefined;
+  /** Every parameter, for links that change some of them. */
+  all: Parameters;
   /** An undefined value removes the parameter. `replace` adds no browser history entry, for example while typing. */
   set(change: Parameters, options?: { replace?: boolean }): void;
 }
 
 export function useParameters(): ViewParameters {
   const [search, setSearch] = useSearchParams();
-  const get = useCallback((name: string) => search.get(name) ?? undefined, [search]);
-  const set: ViewParameters["set"] = useCallback(
-    (change, options = {}) =>
+  return {
+    get: (name) => search.get(name) ?? undefined,
+    all: Object.fromEntries(search),
+    set: (change, options = {}) =>
       setSearch((before) => {
         const after = new URLSearchParams(before);
         for (const [name, value] of Object.entries(change)) {
@@ -35,9 +37,7 @@ export function useParameters(): ViewParameters {
         }
         return after;
       }, options),
-    [setSearch],
-  );
-  return { get, set };
+  };
 }
 
 /** The row that the address selects by `parameter`, or the form for a new one, opened by `creation`. */

@@ -5,7 +5,7 @@ import { Redirect, Route, Router, Switch, useParams } from "wouter";
 import { CONSOLE_BASE, toAddress } from "./address.ts";
 import { createQueryClient } from "./api/queries.ts";
 import { ActionButton } from "./components/button.tsx";
-import { EmptyState, Loading, Notice } from "./components/notice.tsx";
+import { EmptyState, Loading, Notice } from "./components/status.tsx";
 import { FollowSandbox } from "./live/use-live.tsx";
 import { Login } from "./shell/login.tsx";
 import { Shell } from "./shell/shell.tsx";

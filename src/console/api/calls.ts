@@ -9,7 +9,7 @@ export interface CollectionSummary {
   id_field: string;
   prefix: string;
   records: number;
-  /** The schema of a record; the reference has those of its own collections. */
+  /** The schema of a record of a user’s own collection; those of others are in the control API’s document. */
   schema?: JsonSchema;
 }
 
@@ -121,8 +121,8 @@ export function createSandboxCalls(name: string, onEntry?: (id: string) => void)
     removeRecord: (collection: Collection, id: string) => remove(toPath`/state/${collection}/${id}`),
 
     outbox: () => get<Api.List<Api.Email>>("/outbox"),
-    redeliver: (body: { ids: string[] } | { all_failed: true; webhook?: string }) =>
-      post<Api.List<unknown>>("/deliveries/redeliver", body),
+    redeliverFailed: (webhook: string | undefined) =>
+      post<Api.List<unknown>>("/deliveries/redeliver", { all_failed: true, webhook }),
     delivery: (id: string) => get<Api.DeliveryDetail>(toPath`/deliveries/${id}`),
     trigger: (event: Api.EventName, options: Api.TriggerOptions) =>
       post<Api.Triggered>("/events", { event, ...options }),

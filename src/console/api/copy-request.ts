@@ -26,16 +26,12 @@ export function toRequestCopy(entry: JournalEntry, base: string, key: string | u
     method,
     url: base + path + (request.query === "" ? "" : `?${request.query}`),
     headers,
-    body: request.body === undefined ? undefined : toBodyText(request.body),
+    body: typeof request.body === "string" ? request.body : JSON.stringify(request.body),
   };
 }
 
 function replaceCredential(masked: string, key: string | undefined): string {
   return (/^Bearer /i.test(masked) ? "Bearer " : "") + (key ?? "YOUR_API_KEY");
-}
-
-function toBodyText(body: unknown): string {
-  return typeof body === "string" ? body : JSON.stringify(body);
 }
 
 export function quoteForShell(text: string): string {

@@ -29,7 +29,7 @@ export class ControlError extends Error {
   }
 }
 
-export interface ControlCall {
+interface ControlCall {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   body?: unknown;
   headers?: Readonly<Record<string, string>>;

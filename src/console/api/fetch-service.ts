@@ -16,6 +16,7 @@ export interface ServiceCall {
 export interface ServiceAnswer {
   status: number;
   headers: { name: string; value: string }[];
+  requestId: string | undefined;
   text: string;
   /** Undefined if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes
@@ -45,15 +46,15 @@ export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
     .finally(() => {
       pendingCount -= 1;
     });
-  const id = response.headers.get("x-request-id");
-  if (id !== null) OWN_REQUESTS.add(id);
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  if (requestId !== undefined) OWN_REQUESTS.add(requestId);
   const { status } = response;
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   const text = await (isStream ? readStart(response) : response.text()).catch(() => {
     throw new ControlError(0, `The connection was lost before the response (${status}) was complete.`);
   });
   const headers = [...response.headers].map(([name, value]) => ({ name, value }));
-  return { status, headers, text, json: parseJson(text) };
+  return { status, headers, requestId, text, json: parseJson(text) };
 }
 
 /** Ids of the requests that this page has sent. */

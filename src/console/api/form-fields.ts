@@ -78,7 +78,7 @@ export function parseValue(text: string, { name, kind, isNullable }: FormField, 
   if (text.trim() === "" && (isNullable || kind === "number" || kind === "json")) return null;
   if (kind === "json") return requireJson(text, prefix + name, name);
   if (kind === "yesno") return text === "true";
-  if (kind === "number") return Number.isNaN(Number(text)) ? text : Number(text);
+  if (kind === "number") return parseNumber(text);
   return text;
 }
 

@@ -95,7 +95,7 @@ export interface OpenApi {
 
 type Content<Schema> = Readonly<Record<string, Schema>>;
 
-export interface DocumentedEvent {
+interface DocumentedEvent {
   summary: string;
   requestBody: { content: Content<{ schema: JsonSchema }> };
 }

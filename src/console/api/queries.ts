@@ -1,11 +1,12 @@
-import { QueryClient, useMutation, useQuery } from "@tanstack/react-query";
+import { type InvalidateQueryFilters, QueryClient, useMutation, useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import type { CollectionName, PageOptions } from "../../../types/control-api.ts";
 import { useSandboxName } from "../address.ts";
 import { confirmAction } from "../components/confirmations.tsx";
 import { createSandboxCalls, type SandboxCalls, server } from "./calls.ts";
 import type { ControlError } from "./fetch-control.ts";
-import { undoEntry } from "./undo.ts";
+import { fetchService, type ServiceCall } from "./fetch-service.ts";
+import { undoEntry, undoRequest } from "./undo.ts";
 
 declare module "@tanstack/react-query" {
   interface Register {
@@ -58,6 +59,29 @@ interface ConfirmOptions<T, Input> {
   confirmation?: string | ((result: T, input: Input) => string | undefined);
 }
 
+/** `findUndo` returns a function that undoes the change; undefined if that is impossible. */
+function useConfirmedMutation<T, Input>(
+  mutationFn: (input: Input) => Promise<T>,
+  { confirmation }: ConfirmOptions<T, Input>,
+  findUndo: (result: T, input: Input) => (() => Promise<unknown>) | undefined,
+  refetched: InvalidateQueryFilters,
+) {
+  return useMutation<T, ControlError, Input>({
+    mutationFn,
+    onSuccess: (result, input, _result, { client }) => {
+      const text = typeof confirmation === "function" ? confirmation(result, input) : confirmation;
+      if (!text) return;
+      const undo = findUndo(result, input);
+      const undoAndRefetch = async () => {
+        await undo?.();
+        await client.invalidateQueries(refetched);
+      };
+      confirmAction({ text, undo: undo && undoAndRefetch });
+    },
+    onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries(refetched),
+  });
+}
+
 interface ReversibleOptions<T, Input> extends ConfirmOptions<T, Input> {
   undo?: (result: T, input: Input) => Promise<unknown>;
 }
@@ -65,20 +89,10 @@ interface ReversibleOptions<T, Input> extends ConfirmOptions<T, Input> {
 /** Changes something and refetches all queries. */
 export function useChange<T, Input = void>(
   change: (input: Input) => Promise<T>,
-  { confirmation, undo }: ReversibleOptions<T, Input> = {},
+  options: ReversibleOptions<T, Input> = {},
 ) {
-  return useMutation<T, ControlError, Input>({
-    mutationFn: change,
-    onSuccess: (result, input, _result, { client }) => {
-      const text = typeof confirmation === "function" ? confirmation(result, input) : confirmation;
-      const undoChange = async () => {
-        await undo?.(result, input);
-        await client.invalidateQueries();
-      };
-      if (text) confirmAction({ text, undo: undo && undoChange });
-    },
-    onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries(),
-  });
+  const { undo } = options;
+  return useConfirmedMutation(change, options, (result, input) => undo && (() => undo(result, input)), {});
 }
 
 interface UndoableOptions<T, Input> extends ConfirmOptions<T, Input> {
@@ -89,38 +103,42 @@ interface UndoableOptions<T, Input> extends ConfirmOptions<T, Input> {
 /** Changes the sandbox in the address, refetches all its queries, and offers to undo it. */
 export function useSandboxChange<T, Input = void>(
   change: (calls: SandboxCalls, input: Input) => Promise<T>,
-  { confirmation, undo }: UndoableOptions<T, Input> = {},
+  options: UndoableOptions<T, Input> = {},
 ) {
+  const { undo } = options;
   const name = useSandboxName();
-  const queryKey = toSandboxKey(name);
   const entries = useRef<string[]>([]);
-  return useMutation<T, ControlError, Input>({
-    mutationFn: (input) => {
+  return useConfirmedMutation(
+    (input: Input) => {
       entries.current = [];
-      return change(
-        createSandboxCalls(name, (id) => entries.current.push(id)),
-        input,
-      );
+      const calls = createSandboxCalls(name, (id) => entries.current.push(id));
+      return change(calls, input);
     },
-    onSuccess: (result, input, _result, { client }) => {
-      const text = typeof confirmation === "function" ? confirmation(result, input) : confirmation;
-      if (!text) return;
-      const [entry] = entries.current;
+    options,
+    (result, input) => {
       const calls = createSandboxCalls(name);
-      const undoChange =
-        undo !== undefined ? () => undo(calls, result, input) : entry && (() => undoEntry(calls, entry));
-      confirmAction({
-        text,
-        undo: undoChange
-          ? async () => {
-              await undoChange();
-              await client.invalidateQueries({ queryKey });
-            }
-          : undefined,
-      });
+      const [entry] = entries.current;
+      if (undo !== undefined) return () => undo(calls, result, input);
+      return entry === undefined ? undefined : () => undoEntry(calls, entry);
     },
-    onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries({ queryKey }),
-  });
+    { queryKey: toSandboxKey(name) },
+  );
+}
+
+/** A call of the emulated API from a form. */
+export function useServiceCall(makeCall: () => Omit<ServiceCall, "sandbox">) {
+  const sandbox = useSandboxName();
+  return useSandboxChange(
+    async () => {
+      const call = makeCall();
+      return { ...call, answer: await fetchService({ ...call, sandbox }) };
+    },
+    {
+      confirmation: ({ method, path, answer: { status } }) =>
+        method === "GET" || status >= 400 ? undefined : `${method} ${path} was answered with ${status}.`,
+      undo: (calls, { answer }) => undoRequest(calls, answer.requestId),
+    },
+  );
 }
 
 const SANDBOXES_POLL_MS = 5000;

@@ -1,5 +1,4 @@
 import type { SandboxCalls } from "./calls.ts";
-import type { ServiceAnswer } from "./fetch-service.ts";
 
 /** The maximum number of entries that are checked for later changes. */
 const MAX_ENTRIES = 500;
@@ -44,8 +43,4 @@ export async function undoRequest(calls: SandboxCalls, request: string | undefin
         : `Not undone: the request changed nothing, or is older than the newest ${MAX_ENTRIES} changes.`,
     );
   await undoEntry(calls, entry.id);
-}
-
-export function readRequestId({ headers }: ServiceAnswer): string | undefined {
-  return headers.find(({ name }) => name === "x-request-id")?.value;
 }

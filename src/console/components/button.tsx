@@ -1,4 +1,6 @@
-import { Button } from "react-aria-components";
+import { type ReactNode, useState } from "react";
+import { Dialog as AriaDialog, Button, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { Problem } from "./status.tsx";
 
 /** A mutation without input. */
 export interface Mutation<T> {
@@ -30,5 +32,87 @@ export function ActionButton(props: {
     >
       {label}
     </Button>
+  );
+}
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  /** Closes on Escape or a click outside; false if an answer is required. */
+  isDismissable?: boolean;
+  children: ReactNode;
+}
+
+export function Dialog({ title, onClose, isDismissable = true, children }: DialogProps) {
+  return (
+    <ModalOverlay
+      className="overlay"
+      isOpen
+      isDismissable={isDismissable}
+      isKeyboardDismissDisabled={!isDismissable}
+      onOpenChange={(open) => !open && onClose()}
+    >
+      <Modal className="modal">
+        <AriaDialog className="dialog stack">
+          <Heading slot="title">{title}</Heading>
+          {children}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+interface DialogButtonProps {
+  label: string;
+  look?: "danger" | "subtle" | "";
+  /** Accessible name of the button, if other buttons say the same. */
+  name?: string | undefined;
+}
+
+/** `isOffered: false` hides the button; a dialog that is open stays. */
+export function DialogButton(
+  props: DialogButtonProps & { isOffered?: boolean; children: (close: () => void) => ReactNode },
+) {
+  const { children, isOffered = true, ...button } = props;
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      {isOffered && <ActionButton {...button} onPress={() => setOpen(true)} />}
+      {isOpen && children(() => setOpen(false))}
+    </>
+  );
+}
+
+/** A button that asks before an irreversible change, and shows its error. */
+export function ConfirmButton(props: {
+  /** A question, such as "Delete usr_dan?". */
+  title: string;
+  /** Label of both buttons. */
+  verb: string;
+  change: Mutation<unknown>;
+  look?: DialogButtonProps["look"];
+  name?: string;
+  /** The consequences. */
+  children: ReactNode;
+}) {
+  const { title, verb, change, look = "danger", name, children } = props;
+  return (
+    <DialogButton label={`${verb} …`} look={look} name={name}>
+      {(close) => (
+        <Dialog title={title} onClose={close}>
+          <p>{children}</p>
+          <Problem error={change.error} />
+          <div className="actions">
+            <ActionButton
+              label={verb}
+              look="danger"
+              isPending={change.isPending}
+              onPress={() => change.mutate(undefined, { onSuccess: close })}
+            />
+            <ActionButton label="Cancel" onPress={close} />
+          </div>
+        </Dialog>
+      )}
+    </DialogButton>
   );
 }

@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { createStore } from "../api/store.ts";
 import { ActionButton } from "./button.tsx";
-import { Mark, type Outcome } from "./mark.tsx";
+import { Mark, type Outcome } from "./status.tsx";
 
-export interface Confirmation {
+interface Confirmation {
   text: ReactNode;
   outcome?: Outcome;
   undo?: (() => Promise<unknown>) | undefined;

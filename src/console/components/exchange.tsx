@@ -1,5 +1,8 @@
+import type { ReactNode } from "react";
 import type { JournalEntry } from "../../../types/control-api.ts";
+import type { ServiceAnswer } from "../api/fetch-service.ts";
 import { Section } from "./layout.tsx";
+import { Badge, toStatusOutcome } from "./status.tsx";
 import { CopyButton, pluralize } from "./text.tsx";
 
 /** Request and response as sent, with secrets masked. */
@@ -64,5 +67,19 @@ export function BodyText({ text }: { text: string }) {
     <pre className="wire body" tabIndex={0}>
       {text}
     </pre>
+  );
+}
+
+/** The answer to a call of the emulated API; `children` are shown beside its status. */
+export function Answer({ answer, children }: { answer: ServiceAnswer; children?: ReactNode }) {
+  const { status, headers, text, json } = answer;
+  return (
+    <div role="status">
+      <p className="flow">
+        <Badge outcome={toStatusOutcome(status)}>{status}</Badge>
+        {children}
+      </p>
+      <Message title="Response" line={String(status)} headers={headers} body={json ?? (text || undefined)} />
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 /** One condition of a filter: a word, or `field:value`. */
-export interface Term {
+interface Term {
   /** Undefined: the word may be anywhere. */
   field: string | undefined;
   value: string;
@@ -21,25 +21,15 @@ export function parseFilter(typed: string): Term[] {
   }));
 }
 
-/** Whether a text fits the value of a term. */
-function matchesValue(text: unknown, value: string): boolean {
-  const bound = /^([<>])(\d+(?:\.\d+)?)$/.exec(value);
-  if (bound) return bound[1] === ">" ? Number(text) > Number(bound[2]) : Number(text) < Number(bound[2]);
-  const lower = toText(text);
-  if (!value.includes("*")) return lower.includes(value);
-  return toPattern(value).test(lower);
-}
-
-const PATTERNS = new Map<string, RegExp>();
-
-function toPattern(value: string): RegExp {
-  let pattern = PATTERNS.get(value);
-  if (pattern === undefined) {
-    const parts = value.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-    pattern = new RegExp(`^${parts.join(".*")}$`, "s");
-    PATTERNS.set(value, pattern);
-  }
-  return pattern;
+/** A test whether a field's value fits the value of a term. */
+function createValueTest(value: string): (fieldValue: unknown) => boolean {
+  const [, sign, bound] = /^([<>])(\d+(?:\.\d+)?)$/.exec(value) ?? [];
+  if (sign === ">") return (fieldValue) => Number(fieldValue) > Number(bound);
+  if (sign === "<") return (fieldValue) => Number(fieldValue) < Number(bound);
+  if (!value.includes("*")) return (fieldValue) => toText(fieldValue).includes(value);
+  const parts = value.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const pattern = new RegExp(`^${parts.join(".*")}$`, "s");
+  return (fieldValue) => pattern.test(toText(fieldValue));
 }
 
 export function toText(value: unknown): string {
@@ -53,14 +43,15 @@ export function createMatcher<Row>(
   read: (row: Row, field: string) => unknown,
   readWhole: (row: Row) => string,
 ): (row: Row) => boolean {
+  const tests = terms.map((term) => ({ ...term, matchesValue: createValueTest(term.value) }));
   return (row) =>
-    terms.every(({ field, value, isExcluded }) => {
+    tests.every(({ field, value, isExcluded, matchesValue }) => {
       const fieldValue = field === undefined ? undefined : read(row, field);
       // Also an unknown field, such as the `http` of a URL.
       const isFound =
         fieldValue === undefined
           ? readWhole(row).includes(field === undefined ? value : `${field}:${value}`)
-          : [fieldValue].flat().some((one) => matchesValue(one, value));
+          : [fieldValue].flat().some(matchesValue);
       return isFound !== isExcluded;
     });
 }

@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useState } from "react";
 import {
   Form as AriaForm,
   Button,
@@ -17,7 +17,7 @@ import {
 import type { Actor } from "../api/actors.ts";
 import { ControlError } from "../api/fetch-control.ts";
 import { ActionButton, type Mutation } from "./button.tsx";
-import { Problem } from "./notice.tsx";
+import { Problem } from "./status.tsx";
 import { TextWithCode } from "./text.tsx";
 
 interface FormProps<T> {
@@ -92,16 +92,23 @@ export function Form<T>(props: FormProps<T>) {
   );
 }
 
-/** Texts of a form by name. `field(name)` returns the properties of the field that edits one. */
+/**
+ * Texts of a form by name. `field(name)` returns the properties of the field that edits one; `onType` sets one, and
+ * keeps its identity.
+ */
 export function useInputs<Name extends string>(initial: Readonly<Record<Name, string>>) {
   const [inputs, setInputs] = useState(initial);
   const change = (some: Partial<Record<Name, string>>) => setInputs((before) => ({ ...before, ...some }));
+  const onType = useCallback(
+    ({ name }: { name: Name }, text: string) => setInputs((before) => ({ ...before, [name]: text })),
+    [],
+  );
   const field = (name: Name) => ({
     name,
     value: inputs[name],
-    onChange: (text: string) => change({ [name]: text } as Partial<Record<Name, string>>),
+    onChange: (text: string) => onType({ name }, text),
   });
-  return { inputs, field, change };
+  return { inputs, field, change, onType };
 }
 
 interface FieldProps {

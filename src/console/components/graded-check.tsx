@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import { Badge } from "./mark.tsx";
+import type { CheckResult } from "../../tools/checks/frame.ts";
+import { Badge } from "./status.tsx";
 
 const OUTCOMES = {
   error: "failed",
@@ -8,11 +9,8 @@ const OUTCOMES = {
   passed: "ok",
 } as const;
 
-interface CheckGrade {
-  id: string;
-  title: string;
+interface CheckGrade extends CheckResult<keyof typeof OUTCOMES> {
   severity: string;
-  outcome: keyof typeof OUTCOMES;
   advice: string;
   note?: string | null;
 }

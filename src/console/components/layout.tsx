@@ -1,9 +1,17 @@
-import { type ComponentType, Fragment, type PointerEvent, type ReactNode, useEffect, useRef } from "react";
+import {
+  type ComponentType,
+  Fragment,
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { Link } from "wouter";
 import { type Parameters, toAddress, useParameters, useSandboxName } from "../address.ts";
 import { createStore } from "../api/store.ts";
 import { ActionButton } from "./button.tsx";
-import { LoadError, NotFound } from "./notice.tsx";
+import { LoadError, NotFound } from "./status.tsx";
 import { VirtualTable, type VirtualTableProps } from "./virtual-table.tsx";
 
 const LIST = "[role=grid], [role=treegrid]";
@@ -209,4 +217,17 @@ export function ListView<Row>(props: ListViewProps<Row>) {
       {otherPane || (row && <Fragment key={selected}>{pane?.(row)}</Fragment>)}
     </div>
   );
+}
+
+/** The width of the element with this `ref`, in pixels; 0 at first. */
+export function useWidth<E extends Element>() {
+  const [element, ref] = useState<E | null>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (element === null) return;
+    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [element]);
+  return { ref, width };
 }

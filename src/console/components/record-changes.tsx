@@ -48,37 +48,49 @@ export function getChangeKind({ before, after }: ChangedRecord): Kind {
 }
 
 function RecordChange({ change, words }: { change: ChangedRecord; words: ChangeWords }) {
-  const { id, before, after } = change;
   const kind = getChangeKind(change);
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const fields = names.filter((name) => toText(before?.[name]) !== toText(after?.[name]));
   return (
     <details className={`change change-${kind}`} open={kind === "changed"}>
       <summary>
         <span className="change-sign" aria-hidden="true">
           {SIGNS[kind]}
         </span>
-        <code>{id}</code> <span className="quiet">{words[kind]}</span>
+        <code>{change.id}</code> <span className="quiet">{words[kind]}</span>
       </summary>
-      <table className={before && after ? "fields two-sides" : "fields"}>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            {before && <th scope="col">{words.before}</th>}
-            {after && <th scope="col">{words.after}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {fields.map((name) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              {before && <Side className="was" name={words.before} value={before[name]} />}
-              {after && <Side className="is" name={words.after} value={after[name]} />}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <FieldTable {...change} head="Field" words={words} />
     </details>
+  );
+}
+
+type Sides = Pick<ChangedRecord, "before" | "after">;
+
+export function listDifferingFields({ before, after }: Sides): string[] {
+  const names = new Set(Object.keys({ ...before, ...after }));
+  return [...names].filter((name) => toText(before?.[name]) !== toText(after?.[name]));
+}
+
+/** The fields in which two objects differ, or those of the only one. */
+export function FieldTable(props: Sides & { head: string; words: Pick<ChangeWords, "before" | "after"> }) {
+  const { before, after, head, words } = props;
+  return (
+    <table className={before && after ? "fields two-sides" : "fields"}>
+      <thead>
+        <tr>
+          <th scope="col">{head}</th>
+          {before && <th scope="col">{words.before}</th>}
+          {after && <th scope="col">{words.after}</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {listDifferingFields(props).map((name) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            {before && <Side className="was" name={words.before} value={before[name]} />}
+            {after && <Side className="is" name={words.after} value={after[name]} />}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

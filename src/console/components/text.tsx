@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Fragment, useEffect, useState } from "react";
 import { Button } from "react-aria-components";
+import { toSingular } from "../../engine/contract/text.ts";
 
 /** "3,000". */
 export function formatCount(count: number): string {
@@ -14,11 +15,7 @@ export function pluralize(count: number, one: string, many = `${one}s`): string 
 
 /** Name of one record of a collection: "delivery" of `deliveries`, "store file" of `store_files`. */
 export function toSingularName(collection: string): string {
-  return collection.replaceAll("_", " ").replace(/ies$/, "y").replace(/s$/, "");
-}
-
-export function capitalize(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return toSingular(collection).replaceAll("_", " ");
 }
 
 /** Whether a text contains every typed word, in upper or lower case. */

@@ -9,15 +9,17 @@ import {
   useState,
 } from "react";
 
-export interface VirtualRowsProps<Row> {
+const ROW_HEIGHT = 34;
+
+interface VirtualRowsProps<Row> {
   label: string;
   /** `treegrid` if rows have levels. */
   role: "grid" | "treegrid";
   rows: readonly Row[];
   /** Stable and unique. */
   getKey: (row: Row) => string;
-  /** Renders the cells, each with its own role. */
-  renderRow: (row: Row, at: { selected: boolean }) => ReactNode;
+  /** Returns the cells, each with its own role. */
+  renderRow: (row: Row) => ReactNode;
   getLevel?: (row: Row) => number;
   getClassName?: (row: Row) => string;
   /** Whether the rows below a row are shown; undefined if it has none. */
@@ -27,7 +29,6 @@ export interface VirtualRowsProps<Row> {
   selected: string | undefined;
   /** Called on Enter, Space or a click; arrow keys only move. */
   onSelect: (row: Row) => void;
-  rowHeight: number;
   head?: ReactNode;
   columns: number;
   /** Shown instead of rows if there are none. */
@@ -39,23 +40,24 @@ export interface VirtualRowsProps<Row> {
  * row, Enter opens it.
  */
 export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
-  const { rows, getKey, selected, rowHeight, head, empty } = props;
+  const { rows, getKey, selected, head, empty } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string>();
   const id = useId();
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: () => ROW_HEIGHT,
     overscan: 12,
-    scrollPaddingStart: head ? rowHeight : 0,
+    scrollPaddingStart: head ? ROW_HEIGHT : 0,
   });
   const activeIndex = active === undefined ? -1 : rows.findIndex((row) => getKey(row) === active);
-  useStableScroll(scroller, rows, { getKey, rowHeight });
+  useStableScroll(scroller, rows, getKey);
   useScrollToSelected(rows, getKey, selected, (at) => {
     const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {};
-    const top = at * rowHeight;
-    const isVisible = top + rowHeight > scrollTop && top < scrollTop + clientHeight - (head ? rowHeight : 0);
+    const top = at * ROW_HEIGHT;
+    const isVisible =
+      top + ROW_HEIGHT > scrollTop && top < scrollTop + clientHeight - (head ? ROW_HEIGHT : 0);
     // Centered, the row stays visible if content that loads later shrinks the list.
     virtual.scrollToIndex(at, { align: isVisible ? "auto" : "center" });
   });
@@ -67,10 +69,10 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     virtual.scrollToIndex(next);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2);
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2);
     const moves: Record<string, number> = {
       ArrowDown: activeIndex + 1,
-      ArrowUp: Math.max(0, activeIndex - 1),
+      ArrowUp: activeIndex - 1,
       PageDown: activeIndex + page,
       PageUp: activeIndex - page,
       Home: 0,
@@ -79,16 +81,15 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     if (event.key in moves && !event.altKey && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       moveTo(moves[event.key]!);
-    } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-      const row = rows[activeIndex];
-      if (row !== undefined && props.isExpanded?.(row) === (event.key === "ArrowLeft")) props.onToggle?.(row);
-    } else if (
-      (event.key === "Enter" || event.key === " ") &&
-      rows[activeIndex] !== undefined &&
-      event.target === event.currentTarget
-    ) {
+      return;
+    }
+    const row = rows[activeIndex];
+    if (row === undefined) return;
+    if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      if (props.isExpanded?.(row) === (event.key === "ArrowLeft")) props.onToggle?.(row);
+    } else if ((event.key === "Enter" || event.key === " ") && event.target === event.currentTarget) {
       event.preventDefault();
-      props.onSelect(rows[activeIndex]);
+      props.onSelect(row);
     }
   };
   return (
@@ -122,7 +123,6 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
             const row = rows[index]!;
             // Not the virtualizer's key: it would measure all rows again whenever their order changes.
             const key = getKey(row);
-            const isSelected = key === selected;
             return (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles keys
               <div
@@ -133,8 +133,8 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
                 aria-rowindex={index + (head ? 2 : 1)}
                 aria-level={props.getLevel ? props.getLevel(row) + 1 : undefined}
                 aria-expanded={props.isExpanded?.(row)}
-                aria-selected={isSelected}
-                style={{ height: rowHeight, transform: `translateY(${start}px)` }}
+                aria-selected={key === selected}
+                style={{ height: ROW_HEIGHT, transform: `translateY(${start}px)` }}
                 onClick={(event) => {
                   // A link of the row opens in a new tab or window; a drag selects text.
                   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -150,7 +150,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
                     {props.isExpanded(row) ? "▾" : "▸"}
                   </span>
                 )}
-                {props.renderRow(row, { selected: isSelected })}
+                {props.renderRow(row)}
               </div>
             );
           })}
@@ -167,7 +167,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
 function useStableScroll<Row>(
   scroller: React.RefObject<HTMLDivElement | null>,
   rows: readonly Row[],
-  { getKey, rowHeight }: { getKey: (row: Row) => string; rowHeight: number },
+  getKey: (row: Row) => string,
 ): void {
   const lastRender = useRef<{ rows: readonly Row[]; pointer: number | undefined }>({
     rows,
@@ -191,15 +191,15 @@ function useStableScroll<Row>(
     const { pointer } = lastRender.current;
     lastRender.current.rows = rows;
     if (element === null || before === rows || before.length === 0) return;
-    if (pointer === undefined && element.scrollTop < rowHeight) return;
+    if (pointer === undefined && element.scrollTop < ROW_HEIGHT) return;
     const inner = element.querySelector(".rows-inner");
     const top =
       pointer === undefined || !inner ? element.scrollTop : pointer - inner.getBoundingClientRect().top;
-    const oldIndex = Math.floor(top / rowHeight);
+    const oldIndex = Math.floor(top / ROW_HEIGHT);
     const row = before[oldIndex];
     const newIndex = row === undefined ? -1 : rows.findIndex((one) => getKey(one) === getKey(row));
-    if (newIndex >= 0 && newIndex !== oldIndex) element.scrollTop += (newIndex - oldIndex) * rowHeight;
-  }, [rows, getKey, rowHeight, scroller]);
+    if (newIndex >= 0 && newIndex !== oldIndex) element.scrollTop += (newIndex - oldIndex) * ROW_HEIGHT;
+  }, [rows, getKey, scroller]);
 }
 
 /** Scrolls to the selected row once, when it appears. */

@@ -1,7 +1,6 @@
 import { type PointerEvent, type ReactNode, useMemo, useState } from "react";
 import { createStore } from "../api/store.ts";
-import { Loading } from "./notice.tsx";
-import { type Sort, type SortKey, sortRows, toggleSort } from "./sorting.ts";
+import { Loading } from "./status.tsx";
 import { VirtualRows } from "./virtual-rows.tsx";
 
 interface ColumnLook<Row> {
@@ -25,8 +24,8 @@ export interface VirtualTableProps<Row> {
   /** Undefined while loading. */
   rows: readonly Row[] | undefined;
   getKey: (row: Row) => string;
-  selected?: string | undefined;
-  onSelect?: (row: Row) => void;
+  selected: string | undefined;
+  onSelect: (row: Row) => void;
   empty?: ReactNode;
 }
 
@@ -53,7 +52,6 @@ function setWidth(column: string, width: number | undefined): void {
   columnWidths.set(next);
 }
 
-const ROW_HEIGHT = 34;
 const NONE: readonly never[] = [];
 
 /** A table of any length, sorted by its headers, with the columns that fit. */
@@ -74,9 +72,6 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
         role="grid"
         rows={sortedRows}
         empty={rows === NONE ? <Loading /> : props.empty}
-        selected={props.selected}
-        onSelect={(row) => props.onSelect?.(row)}
-        rowHeight={ROW_HEIGHT}
         columns={columns.length}
         head={
           <div role="row" className="row row-head" aria-rowindex={1}>
@@ -169,4 +164,40 @@ function toGridStyle<Row>(
     "--columns-medium": toTemplate(({ minWidth }) => minWidth !== "wide"),
     "--columns-wide": toTemplate(() => true),
   } as React.CSSProperties;
+}
+
+export type SortKey = string | number;
+
+interface Sort {
+  id: string;
+  isDescending: boolean;
+}
+
+/** Numbers inside texts are compared as numbers: 9 before 10. */
+const collator = new Intl.Collator("en", { numeric: true });
+
+/** Rows in the order of their keys; rows of equal keys keep their order. */
+export function sortRows<Row>(
+  rows: readonly Row[],
+  getKey: (row: Row) => SortKey,
+  isDescending: boolean,
+): readonly Row[] {
+  const direction = isDescending ? -1 : 1;
+  return rows
+    .map((row) => ({ row, key: getKey(row) }))
+    .sort((a, b) => direction * compareKeys(a.key, b.key))
+    .map(({ row }) => row);
+}
+
+/** Texts come before numbers; a missing value is an empty text. */
+function compareKeys(a: SortKey, b: SortKey): number {
+  if (typeof a === "string") return typeof b === "string" ? collator.compare(a, b) : -1;
+  return typeof b === "string" ? 1 : a - b;
+}
+
+/** The sort after a click on a header: numbers start descending; the third click removes the sort. */
+export function toggleSort(sort: Sort | undefined, id: string, first: SortKey | undefined): Sort | undefined {
+  const startsDescending = typeof first === "number";
+  if (sort?.id !== id) return { id, isDescending: startsDescending };
+  return sort.isDescending === startsDescending ? { id, isDescending: !startsDescending } : undefined;
 }

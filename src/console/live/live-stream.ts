@@ -49,12 +49,16 @@ export class LiveStream {
     this.path = path;
     this.onUpdate = onUpdate;
     const { signal } = this.closeAbort;
-    const follow = () => (document.hidden ? this.hide() : this.open());
-    document.addEventListener("visibilitychange", follow, { signal });
+    const openIfVisible = () => {
+      if (!document.hidden) return this.open();
+      this.stop();
+      this.setConnection("hidden");
+    };
+    document.addEventListener("visibilitychange", openIfVisible, { signal });
     // Try a new token immediately.
     const stop = tokenRequest.subscribe(() => this.state.get().connection === "locked" && this.retry());
     signal.addEventListener("abort", stop);
-    follow();
+    openIfVisible();
   }
 
   /** Reconnects without waiting. */
@@ -78,11 +82,6 @@ export class LiveStream {
   private stop(): void {
     this.followAbort?.abort();
     this.followAbort = undefined;
-  }
-
-  private hide(): void {
-    this.stop();
-    this.setConnection("hidden");
   }
 
   private async follow(signal: AbortSignal): Promise<void> {

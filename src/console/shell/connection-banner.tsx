@@ -1,7 +1,7 @@
 import { useSandboxName } from "../address.ts";
 import { ActionButton } from "../components/button.tsx";
 import { ViewLink } from "../components/layout.tsx";
-import { Notice } from "../components/notice.tsx";
+import { Notice } from "../components/status.tsx";
 import { useWallClock } from "../components/time.tsx";
 import { useLive, useLiveStream } from "../live/use-live.tsx";
 import { HOME } from "../views/index.ts";

@@ -1,13 +1,12 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { Held, ReleaseOptions } from "../../../types/control-api.ts";
-import { parseJson } from "../api/form-fields.ts";
+import { requireJson } from "../api/form-fields.ts";
 import { useSandboxChange } from "../api/queries.ts";
-import { ActionButton } from "../components/button.tsx";
-import { Dialog, DialogButton } from "../components/dialog.tsx";
+import { ActionButton, Dialog, DialogButton } from "../components/button.tsx";
 import { Field, Form } from "../components/form.tsx";
-import { Mark } from "../components/mark.tsx";
-import { Problem } from "../components/notice.tsx";
+import { Mark, Problem } from "../components/status.tsx";
 import { formatRuleName, PathText } from "../components/text.tsx";
+import { useWallClock } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";
 
 /** Requests and deliveries that rules hold (interfaces 20), above the status line of every view. */
@@ -23,16 +22,24 @@ export function HeldRequests() {
   );
 }
 
+/** `readOptions` may throw an error of the input, which the form then shows. */
 function useRelease(held: Held) {
-  return useSandboxChange((calls, options: ReleaseOptions) => calls.release(held.id, options), {
-    confirmation: (_, { answer, wire }) => {
-      const heldName = formatHeldName(held);
-      if (wire !== undefined) return `Dropped ${heldName}.`;
-      return answer === undefined
-        ? `Continued ${heldName}.`
-        : `Answered ${heldName} with ${answer.status ?? 200}.`;
+  return useSandboxChange(
+    async (calls, readOptions: () => ReleaseOptions) => {
+      const options = readOptions();
+      await calls.release(held.id, options);
+      return options;
     },
-  });
+    {
+      confirmation: ({ answer, wire }) => {
+        const heldName = formatHeldName(held);
+        if (wire !== undefined) return `Dropped ${heldName}.`;
+        return answer === undefined
+          ? `Continued ${heldName}.`
+          : `Answered ${heldName} with ${answer.status ?? 200}.`;
+      },
+    },
+  );
 }
 
 function formatHeldName({ event, method, path }: Held): string {
@@ -52,7 +59,7 @@ function HeldLine({ held }: { held: Held }) {
         label={label}
         name={`${label}: ${heldName}`}
         isPending={release.isPending}
-        onPress={() => release.mutate(options)}
+        onPress={() => release.mutate(() => options)}
       />
     </span>
   );
@@ -91,27 +98,18 @@ function describeProgress({ event, phase }: Held): string {
 
 /** On the wall clock, as the timeout is. */
 function SecondsLeft({ until }: { until: string }) {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useWallClock();
   return <>{Math.max(0, Math.ceil((Date.parse(until) - now) / 1000))} s</>;
 }
 
 function AnswerDialog({ held, heldName, onClose }: { held: Held; heldName: string; onClose: () => void }) {
   const release = useRelease(held);
   const [text, setText] = useState(() => JSON.stringify(getFirstAnswer(held), null, 2));
-  const [parseError, setParseError] = useState<Error>();
-  const sendAnswer = () => {
-    const answer = parseJson(text) as ReleaseOptions["answer"];
-    setParseError(answer === undefined ? new Error("The answer is not valid JSON.") : undefined);
-    if (answer !== undefined) release.mutate({ answer }, { onSuccess: onClose });
-  };
-  const change = { ...release, error: parseError ?? release.error, mutate: sendAnswer };
+  const readOptions = () => ({ answer: requireJson(text, "answer", "The answer") }) as ReleaseOptions;
+  const mutate = () => release.mutate(readOptions, { onSuccess: onClose });
   return (
     <Dialog title={`Answer ${heldName}`} onClose={onClose}>
-      <Form submit="Answer" change={change} onCancel={onClose}>
+      <Form submit="Answer" change={{ ...release, mutate }} onCancel={onClose}>
         <Field
           label="Answer"
           name="answer"

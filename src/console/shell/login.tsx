@@ -3,7 +3,7 @@ import { useState } from "react";
 import { server } from "../api/calls.ts";
 import { fetchControl } from "../api/fetch-control.ts";
 import { saveToken, tokenRequest } from "../api/store.ts";
-import { Dialog } from "../components/dialog.tsx";
+import { Dialog } from "../components/button.tsx";
 import { Field, Form } from "../components/form.tsx";
 
 /** Asks for the control token of a shared server, above the current page. */
@@ -19,8 +19,9 @@ export function Login() {
     },
     onSuccess: (_data, _input, _result, { client }) => void client.invalidateQueries(),
   });
+  if (reason === null) return null;
   return (
-    <Dialog title="Log in to this server" isOpen={reason !== null} onClose={() => {}} isDismissable={false}>
+    <Dialog title="Log in to this server" onClose={() => {}} isDismissable={false}>
       <Form submit="Log in" change={login}>
         {login.error === null && <p className="quiet">{reason}</p>}
         <Field

@@ -5,6 +5,7 @@ import {
   Collection,
   Header,
   Input,
+  type Key,
   Menu,
   MenuItem,
   MenuSection,
@@ -12,8 +13,8 @@ import {
 } from "react-aria-components";
 import { useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../address.ts";
+import { Dialog } from "../components/button.tsx";
 import { confirmAction } from "../components/confirmations.tsx";
-import { Dialog } from "../components/dialog.tsx";
 import { containsWords } from "../components/text.tsx";
 import type { TimelineData } from "../live/timeline-data.ts";
 import { useLiveStream } from "../live/use-live.tsx";
@@ -38,12 +39,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     .filter(({ group, title, detail = "" }) => containsWords(`${group} ${title} ${detail}`, typed))
     .slice(0, MAX_SHOWN);
   const groups = [...new Set(commands.map(({ group }) => group))];
-  const runById = (id: unknown) => {
+  const run = async (id: Key) => {
     const command = commands.find((one) => one.id === id);
     onClose();
-    void run(command);
-  };
-  const run = async (command: Command | undefined) => {
     try {
       if (command?.to !== undefined) navigate(command.to);
       await command?.run?.();
@@ -67,7 +65,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         <Menu
           className="choices palette"
           aria-label="Results"
-          onAction={runById}
+          onAction={run}
           renderEmptyState={() => <p className="quiet">No matches.</p>}
         >
           {groups.map((group) => (

@@ -6,7 +6,7 @@ import { useSandbox, useSandboxes } from "../api/queries.ts";
 import { Confirmations } from "../components/confirmations.tsx";
 import { ChoicePopover } from "../components/form.tsx";
 import { ViewLink } from "../components/layout.tsx";
-import { Mark } from "../components/mark.tsx";
+import { Mark } from "../components/status.tsx";
 import { formatAbsolute, formatClock, useSandboxNow } from "../components/time.tsx";
 import { useLive, useLiveStream } from "../live/use-live.tsx";
 import { HOME, prepareView, VIEWS, type View } from "../views/index.ts";

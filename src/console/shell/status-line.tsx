@@ -5,7 +5,7 @@ import { server } from "../api/calls.ts";
 import { usePollingWhileRunning, useSandbox, useSandboxQuery } from "../api/queries.ts";
 import { ActionButton } from "../components/button.tsx";
 import { ViewLink } from "../components/layout.tsx";
-import { Badge } from "../components/mark.tsx";
+import { Badge } from "../components/status.tsx";
 import { pluralize } from "../components/text.tsx";
 import { formatClock, formatRelative, useSandboxNow } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";

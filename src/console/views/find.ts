@@ -60,32 +60,24 @@ const findOperations: FindCommands = async (_typed, sandbox) => {
 const findEntries: FindCommands = async (typed, sandbox, timeline) => {
   const text = typed.trim();
   if (text.length < MIN_TYPED) return [];
-  const nodes = buildNodes(timeline);
   const matches = createFilter({ text, outcomes: new Set(), from: undefined, to: undefined });
-  const matchingNodes: Node[] = [];
-  for (let at = nodes.length - 1; at >= 0 && matchingNodes.length < MAX_RESULTS; at -= 1)
-    if (matches(nodes[at]!)) matchingNodes.push(nodes[at]!);
-  return matchingNodes.map((node) => ({
-    id: `entry ${node.seq}`,
-    group: "Timeline",
-    title: describeNode(node),
-    detail: describeEntry(node),
-    to: toAddress(sandbox, "timeline", { entry: String(node.seq) }),
-  }));
+  return buildNodes(timeline)
+    .filter(matches)
+    .slice(-MAX_RESULTS)
+    .reverse()
+    .map((node) => ({
+      id: `entry ${node.seq}`,
+      group: "Timeline",
+      title: describeNode(node),
+      detail: describeEntry(node),
+      to: toAddress(sandbox, "timeline", { entry: String(node.seq) }),
+    }));
 };
 
 function describeEntry({ request, entry }: Node): string {
-  const { status, code, operation, principal } = request ?? {};
-  return [
-    status === 0 ? "no response" : status,
-    code,
-    operation,
-    principal,
-    entry?.subject,
-    request?.id ?? entry?.id,
-  ]
-    .filter(Boolean)
-    .join(" ");
+  const { status, code, operation, principal, id = entry?.id } = request ?? {};
+  const answer = status === 0 ? "no response" : status;
+  return [answer, code, operation, principal, entry?.subject, id].filter(Boolean).join(" ");
 }
 
 const findSandboxes: FindCommands = async (_typed, sandbox) => {
@@ -112,8 +104,8 @@ const findActions: FindCommands = async (_typed, sandbox) => {
     detail,
     ...more,
   });
-  const createLink = (title: string, detail: string, view: string, parameters: Parameters) =>
-    createAction(title, detail, { to: toAddress(sandbox, view, parameters) });
+  const createLink = (title: string, view: string, parameters: Parameters) =>
+    createAction(title, view, { to: toAddress(sandbox, view, parameters) });
   const createAdvance = (title: string, by: AdvanceTo) =>
     createAction(title, "clock", {
       run: async () => {
@@ -126,14 +118,14 @@ const findActions: FindCommands = async (_typed, sandbox) => {
       },
     });
   return [
-    createLink("Create key", "keys", "keys", { make: "key" }),
-    createLink("New rule", "faults", "faults", { compose: "*" }),
-    createLink("Explain a call", "faults", "faults", { explain: "models.list" }),
-    createLink("Create sandbox", "sandboxes", "sandboxes", { make: "sandbox" }),
-    createLink("Reset or fork this sandbox", "sandboxes", "sandboxes", { sandbox }),
-    createLink("Register webhook", "webhooks", "webhooks", { show: "webhooks", register: "new" }),
-    createLink("Trigger event", "webhooks", "webhooks", { show: "trigger" }),
-    createLink("Take snapshot", "world", "world", { show: "snapshots" }),
+    createLink("Create key", "keys", { make: "key" }),
+    createLink("New rule", "faults", { compose: "*" }),
+    createLink("Explain a call", "faults", { explain: "models.list" }),
+    createLink("Create sandbox", "sandboxes", { make: "sandbox" }),
+    createLink("Reset or fork this sandbox", "sandboxes", { sandbox }),
+    createLink("Register webhook", "webhooks", { show: "webhooks", register: "new" }),
+    createLink("Trigger event", "webhooks", { show: "trigger" }),
+    createLink("Take snapshot", "world", { show: "snapshots" }),
     createAdvance("Advance to the next timer", { next: true }),
     createAdvance("Advance by 5 min", { by: "5m" }),
     createAdvance("Advance by 1 day", { by: "1d" }),

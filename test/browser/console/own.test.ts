@@ -17,6 +17,40 @@ const open = (view: string) => openAt(`/s/default/${view}`);
 const addProject = async () =>
   (await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" })).body as { id: string };
 
+/** A collection whose id is not its first field that ends in `_id`. */
+const BOXES = {
+  openapi: "3.1.0",
+  info: { title: "Boxes", version: "1" },
+  "x-understudy": {
+    collections: { boxes: { schema: "#/components/schemas/Box", id: "slug" } },
+    operations: { listBoxes: { list: "boxes" } },
+  },
+  paths: {
+    "/v2/boxes": {
+      get: {
+        operationId: "listBoxes",
+        responses: {
+          "200": {
+            description: "All boxes",
+            content: {
+              "application/json": { schema: { type: "array", items: { $ref: "#/components/schemas/Box" } } },
+            },
+          },
+        },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Box: {
+        type: "object",
+        required: ["owner_id", "slug"],
+        properties: { owner_id: { type: "string" }, slug: { type: "string" } },
+      },
+    },
+  },
+};
+
 describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => {
   it.each([
     ["of a declaration", "notes", { text: "By hand" }, "Edited"],
@@ -93,5 +127,20 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     await see(page.getByText(/createIssue/).first()).toBeVisible();
     const { id } = await addProject();
     expect((await api.call("dan", "POST", `/v2/projects/${id}/issues`, { title: "x" })).status).toBe(404);
+  });
+
+  it("compares and adds records of a collection whose id and plural are unusual [interfaces 18]", async () => {
+    await control("PUT", "/operations", { openapi: JSON.stringify(BOXES) });
+    const { page, complaints } = await open("world?collection=boxes&record=%2B");
+    await see(page.getByRole("heading", { name: "New box", exact: true })).toBeVisible();
+    await control("POST", "/snapshots", { name: "before-boxes" });
+    await control("POST", "/state/boxes", { owner_id: "usr_dan", slug: "red" });
+    await control("POST", "/state/boxes", { owner_id: "usr_dan", slug: "blue" });
+    await page.goto(`${api.url}/_console/s/default/world?show=compare&from=before-boxes&of=default&to=now`);
+    await see(page.getByRole("region", { name: "boxes" }).locator("summary code")).toHaveText([
+      "blue",
+      "red",
+    ]);
+    expect(complaints).toEqual([]);
   });
 });

@@ -5,7 +5,8 @@ import { listOperations, type Operation } from "../../api/open-api.ts";
 import { useFidelity, useOpenApi } from "../../api/queries.ts";
 import { FilterField } from "../../components/form.tsx";
 import { ListView } from "../../components/layout.tsx";
-import { EmptyState } from "../../components/notice.tsx";
+import { EmptyState } from "../../components/status.tsx";
+import { containsWords } from "../../components/text.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { OperationPane, type Origin, Provenance } from "./operation-pane.tsx";
 
@@ -40,7 +41,7 @@ export default function Api() {
   const openApi = useOpenApi();
   const fidelity = useFidelity();
   const typed = get("filter") ?? "";
-  const filter = useDeferredValue(typed.toLowerCase());
+  const filter = useDeferredValue(typed);
   const rows = useMemo(() => {
     if (!openApi.data || !fidelity.data) return undefined;
     const provenance = new Map(fidelity.data.operations.map((one) => [one.id, one.provenance]));
@@ -52,9 +53,10 @@ export default function Api() {
         }),
       )
       .filter((one) =>
-        `${one.operationId} ${one.method} ${one.path} ${one.summary} ${one.provenance}`
-          .toLowerCase()
-          .includes(filter),
+        containsWords(
+          `${one.operationId} ${one.method} ${one.path} ${one.summary} ${one.provenance}`,
+          filter,
+        ),
       );
   }, [openApi.data, fidelity.data, filter]);
   return (

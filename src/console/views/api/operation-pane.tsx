@@ -2,7 +2,7 @@ import type { FidelityLedger } from "../../../../types/control-api.ts";
 import type { Operation, SchemaComponents } from "../../api/open-api.ts";
 import { useSandbox } from "../../api/queries.ts";
 import { DetailPane } from "../../components/layout.tsx";
-import { Badge } from "../../components/mark.tsx";
+import { Badge } from "../../components/status.tsx";
 import { PathText, TextWithCode } from "../../components/text.tsx";
 import { formatType, listFields, makeExample, SchemaTable } from "./schema.tsx";
 import { TryOut } from "./try-out.tsx";

@@ -1,3 +1,4 @@
+import type { CollectionSummary } from "../../api/calls.ts";
 import type { Fields } from "../../api/form-fields.ts";
 import type { JsonSchema, Operation } from "../../api/open-api.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
@@ -44,6 +45,8 @@ const PROPOSALS: Readonly<Record<string, Proposal>> = {
   "uploads.put": UPLOAD,
 };
 
+type Parameter = NonNullable<Operation["parameters"]>[number];
+
 /** Texts by the name of a parameter, or by the prefix of ids in bodies. */
 type Texts = Readonly<Record<string, string>>;
 
@@ -74,41 +77,38 @@ export function useSamples(
     ["samples", organization, operationId, prefixes],
     async (calls) => {
       const { items: collections } = await calls.collections();
-      type Collection = (typeof collections)[number];
-      const listOwnRecords = async ({ name }: Collection): Promise<readonly Fields[]> => {
+      const listOwnRecords = async ({ name }: CollectionSummary): Promise<readonly Fields[]> => {
         const { items } = await calls.records(name, { limit: MAX_RECORDS });
         const all = items as unknown as readonly Fields[];
         const inOrganization = all.filter((one) => one["organization_id"] === organization);
         return inOrganization.length > 0 ? inOrganization : all;
       };
-      const inPath = parameters.filter(({ in: place }) => place === "path");
-      const pathParameters = inPath.map(({ name, schema }) => ({
-        name,
-        schema,
-        collection: collections.find(
+      const findCollection = ({ name, schema }: Parameter) =>
+        collections.find(
           (one) => one.prefix === toPrefix(schema) || listCollectionNames(path, name).includes(one.name),
-        ),
-      }));
+        );
+      const inPath = parameters.filter(({ in: place }) => place === "path");
       const mainCollection =
-        collections.find(({ name }) => name === record?.of) ?? pathParameters.at(-1)?.collection;
+        collections.find(({ name }) => name === record?.of) ?? inPath.map(findCollection).at(-1);
       const conditions = Object.entries(record?.where ?? {});
       const records = mainCollection ? await listOwnRecords(mainCollection) : [];
       const meetsConditions = (one: Fields) => conditions.every(([name, value]) => one[name] === value);
       const sampleRecord = records.find(meetsConditions) ?? records[0];
+      const missing = new Set<string>();
+      if (mainCollection !== undefined && sampleRecord === undefined) missing.add(mainCollection.name);
+      const findValue = async (parameter: Parameter): Promise<unknown> => {
+        const collection = findCollection(parameter);
+        if (collection?.name === "organizations" && organization) return organization;
+        const isMain = collection !== undefined && collection === mainCollection;
+        const fromRecord = sampleRecord?.[isMain ? collection.id_field : parameter.name];
+        if (fromRecord !== undefined) return fromRecord;
+        if (collection === undefined) return parameter.schema?.examples?.[0];
+        const [first] = await listOwnRecords(collection);
+        if (first === undefined) missing.add(collection.name);
+        return first?.[collection.id_field];
+      };
       const values: Record<string, string> = {};
-      const missing: string[] =
-        mainCollection !== undefined && sampleRecord === undefined ? [mainCollection.name] : [];
-      for (const { name, schema, collection } of pathParameters) {
-        const fromRecord =
-          collection === mainCollection ? sampleRecord?.[collection?.id_field ?? name] : sampleRecord?.[name];
-        if (collection?.name === "organizations" && organization) values[name] = organization;
-        else if (fromRecord !== undefined) values[name] = String(fromRecord);
-        else if (collection !== undefined) {
-          const [one] = await listOwnRecords(collection);
-          if (one === undefined && collection !== mainCollection) missing.push(collection.name);
-          values[name] = String(one?.[collection.id_field] ?? "");
-        } else values[name] = String(schema?.examples?.[0] ?? "");
-      }
+      for (const parameter of inPath) values[parameter.name] = String((await findValue(parameter)) ?? "");
       const usedIds = new Set(Object.values(values));
       const ids: Record<string, string> = {};
       for (const prefix of prefixes) {
@@ -121,7 +121,7 @@ export function useSamples(
           if (other !== undefined) ids[prefix] = other;
         }
       }
-      return { parameters: values, ids, missing };
+      return { parameters: values, ids, missing: [...missing] };
     },
     { live: false },
   );

@@ -3,15 +3,12 @@ import { useParameters, useSandboxName } from "../../address.ts";
 import { type Actor, useActors } from "../../api/actors.ts";
 import { formatAsCurl } from "../../api/copy-request.ts";
 import { appendQuery } from "../../api/fetch-control.ts";
-import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { type JsonSchema, type Operation, resolveSchema, type SchemaComponents } from "../../api/open-api.ts";
-import { useSandboxChange } from "../../api/queries.ts";
-import { readRequestId, undoRequest } from "../../api/undo.ts";
-import { Message } from "../../components/exchange.tsx";
+import { useServiceCall } from "../../api/queries.ts";
+import { Answer } from "../../components/exchange.tsx";
 import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
 import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
-import { Badge, toStatusOutcome } from "../../components/mark.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { Notice } from "../../components/status.tsx";
 import { CopyButton, toSingularName } from "../../components/text.tsx";
 import { fillIds, type Samples, useSamples } from "./samples.ts";
 import { makeExample } from "./schema.tsx";
@@ -92,22 +89,14 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
     // The browser sets the multipart boundary.
     ...(type && !isMultipart && { "content-type": type }),
   };
-  const call = useSandboxChange(
-    () =>
-      fetchService({
-        sandbox,
-        method,
-        path,
-        key: actor?.key,
-        headers,
-        body: content && (isMultipart ? toFormData(parts) : body),
-      }),
-    {
-      confirmation: ({ status }) =>
-        method === "GET" || status >= 400 ? undefined : `${method} ${path} was answered with ${status}.`,
-      undo: (calls, answer) => undoRequest(calls, readRequestId(answer)),
-    },
-  );
+  const call = useServiceCall(() => ({
+    method,
+    path,
+    key: actor?.key,
+    headers,
+    body: content && (isMultipart ? toFormData(parts) : body),
+  }));
+  const answer = call.data?.answer;
   return (
     <>
       <Form submit="Send" change={call} isWaiting={samples === undefined}>
@@ -153,7 +142,15 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
           })}
         />
       )}
-      {call.data && <Answer answer={call.data} />}
+      {answer && (
+        <Answer answer={answer}>
+          {answer.requestId && (
+            <ViewLink view="timeline" query={{ entry: answer.requestId }}>
+              Open in timeline
+            </ViewLink>
+          )}
+        </Answer>
+      )}
     </>
   );
 }
@@ -249,22 +246,4 @@ function toFormData(parts: Parts): FormData {
   const data = new FormData();
   for (const [name, value] of Object.entries(parts)) if (value !== "") data.append(name, value);
   return data;
-}
-
-function Answer({ answer }: { answer: ServiceAnswer }) {
-  const { status, headers, text, json } = answer;
-  const request = readRequestId(answer);
-  return (
-    <div aria-live="polite">
-      <p className="flow">
-        <Badge outcome={toStatusOutcome(status)}>{status}</Badge>
-        {request && (
-          <ViewLink view="timeline" query={{ entry: request }}>
-            Open in timeline
-          </ViewLink>
-        )}
-      </p>
-      <Message title="Response" line={String(status)} headers={headers} body={json ?? (text || undefined)} />
-    </div>
-  );
 }

@@ -1,16 +1,16 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { CLIENT_CHECKS } from "../../../tools/client-test/checks/index.ts";
 import type { ClientCheckReport, ClientReport } from "../../../tools/client-test/client-report-types.ts";
 import { describeReport, RULE_PREFIX, SNAPSHOT_NAME } from "../../../tools/client-test/grade-client.ts";
 import { ManualClientTest, type ManualStatus } from "../../../tools/client-test/manual-test.ts";
 import { useSandboxName } from "../../address.ts";
-import { toSandboxKey, useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField } from "../../components/form.tsx";
 import { GradedCheck } from "../../components/graded-check.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { Notice, Problem } from "../../components/notice.tsx";
+import { Notice, Problem } from "../../components/status.tsx";
 import { CopyButton, downloadJson } from "../../components/text.tsx";
 import "../webhooks/webhooks.css";
 import type { GradedSandbox } from "../../../tools/client-test/client-check.ts";
@@ -24,12 +24,11 @@ const POLL_MS = 1000;
 /** Grades the application that its user operates by hand, as `understudy client-test` does with a command. */
 export default function ClientTest() {
   const name = useSandboxName();
-  const queryKey = [...toSandboxKey(name), "client-test"];
-  const { data: status, refetch } = useQuery({
-    queryKey,
-    queryFn: async () => (await TESTS.get(name)?.status()) ?? null,
-    refetchInterval: POLL_MS,
-  });
+  const { data: status, refetch } = useSandboxQuery(
+    ["client-test"],
+    async () => (await TESTS.get(name)?.status()) ?? null,
+    { live: false, pollMs: POLL_MS },
+  );
   const step = useMutation({
     mutationFn: async (change: () => void) => {
       change();

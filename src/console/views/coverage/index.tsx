@@ -1,14 +1,11 @@
 import "./coverage.css";
-import { useMemo } from "react";
 import { ToggleButton } from "react-aria-components";
 import type { CoverageMatrix, RuleDefinition } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { useCoverage, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import { ActionButton } from "../../components/button.tsx";
-import { ConfirmButton } from "../../components/dialog.tsx";
+import { ActionButton, ConfirmButton } from "../../components/button.tsx";
 import { DetailPane, ListView, ViewLink } from "../../components/layout.tsx";
-import { Badge } from "../../components/mark.tsx";
-import { EmptyState, Problem } from "../../components/notice.tsx";
+import { Badge, EmptyState, Problem } from "../../components/status.tsx";
 import { formatCount } from "../../components/text.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 
@@ -19,11 +16,8 @@ export default function Coverage() {
   const { data, error } = useCoverage();
   const { get, set } = useParameters();
   const onlyIncomplete = get("only") === "missing";
-  const rows = useMemo(
-    () => data?.operations.filter(({ percent }) => !onlyIncomplete || percent < 100),
-    [data, onlyIncomplete],
-  );
-  const columns = useMemo(() => makeColumns(data?.operations ?? []), [data]);
+  const rows = data?.operations.filter(({ percent }) => !onlyIncomplete || percent < 100);
+  const columns = makeColumns(data?.operations ?? []);
   const clear = useSandboxChange((calls) => calls.clearCoverage(), {
     confirmation: "All counts are zero again.",
   });
@@ -96,15 +90,14 @@ function groupStatus(status: number): string {
   return status < 400 ? `${Math.floor(status / 100)}xx` : String(status);
 }
 
-/** Columns that at most one in COMMON_DIVISOR operations uses are shown in wide tables only. */
-const COMMON_DIVISOR = 2;
+/** Columns that at most this share of the operations uses are shown in wide tables only. */
+const RARE_SHARE = 0.5;
 
 function makeColumns(operations: readonly OperationCoverage[]): readonly Column<OperationCoverage>[] {
   const statuses = operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => status));
   const groups = [...new Set(statuses.map(groupStatus))].toSorted();
   const isCommon = (group: string) =>
-    operations.filter((row) => filterByGroup(row, group).length > 0).length * COMMON_DIVISOR >
-    operations.length;
+    operations.filter((row) => filterByGroup(row, group).length > 0).length > operations.length * RARE_SHARE;
   return [
     { id: "operation", title: "Operation", width: "minmax(14rem, 1fr)" },
     {

@@ -1,13 +1,15 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { stringify } from "yaml";
 import type { FaultRule } from "../../../../types/control-api.ts";
+import { useSandboxName } from "../../address.ts";
 import { useSandboxChange } from "../../api/queries.ts";
-import { ActionButton } from "../../components/button.tsx";
-import { Badge } from "../../components/mark.tsx";
-import { Problem } from "../../components/notice.tsx";
-import { pluralize } from "../../components/text.tsx";
+import { ActionButton, Dialog, DialogButton } from "../../components/button.tsx";
+import { BodyText } from "../../components/exchange.tsx";
+import { Field } from "../../components/form.tsx";
+import { Badge, Problem } from "../../components/status.tsx";
+import { CopyButton, downloadFile, pluralize } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { describeRule, toDefinition } from "./rules.ts";
-import { SaveScenario } from "./scenario-file.tsx";
 
 export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: string) => void }) {
   const { rules, onEdit } = props;
@@ -23,7 +25,11 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
       <div className="section-head">
         <h2>Armed rules</h2>
         <div className="actions">
-          {rules.length > 0 && <SaveScenario rules={rules} />}
+          {rules.length > 0 && (
+            <DialogButton label="Save as scenario …" look="subtle">
+              {(close) => <ScenarioDialog rules={rules} onClose={close} />}
+            </DialogButton>
+          )}
           {rules.length > 1 && <ActionButton label="Disarm all" look="subtle" change={disarmAll} />}
         </div>
       </div>
@@ -95,5 +101,32 @@ export function RuleLine(props: {
       )}
       {children}
     </li>
+  );
+}
+
+/** Shows the armed rules as a scenario file, to copy or to download. */
+function ScenarioDialog({ rules, onClose }: { rules: readonly FaultRule[]; onClose: () => void }) {
+  const [name, setName] = useState(`${useSandboxName()}-rules`);
+  const text = stringify({ name: name.trim(), rules: rules.map(toDefinition) }, { lineWidth: 0 });
+  const file = `${name.trim()}.yaml`;
+  return (
+    <Dialog title="Save as scenario" onClose={onClose}>
+      <p>
+        Save this file in your scenarios folder, by default <code>./scenarios</code>. It then appears in the
+        list, and <code>understudy suite</code> can run it.
+      </p>
+      <Field label="Name" name="name" value={name} onChange={setName} autoFocus required />
+      <BodyText text={text} />
+      <div className="actions">
+        <ActionButton
+          label="Download"
+          look="primary"
+          isDisabled={name.trim() === ""}
+          onPress={() => downloadFile(file, new Blob([text], { type: "application/yaml" }))}
+        />
+        <CopyButton text={text} />
+        <ActionButton label="Close" onPress={onClose} />
+      </div>
+    </Dialog>
   );
 }

@@ -5,7 +5,7 @@ import { requireJson } from "../../api/form-fields.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { Notice } from "../../components/status.tsx";
 import { CopyButton } from "../../components/text.tsx";
 import {
   BLANK_DRAFT,
@@ -25,7 +25,7 @@ import {
 
 export function ComposePane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
-  const arm = useSandboxChange((calls, rule: RuleDefinition) => calls.addRule(rule), {
+  const arm = useSandboxChange((calls, readRule: ReadRule) => calls.addRule(readRule()), {
     confirmation: ({ id }) => `Armed ${id}.`,
     undo: (calls, { id }) => calls.removeRule(id),
   });
@@ -48,7 +48,7 @@ export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => vo
   const { id } = rule;
   const [draft] = useState(() => toDraft(rule));
   const before = toDefinition(rule);
-  const change = useSandboxChange((calls, next: RuleDefinition) => calls.changeRule(id, next), {
+  const change = useSandboxChange(async (calls, readRule: ReadRule) => calls.changeRule(id, readRule()), {
     confirmation: `Changed ${id}; its hits count from zero.`,
     undo: (calls) => calls.changeRule(id, before),
   });
@@ -71,7 +71,9 @@ export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => vo
   );
 }
 
-type RuleChange = ReturnType<typeof useSandboxChange<FaultRule, RuleDefinition>>;
+/** Throws for invalid JSON. */
+type ReadRule = () => RuleDefinition;
+type RuleChange = ReturnType<typeof useSandboxChange<FaultRule, ReadRule>>;
 
 interface RuleFormProps {
   submit: string;
@@ -95,7 +97,7 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
   // Selecting “hold” also selects the real response, unless the user selected another.
   const isInitialResponse = inputs.response === BLANK_DRAFT.response;
   const doesNothing = response === "" && inputs.delay === "";
-  const mutate = () => isKnown && !doesNothing && change.mutate(rule, { onSuccess });
+  const mutate = () => isKnown && !doesNothing && change.mutate(() => rule, { onSuccess });
   return (
     <>
       <Form submit={submit} change={{ ...change, mutate }}>
@@ -162,18 +164,9 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
 function JsonForm(props: { rule: RuleDefinition; change: RuleChange; onSuccess: () => void }) {
   const { rule, change, onSuccess } = props;
   const [text, setText] = useState(() => JSON.stringify(rule, null, 2));
-  const [error, setError] = useState<unknown>();
-  const mutate = () => {
-    try {
-      const next = requireJson(text, "rule") as RuleDefinition;
-      setError(undefined);
-      change.mutate(next, { onSuccess });
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const mutate = () => change.mutate(() => requireJson(text, "rule") as RuleDefinition, { onSuccess });
   return (
-    <Form submit="Save rule" change={{ ...change, error: error ?? change.error, mutate }}>
+    <Form submit="Save rule" change={{ ...change, mutate }}>
       <Field label="Rule as JSON" name="rule" value={text} onChange={setText} lines={18} />
     </Form>
   );

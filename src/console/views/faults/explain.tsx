@@ -5,8 +5,7 @@ import { listGivenInputs, requireJson } from "../../api/form-fields.ts";
 import { useCoverage, useSandboxQuery } from "../../api/queries.ts";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, Section } from "../../components/layout.tsx";
-import { Badge, type Outcome, toStatusOutcome } from "../../components/mark.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { Badge, Notice, type Outcome, toStatusOutcome } from "../../components/status.tsx";
 import { formatRuleName } from "../../components/text.tsx";
 import { listOperationChoices, useCallerChoices } from "./rules.ts";
 

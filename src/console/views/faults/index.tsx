@@ -1,7 +1,7 @@
 import { type Parameters, useParameters } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
-import { LoadError, NotFound } from "../../components/notice.tsx";
+import { LoadError, NotFound } from "../../components/status.tsx";
 import { ArmedRules } from "./armed-rules.tsx";
 import { ComposePane, EditPane } from "./compose.tsx";
 import { ExplainPane } from "./explain.tsx";

@@ -1,8 +1,8 @@
 import isEqual from "fast-deep-equal";
 import type { CoverageMatrix, FaultRule, RuleDefinition } from "../../../../types/control-api.ts";
+import { capitalize } from "../../../engine/contract/text.ts";
 import { useRecords } from "../../api/queries.ts";
 import type { Choice } from "../../components/form.tsx";
-import { capitalize } from "../../components/text.tsx";
 
 /** Ids of the choices for a rule, as selected initially. */
 export const BLANK_DRAFT = {

@@ -1,7 +1,6 @@
 import type { FaultRule, ScenarioState } from "../../../../types/control-api.ts";
 import { DetailPane } from "../../components/layout.tsx";
-import { Badge } from "../../components/mark.tsx";
-import { Notice, Problem } from "../../components/notice.tsx";
+import { Badge, Notice, Problem } from "../../components/status.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { RuleLine } from "./armed-rules.tsx";
@@ -83,15 +82,12 @@ function ExpectationText({ expectation: { match, count, sequence, client } }: { 
 }
 
 function describeCount(count: Expectation["count"] = { min: 1 }): string {
+  const countFits = (requests: number) => pluralize(requests, "request fits", "requests fit");
   if (count === 0) return "No request fits";
-  if (typeof count === "number") return `Exactly ${formatFits(count)}`;
+  if (typeof count === "number") return `Exactly ${countFits(count)}`;
   const { min, max } = count;
-  if (max === undefined) return `At least ${formatFits(min ?? 0)}`;
-  return min === undefined ? `At most ${formatFits(max)}` : `Between ${min} and ${max} requests fit`;
-}
-
-function formatFits(count: number): string {
-  return count === 1 ? "1 request fits" : `${count} requests fit`;
+  if (max === undefined) return `At least ${countFits(min ?? 0)}`;
+  return min === undefined ? `At most ${countFits(max)}` : `Between ${min} and ${max} requests fit`;
 }
 
 type Stage = NonNullable<ScenarioState["stages"]>[number];

@@ -1,12 +1,10 @@
-import { useMemo } from "react";
 import { ToggleButton } from "react-aria-components";
 import type { CoverageMatrix, FaultRule, ScenarioState } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { FilterField } from "../../components/form.tsx";
-import { Badge } from "../../components/mark.tsx";
-import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
+import { Badge, EmptyState, Notice, Problem } from "../../components/status.tsx";
 import { containsWords, pluralize } from "../../components/text.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { toStatusOrCode } from "./rules.ts";
@@ -53,19 +51,14 @@ export function ScenarioList(props: {
   const { scenarios, onSelect } = props;
   const { get, set } = useParameters();
   const { data: coverage } = useCoverage({ live: false });
-  const rows = useMemo(() => {
-    const statuses = mapStatusByCode(coverage);
-    return scenarios.map((scenario) => ({
-      ...scenario,
-      kinds: new Set(scenario.rules.flatMap((rule) => listRuleKinds(rule, statuses))),
-    }));
-  }, [scenarios, coverage]);
+  const statuses = mapStatusByCode(coverage);
+  const rows = scenarios.map((scenario) => ({
+    ...scenario,
+    kinds: new Set(scenario.rules.flatMap((rule) => listRuleKinds(rule, statuses))),
+  }));
   const group = get("group") as Group | undefined;
   const find = get("find") ?? "";
-  const visibleRows = useMemo(
-    () => rows.filter((row) => isInGroup(row, group) && containsWords(joinSearchText(row), find)),
-    [rows, group, find],
-  );
+  const visibleRows = rows.filter((row) => isInGroup(row, group) && containsWords(joinSearchText(row), find));
   const switching = useScenarioSwitch();
   const deactivateAll = useSandboxChange(
     async (calls) => {

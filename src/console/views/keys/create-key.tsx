@@ -5,7 +5,7 @@ import { ActionButton } from "../../components/button.tsx";
 import { ConnectActions } from "../../components/connect.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { AddRecordLink, DetailPane } from "../../components/layout.tsx";
-import { LoadError, Notice } from "../../components/notice.tsx";
+import { LoadError, Notice } from "../../components/status.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
 
 const AT_TIME = "at";

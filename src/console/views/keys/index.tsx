@@ -1,12 +1,10 @@
 import { useSelection } from "../../address.ts";
 import { type Actor, useActors } from "../../api/actors.ts";
 import { useSandboxChange } from "../../api/queries.ts";
-import { ActionButton } from "../../components/button.tsx";
+import { ActionButton, ConfirmButton } from "../../components/button.tsx";
 import { ConnectActions, maskKey } from "../../components/connect.tsx";
-import { ConfirmButton } from "../../components/dialog.tsx";
 import { DetailPane, Facts, ListView, ViewLink } from "../../components/layout.tsx";
-import { Badge } from "../../components/mark.tsx";
-import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
+import { Badge, EmptyState, Notice, Problem } from "../../components/status.tsx";
 import { CopyButton } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";

@@ -3,17 +3,19 @@ import type { SandboxState } from "../../../../types/control-api.ts";
 import { useNavigateToView, useParameters, useSandboxName, useSelection } from "../../address.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
 import { useChange, useSandboxes } from "../../api/queries.ts";
-import { ActionButton } from "../../components/button.tsx";
-import { ConfirmButton, DialogButton } from "../../components/dialog.tsx";
+import { ActionButton, ConfirmButton, DialogButton } from "../../components/button.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
-import { Badge } from "../../components/mark.tsx";
+import { Badge } from "../../components/status.tsx";
 import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { formatAbsolute, formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { CopyDialog, CreateSandbox, ResetDialog } from "./sandbox-forms.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
-type Row = SandboxState & Pick<Branch, "depth">;
+interface Row extends SandboxState {
+  /** How many of the sandboxes above it are its ancestors. */
+  depth: number;
+}
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -93,10 +95,7 @@ function countRecords({ counts }: SandboxState): number {
 export default function Sandboxes() {
   const { selected, isCreating, select, create, close } = useSelection("sandbox");
   const { data, error } = useSandboxes();
-  const rows = useMemo(
-    () => data && orderByLineage(data.items).map(({ sandbox, depth }): Row => ({ ...sandbox, depth })),
-    [data],
-  );
+  const rows = useMemo(() => data && orderByLineage(data.items), [data]);
   return (
     <ListView
       head={
@@ -234,25 +233,17 @@ function formatSetting(value: unknown): string {
   return Array.isArray(value) ? value.join(", ") || "none" : String(value);
 }
 
-interface Branch {
-  sandbox: SandboxState;
-  /** How many of the sandboxes above it are its ancestors. */
-  depth: number;
-}
-
 /** Lists each fork below its origin, and forks of a deleted origin at the top level. */
-function orderByLineage(sandboxes: readonly SandboxState[]): Branch[] {
+function orderByLineage(sandboxes: readonly SandboxState[]): Row[] {
   const names = new Set(sandboxes.map(({ name }) => name));
-  const branches: Branch[] = [];
-  const addedNames = new Set<string>();
+  const rows = new Map<string, Row>();
   const add = (sandbox: SandboxState, depth: number): void => {
     // A name can be used again, by a fork of its own fork.
-    if (addedNames.has(sandbox.name)) return;
-    addedNames.add(sandbox.name);
-    branches.push({ sandbox, depth });
+    if (rows.has(sandbox.name)) return;
+    rows.set(sandbox.name, { ...sandbox, depth });
     for (const one of sandboxes) if (one.forked_from === sandbox.name) add(one, depth + 1);
   };
   for (const one of sandboxes) if (!names.has(one.forked_from ?? "")) add(one, 0);
   for (const one of sandboxes) add(one, 0);
-  return branches;
+  return [...rows.values()];
 }

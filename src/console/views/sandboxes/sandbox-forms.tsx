@@ -5,7 +5,7 @@ import { useNavigateToView, useSandboxName } from "../../address.ts";
 import { createSandboxCalls, type SandboxCalls, server } from "../../api/calls.ts";
 import { listGivenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
 import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog } from "../../components/button.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { MultiSelect } from "../../components/typed-field.tsx";

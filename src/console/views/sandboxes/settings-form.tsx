@@ -1,11 +1,11 @@
-import { useCallback, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { Settings, SettingsChange } from "../../../../types/control-api.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
 import { type FormField, formatValue, listFormFields, parseValue } from "../../api/form-fields.ts";
 import type { ControlDescription } from "../../api/open-api.ts";
 import { useChange, useDescription } from "../../api/queries.ts";
-import { FilterField, Form } from "../../components/form.tsx";
-import { Notice, Problem } from "../../components/notice.tsx";
+import { FilterField, Form, useInputs } from "../../components/form.tsx";
+import { Notice, Problem } from "../../components/status.tsx";
 import { containsWords } from "../../components/text.tsx";
 import { TypedField } from "../../components/typed-field.tsx";
 
@@ -19,12 +19,8 @@ export function SettingsForm(props: { name: string; settings: Settings; onClose:
   const { name, settings, onClose } = props;
   const { data: description, error } = useDescription();
   const fields = useMemo(() => (description ? listSettingFields(description) : []), [description]);
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
+  const { inputs: texts, onType } = useInputs<string>({});
   const [find, setFind] = useState("");
-  const onType = useCallback(
-    (field: FormField, text: string) => setTexts((before) => ({ ...before, [field.name]: text })),
-    [],
-  );
   const calls = createSandboxCalls(name);
   const save = useChange(
     async () => {

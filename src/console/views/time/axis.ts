@@ -1,6 +1,6 @@
 import type { Pending } from "../../../../types/control-api.ts";
 
-export interface Tick {
+interface Tick {
   /** 0 to 1, from now to the end of the axis. */
   at: number;
   word: string;

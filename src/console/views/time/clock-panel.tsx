@@ -11,7 +11,7 @@ import type {
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Field, Form } from "../../components/form.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { Notice } from "../../components/status.tsx";
 import { formatAbsolute, formatClock, useSandboxNow } from "../../components/time.tsx";
 import { formatTimerKind } from "./timers.tsx";
 

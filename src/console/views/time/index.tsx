@@ -1,16 +1,14 @@
 import { ToggleButton } from "react-aria-components";
 import type { HistoryEntry, Pending } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { usePollingWhileRunning, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { usePollingWhileRunning, useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
-import { DialogButton } from "../../components/dialog.tsx";
 import { DetailPane, Facts, ViewLink } from "../../components/layout.tsx";
-import { Badge, Mark } from "../../components/mark.tsx";
-import { EmptyState, LoadError, NotFound, Notice, Problem } from "../../components/notice.tsx";
+import { Badge, EmptyState, LoadError, Mark, NotFound, Notice, Problem } from "../../components/status.tsx";
 import { formatAbsolute, formatTimeOfDay, RelativeTime } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { Changes } from "../timeline/entry-detail.tsx";
-import { ForkDialog, nameRewind, RewindDialog } from "../timeline/entry-dialogs.tsx";
+import { EntryStateActions } from "../timeline/entry-dialogs.tsx";
 import { toOutcome } from "../timeline/nodes.ts";
 import { describeKind, toShortTitle } from "../timeline/words.ts";
 import { ClockPanel } from "./clock-panel.tsx";
@@ -53,7 +51,7 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
 export default function Time() {
   const { get, set } = useParameters();
   const whileRunning = usePollingWhileRunning();
-  const clock = useSandboxQuery(["clock"], (calls) => calls.clock());
+  const sandbox = useSandbox();
   const pending = useSandboxQuery(["pending"], (calls) => calls.pending(), whileRunning);
   const isAll = get("changes") === ALL;
   // Timers and delivery attempts, or all changes; newest first.
@@ -80,9 +78,11 @@ export default function Time() {
         <div className="page-head">
           <h1>Time</h1>
         </div>
-        <LoadError error={clock.error ?? pending.error ?? recent.error} />
+        <LoadError error={sandbox.error ?? pending.error ?? recent.error} />
         {ranId && recent.data && !entry && <NotFound kind="entry" id={ranId} />}
-        {clock.data && <ClockPanel clock={clock.data} hasNothingPending={pending.data?.length === 0} />}
+        {sandbox.data && (
+          <ClockPanel clock={sandbox.data.clock} hasNothingPending={pending.data?.length === 0} />
+        )}
         <div className="time-lists grow">
           {pending.data && (
             <PendingPanel
@@ -174,7 +174,6 @@ function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) 
 /** Shows an entry of the history, with actions that return to it. */
 function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => void }) {
   const { title, at, seq, kept, undone } = entry;
-  const titleText = title.replace(/\.$/, "");
   return (
     <DetailPane
       title={title}
@@ -182,12 +181,7 @@ function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => voi
       onClose={onClose}
       actions={
         <>
-          <DialogButton label={nameRewind(entry)} isOffered={kept}>
-            {(close) => <RewindDialog entry={entry} title={titleText} onClose={close} />}
-          </DialogButton>
-          <DialogButton label="Fork from here" isOffered={kept}>
-            {(close) => <ForkDialog entry={entry} title={titleText} onClose={close} />}
-          </DialogButton>
+          <EntryStateActions entry={entry} title={title} />
           <ViewLink className="button" view="timeline" query={{ entry: String(seq) }}>
             Show in timeline
           </ViewLink>

@@ -1,9 +1,8 @@
 import { type CSSProperties, useMemo } from "react";
 import type { Pending } from "../../../../types/control-api.ts";
-import { Badge, Mark } from "../../components/mark.tsx";
-import { EmptyState } from "../../components/notice.tsx";
+import { useWidth } from "../../components/layout.tsx";
+import { Badge, EmptyState, Mark } from "../../components/status.tsx";
 import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
-import { useWidth } from "../../components/use-width.ts";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { buildAxis, type Cluster } from "./axis.ts";
 import { formatTimerKind, SubjectLink } from "./timers.tsx";

@@ -4,13 +4,11 @@ import { parseJson } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Message, type MessageProps } from "../../components/exchange.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { Badge, Mark, type Outcome, toStatusOutcome } from "../../components/mark.tsx";
-import { EmptyState, Notice } from "../../components/notice.tsx";
+import { Badge, EmptyState, Mark, Notice, type Outcome, toStatusOutcome } from "../../components/status.tsx";
 import { pluralize } from "../../components/text.tsx";
 import { formatAbsolute, formatTimeOfDay } from "../../components/time.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
 
-const ROW_HEIGHT = 34;
 const getKey = ({ id }: StepRow) => id;
 const getClassName = () => "entry-row";
 
@@ -44,7 +42,6 @@ export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClo
           getClassName={getClassName}
           selected={selected}
           onSelect={({ id }) => setSelected(id)}
-          rowHeight={ROW_HEIGHT}
           columns={3}
           renderRow={(row) => <Step row={row} />}
           empty={<EmptyState title="This bundle has no steps" />}

@@ -11,13 +11,12 @@ import {
 } from "../../api/copy-request.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { undoRequest } from "../../api/undo.ts";
-import { ActionButton } from "../../components/button.tsx";
-import { DialogButton } from "../../components/dialog.tsx";
+import { ActionButton, DialogButton } from "../../components/button.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { Notice, Problem } from "../../components/notice.tsx";
+import { Notice, Problem } from "../../components/status.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
 import { RetryNow } from "../webhooks/retry-now.tsx";
-import { FailDialog, ForkDialog, nameRewind, RewindDialog } from "./entry-dialogs.tsx";
+import { EntryStateActions, FailDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
 import { usePins } from "./pinned.tsx";
 import { SendAgainDialog } from "./send-again.tsx";
@@ -25,7 +24,6 @@ import { describeNode } from "./words.ts";
 
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
   const { entry } = node;
-  const title = describeNode(node).replace(/\.$/, "");
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
   const { pins, toggle } = usePins();
@@ -33,10 +31,9 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
     confirmation: () => (journal!.method === "GET" ? undefined : "Sent the request again."),
     undo: (calls, { request }) => undoRequest(calls, request),
   });
-  const copy = async (as: (request: RequestCopy) => string) => {
-    const calls = createSandboxCalls(sandbox!.name);
-    return as(toRequestCopy(journal!, sandbox!.base_url, await getKey(calls, journal!)));
-  };
+  const readKey = () => getKey(createSandboxCalls(sandbox!.name), journal!);
+  const copy = async (format: (request: RequestCopy) => string) =>
+    format(toRequestCopy(journal!, sandbox!.base_url, await readKey()));
   return (
     <>
       {journal && sandbox && (
@@ -46,9 +43,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
           <CopyButton label="Copy as Python" text={() => copy(formatAsPython)} />
           <CopyButton
             label="Copy .env"
-            text={async () =>
-              formatAsEnvironment(sandbox.base_url, await getKey(createSandboxCalls(sandbox.name), journal))
-            }
+            text={async () => formatAsEnvironment(sandbox.base_url, await readKey())}
           />
           <ActionButton label="Repeat" change={repeat} />
           <DialogButton label="Edit and send again">
@@ -59,10 +54,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
           </DialogButton>
         </>
       )}
-      <ActionButton
-        label={pins.includes(String(node.seq)) ? "Unpin" : "Pin"}
-        onPress={() => toggle(String(node.seq))}
-      />
+      <ActionButton label={pins.includes(node.seq) ? "Unpin" : "Pin"} onPress={() => toggle(node.seq)} />
       {entry?.kind === "delivery" && entry.subject && (
         <>
           <RetryNow delivery={entry.subject} />
@@ -71,16 +63,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
           </ViewLink>
         </>
       )}
-      {entry && (
-        <>
-          <DialogButton label={nameRewind(entry)} isOffered={entry.kept}>
-            {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
-          </DialogButton>
-          <DialogButton label="Fork from here" isOffered={entry.kept}>
-            {(close) => <ForkDialog entry={entry} title={title} onClose={close} />}
-          </DialogButton>
-        </>
-      )}
+      {entry && <EntryStateActions entry={entry} title={describeNode(node)} />}
       <Problem error={repeat.error} />
       {repeat.data && (
         <RepeatedNotice repeated={repeat.data} onShow={() => set({ entry: repeat.data.request })} />

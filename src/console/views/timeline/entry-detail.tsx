@@ -2,9 +2,8 @@ import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.t
 import { useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { DetailPane, Section, ViewLink } from "../../components/layout.tsx";
-import { Badge, Mark } from "../../components/mark.tsx";
-import { LoadError, Notice } from "../../components/notice.tsx";
 import { RecordChangeLists } from "../../components/record-changes.tsx";
+import { Badge, LoadError, Mark, Notice } from "../../components/status.tsx";
 import { PathText } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { EntryActions } from "./entry-actions.tsx";

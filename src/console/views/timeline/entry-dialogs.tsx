@@ -3,10 +3,9 @@ import type { HistoryEntry, JournalEntry, RuleDefinition } from "../../../../typ
 import { useNavigateToView, useSandboxName } from "../../address.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
-import { ActionButton } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { ActionButton, Dialog, DialogButton } from "../../components/button.tsx";
 import { type Choice, ChoiceField, Form } from "../../components/form.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { Notice } from "../../components/status.tsx";
 import { pluralize } from "../../components/text.tsx";
 import { describeRule, explainEffect, listDocumentedErrors, parsePair } from "../faults/rules.ts";
 import { CopyDialog } from "../sandboxes/sandbox-forms.tsx";
@@ -55,14 +54,31 @@ interface EntryDialogProps {
   onClose: () => void;
 }
 
+/** Rewinds to before an entry, or forks from there; not offered once that state is no longer stored. */
+export function EntryStateActions(props: { entry: HistoryEntry; title: string }) {
+  const { entry } = props;
+  // The title is quoted within sentences.
+  const title = props.title.replace(/\.$/, "");
+  return (
+    <>
+      <DialogButton label={nameRewind(entry)} isOffered={entry.kept}>
+        {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
+      </DialogButton>
+      <DialogButton label="Fork from here" isOffered={entry.kept}>
+        {(close) => <ForkDialog entry={entry} title={title} onClose={close} />}
+      </DialogButton>
+    </>
+  );
+}
+
 /** The action that rewinds to before an entry. */
-export function nameRewind(entry: HistoryEntry): string {
+function nameRewind(entry: HistoryEntry): string {
   if (entry.kind !== "restore") return "Rewind to before this";
   return isRewind(entry) ? "Undo rewind" : "Undo restore";
 }
 
 /** Rewinding can itself be undone: undone entries stay in the history. */
-export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
+function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
   const rewind = useSandboxChange((calls) => calls.rewind(entry.id, { to: "before" }), {
     confirmation: `Rewound to before “${title}”.`,
   });
@@ -98,7 +114,7 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
   );
 }
 
-export function ForkDialog({ entry, title, onClose }: EntryDialogProps) {
+function ForkDialog({ entry, title, onClose }: EntryDialogProps) {
   const sandbox = useSandboxName();
   const navigateToView = useNavigateToView();
   return (

@@ -1,9 +1,8 @@
 import { type CSSProperties, memo } from "react";
-import { CONSOLE_BASE } from "../../address.ts";
-import { Mark } from "../../components/mark.tsx";
+import { CONSOLE_BASE, toAddress, useParameters, useSandboxName } from "../../address.ts";
+import { Mark } from "../../components/status.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
-import { useEntryAddress } from "./pinned.tsx";
 import {
   describeDelay,
   describeKind,
@@ -31,7 +30,8 @@ function RequestLine({ line }: { line: string }) {
 
 export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; level: number }) {
   const { request, entry, outcome, durationMs, seq } = row;
-  const address = useEntryAddress(seq);
+  const { all } = useParameters();
+  const address = toAddress(useSandboxName(), "timeline", { ...all, entry: String(seq) });
   const changes = summarizeChanges(row);
   const at = formatTimeOfDay((request ?? entry)!.at);
   return (

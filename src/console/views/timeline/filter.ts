@@ -1,6 +1,6 @@
 import type { ViewParameters } from "../../address.ts";
 import { createMatcher, parseFilter, toText } from "../../components/filter-language.ts";
-import type { Outcome } from "../../components/mark.tsx";
+import type { Outcome } from "../../components/status.tsx";
 import type { Node } from "./nodes.ts";
 import { describeKind, describeNode } from "./words.ts";
 

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { capitalize } from "../../../engine/contract/text.ts";
 import { useSandboxName } from "../../address.ts";
 import { useActors } from "../../api/actors.ts";
 import { fetchService } from "../../api/fetch-service.ts";
@@ -7,9 +8,7 @@ import { ActionButton } from "../../components/button.tsx";
 import { ConnectActions, formatFirstCall, maskKey } from "../../components/connect.tsx";
 import { ActorField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { Badge, toStatusOutcome } from "../../components/mark.tsx";
-import { Problem } from "../../components/notice.tsx";
-import { capitalize } from "../../components/text.tsx";
+import { Badge, Problem, toStatusOutcome } from "../../components/status.tsx";
 
 /** Leads from an empty timeline to the first call of a client. */
 export function FirstCall() {
@@ -39,7 +38,6 @@ export function FirstCall() {
         <>
           <div className="tools">
             <ActorField
-              label="Call as"
               actors={usableActors}
               value={actor.id}
               onChange={setSelectedId}
@@ -48,7 +46,7 @@ export function FirstCall() {
             <ActionButton
               label={`Try it as ${capitalize((actor.user?.name ?? actor.user_id).split(" ")[0]!)}`}
               look="primary"
-              change={{ ...call, mutate: () => call.mutate() }}
+              change={call}
             />
           </div>
           <Problem error={call.error} />

@@ -4,11 +4,10 @@ import { Button, FileTrigger } from "react-aria-components";
 import { useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../../address.ts";
 import { createSandboxCalls, server } from "../../api/calls.ts";
-import { ActionButton } from "../../components/button.tsx";
-import { Dialog, DialogButton } from "../../components/dialog.tsx";
-import { Problem } from "../../components/notice.tsx";
+import { ActionButton, Dialog, DialogButton } from "../../components/button.tsx";
+import { Problem } from "../../components/status.tsx";
 import { downloadFile, downloadJson, useDownload } from "../../components/text.tsx";
-import { BundleTimeline, readBundle } from "./bundle-timeline.tsx";
+import { BundleTimeline, type OpenedBundle, readBundle } from "./bundle-timeline.tsx";
 
 /** Opens a file that the user selected or dropped. */
 export type OpenFile = (file: File) => void;
@@ -19,12 +18,12 @@ export type OpenFile = (file: File) => void;
  */
 export function BundleDropZone({ children }: { children: (open: OpenFile) => ReactNode }) {
   const [, navigate] = useLocation();
-  const { data, error, mutate, reset } = useMutation<Awaited<ReturnType<typeof readBundle>>, Error, File>({
+  const { data, error, mutate, reset } = useMutation<OpenedBundle | undefined, Error, File>({
     mutationFn: async (file) => {
       if (!(await isSandbox(file))) return readBundle(file);
       const { name } = await server.openFile(await toBase64(file));
       navigate(toAddress(name, "timeline"));
-      return undefined as never;
+      return undefined;
     },
   });
   const onDrop = (event: DragEvent) => {

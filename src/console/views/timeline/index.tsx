@@ -1,4 +1,4 @@
-import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { isOwnRequest } from "../../api/fetch-service.ts";
@@ -6,8 +6,7 @@ import { useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { parseFilter } from "../../components/filter-language.ts";
 import { FilterField } from "../../components/form.tsx";
-import { Mark } from "../../components/mark.tsx";
-import { EmptyState } from "../../components/notice.tsx";
+import { EmptyState, Mark } from "../../components/status.tsx";
 import { formatCount, pluralize } from "../../components/text.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
 import type { TimelineData } from "../../live/timeline-data.ts";
@@ -22,10 +21,7 @@ import { PinnedEntries } from "./pinned.tsx";
 import { Strip } from "./strip.tsx";
 import "./timeline.css";
 
-const ROW_HEIGHT = 34;
 const getKey = ({ seq }: Node) => String(seq);
-const getLevel = ({ level }: Node) => level;
-const getNoLevel = () => 0;
 /** Value of the parameter `order` for the order of time; by default the order is by cause. */
 const BY_TIME = "time";
 const getClassName = ({ entry, outcome }: Node) =>
@@ -102,27 +98,12 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
     () => new Set(isByTime ? [] : causal.filter((node, at) => (causal[at + 1]?.level ?? 0) > node.level)),
     [isByTime, causal],
   );
-  const zoomTo = useCallback(
-    (from: string | undefined, to: string | undefined) => set({ from, to }, { replace: true }),
-    [set],
-  );
-  const isExpanded = useCallback(
-    (row: Node) => (parents.has(row) ? !folded.has(row.seq) : undefined),
-    [parents, folded],
-  );
-  const toggleFold = useCallback(
-    ({ seq }: Node) =>
-      setFolded((before) => {
-        const after = new Set(before);
-        if (!after.delete(seq)) after.add(seq);
-        return after;
-      }),
-    [],
-  );
+  const getLevel = ({ level }: Node) => (isByTime ? 0 : level);
+  const isExpanded = (row: Node) => (parents.has(row) ? !folded.has(row.seq) : undefined);
+  const toggleFold = ({ seq }: Node) =>
+    setFolded(new Set(folded.has(seq) ? [...folded].filter((one) => one !== seq) : [...folded, seq]));
   const hasNoClientCalls =
     timeline.isLoaded && !nodes.some(({ request }) => request && !isOwnRequest(request.id));
-  const open = useCallback((row: Node) => set({ entry: String(row.seq) }), [set]);
-  const close = useCallback(() => set({ entry: undefined }), [set]);
   const selectedNode = useMemo(() => (entryId ? findNode(nodes, entryId) : undefined), [nodes, entryId]);
   return (
     <div className="split grow">
@@ -134,7 +115,12 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
         </div>
         {hasNoClientCalls && <FirstCall />}
         {nodes.length > 0 && (
-          <Strip nodes={nodes} matches={matches} onZoom={zoomTo} isZoomed={filter.from !== undefined} />
+          <Strip
+            nodes={nodes}
+            matches={matches}
+            onZoom={(from, to) => set({ from, to }, { replace: true })}
+            isZoomed={filter.from !== undefined}
+          />
         )}
         <div className="chips filters">
           <FilterField
@@ -189,15 +175,14 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           role="treegrid"
           rows={rows}
           getKey={getKey}
-          getLevel={isByTime ? getNoLevel : getLevel}
+          getLevel={getLevel}
           getClassName={getClassName}
           isExpanded={isExpanded}
           onToggle={toggleFold}
           selected={selectedNode && getKey(selectedNode)}
-          onSelect={open}
-          rowHeight={ROW_HEIGHT}
+          onSelect={({ seq }) => set({ entry: String(seq) })}
           columns={5}
-          renderRow={(row) => <EntryRow row={row} level={isByTime ? 0 : row.level} />}
+          renderRow={(row) => <EntryRow row={row} level={getLevel(row)} />}
           empty={
             nodes.length > 0 ? (
               <EmptyState title="No matching entries">
@@ -220,7 +205,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           address={entryId}
           node={selectedNode}
           nodes={nodes}
-          onClose={close}
+          onClose={() => set({ entry: undefined })}
         />
       )}
     </div>

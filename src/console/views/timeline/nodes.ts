@@ -1,5 +1,6 @@
 import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
-import { type Outcome, toStatusOutcome } from "../../components/mark.tsx";
+import { getOrAdd } from "../../../engine/maps.ts";
+import { type Outcome, toStatusOutcome } from "../../components/status.tsx";
 import type { Attempt, TimelineData } from "../../live/timeline-data.ts";
 
 /** A timeline entry: a request, a change, or a request with its change. */
@@ -164,8 +165,7 @@ export function listCausalRows(nodes: readonly Node[], matches: (node: Node) => 
   for (const node of nodes) {
     if (isKept[node.order] === 0) continue;
     if (node.cause < 0) roots.push(node);
-    else if (effects.has(node.cause)) effects.get(node.cause)!.push(node);
-    else effects.set(node.cause, [node]);
+    else getOrAdd(effects, node.cause, () => []).push(node);
   }
   const rows: Node[] = [];
   const add = (node: Node) => {

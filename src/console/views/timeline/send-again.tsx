@@ -1,22 +1,17 @@
 import { useState } from "react";
 import type { JournalEntry } from "../../../../types/control-api.ts";
-import { useSandboxName } from "../../address.ts";
 import { useActors } from "../../api/actors.ts";
 import { CREDENTIALS, toRequestCopy } from "../../api/copy-request.ts";
-import { fetchService } from "../../api/fetch-service.ts";
 import { toInputError } from "../../api/form-fields.ts";
-import { useSandboxChange } from "../../api/queries.ts";
-import { readRequestId, undoRequest } from "../../api/undo.ts";
-import { Dialog } from "../../components/dialog.tsx";
-import { Message } from "../../components/exchange.tsx";
+import { useServiceCall } from "../../api/queries.ts";
+import { Dialog } from "../../components/button.tsx";
+import { Answer } from "../../components/exchange.tsx";
 import { ActorField, ChoiceField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
-import { Badge, toStatusOutcome } from "../../components/mark.tsx";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"].map((id) => ({ id, title: id }));
 
 /** Edits a request and sends it, as the same user or another one. The input stays for the next attempt. */
 export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
-  const sandbox = useSandboxName();
   const { data: actors } = useActors();
   const request = toRequestCopy(entry, "", undefined);
   const { inputs, field } = useInputs({
@@ -29,24 +24,13 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
     body: request.body ?? "",
   });
   const [as, setAs] = useState(entry.api_key ?? NO_CREDENTIALS);
-  const send = useSandboxChange(
-    () =>
-      fetchService({
-        sandbox,
-        method: inputs.method,
-        path: inputs.path.trim(),
-        headers: parseHeaders(inputs.headers),
-        key: actors?.find(({ id }) => id === as)?.key,
-        body: inputs.method === "GET" || inputs.body === "" ? undefined : inputs.body,
-      }),
-    {
-      confirmation: ({ status }) =>
-        inputs.method === "GET" || status >= 400
-          ? undefined
-          : `${inputs.method} ${inputs.path} was answered with ${status}.`,
-      undo: (calls, answer) => undoRequest(calls, readRequestId(answer)),
-    },
-  );
+  const send = useServiceCall(() => ({
+    method: inputs.method,
+    path: inputs.path.trim(),
+    headers: parseHeaders(inputs.headers),
+    key: actors?.find(({ id }) => id === as)?.key,
+    body: inputs.method === "GET" || inputs.body === "" ? undefined : inputs.body,
+  }));
   return (
     <Dialog title="Edit and send again" onClose={onClose}>
       <Form submit="Send" change={send} isWaiting={actors === undefined} onCancel={onClose}>
@@ -56,17 +40,7 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
         <Field label="Headers" {...field("headers")} lines={3} hint="One per line; credentials are added." />
         {inputs.method !== "GET" && <Field label="Body" {...field("body")} lines={6} />}
       </Form>
-      {send.data && (
-        <div role="status">
-          <Badge outcome={toStatusOutcome(send.data.status)}>{send.data.status}</Badge>
-          <Message
-            title="Response"
-            line={String(send.data.status)}
-            headers={send.data.headers}
-            body={send.data.json ?? (send.data.text || undefined)}
-          />
-        </div>
-      )}
+      {send.data && <Answer answer={send.data.answer} />}
     </Dialog>
   );
 }

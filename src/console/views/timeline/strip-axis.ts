@@ -30,14 +30,14 @@ interface Stretch {
   to: number;
 }
 
-export interface Tick {
+interface Tick {
   at: number;
   /** Empty if the label does not fit. */
   word: string;
 }
 
 /** A linear time axis of entries, with long pauses cut out. */
-export interface StripAxis {
+interface StripAxis {
   /** Position of each entry, in units of one entry. */
   places: readonly number[];
   /** Positions of the cuts. */
@@ -94,31 +94,35 @@ function findCuts(times: readonly number[]): boolean[] {
   return isCut;
 }
 
-/** Ticks at round times; a stretch without one has a tick at its start. */
+/**
+ * Ticks at round times; a stretch without one has a tick at its start. Where labels would overlap, those of starts are
+ * kept, then those further left.
+ */
 function makeTicks(stretches: readonly Stretch[], scale: number, pixels: number): Tick[] {
   const width = Math.max(1, stretches.at(-1)?.end ?? 1);
   const pixelsPerUnit = pixels / width;
   const step =
     STEPS.find((ms) => ms * scale * pixelsPerUnit >= getTickWidth(formatTick(0, ms))) ?? STEPS.at(-1)!;
-  const ticks: (Tick & { weight: number })[] = [];
+  const ticks: (Tick & { isStart: boolean })[] = [];
   for (const { begin, from, to } of stretches) {
     const firstTime = Math.ceil(from / step) * step;
-    if (to === from || firstTime > to) ticks.push({ at: begin, word: formatTick(from, SECOND), weight: 1 });
+    if (to === from || firstTime > to)
+      ticks.push({ at: begin, word: formatTick(from, SECOND), isStart: true });
     else
       for (let time = firstTime; time <= to; time += step)
-        ticks.push({ at: begin + (time - from) * scale, word: formatTick(time, step), weight: 0 });
+        ticks.push({ at: begin + (time - from) * scale, word: formatTick(time, step), isStart: false });
   }
   let freeFrom = Number.NEGATIVE_INFINITY;
-  return ticks.flatMap(({ at, word, weight }, place) => {
+  return ticks.flatMap(({ at, word, isStart }, index) => {
     const left = at * pixelsPerUnit;
     const right = left + getTickWidth(word);
-    const next = ticks[place + 1];
-    const givesWay = weight === 0 && next?.weight === 1 && right > next.at * pixelsPerUnit;
-    if (left >= freeFrom && right - LABEL_GAP_PX <= pixels + LABEL_GAP_PX && !givesWay) {
+    const next = ticks[index + 1];
+    const givesWay = !isStart && next?.isStart && right > next.at * pixelsPerUnit;
+    if (left >= freeFrom && right <= pixels + 2 * LABEL_GAP_PX && !givesWay) {
       freeFrom = right;
       return { at, word };
     }
-    return weight === 0 ? { at, word: "" } : [];
+    return isStart ? [] : { at, word: "" };
   });
 }
 

@@ -1,8 +1,8 @@
 import { type PointerEvent, useMemo, useState } from "react";
 import { Button } from "react-aria-components";
-import { getOutcomePaint, SHAPES } from "../../components/mark.tsx";
+import { useWidth } from "../../components/layout.tsx";
+import { getOutcomePaint, SHAPES } from "../../components/status.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
-import { useWidth } from "../../components/use-width.ts";
 import type { Node } from "./nodes.ts";
 import { BOTTOM, createStripAxis, MARK, TOP, toY } from "./strip-axis.ts";
 
@@ -14,6 +14,7 @@ const MAX_CUTS = 12;
 const MIN_SELECTION_PX = 6;
 
 interface StripProps {
+  /** At least one. */
   nodes: readonly Node[];
   matches: (node: Node) => boolean;
   onZoom: (from: string | undefined, to: string | undefined) => void;
@@ -44,8 +45,8 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
   const hasCuts = cuts.length > 0 && cuts.length <= MAX_CUTS;
   // A rewind moves the clock back, so the newest entry may not be the latest.
   const times = newest.map(({ at }) => at);
-  const range = [Math.min(...times), Math.max(...times)].map((at) =>
-    Number.isFinite(at) ? formatTimeOfDay(new Date(at).toISOString()).slice(0, 8) : "",
+  const [begin, end] = [Math.min(...times), Math.max(...times)].map((at) =>
+    formatTimeOfDay(new Date(at).toISOString()).slice(0, 8),
   );
   return (
     <div className="strip">
@@ -64,13 +65,14 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
         {selection.range && <rect className="strip-brush" {...selection.range} height={BOTTOM} />}
       </svg>
       <div className="strip-words small quiet">
-        <span>{newest.length === 0 ? "Higher is slower" : `${range.join(" to ")}, higher is slower`}</span>
-        {isZoomed && (
+        <span>
+          {begin} to {end}, higher is slower
+        </span>
+        {isZoomed ? (
           <Button className="bare link-button" onPress={() => onZoom(undefined, undefined)}>
             Reset zoom
           </Button>
-        )}
-        {!isZoomed && nodes.length > 0 && (
+        ) : (
           <span className="strip-hint">{hasCuts && "┆ gap · "}Drag to zoom</span>
         )}
       </div>

@@ -16,6 +16,9 @@ describe("summarizeChanges", () => {
     expect(
       summary({ usage: { ...none, changed: 1 }, dashboards: { added: 1, removed: 1, changed: 0 } }),
     ).toBe("~1 usage, +1 −1 dashboards");
+    expect(summary({ boxes: { ...none, added: 1 }, movies: { ...none, changed: 1 } })).toBe(
+      "+1 box, ~1 movie",
+    );
   });
 });
 

@@ -108,12 +108,14 @@ function explainAccess({ status, reasons }: JournalEntry, caller: string): strin
 
 /** Names the injected result, and says what changed. */
 function explainFault({ kind, fault, status, history, operation }: JournalEntry): string {
+  const { replaced, by } = fault!;
   const isDelivery = kind === "delivery";
-  const change =
-    history === null ? "No change is recorded." : `${operation} ran before, and its change stays.`;
-  const ranText = isDelivery ? "" : ` ${change}`;
-  const statusText = status === 0 ? "no response" : `${status}`;
-  return fault!.replaced === "connection"
-    ? `A fault broke the connection; the ${isDelivery ? "sender" : "client"} got ${status === 0 ? statusText : `a damaged ${statusText}`} (${formatRuleName(fault!.by)}).${ranText}`
-    : `A fault answered ${statusText} in place of the ${isDelivery ? "receiver" : "response"} (${formatRuleName(fault!.by)}).${ranText}`;
+  const isBroken = replaced === "connection";
+  const answer = status === 0 ? "no response" : isBroken ? `a damaged ${status}` : `${status}`;
+  const explanation = isBroken
+    ? `A fault broke the connection; the ${isDelivery ? "sender" : "client"} got ${answer} (${formatRuleName(by)}).`
+    : `A fault answered ${answer} in place of the ${isDelivery ? "receiver" : "response"} (${formatRuleName(by)}).`;
+  if (isDelivery) return explanation;
+  if (history === null) return `${explanation} No change is recorded.`;
+  return `${explanation} ${operation} ran before, and its change stays.`;
 }

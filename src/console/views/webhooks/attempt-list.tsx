@@ -1,9 +1,9 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
+import { capitalize } from "../../../engine/contract/text.ts";
 import { usePollingWhileRunning, useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
-import { Badge, getOutcomePaint, Mark, type Outcome, SHAPES } from "../../components/mark.tsx";
-import { LoadError } from "../../components/notice.tsx";
-import { capitalize } from "../../components/text.tsx";
+import { Badge, getOutcomePaint, LoadError, Mark, type Outcome, SHAPES } from "../../components/status.tsx";
+
 import { Ago, formatAbsolute, useSandboxNow } from "../../components/time.tsx";
 import {
   type AttemptMark,

@@ -37,39 +37,29 @@ function toPastMarks(delivery: Delivery, delays: readonly number[]): AttemptMark
   if (log.length > 0) {
     return log.map((attempt) => ({
       at: Date.parse(attempt.at),
-      state: isSuccess(attempt.response_code) ? "delivered" : "failed",
+      // Any 2xx is a success (3.3).
+      state: Math.floor(attempt.response_code / 100) === 2 ? "delivered" : "failed",
       attempt,
     }));
   }
   // Not logged: it happened before the fixture's start, on the schedule.
-  const instants = [Date.parse(created_at)];
-  for (const delay of delays.slice(0, Math.max(0, scheduled_attempts - 1)))
-    instants.push(instants.at(-1)! + delay);
-  return instants.map((at, index) => ({
-    at,
-    state: status === "success" && index === instants.length - 1 ? "delivered" : "failed",
-    attempt: undefined,
-  }));
+  const pastDelays = [0, ...delays.slice(0, Math.max(0, scheduled_attempts - 1))];
+  const marks = planAttempts(Date.parse(created_at), pastDelays, "failed");
+  return status === "success" ? marks.with(-1, { ...marks.at(-1)!, state: "delivered" }) : marks;
 }
 
+/** Attempts one after another; each delay follows the attempt before, the first follows `from`. */
 function planAttempts(from: number, delays: readonly number[], state: AttemptState): AttemptMark[] {
-  const marks: AttemptMark[] = [];
   let at = from;
-  for (const delay of delays) {
+  return delays.map((delay) => {
     at += delay;
-    if (Number.isFinite(at)) marks.push({ at, state, attempt: undefined });
-  }
-  return marks;
-}
-
-/** Any 2xx is a success (3.3). */
-export function isSuccess(code: number): boolean {
-  return code >= 200 && code < 300;
+    return { at, state, attempt: undefined };
+  });
 }
 
 /** Milliseconds from the event to the last scheduled attempt, if each attempt takes no time. */
 export function sumDelays(delays: readonly number[]): number {
-  return delays.reduce((sum, delay) => sum + (Number.isFinite(delay) ? delay : 0), 0);
+  return delays.reduce((sum, delay) => sum + delay, 0);
 }
 
 export type DeliveryState = "delivered" | "retrying" | "given up" | "cancelled";
@@ -80,29 +70,21 @@ export function getDeliveryState(delivery: Delivery, delays: readonly number[]):
   return delivery.scheduled_attempts > delays.length ? "given up" : "cancelled";
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const PART = /(\d+(?:\.\d+)?)(ms|[dhms])/g;
-
-/** Parses a duration of the settings (`90s`, `1h30m`, `PT5M`, a number) to milliseconds; NaN if invalid. */
-export function parseDurationMs(value: string | number): number {
-  const text = String(value).trim().toLowerCase();
-  if (/^\d+$/.test(text)) return Number(text);
-  const parts = text.replace(/^p/, "").replace("t", "");
-  if (parts === "" || parts.replace(PART, "") !== "") return Number.NaN;
-  let total = 0;
-  for (const [, count, unit] of parts.matchAll(PART)) total += Number(count) * UNIT_MS[unit!]!;
-  return total;
-}
+const UNITS: readonly [string, number][] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1000],
+];
 
 /** "1m", "1h 21m". */
 export function formatSpan(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`;
   const words: string[] = [];
   let remaining = Math.round(ms / 1000) * 1000;
-  for (const unit of ["d", "h", "m", "s"]) {
-    const count = Math.floor(remaining / UNIT_MS[unit]!);
-    if (count > 0) words.push(`${count}${unit}`);
-    remaining -= count * UNIT_MS[unit]!;
+  for (const [unit, unitMs] of UNITS) {
+    if (remaining >= unitMs) words.push(`${Math.floor(remaining / unitMs)}${unit}`);
+    remaining %= unitMs;
   }
   return words.slice(0, 2).join(" ");
 }

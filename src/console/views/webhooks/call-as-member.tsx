@@ -8,7 +8,7 @@ import { useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ActorField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { Notice, Problem } from "../../components/notice.tsx";
+import { Notice, Problem } from "../../components/status.tsx";
 
 type AttemptResult = Omit<Triggered["deliveries"][number], "webhook_id">;
 

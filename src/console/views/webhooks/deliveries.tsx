@@ -1,13 +1,11 @@
-import { useMemo } from "react";
 import { useParameters } from "../../address.ts";
 import { usePollingWhileRunning, useRecords, useSandbox, useSandboxChange } from "../../api/queries.ts";
-import { ConfirmButton } from "../../components/dialog.tsx";
+import { ConfirmButton } from "../../components/button.tsx";
 import { BodyText } from "../../components/exchange.tsx";
 import { createMatcher, parseFilter } from "../../components/filter-language.ts";
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
-import { Badge, type Outcome } from "../../components/mark.tsx";
-import { EmptyState, Notice } from "../../components/notice.tsx";
+import { Badge, EmptyState, Notice, type Outcome } from "../../components/status.tsx";
 import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
@@ -31,75 +29,63 @@ const OUTCOMES: Readonly<Record<DeliveryState, Outcome>> = {
   cancelled: "off",
 };
 
-function DeliveryBadge({ delivery }: { delivery: Delivery }) {
+type Row = Delivery & {
+  state: DeliveryState;
+  /** URL of the webhook; its id if it was deleted. */
+  to: string;
+};
+
+function DeliveryBadge({ row: { state, next_retry } }: { row: Row }) {
   const now = useSandboxNow();
-  const state = getDeliveryState(delivery, useDelays());
-  const word = delivery.next_retry ? `retry ${formatRelative(Date.parse(delivery.next_retry), now)}` : state;
+  const word = next_retry ? `retry ${formatRelative(Date.parse(next_retry), now)}` : state;
   return <Badge outcome={OUTCOMES[state]}>{word}</Badge>;
 }
 
-function makeColumns(delays: readonly number[], webhooks: readonly Webhook[]): readonly Column<Delivery>[] {
-  const urls = new Map(webhooks.map(({ webhook_id, url }) => [webhook_id, url]));
-  return [
-    {
-      id: "state",
-      title: "State",
-      value: (delivery) => getDeliveryState(delivery, delays),
-      renderCell: (delivery) => <DeliveryBadge delivery={delivery} />,
-      width: "minmax(0, 8.5rem)",
-    },
-    { id: "event", title: "Event", width: "minmax(7rem, 1fr)" },
-    {
-      id: "to",
-      title: "To",
-      value: ({ webhook_id }) => urls.get(webhook_id) ?? webhook_id,
-      width: "minmax(0, 1.2fr)",
-      minWidth: "wide",
-    },
-    {
-      id: "attempts",
-      title: "Attempts",
-      renderCell: (delivery) => <AttemptAxis delivery={delivery} />,
-      width: "minmax(6rem, 11rem)",
-      minWidth: "medium",
-    },
-    {
-      id: "response_code",
-      title: "Response",
-      renderCell: ({ response_code }) => response_code || <span className="quiet">none</span>,
-      width: "5.5rem",
-      isNumber: true,
-    },
-    {
-      id: "created_at",
-      title: "Time",
-      renderCell: ({ created_at }) => <RelativeTime at={created_at} />,
-      width: "6.5rem",
-      minWidth: "medium",
-    },
-  ];
-}
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    id: "state",
+    title: "State",
+    renderCell: (row) => <DeliveryBadge row={row} />,
+    width: "minmax(0, 8.5rem)",
+  },
+  { id: "event", title: "Event", width: "minmax(7rem, 1fr)" },
+  { id: "to", title: "To", width: "minmax(0, 1.2fr)", minWidth: "wide" },
+  {
+    id: "attempts",
+    title: "Attempts",
+    renderCell: (row) => <AttemptAxis delivery={row} />,
+    width: "minmax(6rem, 11rem)",
+    minWidth: "medium",
+  },
+  {
+    id: "response_code",
+    title: "Response",
+    renderCell: ({ response_code }) => response_code || <span className="quiet">none</span>,
+    width: "5.5rem",
+    isNumber: true,
+  },
+  {
+    id: "created_at",
+    title: "Time",
+    renderCell: ({ created_at }) => <RelativeTime at={created_at} />,
+    width: "6.5rem",
+    minWidth: "medium",
+  },
+];
 
-const FIELDS = ["state", "event", "to", "webhook", "status", "attempts", "body", "id"];
+/** Fields of the filter language. */
+const FIELDS: Readonly<Record<string, (row: Row) => unknown>> = {
+  state: ({ state }) => state,
+  event: ({ event }) => event,
+  to: ({ to }) => to,
+  webhook: ({ webhook_id }) => webhook_id,
+  status: ({ response_code }) => response_code || "none",
+  attempts: ({ attempts }) => attempts,
+  body: ({ body }) => body,
+  id: ({ delivery_id }) => delivery_id,
+};
 
-function createFieldReader(delays: readonly number[], urls: ReadonlyMap<string, string>) {
-  return (delivery: Delivery, field: string): unknown => {
-    const { event, webhook_id, response_code, attempts, body, delivery_id } = delivery;
-    const values: Readonly<Record<string, unknown>> = {
-      event,
-      attempts,
-      body,
-      webhook: webhook_id,
-      status: response_code || "none",
-      id: delivery_id,
-      state: getDeliveryState(delivery, delays),
-      to: urls.get(webhook_id) ?? webhook_id,
-    };
-    return values[field];
-  };
-}
-
-function joinText({ event, webhook_id, delivery_id, body, response_code }: Delivery): string {
+function joinText({ event, webhook_id, delivery_id, body, response_code }: Row): string {
   return [event, webhook_id, delivery_id, body, response_code].join("\n").toLowerCase();
 }
 
@@ -114,19 +100,19 @@ export function Deliveries() {
   const webhook_id = get("webhook");
   const query = { limit: MAX_DELIVERIES, ...(webhook_id !== undefined && { webhook_id }) };
   const { data, error } = useRecords("deliveries", query, usePollingWhileRunning());
-  const columns = useMemo(() => makeColumns(delays, webhooks ?? []), [delays, webhooks]);
   const typed = get("find") ?? "";
-  const rows = useMemo(() => {
-    const urls = new Map(webhooks?.map((one) => [one.webhook_id, one.url]));
-    return data?.items.filter(createMatcher(parseFilter(typed), createFieldReader(delays, urls), joinText));
-  }, [data, typed, delays, webhooks]);
+  const urls = new Map(webhooks?.map((webhook) => [webhook.webhook_id, webhook.url]));
+  const rows = data?.items
+    .map((delivery): Row => {
+      const to = urls.get(delivery.webhook_id) ?? delivery.webhook_id;
+      return { ...delivery, state: getDeliveryState(delivery, delays), to };
+    })
+    .filter(createMatcher(parseFilter(typed), (row, field) => FIELDS[field]?.(row), joinText));
   const isComplete = data === undefined || data.total <= data.items.length;
   const failedCount = data?.items.filter(({ status }) => status === "failed").length ?? 0;
-  const redeliver = useSandboxChange(
-    (calls) =>
-      calls.redeliver({ all_failed: true, ...(webhook_id !== undefined && { webhook: webhook_id }) }),
-    { confirmation: ({ total }) => `Redelivered ${pluralize(total, "delivery", "deliveries")}.` },
-  );
+  const redeliver = useSandboxChange((calls) => calls.redeliverFailed(webhook_id), {
+    confirmation: ({ total }) => `Redelivered ${pluralize(total, "delivery", "deliveries")}.`,
+  });
   return (
     <ListView
       head={
@@ -141,7 +127,7 @@ export function Deliveries() {
           <FilterField
             label="Filter deliveries"
             placeholder="Filter, such as state:retrying event:thread.*"
-            hint={`Fields: ${FIELDS.join(", ")}`}
+            hint={`Fields: ${Object.keys(FIELDS).join(", ")}`}
             value={typed}
             onChange={(find) => set({ find }, { replace: true })}
           />
@@ -175,7 +161,7 @@ export function Deliveries() {
       error={error ?? webhooksError}
       kind="delivery"
       label="Deliveries"
-      columns={columns}
+      columns={COLUMNS}
       rows={rows}
       getKey={({ delivery_id }) => delivery_id}
       selected={get("delivery")}

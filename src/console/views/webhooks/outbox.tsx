@@ -1,10 +1,9 @@
-import { useMemo } from "react";
 import type { Email } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { usePollingWhileRunning, useSandboxQuery } from "../../api/queries.ts";
 import { FilterField } from "../../components/form.tsx";
 import { DetailPane, Facts, ListView, ViewLink } from "../../components/layout.tsx";
-import { EmptyState } from "../../components/notice.tsx";
+import { EmptyState } from "../../components/status.tsx";
 import { containsWords } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
@@ -29,13 +28,9 @@ export function Outbox() {
   const { get, set } = useParameters();
   const { data, error } = useSandboxQuery(["outbox"], (calls) => calls.outbox(), usePollingWhileRunning());
   const find = get("find") ?? "";
-  const rows = useMemo(
-    () =>
-      data?.items
-        .map((email, index): Row => ({ ...email, id: String(data.items.length - index) }))
-        .filter(({ to, subject, body }) => containsWords(`${to} ${subject} ${body}`, find)),
-    [data, find],
-  );
+  const rows = data?.items
+    .map((email, index): Row => ({ ...email, id: String(data.items.length - index) }))
+    .filter(({ to, subject, body }) => containsWords(`${to} ${subject} ${body}`, find));
   return (
     <ListView
       head={

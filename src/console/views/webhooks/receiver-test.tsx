@@ -13,7 +13,7 @@ import { listGivenInputs, parseNumber } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { GradedCheck } from "../../components/graded-check.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { Notice } from "../../components/status.tsx";
 import { CopyButton, downloadJson, pluralize } from "../../components/text.tsx";
 import { useWebhookChoices, useWebhooks } from "./use-webhooks.ts";
 
@@ -35,13 +35,12 @@ export function ReceiverTest() {
     const { url, secret } = webhooks?.find(({ webhook_id }) => webhook_id === id) ?? inputs;
     change({ webhook: id, url, secret });
   };
-  const { url, secret, probe } = inputs;
   const mutate = () => {
-    const { patience, user } = listGivenInputs({ patience: inputs.patience, user: inputs.user });
+    const { url = "", secret = "", probe, patience, user } = listGivenInputs(inputs);
     run.mutate({
-      url: url.trim(),
-      secret: secret.trim(),
-      ...listGivenInputs({ probe }),
+      url,
+      secret,
+      ...(probe && { probe }),
       ...(patience && { patience_seconds: parseNumber(patience) }),
       ...(user && { data: { user_id: user } }),
     });

@@ -1,6 +1,6 @@
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
-import { Problem } from "../../components/notice.tsx";
+import { Problem } from "../../components/status.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 
 /** Runs the next retry of a delivery, if one is pending, without moving the clock. */

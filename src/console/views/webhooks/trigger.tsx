@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { EventName, Triggered } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import {
@@ -18,8 +18,7 @@ import {
 } from "../../api/queries.ts";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { Badge } from "../../components/mark.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { Badge, Notice } from "../../components/status.tsx";
 import { TypedField } from "../../components/typed-field.tsx";
 import { useEventChoices } from "./use-webhooks.ts";
 
@@ -36,11 +35,7 @@ export function Trigger() {
   }, [api, name]);
   const example = useExampleId(fields[0]?.name);
   const { inputs, field } = useInputs({ for: "", organization: "" });
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
-  const onType = useCallback(
-    ({ name }: FormField, text: string) => setTexts((before) => ({ ...before, [name]: text })),
-    [],
-  );
+  const { inputs: texts, onType } = useInputs<string>({});
   const trigger = useSandboxChange(
     async (calls) => {
       const data = parseTexts(fields, texts);

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { parseDuration } from "../../../engine/contract/duration.ts";
 import { quoteForShell } from "../../api/copy-request.ts";
 import { useOpenApi, useRecords, useSandbox } from "../../api/queries.ts";
 import type { Choice } from "../../components/form.tsx";
-import { parseDurationMs } from "./attempts.ts";
 
 /** No stream reports requests to a receiver. */
 export const RECEIVED_POLL_MS = 2000;
@@ -29,8 +29,7 @@ export function useWebhookChoices(first: Choice): Choice[] {
 /** Retry schedule: milliseconds from the end of each attempt to the next. */
 export function useDelays(): readonly number[] {
   const { data } = useSandbox();
-  const schedule = data?.settings.retry_schedule;
-  return useMemo(() => (schedule ?? []).map(parseDurationMs), [schedule]);
+  return (data?.settings.retry_schedule ?? []).map((delay) => parseDuration(delay)!);
 }
 
 /** Sent by `POST /webhooks/ID/test` only. */

@@ -6,8 +6,8 @@ import type { Fields } from "../../api/form-fields.ts";
 import { toSandboxKey, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
 import { ChoiceField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
 import { type ChangeWords, getChangeKind, RecordChangeLists } from "../../components/record-changes.tsx";
+import { EmptyState, LoadError, NotFound } from "../../components/status.tsx";
 import { formatCount, pluralize } from "../../components/text.tsx";
 
 /** The current state; no snapshot can have this name. */
@@ -30,6 +30,7 @@ export function Compare() {
   const missing = findMissing(ownSnapshots.data, from) ?? findMissing(otherSnapshots.data, to);
   const isLoaded = sandboxes !== undefined && ownSnapshots.data !== undefined;
   if (isLoaded && (otherSandbox === undefined || to === undefined)) return <NothingToCompare />;
+  const isUnknown = otherSandbox !== undefined && sandboxes?.items.every(({ name }) => name !== otherSandbox);
   return (
     <div className="page stack grow">
       <div className="tools">
@@ -60,9 +61,7 @@ export function Compare() {
         />
       </div>
       <LoadError error={error ?? ownSnapshots.error} />
-      {sandboxes &&
-      otherSandbox !== undefined &&
-      !sandboxes.items.some(({ name }) => name === otherSandbox) ? (
+      {isUnknown ? (
         <NotFound kind="sandbox" id={otherSandbox} />
       ) : missing !== undefined ? (
         <NotFound kind="snapshot" id={missing} />
@@ -133,15 +132,24 @@ function describeState({ title }: ComparedState): string {
 }
 
 function Comparison({ from, to }: { from: ComparedState; to: ComparedState }) {
-  const { data, error, isPending } = useSandboxQuery(
+  const {
+    data: changes,
+    error,
+    isPending,
+  } = useSandboxQuery(
     ["compare", from.at, to.sandbox, to.at],
-    (calls) => calls.compare(from.at, to.at, to.sandbox),
+    async (calls) => {
+      const [difference, { items }] = await Promise.all([
+        calls.compare(from.at, to.at, to.sandbox),
+        calls.collections(),
+      ]);
+      return toChanges(difference, new Map(items.map(({ name, id_field }) => [name, id_field])));
+    },
     to.sandbox === from.sandbox ? {} : { pollMs: OTHER_SANDBOX_POLL_MS },
   );
   // Keep the last result while the server is unreachable, but not if the sandbox is gone.
-  if (error && (data === undefined || !error.isUnreachable)) return <LoadError error={error} />;
+  if (error && (changes === undefined || !error.isUnreachable)) return <LoadError error={error} />;
   if (isPending) return <p className="quiet">Comparing …</p>;
-  const changes = toChanges(data);
   const all = Object.values(changes).flat();
   if (all.length === 0) return <EmptyState title="No differences" />;
   const words: ChangeWords = {
@@ -166,30 +174,30 @@ function Comparison({ from, to }: { from: ComparedState; to: ComparedState }) {
   );
 }
 
-function toChanges({ added, removed, changed }: Difference): RecordChanges {
+function toChanges(
+  { added, removed, changed }: Difference,
+  idFields: ReadonlyMap<string, string>,
+): RecordChanges {
   const names = [...new Set([changed, added, removed].flatMap((part) => Object.keys(part)))];
   return Object.fromEntries(
-    names.map((name) => [
-      name,
-      [
-        ...(changed[name] ?? []).map(({ id, fields }) => ({
-          id,
-          before: mapValues(fields, ({ before }) => before),
-          after: mapValues(fields, ({ after }) => after),
-        })),
-        ...(added[name] ?? []).map((record) => ({ id: findRecordId(record), before: null, after: record })),
-        ...(removed[name] ?? []).map((record) => ({ id: findRecordId(record), before: record, after: null })),
-      ],
-    ]),
+    names.map((name) => {
+      const findId = (record: Fields) => String(record[idFields.get(name) ?? "id"]);
+      return [
+        name,
+        [
+          ...(changed[name] ?? []).map(({ id, fields }) => ({
+            id,
+            before: mapValues(fields, ({ before }) => before),
+            after: mapValues(fields, ({ after }) => after),
+          })),
+          ...(added[name] ?? []).map((record) => ({ id: findId(record), before: null, after: record })),
+          ...(removed[name] ?? []).map((record) => ({ id: findId(record), before: record, after: null })),
+        ],
+      ];
+    }),
   );
 }
 
 function mapValues<T>(fields: Readonly<Record<string, T>>, side: (field: T) => unknown): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, side(field)]));
-}
-
-/** The record's own id is its first id field. */
-function findRecordId(record: Fields): string {
-  const idField = Object.entries(record).find(([name]) => name === "id" || name.endsWith("_id"));
-  return String(idField?.[1] ?? "");
 }

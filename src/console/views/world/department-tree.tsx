@@ -11,6 +11,7 @@ import {
   Virtualizer,
 } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
+import { getOrAdd } from "../../../engine/maps.ts";
 import { pluralize } from "../../components/text.tsx";
 
 const ROW_HEIGHT = 36;
@@ -171,11 +172,8 @@ export interface Move {
 
 export function buildTree(departments: readonly Department[]): readonly Branch[] {
   const childrenByParent = new Map<string | null, Department[]>();
-  for (const department of departments) {
-    const siblings = childrenByParent.get(department.parent_id);
-    if (siblings) siblings.push(department);
-    else childrenByParent.set(department.parent_id, [department]);
-  }
+  for (const department of departments)
+    getOrAdd(childrenByParent, department.parent_id, () => []).push(department);
   const buildBranches = (parent: string | null): readonly Branch[] =>
     (childrenByParent.get(parent) ?? [])
       .toSorted((a, b) => a.name.localeCompare(b.name))

@@ -3,11 +3,17 @@ import { useParameters, useSandboxName } from "../../address.ts";
 import { useActors } from "../../api/actors.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { useOrganizations, useRecords, useSandboxChange } from "../../api/queries.ts";
-import { readRequestId, undoRequest } from "../../api/undo.ts";
+import { undoRequest } from "../../api/undo.ts";
 import { ActorField, ChoiceField, Form, NO_CREDENTIALS } from "../../components/form.tsx";
 import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
-import { toStatusOutcome } from "../../components/mark.tsx";
-import { EmptyState, LoadError, Loading, Notice, Problem } from "../../components/notice.tsx";
+import {
+  EmptyState,
+  LoadError,
+  Loading,
+  Notice,
+  Problem,
+  toStatusOutcome,
+} from "../../components/status.tsx";
 import { buildTree, type Department, DepartmentTree, type Move } from "./department-tree.tsx";
 
 /** Departments of an organization. Moves call the emulated API as the selected user. */
@@ -94,7 +100,7 @@ function useMove(organization: string) {
     {
       confirmation: ({ department, answer }) =>
         answer.status < 400 ? `Moved ${department.name}.` : undefined,
-      undo: (calls, { answer }) => undoRequest(calls, readRequestId(answer)),
+      undo: (calls, { answer }) => undoRequest(calls, answer.requestId),
     },
   );
   return { actors, as, move };

@@ -65,23 +65,11 @@ const UNTOUCHED: FormState = { texts: {}, values: {}, json: undefined };
 /** Drafts by record, kept while the user visits other pages. */
 const DRAFTS = new Map<string, FormState>();
 
-interface Draft {
-  isTouched: boolean;
-  /** Changed fields. @throws ControlError for invalid JSON */
-  readChanges(fields: readonly FormField[]): Fields;
-  getText(field: FormField): string;
-  /** Keeps its identity, so that other fields do not render. */
-  changeText: (field: FormField, text: string) => void;
-  json: string;
-  changeJson(text: string): void;
-  discard(): void;
-  /** Whether the change emits no events and audit entries. */
-  isSilent: boolean;
-  setSilent: (silent: boolean) => void;
-}
+type Draft = ReturnType<typeof useDraft>;
 
-export function useDraft(key: string, record: Fields): Draft {
+export function useDraft(key: string, record: Fields) {
   const [typed, setTyped] = useState(() => DRAFTS.get(key) ?? UNTOUCHED);
+  /** Whether the change emits no events and audit entries. */
   const [isSilent, setSilent] = useState(false);
   const changeState = useCallback(
     (change: (before: FormState) => FormState) => {
@@ -96,17 +84,18 @@ export function useDraft(key: string, record: Fields): Draft {
     (field: FormField, text: string) => changeState((before) => applyField(before, field, text)),
     [changeState],
   );
+  const draft: Fields = { ...record, ...typed.values };
   return {
     isTouched: typed !== UNTOUCHED,
-    readChanges: (fields) => {
+    /** Returns the changed fields. @throws ControlError for invalid JSON */
+    readChanges: (fields: readonly FormField[]): Fields => {
       requireValidJson(typed, fields);
       return typed.values;
     },
-    getText: (field) =>
-      typed.texts[field.name] ?? formatValue({ ...record, ...typed.values }[field.name], field),
+    getText: (field: FormField) => typed.texts[field.name] ?? formatValue(draft[field.name], field),
     changeText,
-    json: typed.json ?? JSON.stringify({ ...record, ...typed.values }, null, 2),
-    changeJson: (text) => changeState((before) => applyJson(before, text, record)),
+    json: typed.json ?? JSON.stringify(draft, null, 2),
+    changeJson: (text: string) => changeState((before) => applyJson(before, text, record)),
     discard: () => changeState(() => UNTOUCHED),
     isSilent,
     setSilent,

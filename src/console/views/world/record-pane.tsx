@@ -2,9 +2,9 @@ import type { CollectionName } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import type { Fields, FormField } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import { ConfirmButton } from "../../components/dialog.tsx";
+import { ConfirmButton } from "../../components/button.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { LoadError, NotFound } from "../../components/notice.tsx";
+import { LoadError, NotFound } from "../../components/status.tsx";
 import { CopyButton, toSingularName } from "../../components/text.tsx";
 import { RecordForm, useDraft } from "./record-form.tsx";
 

@@ -5,13 +5,13 @@ import { type Fields, type FormField, listFormFields } from "../../api/form-fiel
 import type { ControlDescription } from "../../api/open-api.ts";
 import { useCollections, useDescription, useRecords } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
+import { createMatcher, parseFilter, toText } from "../../components/filter-language.ts";
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { ListView, ViewLink } from "../../components/layout.tsx";
-import { EmptyState, LoadError } from "../../components/notice.tsx";
+import { EmptyState, LoadError } from "../../components/status.tsx";
 import { formatCount } from "../../components/text.tsx";
 import { Ago } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { useFilteredRecords } from "./filter-records.ts";
 import { NewRecord, RecordPane } from "./record-pane.tsx";
 
 /** Larger collections are searched by the server, and shown page by page. */
@@ -80,19 +80,22 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   const { data: description } = useDescription();
   const isPaged = records > MAX_UNPAGED;
   const offset = Number(get("offset")) || 0;
-  const contains = useDeferredValue(typed.trim());
-  const query = useRecords(name, isPaged ? { limit: PAGE_SIZE, offset, ...(contains && { contains }) } : {}, {
-    live: !isPaged,
-  });
+  const filter = useDeferredValue(typed.trim());
+  const page = { limit: PAGE_SIZE, offset, ...(filter && { contains: filter }) };
+  const query = useRecords(name, isPaged ? page : {}, { live: !isPaged });
   const total = query.data?.total ?? records;
   const fields = useMemo(() => {
     if (schema !== undefined) return listFormFields(schema, NO_COMPONENTS);
     return description ? listRecordFields(description, name) : [];
   }, [description, name, schema]);
   const columns = useMemo(() => createRecordColumns(fields, id_field), [fields, id_field]);
-  const all = (query.data?.items ?? NONE) as unknown as readonly Fields[];
-  const filtered = useFilteredRecords(all, isPaged ? "" : typed);
-  const visibleRecords = isPaged ? all : filtered;
+  const loadedRecords = (query.data?.items ?? NONE) as unknown as readonly Fields[];
+  const visibleRecords = useMemo(() => {
+    if (isPaged || filter === "") return loadedRecords;
+    return loadedRecords.filter(
+      createMatcher(parseFilter(filter), (record, field) => record[field], joinText),
+    );
+  }, [isPaged, filter, loadedRecords]);
   const selectedId = get("record");
   const select = (record: string | undefined) => set({ record });
   const pane = { collection: name, fields, onClose: () => select(undefined) };
@@ -110,7 +113,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
           <span className="quiet" aria-live="polite">
             {isPaged
               ? `${formatCount(Math.min(offset + 1, total))} to ${formatCount(Math.min(offset + PAGE_SIZE, total))} of ${formatCount(total)}`
-              : `${typed && visibleRecords ? `${formatCount(visibleRecords.length)} of ` : ""}${formatCount(all.length)}`}
+              : `${filter && `${formatCount(visibleRecords.length)} of `}${formatCount(loadedRecords.length)}`}
           </span>
           {isPaged && (
             <>
@@ -158,6 +161,10 @@ function Collection({ collection }: { collection: CollectionSummary }) {
       }
     />
   );
+}
+
+function joinText(record: Fields): string {
+  return Object.values(record).map(toText).join("\n");
 }
 
 const NONE: readonly never[] = [];

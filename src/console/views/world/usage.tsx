@@ -2,8 +2,7 @@ import { Meter } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
-import { Badge, getOutcomePaint, type Outcome } from "../../components/mark.tsx";
-import { EmptyState, LoadError } from "../../components/notice.tsx";
+import { Badge, EmptyState, getOutcomePaint, LoadError, type Outcome } from "../../components/status.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
 import { NEW_RECORD } from "./records.tsx";
 
