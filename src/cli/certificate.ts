@@ -43,14 +43,17 @@ function loadOwnCertificate(folder: string): UsedCertificate {
     key: readFileSync(join(folder, "localhost-key.pem"), "utf8"),
     file,
   });
-  try {
-    const storedCertificate = load();
-    createSecureContext(storedCertificate);
-    const { validTo } = new X509Certificate(storedCertificate.cert);
-    if (Date.parse(validTo) - Date.now() > RENEWAL_DAYS * DAY_MS) return storedCertificate;
-  } catch {
-    // There is no certificate, or it cannot be used.
-  }
+  const isUsable = () => {
+    try {
+      const storedCertificate = load();
+      createSecureContext(storedCertificate);
+      const { validTo } = new X509Certificate(storedCertificate.cert);
+      return Date.parse(validTo) - Date.now() > RENEWAL_DAYS * DAY_MS;
+    } catch {
+      return false;
+    }
+  };
+  if (isUsable()) return load();
   const now = Date.now();
   const certificate = makeCertificate(new Date(now - DAY_MS), new Date(now + (VALID_DAYS - 1) * DAY_MS));
   try {
@@ -59,8 +62,16 @@ function loadOwnCertificate(folder: string): UsedCertificate {
     const newFolder = mkdtempSync(`${folder}-`);
     writeFileSync(join(newFolder, "localhost.pem"), certificate.cert);
     writeFileSync(join(newFolder, "localhost-key.pem"), certificate.key, { mode: 0o600 });
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(newFolder, folder);
+    try {
+      renameSync(newFolder, folder);
+    } catch {
+      // Another start has stored its certificate in the meantime, or there is one that cannot be used.
+      if (isUsable()) rmSync(newFolder, { recursive: true });
+      else {
+        rmSync(folder, { recursive: true });
+        renameSync(newFolder, folder);
+      }
+    }
     return load();
   } catch (error) {
     throw new UsageError(

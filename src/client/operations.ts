@@ -1,5 +1,5 @@
 import { toSingular } from "../engine/contract/text.ts";
-import { showValue } from "./options.ts";
+import { isObject, showValue } from "./options.ts";
 import type { CollectionName, ErrorCode, EventName, ShownRecords } from "./types.ts";
 
 /*
@@ -132,7 +132,7 @@ export function defineCollection<const F extends Fields>(declaration: {
   /** The events that report its changes, by name. */
   emits?: { insert?: string; update?: string; remove?: string };
 }): OwnCollection<InferFields<F & (F extends { id: Schema } ? unknown : { id: Schema<string> })>> {
-  if (typeof declaration?.name !== "string" || typeof declaration.fields !== "object")
+  if (typeof declaration?.name !== "string" || !isObject(declaration.fields))
     throw new TypeError(`defineCollection takes a name and fields; it was given ${showValue(declaration)}`);
   const { name, fields, emits = {} } = declaration;
   const prefix = declaration.prefix ?? `${toSingular(name).replaceAll(/[^a-z]/g, "")}_`;

@@ -22,7 +22,7 @@ export function requireObject<T extends object>(options: T): T {
   return options;
 }
 
-const isObject = (value: unknown): boolean =>
+export const isObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** An id or a name in a path: an empty one, or dots, would name another call. @throws TypeError */

@@ -97,6 +97,9 @@ describe("a command against a running server", () => {
       2,
       'understudy: operation "models.lst" is not an operation of the emulated API. Did you mean "models.list"?\n',
     ]);
+    expect((await run("explain", "GET")).stderr).toContain(
+      "explain GET needs a path too, such as: understudy explain GET /v1/models",
+    );
     expect((await run("explain", "models.list", "--query", "nonsense")).stderr).toContain(
       '--query takes name=value, not "nonsense"',
     );

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
@@ -204,6 +205,25 @@ describe("start --https [interfaces 16]", () => {
     second.child.kill("SIGTERM");
     await second.finished;
     expect(readFileSync(file, "utf8")).toBe(before);
+  }, 60_000);
+
+  it("serves the stored certificate from two servers whose first starts were at the same time", async () => {
+    const folder = scratch();
+    const env = { XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };
+    const servers = [1, 2].map(() => startCommand(["start", "--port", "0", "--https"], { cwd: folder, env }));
+    for (const { output } of servers)
+      await expect.poll(() => output().stdout, { timeout: 20_000 }).toMatch(/Try:/);
+    const [, file] = /NODE_EXTRA_CA_CERTS="?([^"\n]+localhost\.pem)/.exec(servers[0]!.output().stdout)!;
+    const stored = new X509Certificate(readFileSync(file!)).fingerprint256;
+    for (const { child, output, finished } of servers) {
+      const { port } = new URL(/API +(https:\S+)/.exec(output().stdout)![1]!);
+      const socket = connectTls({ port: Number(port), rejectUnauthorized: false });
+      await once(socket, "secureConnect");
+      expect(socket.getPeerX509Certificate()!.fingerprint256).toBe(stored);
+      socket.destroy();
+      child.kill("SIGTERM");
+      await finished;
+    }
   }, 60_000);
 
   it("uses the given files", async () => {

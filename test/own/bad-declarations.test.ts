@@ -72,12 +72,19 @@ it.each<[string, object[], string]>([
   },
 );
 
-it.each([undefined, null, 5, "notes", {}, { name: "notes" }, { fields: {} }])(
-  "defineCollection(%j) says what it takes [interfaces 18]",
-  (declaration) => {
-    expect(() => defineCollection(declaration as never)).toThrow("defineCollection takes a name and fields");
-  },
-);
+it.each([
+  undefined,
+  null,
+  5,
+  "notes",
+  {},
+  { name: "notes" },
+  { fields: {} },
+  { name: "notes", fields: null },
+  { name: "notes", fields: [] },
+])("defineCollection(%j) says what it takes [interfaces 18]", (declaration) => {
+  expect(() => defineCollection(declaration as never)).toThrow("defineCollection takes a name and fields");
+});
 
 it("an operation with an empty summary can change the world [interfaces 18]", async () => {
   const notes = defineCollection({ name: "notes", fields: { text: string() } });

@@ -21,6 +21,37 @@ const get = (path: string, schema: string, more = "") =>
 const post = (schema: string, more = "") =>
   `  /v1/things:\n    post: { operationId: post, requestBody: { required: true, content: { application/json: { schema: ${schema} } } }, ${more} responses: { "201": { description: d } } }\n`;
 
+it("a header with the name of a query parameter does not filter a list [interfaces 18]", async () => {
+  const { send } = serve(
+    document(
+      `  /v1/tags:
+    get:
+      operationId: listTags
+      parameters:
+        - { name: color, in: query, schema: { type: string } }
+        - { name: color, in: header, schema: { type: string } }
+      responses: { "200": { description: d, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Tag" } } } } } }
+    post:
+      operationId: createTag
+      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Tag" } } } }
+      responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Tag" } } } } }
+`,
+      {
+        more: "components: { schemas: { Tag: { type: object, properties: { id: { type: string }, color: { type: string } } } } }",
+      },
+    ),
+    "openapi: openapi.yaml\noperations: { listTags: { list: tags }, createTag: { create: tags } }\ncollections: { tags: { schema: '#/components/schemas/Tag', prefix: tag_ } }\n",
+  );
+  await send("POST", "/v1/tags", { body: { color: "red" } });
+  const listTags = async (query: string, color: string) =>
+    (await send("GET", `/v1/tags${query}`, { headers: { color } })).body.length;
+  expect([
+    await listTags("", "blue"),
+    await listTags("?color=red", "blue"),
+    await listTags("?color=blue", "red"),
+  ]).toEqual([1, 1, 0]);
+});
+
 describe("an operation without a binding", () => {
   it("answers its example and says so", async () => {
     const { send } = serve(document(get("/v1/hello", "{ type: object, example: { a: 1 } }")));

@@ -191,6 +191,48 @@ it("the document of a sandbox resolves references to any part of the user's docu
   expect(document.components.schemas).toMatchObject({ [name!]: address });
 });
 
+it("an answer or a header that another operation has is not called a schema in the server's document [interfaces 18]", async () => {
+  const understudy = await createUnderstudy();
+  const sandbox = await understudy.sandbox({ name: "referring" });
+  const street = { name: "street", in: "query", schema: { type: "string" } };
+  const ok = { description: "d", headers: { "X-Page": { schema: { type: "integer" } } } };
+  const first = "#/paths/~1v1~1addresses/get";
+  await sandbox.operations.replace({
+    openapi: "3.1.0",
+    info: { title: "Users", version: "1" },
+    paths: {
+      "/v1/addresses": {
+        get: { operationId: "listAddresses", parameters: [street], responses: { "200": ok } },
+      },
+      "/v1/streets": {
+        get: {
+          operationId: "listStreets",
+          parameters: [{ $ref: `${first}/parameters/0` }],
+          responses: {
+            "200": { $ref: `${first}/responses/200` },
+            "206": {
+              description: "d",
+              headers: { "X-Page": { $ref: `${first}/responses/200/headers/X-Page` } },
+            },
+          },
+        },
+      },
+    },
+  });
+  const answer = await fetch(`${understudy.url}/_control/sandboxes/referring/openapi.json`);
+  // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
+  const { paths, components } = (await answer.json()) as any;
+  await understudy.close();
+  const { parameters, responses } = paths["/v1/streets"].get;
+  const find = ({ $ref }: { $ref: string }, kind: string) => {
+    expect($ref).toMatch(new RegExp(`^#/components/${kind}/Own`));
+    return components[kind][$ref.split("/").at(-1)!];
+  };
+  expect(parameters).toEqual([street]);
+  expect(find(responses["200"], "responses")).toEqual(ok);
+  expect(find(responses["206"].headers["X-Page"], "headers")).toEqual(ok.headers["X-Page"]);
+});
+
 it("the server's own document contains the parts of a user's document, and what they refer to [interfaces 18]", async () => {
   const { bindings } = writeFiles();
   const understudy = await createUnderstudy({ openapi: [bindings] });

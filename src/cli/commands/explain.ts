@@ -3,6 +3,8 @@ import { parseTypedValue, readKeyedValues, sandboxCommand, text, texts } from ".
 import { UsageError } from "../failure.ts";
 import { formatTable } from "../process.ts";
 
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
 export const explainCommand = sandboxCommand({
   command: "explain <request> [path]",
   describe: "Explain how a request would be answered, and what each rule would do, without sending it",
@@ -21,6 +23,10 @@ export const explainCommand = sandboxCommand({
   async run({ request: words, path: givenPath, as, param, header, query, body }, sandbox) {
     // Also `"GET /v1/models"`, copied as one word.
     const [request = words, path = givenPath] = /\s/.test(words.trim()) ? words.trim().split(/\s+/, 2) : [];
+    if (path === undefined && METHODS.includes(request))
+      throw new UsageError(
+        `explain ${request} needs a path too, such as: understudy explain ${request} /v1/models`,
+      );
     if (path !== undefined && param !== undefined)
       throw new UsageError("--param goes with an operation id; a path contains its own parameters");
     // The server knows the operations, and suggests the nearest.

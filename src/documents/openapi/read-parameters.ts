@@ -14,11 +14,13 @@ export class ParameterReader {
   private readonly schemas: Schemas;
   private readonly parameters: readonly DescribedParameter[];
   private readonly places: ReadonlySet<string>;
+  private readonly queryNames: ReadonlySet<string>;
 
   constructor(schemas: Schemas, { parameters }: Pick<DescribedOperation, "parameters">) {
     this.schemas = schemas;
     this.parameters = parameters;
     this.places = new Set(parameters.map((one) => one.in));
+    this.queryNames = new Set(parameters.filter((one) => one.in === "query").map(({ name }) => name));
   }
 
   /** Path parameters as their schemas type them. @throws ApiError INVALID_INPUT */
@@ -26,7 +28,7 @@ export class ParameterReader {
     return this.read("path", (parameter) => this.unpack(parameter, texts[parameter.name]));
   }
 
-  /** Headers and cookies. @throws ApiError INVALID_INPUT */
+  /** Headers and cookies, without those whose name a query parameter has too. @throws ApiError INVALID_INPUT */
   readHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): JsonObject {
     if (!this.places.has("header") && !this.places.has("cookie")) return {};
     const headerValues = this.read("header", (parameter) => {
@@ -40,7 +42,8 @@ export class ParameterReader {
     );
     const readCookie = ({ name }: DescribedParameter) => toCookie(cookies.get(name));
     const cookieValues = this.read("cookie", (parameter) => this.unpack(parameter, readCookie(parameter)));
-    return { ...cookieValues, ...headerValues };
+    const values = Object.entries({ ...cookieValues, ...headerValues });
+    return Object.fromEntries(values.filter(([name]) => !this.queryNames.has(name)));
   }
 
   /** The list, or the object, that the style of a parameter packs into one text. */

@@ -3,7 +3,9 @@ import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentComponents } from "./openapi-document.ts";
 
-const KINDS = ["schemas", "responses", "parameters", "requestBodies", "headers", "examples", "links"];
+/** Finds the kind of a part in the place that a reference names. Any other part is a schema. */
+const PART_KIND =
+  /(?<!\/properties)\/(responses|parameters|requestBodies|headers|examples|links)\/[^/]+$|\/(requestBody)$/;
 
 /**
  * Copies parameters, body and answers of an own operation from its OpenAPI document, and the components and other parts
@@ -26,11 +28,10 @@ export function copyDescribedParts(
     return Object.fromEntries(Object.entries(toLatest(value)).map(([key, inner]) => [key, copy(inner)]));
   };
   const copyComponent = (ref: string): string => {
-    const [, componentKind = "", componentName = ""] = /^#\/components\/(\w+)\/([^/]+)$/.exec(ref) ?? [];
-    // Any other part of the document becomes a schema with the name of its place.
-    const [kind, name] = KINDS.includes(componentKind)
-      ? [componentKind, componentName]
-      : ["schemas", ref.slice(2)];
+    const [, named, body] = PART_KIND.exec(ref) ?? [];
+    const kind = named ?? (body === undefined ? "schemas" : "requestBodies");
+    // A part outside of the components gets the name of its place.
+    const [, name = ref.slice(2)] = /^#\/components\/\w+\/([^/]+)$/.exec(ref) ?? [];
     const key = `Own${number}.${name.replace(/[^\w.-]/g, "_")}`;
     const group = (userComponents.components[kind] ?? {}) as JsonObject;
     userComponents.components[kind] = group;

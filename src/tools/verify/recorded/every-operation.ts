@@ -21,7 +21,7 @@ const CHECKS: readonly [name: string, family: CheckFamily, title: string, checkE
   ["answer", "answers", "answers as documented", checkAnswer],
   ["refusals", "refusals", "refuses in its envelope, with one of its codes and their details", checkRefusals],
   ["malformed", "refusals", "answers 422 to malformed values and names the field", checkMalformed],
-  ["no-credentials", "credentials", "answers 401 without credentials", checkCredentials],
+  ["no-credentials", "credentials", "refuses a request without credentials", checkCredentials],
 ];
 
 /** The checks of every operation's recorded answers. */
