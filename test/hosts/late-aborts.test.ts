@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSandbox, type LocalSandbox } from "../../src/client/engine.ts";
 import { understudyRoutes } from "../../src/client/fetch.ts";
+import { toResponse } from "../../src/hosts/fetch/fetch-answer.ts";
 import { KEYS } from "../support/harness.ts";
 
 setFlagsFromString("--expose-gc");
@@ -76,3 +77,25 @@ it("a late abort does not end an answer of a route handler [interfaces 17]", asy
   const answer = GET(new Request(url + MODELS, { headers, signal: caller.signal }));
   expect(await abortLate(caller, answer)).toBe("enough");
 });
+
+it.each(["cancels", "aborts"])(
+  "a reader that %s ends a stream that waits to be read [interfaces 17]",
+  async (how) => {
+    let hasEnded = false;
+    async function* stream() {
+      try {
+        for (let piece = 0; ; piece++) yield `piece ${piece}\n`;
+      } finally {
+        hasEnded = true;
+      }
+    }
+    const answer = { status: 200, headers: [], body: undefined, stream };
+    const caller = new AbortController();
+    const request = new Request("http://api.test/", { signal: caller.signal });
+    const reader = toResponse(answer, request).body!.getReader();
+    await reader.read();
+    if (how === "aborts") caller.abort();
+    else await reader.cancel();
+    await expect.poll(() => hasEnded).toBe(true);
+  },
+);

@@ -31,17 +31,27 @@ function toStream(
 ): ReadableStream<Uint8Array> {
   const cancelled = new AbortController();
   const pieces = stream(AbortSignal.any([cancelled.signal, request.signal]))[Symbol.asyncIterator]();
+  /** Ends the stream also if it waits to be read, so that its own cleaning up runs. */
+  const end = () => {
+    cancelled.abort();
+    void pieces.return?.().catch(() => {});
+  };
   return new ReadableStream({
     start(controller) {
       const { signal } = request;
-      signal.addEventListener("abort", () => controller.error(signal.reason), { once: true });
+      const fail = () => {
+        controller.error(signal.reason);
+        end();
+      };
+      signal.addEventListener("abort", fail, { once: true });
     },
     async pull(controller) {
       const { done, value } = await keepProcessAlive(pieces.next());
+      // By the request, which must stay in memory: its signal would not abort after it.
       if (request.signal.aborted) return;
       if (done) controller.close();
       else controller.enqueue(typeof value === "string" ? toUtf8(value) : value);
     },
-    cancel: () => cancelled.abort(),
+    cancel: end,
   });
 }
