@@ -78,25 +78,21 @@ export function toHandlerCall(call: Call) {
 /** The value as a client will read it. @throws OwnOperationError for one that the operation does not declare */
 function toJson(operation: AnyOperation, value: unknown): unknown {
   const [success, empty] = listSuccesses(operation);
-  const { id } = operation;
+  const createError = (problem: string) => new OwnOperationError(`${operation.id} ${problem}`);
   if (value === undefined) {
     if (success!.schema === undefined || success!.schema === ANY_BODY_OR_NONE || empty !== undefined)
       return undefined;
-    throw new OwnOperationError(`${id} returned nothing, and its response is not empty`);
+    throw createError("returned nothing, and its response is not empty");
   }
-  if (value instanceof Error) throw new OwnOperationError(`${id} returned an error; a handler throws it`);
-  const text = stringify(id, value);
+  if (value instanceof Error) throw createError("returned an error; a handler throws it");
+  const text = stringify(operation.id, value);
   if (success!.schema === undefined)
-    throw new OwnOperationError(
-      `${id} returned a body, and declares the status ${success!.status}, which has none`,
-    );
+    throw createError(`returned a body, and declares the status ${success!.status}, which has none`);
   const body = JSON.parse(text) as unknown;
   const validate = toValidator(success!.schema);
   if (validate(body)) return body;
   const { instancePath, message } = validate.errors![0]!;
-  throw new OwnOperationError(
-    `${id} returned a body that does not fit its response: ${instancePath || "it"} ${message}`,
-  );
+  throw createError(`returned a body that does not fit its response: ${instancePath || "it"} ${message}`);
 }
 
 function stringify(id: string, value: unknown): string {

@@ -84,16 +84,11 @@ function toCollection({
   emits = {},
 }: DeclaredCollection): AnyCollection {
   checkKeys(emits, ["insert", "update", "remove"], { noun: "the `emits` of", name });
+  const createError = (message: string) => new OwnOperationError(message, { subject: name });
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name) || RESERVED.includes(name))
-    throw new OwnOperationError(
-      `${JSON.stringify(name)} is not a name for a collection, which is as in shared_notes`,
-      { subject: name },
-    );
+    throw createError(`${JSON.stringify(name)} is not a name for a collection, which is as in shared_notes`);
   if (!/^[a-z]+_$/.test(prefix))
-    throw new OwnOperationError(
-      `${name}: the prefix ${JSON.stringify(prefix)} must be letters and an underscore`,
-      { subject: name },
-    );
+    throw createError(`${name}: the prefix ${JSON.stringify(prefix)} must be letters and an underscore`);
   const schema = declaredSchema as unknown as TObject;
   checkFields(schema.properties, { noun: "the collection", name });
   const references = Object.entries(schema.properties).filter(([, field]) => "x-refers-to" in field);

@@ -1,7 +1,7 @@
 import { parseDuration } from "../../contract/duration.ts";
 import { Duration } from "../../contract/schema.ts";
 import type { Random } from "../../state/random.ts";
-import type { DelayPlan, Effect } from "./effect.ts";
+import type { DelayPlan, Effect, ReportEffect } from "./effect.ts";
 
 /** Longer than any client waits; a timer holds at most 24 days. */
 export const MAX_DELAY_MS = 3_600_000;
@@ -18,7 +18,14 @@ export function findDelayProblem(value: unknown): DurationProblem | undefined {
   return duration > MAX_DELAY_MS ? { message: "may be at most 1h" } : undefined;
 }
 
-/** The same for a duration of any length. */
+/** Reports the problem of a delay that is given. Returns whether it has none. */
+export function checkDelay(value: unknown, path: readonly string[], report: ReportEffect): boolean {
+  const problem = value === undefined ? undefined : findDelayProblem(value);
+  if (problem !== undefined) report(path, problem.message, problem.hint);
+  return problem === undefined;
+}
+
+/** Like `findDelayProblem`, for a duration of any length. */
 export function findDurationProblem(value: unknown): DurationProblem | undefined {
   if (parseDuration(value) !== undefined) return undefined;
   const hint = typeof value === "string" ? suggestDuration(value) : undefined;
@@ -52,17 +59,13 @@ export const DelaySchema = {
 export const delayEffect: Effect = {
   keys: { delay: DelaySchema as never },
   check({ delay }, report) {
-    if (delay === undefined) return;
-    const parts = typeof delay === "object" ? Object.entries(delay) : ([["", delay]] as const);
-    let isReadable = true;
-    for (const [part, value] of parts) {
-      const problem = findDelayProblem(value);
-      if (problem === undefined) continue;
-      isReadable = false;
-      report(part === "" ? ["delay"] : ["delay", part], problem.message, problem.hint);
+    if (typeof delay !== "object") {
+      checkDelay(delay, ["delay"], report);
+      return;
     }
-    if (!isReadable || typeof delay !== "object") return;
-    if (parseDuration(delay.p99)! < parseDuration(delay.p50)!)
+    const isP50Valid = checkDelay(delay.p50, ["delay", "p50"], report);
+    const isP99Valid = checkDelay(delay.p99, ["delay", "p99"], report);
+    if (isP50Valid && isP99Valid && parseDuration(delay.p99)! < parseDuration(delay.p50)!)
       report(["delay", "p99"], "must not be below p50");
   },
   read({ delay }) {

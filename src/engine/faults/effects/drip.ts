@@ -3,7 +3,7 @@ import { parseDuration } from "../../contract/duration.ts";
 import { Duration } from "../../contract/schema.ts";
 import { sleep } from "../../platform.ts";
 import type { Wire } from "../../sandbox/fault-types.ts";
-import { findDelayProblem } from "./delay.ts";
+import { checkDelay } from "./delay.ts";
 import type { WireEffect } from "./effect.ts";
 
 export const DRIP_MS = 2_000;
@@ -18,9 +18,8 @@ export const dripWire = {
   keys: { over: Duration(undefined, { description: "How long the answer takes; 2s unless given" }) },
   check({ over, wire }, report) {
     if (over === undefined) return;
-    const problem = findDelayProblem(over);
-    if (problem !== undefined) report(["over"], problem.message, problem.hint);
-    else if (parseDuration(over)! < 10) report(["over"], "must be at least 10ms, for pieces to arrive apart");
+    if (checkDelay(over, ["over"], report) && parseDuration(over)! < 10)
+      report(["over"], "must be at least 10ms, for pieces to arrive apart");
     if (wire !== "drip") report(["over"], "goes with `wire: drip` only");
   },
   async perform(wire) {

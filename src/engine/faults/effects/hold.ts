@@ -1,6 +1,6 @@
 import { parseDuration } from "../../contract/duration.ts";
 import { Duration } from "../../contract/schema.ts";
-import { findDelayProblem } from "./delay.ts";
+import { checkDelay } from "./delay.ts";
 import type { Effect } from "./effect.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -18,9 +18,7 @@ const HoldSchema = {
 export const holdEffect: Effect = {
   keys: { hold: HoldSchema as never },
   check({ hold }, report) {
-    const timeout = typeof hold === "object" ? hold.timeout : undefined;
-    const problem = timeout === undefined ? undefined : findDelayProblem(timeout);
-    if (problem !== undefined) report(["hold", "timeout"], problem.message, problem.hint);
+    if (typeof hold === "object") checkDelay(hold.timeout, ["hold", "timeout"], report);
   },
   read({ hold }) {
     if (hold === undefined) return {};
