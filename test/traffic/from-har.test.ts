@@ -249,7 +249,7 @@ describe("scenario from-har [interfaces 12]", () => {
     ]);
   });
 
-  it("samples a long recording evenly [interfaces 12]", async () => {
+  it("has the percentiles of a long recording [interfaces 12]", async () => {
     const many = Array.from({ length: 12_000 }, (_, i) => ({ path: "/v1/models", wait: (i % 100) + 1 }));
     const { rules } = await scenarioOf(archive(many));
     const [{ effect }] = rules as [{ effect: { delay: { p50: string; p99: string } } }];

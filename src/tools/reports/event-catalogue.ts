@@ -3,7 +3,6 @@ import { type AnyEvent, createSamplePayload, toDataSchema } from "../../engine/c
 import { ClosedObject, type JsonSchema } from "../../engine/contract/schema.ts";
 import { capitalize } from "../../engine/contract/text.ts";
 import { toPublishedSchema } from "./openapi-document.ts";
-import { DECLARED, toType, writeBlock } from "./schema-types.ts";
 
 export const CataloguedEvent = ClosedObject(
   {
@@ -62,6 +61,53 @@ function toPayloadSchema(event: AnyEvent): Record<string, unknown> {
   };
 }
 
+/** The names of JSON's types in one language. */
+interface Language {
+  types: Readonly<Record<string, string>>;
+  any: string;
+  literals: (values: readonly string[]) => string;
+  list: (item: string) => string;
+}
+
+const TYPESCRIPT: Language = {
+  types: {
+    string: "string",
+    integer: "number",
+    number: "number",
+    boolean: "boolean",
+    null: "null",
+    object: "Record<string, unknown>",
+  },
+  any: "unknown",
+  literals: (values) => values.join(" | "),
+  list: (item) => (item.includes(" ") ? `(${item})[]` : `${item}[]`),
+};
+
+const PYTHON: Language = {
+  types: {
+    string: "str",
+    integer: "int",
+    number: "float",
+    boolean: "bool",
+    null: "None",
+    object: "dict[str, Any]",
+  },
+  any: "Any",
+  literals: (values) => `Literal[${values.join(", ")}]`,
+  list: (item) => `list[${item}]`,
+};
+
+function toTypeText(field: JsonSchema, language: Language): string {
+  const literals = field.const === undefined ? field.enum : [field.const];
+  if (literals) return language.literals(literals.map((one) => JSON.stringify(one)));
+  if (field.anyOf) return field.anyOf.map((one) => toTypeText(one, language)).join(" | ");
+  const types = [field.type ?? "unknown"].flat().map((type) => {
+    if (type === "array") return language.list(toTypeText(field.items ?? {}, language));
+    return language.types[type] ?? language.any;
+  });
+  return types.join(" | ");
+}
+
 /** Types of all payloads for a receiver, in TypeScript or Python. */
 export function writeEventTypes(events: readonly CataloguedEvent[], language: "ts" | "py"): string {
   return language === "ts" ? writeTypeScript(events) : writePython(events);
@@ -69,8 +115,10 @@ export function writeEventTypes(events: readonly CataloguedEvent[], language: "t
 
 function writeTypeScript(events: readonly CataloguedEvent[]): string {
   const types = events.map((event) => {
-    const fields = [`event: "${event.name}";`, `data: ${toType(getDataSchema(event), DECLARED)};`];
-    return `/** ${event.summary} */\nexport interface ${toTypeName(event.name)} extends Delivered ${writeBlock(fields)}`;
+    const fields = listFields(event, TYPESCRIPT).map(
+      ({ name, type, optional }) => `    ${name}${optional ? "?" : ""}: ${type};`,
+    );
+    return `/** ${event.summary} */\nexport interface ${toTypeName(event.name)} extends Delivered {\n  event: "${event.name}";\n  data: {\n${fields.join("\n")}\n  };\n}`;
   });
   const union = events.map(({ name }) => `  | ${toTypeName(name)}`).join("\n");
   const base =
@@ -82,39 +130,24 @@ function writePython(events: readonly CataloguedEvent[]): string {
   const head = "from typing import Any, Literal, NotRequired, TypedDict, Union";
   const types = events.map((event) => {
     const name = toTypeName(event.name);
-    const { properties = {}, required = [] } = getDataSchema(event);
-    const fields = Object.entries(properties).map(([field, schema]) => {
-      const type = toPythonType(schema);
-      return `    ${field}: ${required.includes(field) ? type : `NotRequired[${type}]`}`;
-    });
+    const fields = listFields(event, PYTHON).map(
+      (field) => `    ${field.name}: ${field.optional ? `NotRequired[${field.type}]` : field.type}`,
+    );
     return `class ${name}Data(TypedDict):\n${fields.join("\n") || "    pass"}\n\n\nclass ${name}(TypedDict):\n    """${event.summary}"""\n\n    event: Literal["${event.name}"]\n    data: ${name}Data\n    timestamp: str\n    webhook_id: str\n    delivery_id: str`;
   });
   const union = `WebhookEvent = Union[\n${events.map(({ name }) => `    ${toTypeName(name)},`).join("\n")}\n]`;
   return [head, ...types, union].join("\n\n\n");
 }
 
-function getDataSchema({ schema }: CataloguedEvent): JsonSchema {
-  return (schema as { properties: { data: JsonSchema } }).properties.data;
-}
-
-const PYTHON_TYPES: Readonly<Record<string, string>> = {
-  string: "str",
-  integer: "int",
-  number: "float",
-  boolean: "bool",
-  null: "None",
-  object: "dict[str, Any]",
-};
-
-function toPythonType(schema: JsonSchema): string {
-  const literals = schema.const === undefined ? schema.enum : [schema.const];
-  if (literals) return `Literal[${literals.map((one) => JSON.stringify(one)).join(", ")}]`;
-  if (schema.anyOf) return schema.anyOf.map(toPythonType).join(" | ");
-  const types = [schema.type ?? "unknown"].flat().map((type) => {
-    if (type === "array") return `list[${toPythonType(schema.items ?? {})}]`;
-    return PYTHON_TYPES[type] ?? "Any";
-  });
-  return types.join(" | ");
+function listFields({ schema }: CataloguedEvent, language: Language) {
+  const { data } = (
+    schema as { properties: { data: { properties?: Record<string, JsonSchema>; required?: string[] } } }
+  ).properties;
+  return Object.entries(data.properties ?? {}).map(([name, field]) => ({
+    name,
+    type: toTypeText(field, language),
+    optional: data.required?.includes(name) !== true,
+  }));
 }
 
 /** `file.processed` -> `FileProcessed`. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { html, trustMarkup } from "./html.ts";
+import { Html, html } from "./html.ts";
 
 describe("the html template", () => {
   it("escapes interpolated values once, also in lists and nested templates", () => {
@@ -10,7 +10,7 @@ describe("the html template", () => {
     expect(`${html`<ul>${[name, html`<li>${name}</li>`]}</ul>`}`).toBe(
       `<ul>${escaped}<li>${escaped}</li></ul>`,
     );
-    expect(`${html`${html`<i>${1}</i>`}${trustMarkup("<hr>")}`}`).toBe("<i>1</i><hr>");
+    expect(`${html`${html`<i>${1}</i>`}${new Html("<hr>")}`}`).toBe("<i>1</i><hr>");
   });
 
   it("escapes every text for the place where it is put", () => {

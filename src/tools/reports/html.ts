@@ -1,7 +1,7 @@
 import { htmlEscape } from "escape-goat";
 import packageJson from "../../../package.json" with { type: "json" };
 
-/** Markup that is not escaped; only `html` and `trustMarkup` create it. */
+/** Markup that is not escaped. `html` creates it; the constructor is for our own text, such as a style sheet. */
 export class Html {
   private readonly markup: string;
 
@@ -30,11 +30,6 @@ export function html(strings: TemplateStringsArray, ...values: readonly Template
   return new Html(markup);
 }
 
-/** Marks our own text, such as a style sheet, as markup. */
-export function trustMarkup(markup: string): Html {
-  return new Html(markup);
-}
-
 function escapeHtml(value: TemplateValue): string {
   if (value instanceof Html) return value.toString();
   return typeof value === "object" ? value.map(escapeHtml).join("") : htmlEscape(String(value));
@@ -58,7 +53,7 @@ export function renderHtmlPage({ title, style, body, createdAt = new Date() }: H
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${title}</title>
-<style>${trustMarkup(PAGE_STYLE + style)}</style>
+<style>${new Html(PAGE_STYLE + style)}</style>
 </head>
 <body>
 <main>

@@ -12,11 +12,6 @@ export interface JunitCase {
   file?: string;
 }
 
-interface JunitProperty {
-  name: string;
-  value: string;
-}
-
 export interface JunitProblem {
   message: string;
   detail: string;
@@ -24,19 +19,17 @@ export interface JunitProblem {
 
 export interface JunitReport {
   name: string;
-  suites: { name: string; properties?: readonly JunitProperty[]; cases: JunitCase[] }[];
+  suites: { name: string; properties?: readonly { name: string; value: string }[]; cases: JunitCase[] }[];
 }
 
 /** Writes JUnit XML that is valid by the schema of Jenkins' xUnit plugin; times are in seconds. */
 export function writeJunit(report: JunitReport): string {
   const all = report.suites.flatMap((suite) => suite.cases);
-  const suites = report.suites.map(({ name, cases, properties = [] }) =>
-    writeElement(
-      "testsuite",
-      { name, ...sumTotals(cases) },
-      writeProperties(properties) + cases.map(writeCase).join(""),
-    ),
-  );
+  const suites = report.suites.map(({ name, cases, properties = [] }) => {
+    const each = properties.map((property) => writeElement("property", { ...property })).join("");
+    const head = each === "" ? "" : writeElement("properties", {}, each);
+    return writeElement("testsuite", { name, ...sumTotals(cases) }, head + cases.map(writeCase).join(""));
+  });
   // Jenkins' schema has no `skipped` here.
   const { skipped: _, ...sums } = sumTotals(all);
   const root = writeElement("testsuites", { name: report.name, ...sums }, suites.join(""));
@@ -62,12 +55,6 @@ function writeCase({ name, classname, time_seconds, ...result }: JunitCase): str
   if (skipped !== undefined) children.push(writeElement("skipped", { message: skipped }));
   if (system_out !== undefined) children.push(writeElement("system-out", {}, escapeXml(system_out)));
   return writeElement("testcase", { classname, name, time: time_seconds.toFixed(3) }, children.join(""));
-}
-
-function writeProperties(properties: readonly JunitProperty[]): string {
-  if (properties.length === 0) return "";
-  const each = properties.map(({ name, value }) => writeElement("property", { name, value }));
-  return writeElement("properties", {}, each.join(""));
 }
 
 function writeProblem(tag: string, { message, detail }: JunitProblem): string {

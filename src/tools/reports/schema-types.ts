@@ -13,14 +13,6 @@ export interface TypeScope {
   refer(ref: string): string;
 }
 
-/** The scope of schemas in our own form, which have no references. */
-export const DECLARED: TypeScope = {
-  purpose: "answer",
-  nullable: false,
-  has: (schema, keyword) => schema[keyword] === true,
-  refer: () => "unknown",
-};
-
 /** The TypeScript type of the values that fit a schema, where TypeScript can say it. */
 export function toType(schema: JsonSchema | boolean, scope: TypeScope): string {
   if (typeof schema !== "object" || schema === null) return schema === false ? "never" : "unknown";
