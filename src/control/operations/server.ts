@@ -53,7 +53,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "server.health",
     route: "GET /_control/health",
-    summary: "Show that the server runs, and since when",
+    summary: "Show that the server runs; `started=true` adds `started_at`",
     query: ClosedObject({
       started: Type.Optional(Type.Boolean({ description: "Whether to show the instant of its start" })),
     }),

@@ -140,7 +140,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached", "snapshot-too-new"],
     success: [
       { status: 201, schema: SnapshotBody },
-      { status: 200, schema: SnapshotBody, description: "If it replaced one of the same name" },
+      { status: 200, schema: SnapshotBody, description: "if it replaced one of the same name" },
     ],
     async handle({ params: { snap }, body, sandbox, server }) {
       requireName(snap);

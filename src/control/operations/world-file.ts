@@ -35,7 +35,7 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
     id: "sandboxes.open",
     section: "interfaces 19",
     route: "POST /_control/open",
-    summary: "Create the sandbox of an exported file; its clock is frozen at the export",
+    summary: "Create the sandbox of an exported file (base64); its clock is frozen at the export",
     body: { kind: "json", schema: OpenInput, limit: Math.ceil(MAX_FILE_BYTES * 1.4) },
     errors: ["name-in-use", "limit-reached"],
     success: { status: 201, schema: SandboxBody },

@@ -20,7 +20,7 @@ export const PROBLEMS = {
   "override-refused": defineProblem(
     400,
     "The override cannot be honoured",
-    "A per-request fault on an emulated path",
+    "A wrong fault or delay header, or any with `--no-overrides`",
   ),
   "token-required": defineProblem(401, "Control token required", "A shared server needs its token"),
   "host-not-allowed": defineProblem(

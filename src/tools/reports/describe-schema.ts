@@ -50,7 +50,9 @@ function describeText(schema: JsonSchema): string {
 }
 
 function describeDefault(schema: JsonSchema): string {
-  return schema.default === undefined ? "" : `, default ${quote(schema.default)}`;
+  return schema.default === undefined
+    ? ""
+    : `, default ${quote(schema.default === "" ? '""' : schema.default)}`;
 }
 
 function describeBounds(least: number | undefined, most: number | undefined, unitName: string): string {

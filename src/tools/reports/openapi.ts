@@ -192,7 +192,7 @@ const ERROR_SCHEMAS: JsonObject = {
   },
   ErrorB: {
     type: "object",
-    description: "Section 7.2",
+    description: "For threads and assistants' history",
     required: ["error"],
     properties: {
       error: {
@@ -204,7 +204,7 @@ const ERROR_SCHEMAS: JsonObject = {
   },
   ErrorC: {
     type: "object",
-    description: "Section 7.3",
+    description: "For token exchange; for every 401 and 403 with `auth_errors: guide`",
     required: ["detail", "status_code", "error_type"],
     properties: { detail: text, status_code: { type: "integer" }, error_type: text },
   },

@@ -19,7 +19,7 @@ const createToken = operation({
   path: "/v1/auth/token",
   summary: "Exchange an API key for an access token",
   description:
-    "The API key is in the body or in a header (`api-key`, `X-API-Key` or `Authorization`); the body wins, so that a client may still send its old token.",
+    "The API key is in the body or in a header (`api-key`, `X-API-Key` or `Authorization`); the body wins, so a header may still have an old token.",
   credentials: false,
   envelope: "C",
   body: { kind: "json", optional: true, schema: Type.Object({ api_key: Type.Optional(Type.String()) }) },

@@ -89,7 +89,7 @@ const listSentences = operation({
   },
   path: `${BASE}/sentences`,
   summary: "List the sentences of a transcription",
-  description: "The transcription must be completed. All sentences without `limit`.",
+  description: "The transcription must be completed. Without `limit`, all sentences.",
   query: Type.Object({
     limit: Type.Optional(PageParameter({ minimum: 1, maximum: MAX_PAGE_SIZE })),
     offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
