@@ -677,7 +677,7 @@ export interface SettingsChange {
   webhook_timeout_seconds?: number;
   /** the wait before each retry, from the end of the attempt before; at most six attempts in all */
   retry_schedule?: (string | number)[];
-  /** language and country of generated names, addresses, titles and file names; a fixture's are generated at creation or reset */
+  /** language and country of generated names, addresses, titles and file names; those of a fixture change at the next reset */
   locale?:
     | "af_ZA"
     | "ar"
@@ -845,7 +845,7 @@ export interface Settings {
   webhook_timeout_seconds: number;
   /** the wait before each retry, from the end of the attempt before; at most six attempts in all */
   retry_schedule: (string | number)[];
-  /** language and country of generated names, addresses, titles and file names; a fixture's are generated at creation or reset */
+  /** language and country of generated names, addresses, titles and file names; those of a fixture change at the next reset */
   locale:
     | "af_ZA"
     | "ar"

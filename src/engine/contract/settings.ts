@@ -178,7 +178,7 @@ export const Settings = Type.Object(
       default: "en",
       "x-assumption": "G44",
       description:
-        "language and country of generated names, addresses, titles and file names; a fixture's are generated at creation or reset",
+        "language and country of generated names, addresses, titles and file names; those of a fixture change at the next reset",
     }),
     check_answers: StringEnum(["on", "off"], {
       default: "off",

@@ -157,7 +157,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen: "A missing limit is null. Two decimals are shown, and statuses decided before rounding.",
     details: [
       "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond it the budget is 0. `overall_status` is the worst of organization, total and keys.",
-      "Keys with a limit or any spending in the organization are listed by id, and `total_keys` counts those; a key may have another limit in each organization. The spending of a deleted key still counts in its months, under its last name and without a limit; a new key with its id has none.",
+      "Keys with a limit or any spending in the organization are listed by id, and `total_keys` counts those; a key may have another limit in each organization. The spending of a deleted key still counts in its months, under its last name and without a limit; a new key with its id starts at zero.",
     ],
   },
   {
@@ -167,7 +167,7 @@ export const RESOURCES: readonly Assumption[] = [
       "A file that is empty, or whose content is not of its type, fails when parsing ends, one without text when chunking ends, one without words when embedding ends; error_message says why.",
     details: [
       "For `application/octet-stream` and a form's file without a Content-Type the file name decides the type. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without uploaded bytes is processed by its type.",
-      "One connector job in twenty fails after a tenth to nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` job syncs everything since the last one again.",
+      "One connector job in twenty fails after a tenth to nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` job syncs everything since the last successful reset again.",
       "With `live_meetings` on, every running meeting gets a line each 9 to 16 seconds of the sandbox's clock; after each 500 lines, half as often.",
     ],
   },
@@ -222,7 +222,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "The generated audit logs, change logs and assistants' histories of a fixture are a possible past: applied to an invented beginning, they lead to the fixture's state.",
     details: [
-      "A user, department or store of the fixture that is younger than the log is created in it. Other objects that the log invents are deleted in it later, and its other changes to the fixture's records are reverted in it.",
+      "The log creates each user, department or store of the fixture that is younger than its oldest entry. It deletes the objects that it invents, and reverts changes that the fixture does not show.",
       "A change log contains the entries of the histories of the fixture's assistants. Entries that a fixture writes out stay as they are.",
     ],
   },
@@ -236,7 +236,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G43",
     topic: "Digests of an upload",
     chosen:
-      "`X-Goog-Hash` (`crc32c`, `md5`) and `Content-MD5` on the last request of an upload are compared with all its bytes: another digest, or one that is not base64 of its length, is 400 `INVALID_DIGEST` with the header; nothing is stored, and the upload begins again.",
+      "`X-Goog-Hash` (`crc32c`, `md5`) and `Content-MD5` on the last request of an upload are compared with all its bytes: another digest, or a text that is not the base64 of one, is 400 `INVALID_DIGEST` with the header; nothing is stored, and the upload begins again.",
     details: [
       "Each of several values must be right; other algorithms and the headers of earlier requests are ignored.",
     ],
