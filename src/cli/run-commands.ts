@@ -134,6 +134,7 @@ Examples:
 const COMPLETION_FLAG = "--get-yargs-completions";
 const NAMES = [...COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!), COMPLETION];
 
+/** The command with a space after it, for `understudy COMMAND --help`; empty if the words begin with none. */
 function findCommand(words: readonly string[]): string {
   return words[0] !== undefined && NAMES.includes(words[0]) ? `${words[0]} ` : "";
 }

@@ -26,8 +26,12 @@ export const NAME_ANOTHER = "name another in UNDERSTUDY_URL or by connect(url)";
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 
-  constructor(url: string, cause: unknown) {
-    super(`No Understudy answers at ${url}${explainUnreachable(url, cause)}`, { cause });
+  constructor(
+    url: string,
+    cause: unknown,
+    message = `No Understudy answers at ${url}${explainUnreachable(url, cause)}`,
+  ) {
+    super(message, { cause });
   }
 }
 
@@ -50,8 +54,8 @@ function explainUnreachable(url: string, cause: unknown): string {
 /** Something answers at the URL that is not Understudy, or nothing in time. */
 export class ForeignServerError extends UnreachableError {
   constructor(url: string, answered: string) {
-    super(url, undefined);
-    this.message = `The server at ${url} is not Understudy: ${answered}. Name the address that \`understudy start\` printed.`;
+    const advice = "Name the address that `understudy start` printed.";
+    super(url, undefined, `The server at ${url} is not Understudy: ${answered}. ${advice}`);
   }
 }
 

@@ -46,18 +46,15 @@ export class FleetRegister {
   /** Lists the live nodes, and removes those that have ended. */
   async listLiveNodes(): Promise<(RegisteredNode & { session: string; token: string })[]> {
     const { connection } = this.store;
-    const namesAndValues: string[] = await connection.send(["HGETALL", KEY]);
-    const urls = namesAndValues.filter((_, i) => i % 2 === 0);
-    if (urls.length === 0) return [];
-    const sessions: (string | null)[] = await Promise.all(
-      urls.map((url) => connection.send(["GET", toSessionKey(url)])),
-    );
-    const expired = urls.filter((_, i) => sessions[i] === null);
-    if (expired.length > 0) await connection.send(["HDEL", KEY, ...expired]);
-    return urls.flatMap((url, i) => {
-      const session = sessions[i] ?? null;
-      return session === null ? [] : [{ url, session, ...JSON.parse(namesAndValues[2 * i + 1]!) }];
-    });
+    const urlsAndDescriptions: string[] = await connection.send(["HGETALL", KEY]);
+    const nodes = [];
+    for (let i = 0; i < urlsAndDescriptions.length; i += 2) {
+      const url = urlsAndDescriptions[i]!;
+      const session: string | null = await connection.send(["GET", toSessionKey(url)]);
+      if (session === null) await connection.send(["HDEL", KEY, url]);
+      else nodes.push({ url, session, ...JSON.parse(urlsAndDescriptions[i + 1]!) });
+    }
+    return nodes;
   }
 
   /** Every sandbox of the fleet in order of creation, with its lease. */

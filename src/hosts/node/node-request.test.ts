@@ -2,20 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
-import type * as Module from "./node-request.ts";
+import { BODY_IDLE_MS, NodeRequest } from "./node-request.ts";
 
-let { BODY_IDLE_MS, NodeRequest } = {} as typeof Module;
-beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  // The one timer of all bodies may run already, in real time, for those of other tests.
-  vi.resetModules();
-  ({ BODY_IDLE_MS, NodeRequest } = await import("./node-request.ts"));
-});
-afterEach(() => {
-  // The one timer of all bodies stops once it finds none.
-  vi.advanceTimersByTime(2000);
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+afterEach(() => void vi.useRealTimers());
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

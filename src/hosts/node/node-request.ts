@@ -33,8 +33,7 @@ export class NodeRequest implements PlainRequest {
     const { request } = this;
     const { headers } = request;
     if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return NO_BODY;
-    if (!request.complete) watchedClients.add(request);
-    return readPieces(request);
+    return readPieces(request, request.complete ? () => {} : watchClient(request));
   }
 
   /** Created when needed: few requests wait, and a controller costs as much as a small answer. */
@@ -64,7 +63,7 @@ export function toOriginForm(target: string): string {
  * The body as it arrives, no faster than it is read. A reader that stops early leaves the connection open, so that the
  * client can read the refusal. @throws ClientGoneError if the client leaves before the end, or is cut off
  */
-async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+async function* readPieces(request: IncomingMessage, stopWatching: () => void): AsyncGenerator<Uint8Array> {
   let wake = () => {};
   const onChange = () => wake();
   const events = ["readable", "end", "close"];
@@ -81,43 +80,25 @@ async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array>
     }
   } finally {
     for (const event of events) request.off(event, onChange);
-    watchedClients.delete(request);
+    stopWatching();
   }
   if (!request.complete || !request.readableEnded) throw new ClientGoneError();
 }
 
 /**
- * Cuts off clients that send nothing. Received bytes count, not read ones: a client whose upload waits to be written is
- * not stalled.
+ * Cuts off a client that sends nothing. Received bytes count, not read ones: a client whose upload waits to be written
+ * is not stalled. Returns a function that ends this.
  */
-class WatchedClients {
-  private readonly waiting = new Map<IncomingMessage, { bytes: number; idle_ms: number }>();
-  private timer: NodeJS.Timeout | undefined;
-
-  add(request: IncomingMessage): void {
-    this.waiting.set(request, { bytes: request.socket.bytesRead, idle_ms: 0 });
-    this.timer ??= setInterval(() => this.check(), CHECK_INTERVAL_MS).unref();
-  }
-
-  delete(request: IncomingMessage): void {
-    this.waiting.delete(request);
-  }
-
-  private check(): void {
-    for (const [request, state] of this.waiting) {
-      if (request.complete || request.destroyed) {
-        this.waiting.delete(request);
-        continue;
-      }
-      const { bytesRead } = request.socket;
-      state.idle_ms = bytesRead === state.bytes ? state.idle_ms + CHECK_INTERVAL_MS : 0;
-      state.bytes = bytesRead;
-      if (state.idle_ms >= BODY_IDLE_MS) request.destroy();
-    }
-    if (this.waiting.size > 0) return;
-    clearInterval(this.timer);
-    this.timer = undefined;
-  }
+function watchClient(request: IncomingMessage): () => void {
+  let receivedBytes = request.socket.bytesRead;
+  let idleMs = 0;
+  const stop = () => clearInterval(timer);
+  const timer = setInterval(() => {
+    if (request.complete || request.destroyed) return stop();
+    const { bytesRead } = request.socket;
+    idleMs = bytesRead === receivedBytes ? idleMs + CHECK_INTERVAL_MS : 0;
+    receivedBytes = bytesRead;
+    if (idleMs >= BODY_IDLE_MS) request.destroy();
+  }, CHECK_INTERVAL_MS).unref();
+  return stop;
 }
-
-const watchedClients = new WatchedClients();
