@@ -103,27 +103,32 @@ function removeNull(schema: TSchema): TSchema {
 /** The TypeScript type of a fixture's record. */
 export type FixtureEntry<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
 
-interface ListOptions<E, R extends StoredRecord>
+interface ListOptions<E, R extends StoredRecord, C extends StoredRecord>
   extends Pick<FixtureReader, "check" | "fieldGenerators" | "dependsOn"> {
   record: FixtureRecord<E, R>;
   factory: Factory<R>;
+  /** The records that entries contain, such as the tracks of a music collection. */
+  children?: { collection: Collection<C>; make: (entry: E, base: BaseBuilder) => readonly C[] };
 }
 
 /** The reader of a key that is simply a list of a collection's records. */
-export function listReader<R extends StoredRecord, E extends object>(
+export function listReader<R extends StoredRecord, E extends object, C extends StoredRecord>(
   collection: Collection<R>,
-  { record, factory, ...rest }: ListOptions<E, R>,
+  { record, factory, children, ...rest }: ListOptions<E, R, C>,
 ): FixtureReader {
   const { name } = collection;
   return {
     ...rest,
     keys: { [name]: Type.Array(record.schema) },
     addRecords(fixture, base) {
+      const entries = readEntries(fixture, name, record);
       base.fill(collection, () =>
-        readEntries(fixture, name, record).map((entry) =>
+        entries.map((entry) =>
           factory(record.toFields(entry, base), base.createContext(name, String(entry[record.id]))),
         ),
       );
+      if (children)
+        base.fill(children.collection, () => entries.flatMap((entry) => children.make(entry, base)));
     },
   };
 }

@@ -2,7 +2,6 @@ import { type Static, Type } from "typebox";
 import { toLatin1 } from "../../bytes.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Id, NullableInstant, UserId } from "../../contract/schema.ts";
-import { getOrAdd } from "../../maps.ts";
 import { digest } from "../../platform.ts";
 import { collection } from "../../state/collection.ts";
 
@@ -25,43 +24,26 @@ export const apiKeys = collection({
   name: "api_keys",
   schema: ApiKey,
   indexes: {
-    by_digest: { groups: (key) => [digestRecord(key).group], order: (key) => key.id },
+    by_digest: { groups: ({ key }) => [digestKey(key)], order: ({ id }) => id },
     by_user: { groups: "user_id", order: ({ id }) => id },
   },
 });
-
-const recordDigests = new WeakMap<{ readonly key: string }, KeyDigest>();
-
-interface KeyDigest {
-  bytes: Uint8Array;
-  /** The name of its group in the index. */
-  group: string;
-}
 
 /**
  * A cache of digests of recent keys: clients repeat keys, and hashing takes longer than anything else in a small
  * request. It is looked up by whole keys, so a guess that is nearly right finds nothing.
  */
-const recentDigests = new Map<string, KeyDigest>();
+const recentDigests = new Map<string, string>();
 const MAX_CACHED = 1024;
 const MAX_CACHED_LENGTH = 64;
 
-export function digestKey(text: string): KeyDigest {
+/** The SHA-256 of a key, by which it is looked up: the time of the look-up does not show how much of a guess was right. */
+export function digestKey(text: string): string {
   let keyDigest = recentDigests.get(text);
   if (keyDigest === undefined) {
-    keyDigest = computeDigest(text);
+    keyDigest = toLatin1(digest("sha256", text));
     if (recentDigests.size >= MAX_CACHED) recentDigests.clear();
     if (text.length <= MAX_CACHED_LENGTH) recentDigests.set(text, keyDigest);
   }
   return keyDigest;
-}
-
-/** Cached per record, so that a request computes one digest instead of two. */
-export function digestRecord(record: { readonly key: string }): KeyDigest {
-  return getOrAdd(recordDigests, record, () => computeDigest(record.key));
-}
-
-function computeDigest(text: string): KeyDigest {
-  const bytes = digest("sha256", text);
-  return { bytes, group: toLatin1(bytes) };
 }

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
-import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import type { BaseBuilder } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor, SYSTEM_USER_ID } from "../organizations/access.ts";
 import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
@@ -48,10 +48,10 @@ const record = fixtureRecord(Dashboard, {
   more: { share_links: Type.Optional(Type.Array(linkRecord.schema)) },
 });
 
-const reader = listReader(dashboards, { record, factory: makeDashboard });
-
-export const dashboardsFixture: FixtureReader = {
-  ...reader,
+export const dashboardsFixture = listReader(dashboards, {
+  record,
+  factory: makeDashboard,
+  children: { collection: shareLinks, make: makeLinks },
   check(fixture, report) {
     const slugs = new Set<string>();
     for (const [position, entry] of readEntries(fixture, "dashboards", record).entries()) {
@@ -65,12 +65,7 @@ export const dashboardsFixture: FixtureReader = {
       }
     }
   },
-  addRecords(fixture, base) {
-    reader.addRecords(fixture, base);
-    const entries = readEntries(fixture, "dashboards", record);
-    base.fill(shareLinks, () => entries.flatMap((entry) => makeLinks(entry, base)));
-  },
-};
+});
 
 /** Makes the links of a dashboard: the first was created a day after it, each other one a day after the one before. */
 function makeLinks({ id, share_links = [] }: FixtureEntry<typeof record>, base: BaseBuilder): ShareLink[] {

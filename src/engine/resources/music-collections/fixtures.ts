@@ -4,11 +4,10 @@ import {
   type FixtureEntry,
   fixtureRecord,
   listReader,
-  readEntries,
   toEntriesAndCount,
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
-import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import type { BaseBuilder } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { MusicCollection, musicCollections, Track, tracks } from "./schema.ts";
@@ -61,16 +60,11 @@ const record = fixtureRecord(MusicCollection, {
 });
 type Entry = FixtureEntry<typeof record>;
 
-const reader = listReader(musicCollections, { record, factory: makeMusicCollection });
-
-export const musicCollectionsFixture: FixtureReader = {
-  ...reader,
-  addRecords(fixture, base) {
-    reader.addRecords(fixture, base);
-    const entries = readEntries(fixture, "music_collections", record);
-    base.fill(tracks, () => entries.flatMap((entry) => generateTracks(entry, base)));
-  },
-};
+export const musicCollectionsFixture = listReader(musicCollections, {
+  record,
+  factory: makeMusicCollection,
+  children: { collection: tracks, make: generateTracks },
+});
 
 /** Generates tracks that were added one after the other since the creation of the collection. */
 function generateTracks({ id, tracks: tracksOrCount = DEFAULT_TRACKS }: Entry, base: BaseBuilder): Track[] {
