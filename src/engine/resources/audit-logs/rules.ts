@@ -3,7 +3,7 @@ import type { StateActor } from "../../contract/resource.ts";
 import { getOrAdd } from "../../maps.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { SYSTEM_USER_ID } from "../organizations/access.ts";
+import { findOwnerOrMember, SYSTEM_USER_ID } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
 import type { AuditChange } from "./log-changes.ts";
 import { type AuditLog, auditLogs } from "./schema.ts";
@@ -54,11 +54,7 @@ export function findAuditActor(
   user_id: string | undefined,
   organization_id: string,
 ): string {
-  if (user_id !== undefined) return user_id;
-  const user =
-    world.index(users, "by_owned_organization", organization_id).first() ??
-    world.index(users, "by_organization", organization_id).first();
-  return user?.id ?? SYSTEM_USER_ID;
+  return user_id ?? findOwnerOrMember(world, organization_id)?.id ?? SYSTEM_USER_ID;
 }
 
 /** The audit entry of a state call; none if the call is quiet. */

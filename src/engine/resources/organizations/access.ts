@@ -117,11 +117,16 @@ export function chooseOrganization(world: Pick<WorldReader, "all">, organization
 /** The author of records in an organization without users. */
 export const SYSTEM_USER_ID = "usr_system";
 
+/** The owner of an organization, else a member. */
+export function findOwnerOrMember(world: RecordLookup, organization_id: string): User | undefined {
+  return (
+    world.index(users, "by_owned_organization", organization_id).first() ??
+    world.index(users, "by_organization", organization_id).first()
+  );
+}
+
 /** Finds a default author for an organization: its owner, else a member, else the first user. */
 export function findAuthor(world: RecordLookup, organization_id: string): string {
-  const user =
-    world.index(users, "by_owned_organization", organization_id).first() ??
-    world.index(users, "by_organization", organization_id).first() ??
-    world.all(users).first();
+  const user = findOwnerOrMember(world, organization_id) ?? world.all(users).first();
   return user?.id ?? SYSTEM_USER_ID;
 }
