@@ -284,6 +284,12 @@ describe("state calls on meetings", () => {
     expect((await state("GET", "meeting_sessions/mbsess_live")).body.has_recording).toBe(false);
   });
 
+  it("give a recording of an ended session its duration, also if they give its start [4.2]", async () => {
+    const { started_at } = (await state("GET", "meeting_sessions/mbsess_standup")).body;
+    const made = await state("POST", "meeting_recordings", { session_id: "mbsess_standup", started_at });
+    expect(made.body).toMatchObject({ started_at, duration_seconds: expect.any(Number) });
+  });
+
   it("delete the same records as the API [4.2]", async () => {
     expect((await state("DELETE", "meeting_sessions/mbsess_standup")).status).toBe(204);
     expect((await state("GET", "meeting_transcripts?session_id=mbsess_standup")).body.total).toBe(0);
