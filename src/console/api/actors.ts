@@ -1,4 +1,5 @@
 import type { StateRecord } from "../../../types/control-api.ts";
+import { useParameters } from "../address.ts";
 import { usePollingWhileRunning, useSandboxQuery } from "./queries.ts";
 
 type ApiKey = StateRecord<"api_keys">;
@@ -41,4 +42,19 @@ function explainUnusable(key: ApiKey, now: string, user?: User, role?: string): 
   if (user === undefined) return "no user";
   if (user.account !== "active") return user.account;
   return role === undefined ? "not a member" : undefined;
+}
+
+/** Id in place of an actor's: the call has no credentials. */
+export const NO_CREDENTIALS = "none";
+
+/** The actor that the address selects; by default an owner, of the organization if one is given. */
+export function useSelectedActor(organization?: string) {
+  const { get } = useParameters();
+  const { data: actors } = useActors();
+  const owner = actors?.find(
+    ({ role, current, unusableReason }) =>
+      role === "owner" && !unusableReason && current === (organization ?? current),
+  );
+  const as = get("as") ?? owner?.id ?? NO_CREDENTIALS;
+  return { actors, as, actor: actors?.find(({ id }) => id === as) };
 }

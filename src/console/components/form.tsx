@@ -14,7 +14,7 @@ import {
   TextArea,
   TextField,
 } from "react-aria-components";
-import type { Actor } from "../api/actors.ts";
+import { type Actor, NO_CREDENTIALS } from "../api/actors.ts";
 import { ControlError } from "../api/fetch-control.ts";
 import { ActionButton, type Mutation } from "./button.tsx";
 import { Problem } from "./status.tsx";
@@ -240,8 +240,6 @@ export function ChoiceField({ label, name, value, onChange, choices, hint }: Cho
     </Select>
   );
 }
-
-export const NO_CREDENTIALS = "none";
 
 /** Selects the calling user by one of their keys, or a call without credentials. */
 export function ActorField(props: {

@@ -114,7 +114,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     >
       {head}
       {rows.length === 0 ? (
-        <div role="row" className="rows-empty">
+        <div role="row">
           <div role="gridcell">{empty}</div>
         </div>
       ) : (

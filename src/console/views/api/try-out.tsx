@@ -1,12 +1,12 @@
 import { useState } from "react";
 import { useParameters, useSandboxName } from "../../address.ts";
-import { type Actor, useActors } from "../../api/actors.ts";
+import { type Actor, useSelectedActor } from "../../api/actors.ts";
 import { formatAsCurl } from "../../api/copy-request.ts";
 import { appendQuery } from "../../api/fetch-control.ts";
 import { type JsonSchema, type Operation, resolveSchema, type SchemaComponents } from "../../api/open-api.ts";
 import { useServiceCall } from "../../api/queries.ts";
 import { Answer } from "../../components/exchange.tsx";
-import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
+import { ActorField, Field, Form, useInputs } from "../../components/form.tsx";
 import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
 import { Notice } from "../../components/status.tsx";
 import { CopyButton, toSingularName } from "../../components/text.tsx";
@@ -23,13 +23,8 @@ type Parts = Readonly<Record<string, string | File>>;
 
 /** A form with working values of this sandbox. Input stays if another user is selected. */
 export function TryOut(props: TryOutProps) {
-  const { data: actors } = useActors();
-  const { get, set } = useParameters();
-  const as =
-    get("as") ??
-    actors?.find(({ role, unusableReason }) => role === "owner" && !unusableReason)?.id ??
-    NO_CREDENTIALS;
-  const actor = actors?.find(({ id }) => id === as);
+  const { set } = useParameters();
+  const { actors, as, actor } = useSelectedActor();
   const samples = useSamples(props.operation, toExampleBody(props), actor?.current);
   if (actors === undefined) return <p className="quiet">Loading …</p>;
   return (

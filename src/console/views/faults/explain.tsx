@@ -9,7 +9,8 @@ import { Badge, Notice, type Outcome, toStatusOutcome } from "../../components/s
 import { formatRuleName } from "../../components/text.tsx";
 import { listOperationChoices, useCallerChoices } from "./rules.ts";
 
-const NO_CREDENTIALS = "";
+/** In place of a user: the call has no credentials. */
+const ANONYMOUS = "";
 
 /** Dry run: explains the response to a call without making it and without counting hits. */
 export function ExplainPane({ onClose }: { onClose: () => void }) {
@@ -20,11 +21,11 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const names = [...(operationCoverage?.path ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
   const { inputs, change: changeInput } = useInputs<string>({});
   const [body, setBody] = useState("");
-  const principal = get("by") ?? NO_CREDENTIALS;
+  const principal = get("by") ?? ANONYMOUS;
   const call = {
     operation,
     params: listGivenInputs(Object.fromEntries(names.map((name) => [name, inputs[name] ?? ""]))),
-    ...(principal !== NO_CREDENTIALS && { principal }),
+    ...(principal !== ANONYMOUS && { principal }),
   } as ExplainInput;
   const [request, setRequest] = useState<{ call: ExplainInput; body: string }>();
   // Live: rules and calls change the result.
@@ -52,7 +53,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
           name="principal"
           value={principal}
           onChange={(by) => set({ by }, { replace: true })}
-          choices={useCallerChoices({ id: NO_CREDENTIALS, title: "No credentials" })}
+          choices={useCallerChoices({ id: ANONYMOUS, title: "No credentials" })}
         />
         {names.map((name) => (
           <Field

@@ -22,6 +22,7 @@ const MODES: readonly Choice[] = [
 /** Creates a sandbox; empty fields use the server's defaults. */
 export function CreateSandbox({ onClose }: { onClose: () => void }) {
   const { inputs, field } = useInputs({
+    ...FIXTURE_INPUTS,
     name: "",
     seed: "",
     "clock.mode": "",
@@ -29,7 +30,6 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
     "clock.rate": "60",
   });
   const { name, seed, "clock.mode": mode } = inputs;
-  const [fixture, setFixture] = useState(NO_FIXTURE);
   const [scenarios, setScenarios] = useState<ReadonlySet<string>>(new Set());
   const navigateToView = useNavigateToView();
   const currentSandbox = useSandboxName();
@@ -37,7 +37,7 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
     async () =>
       server.createSandbox({
         ...listGivenInputs({ name }),
-        ...toFixture(fixture),
+        ...toFixture(inputs),
         ...(seed.trim() && { seed: parseNumber(seed) }),
         ...(mode && { clock: toClock(mode, inputs["clock.now"], inputs["clock.rate"]) }),
         ...(scenarios.size > 0 && { scenarios: [...scenarios] as SandboxOptions["scenarios"] & object }),
@@ -58,7 +58,7 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
         onSuccess={({ name }) => navigateToView("sandboxes", { sandbox: name }, name)}
       >
         <Field label="Name" {...field("name")} placeholder="ci-42" hint={NAME_HINT} />
-        <FixtureField draft={fixture} onChange={setFixture} defaultTitle="Server default" />
+        <FixtureField choice={inputs.fixture} field={field} defaultTitle="Server default" />
         <Field
           label="Seed"
           {...field("seed")}
@@ -112,48 +112,44 @@ function ScenariosField(props: Pick<ComponentProps<typeof MultiSelect>, "chosen"
   );
 }
 
-/** The name of a fixture, or a document typed as JSON. */
-interface FixtureDraft {
-  choice: string;
-  document: string;
-}
-
 const UNCHANGED_CHOICE = "";
 const DOCUMENT_CHOICE = "{}";
+/** The name of a fixture, or a document typed as JSON. */
+const FIXTURE_INPUTS = { fixture: UNCHANGED_CHOICE, document: '{\n  "extends": "reference"\n}' };
 /** Fixture name of sandboxes that were created from a document. */
 const INLINE_FIXTURE = "inline";
-const NO_FIXTURE: FixtureDraft = { choice: UNCHANGED_CHOICE, document: '{\n  "extends": "reference"\n}' };
+
+type FixtureInputs = typeof FIXTURE_INPUTS;
 
 /** Selects a fixture that this server already uses, or a document. */
 function FixtureField(props: {
-  draft: FixtureDraft;
-  onChange: (draft: FixtureDraft) => void;
+  choice: string;
+  field: (name: keyof FixtureInputs) => Pick<ComponentProps<typeof Field>, "name" | "value" | "onChange">;
   /** Title of the default choice. */
   defaultTitle: string;
 }) {
-  const { draft, onChange, defaultTitle } = props;
+  const { choice, field, defaultTitle } = props;
   const { data } = useSandboxes();
   const names = new Set(["reference", ...(data?.items ?? []).map(({ fixture }) => fixture)]);
   names.delete(INLINE_FIXTURE);
+  const isDocument = choice === DOCUMENT_CHOICE;
   return (
     <>
       <ChoiceField
         label="Fixture"
-        name={draft.choice === DOCUMENT_CHOICE ? "" : "fixture"}
-        value={draft.choice}
-        onChange={(choice) => onChange({ ...draft, choice })}
+        {...field("fixture")}
+        name={isDocument ? "" : "fixture"}
         choices={[
           { id: UNCHANGED_CHOICE, title: defaultTitle },
           ...[...names].map((id) => ({ id, title: id })),
           { id: DOCUMENT_CHOICE, title: "Custom", detail: "as JSON" },
         ]}
       />
-      {draft.choice === DOCUMENT_CHOICE && (
+      {isDocument && (
         <Field
           label="Fixture as JSON"
+          {...field("document")}
           name="fixture"
-          value={draft.document}
-          onChange={(document) => onChange({ ...draft, document })}
           lines={8}
           hint="Each collection is a list of records, or a number of records to generate."
         />
@@ -163,9 +159,9 @@ function FixtureField(props: {
 }
 
 /** @throws ControlError for invalid JSON */
-function toFixture({ choice, document }: FixtureDraft): Pick<SandboxOptions, "fixture"> {
-  if (choice === UNCHANGED_CHOICE) return {};
-  return { fixture: choice === DOCUMENT_CHOICE ? requireJson(document, "fixture") : choice } as never;
+function toFixture({ fixture, document }: FixtureInputs): Pick<SandboxOptions, "fixture"> {
+  if (fixture === UNCHANGED_CHOICE) return {};
+  return { fixture: fixture === DOCUMENT_CHOICE ? requireJson(document, "fixture") : fixture } as never;
 }
 
 /** The snapshot of the state before the latest reset. */
@@ -186,13 +182,12 @@ async function undoReset(
 
 export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
   const { name, seed, fixture: current } = sandbox;
-  const { inputs, field } = useInputs({ seed: "" });
-  const [fixture, setFixture] = useState(NO_FIXTURE);
+  const { inputs, field } = useInputs({ ...FIXTURE_INPUTS, seed: "" });
   const calls = createSandboxCalls(name);
   const reset = useChange(
     async () => {
       const options = {
-        ...toFixture(fixture),
+        ...toFixture(inputs),
         ...(inputs.seed.trim() && { seed: parseNumber(inputs.seed) }),
       };
       const before = { sandbox: await calls.show(), rules: (await calls.rules()).items };
@@ -213,7 +208,7 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
           and snapshots stay. The current state becomes the snapshot <code>{BEFORE_RESET}</code>; only journal
           and history cannot be restored.
         </p>
-        <FixtureField draft={fixture} onChange={setFixture} defaultTitle={`Unchanged: ${current}`} />
+        <FixtureField choice={inputs.fixture} field={field} defaultTitle={`Unchanged: ${current}`} />
         <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />
       </Form>
     </Dialog>

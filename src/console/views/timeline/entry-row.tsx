@@ -63,7 +63,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
           )}
         </a>
       </div>
-      <div role="gridcell" className="cell entry-changes from-medium small quiet">
+      <div role="gridcell" className="cell from-medium small quiet">
         {[entry?.undone && "undone", request?.code, describeDelay(row), changes].filter(Boolean).join(", ")}
       </div>
       <div role="gridcell" className="cell from-wide quiet">

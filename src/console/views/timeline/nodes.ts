@@ -29,7 +29,7 @@ export interface Node {
 type TimelineLists = Pick<TimelineData, "requests" | "history" | "attempts">;
 
 /** The nodes of the previous update, most of which can be reused. */
-export interface TimelineCache extends TimelineLists {
+interface TimelineCache extends TimelineLists {
   nodes: readonly Node[];
   /** Position of history entries by id. */
   positions: Map<string, number>;

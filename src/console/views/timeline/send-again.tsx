@@ -1,12 +1,12 @@
 import { useState } from "react";
 import type { JournalEntry } from "../../../../types/control-api.ts";
-import { useActors } from "../../api/actors.ts";
+import { NO_CREDENTIALS, useActors } from "../../api/actors.ts";
 import { CREDENTIALS, toRequestCopy } from "../../api/copy-request.ts";
 import { toInputError } from "../../api/form-fields.ts";
 import { useServiceCall } from "../../api/queries.ts";
 import { Dialog } from "../../components/button.tsx";
 import { Answer } from "../../components/exchange.tsx";
-import { ActorField, ChoiceField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
+import { ActorField, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"].map((id) => ({ id, title: id }));
 

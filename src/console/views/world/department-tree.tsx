@@ -159,7 +159,7 @@ function allowAnyDrop(hooks: DragAndDropHooks): DragAndDropHooks {
 
 export type Department = StateRecord<"departments">;
 
-export interface Branch {
+interface Branch {
   department: Department;
   children: readonly Branch[];
 }

@@ -1,10 +1,10 @@
 import { useMemo, useState } from "react";
 import { useParameters, useSandboxName } from "../../address.ts";
-import { useActors } from "../../api/actors.ts";
+import { useSelectedActor } from "../../api/actors.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { useOrganizations, useRecords, useSandboxChange } from "../../api/queries.ts";
 import { undoRequest } from "../../api/undo.ts";
-import { ActorField, ChoiceField, Form, NO_CREDENTIALS } from "../../components/form.tsx";
+import { ActorField, ChoiceField, Form } from "../../components/form.tsx";
 import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
 import {
   EmptyState,
@@ -78,18 +78,12 @@ const NONE: readonly never[] = [];
 /** Calls `departments.reparent` as the selected user, by default an owner. */
 function useMove(organization: string) {
   const sandbox = useSandboxName();
-  const { get } = useParameters();
-  const { data: actors } = useActors();
-  const owner = actors?.find(
-    (one) => one.current === organization && one.role === "owner" && !one.unusableReason,
-  );
-  const as = get("as") ?? owner?.id ?? NO_CREDENTIALS;
-  const key = actors?.find(({ id }) => id === as)?.key;
+  const { actors, as, actor } = useSelectedActor(organization);
   const move = useSandboxChange(
     async (_calls, { department, parent }: Move) => {
       const answer = await fetchService({
         sandbox,
-        key,
+        key: actor?.key,
         method: "POST",
         path: `/v1/organizations/${organization}/departments/${department.id}/reparent`,
         headers: { "content-type": "application/json" },
