@@ -84,7 +84,7 @@ async function watchFiles(understudy: Understudy, ownFiles: readonly OwnFiles[])
   ]);
   const fixtures = followFixtures(understudy.fixtures, {
     sandboxes: () => understudy.sandboxes.all(),
-    onChange: ({ message }) => printError(message),
+    onChange: printError,
     onProblem: (error, fixture) =>
       printError(
         `fixture ${fixture} was not reloaded, because its file has problems:\n${error.formatWithFrames()}`,

@@ -22,21 +22,21 @@ export function createApplication(classes: MessageClasses, parts: MountParts): E
 /** Adds mounts to an Express application, each behind the guards of its `access`. */
 function addMounts(app: Express, mounts: readonly Mount[], { guard, origins, control }: MountParts): void {
   app.enable("case sensitive routing");
-  const requireSource: RequestHandler = (request, _response, next) => {
-    guard.requireAllowedSource(request);
-    next();
-  };
-  const requireSandboxOfPort: RequestHandler = (request, _response, next) => {
+  /** A handler that throws, or leaves the request to the next one. */
+  const check =
+    (requireAllowed: (request: Request) => void): RequestHandler =>
+    (request, _response, next) => {
+      requireAllowed(request);
+      next();
+    };
+  const requireSource = check((request) => guard.requireAllowedSource(request));
+  const requireSandboxOfPort = check((request) => {
     const portSandbox = origins.findSandbox(request.socket);
     if (portSandbox !== undefined) requireAtPort(portSandbox, readPath(request));
-    next();
-  };
+  });
+  const requireToken = check((request) => guard.requireToken(request));
   const answerPreflights: RequestHandler = (request, response, next) => {
     if (!answerPreflight(request, response)) next();
-  };
-  const requireToken: RequestHandler = (request, _response, next) => {
-    guard.requireToken(request);
-    next();
   };
   const GUARDS = {
     open: [requireSandboxOfPort],

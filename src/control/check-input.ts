@@ -82,19 +82,21 @@ export function checkSettings(input: unknown): Partial<Settings> {
     ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, toSwitch(name, value)]))
     : input;
   checkInput(PartialSettings, settings, "settings");
-  const { retry_schedule, cors_origins } = settings as Partial<Settings>;
-  for (const [position, delay] of (retry_schedule ?? []).entries()) {
-    if (parseDuration(delay) === undefined) {
-      const field = `settings.retry_schedule[${position}]`;
-      throw unprocessable(field, delay, "must be a duration such as 90s, 5m, 6h, PT5M or milliseconds");
-    }
-  }
-  for (const [position, origin] of (cors_origins ?? []).entries()) {
-    if (!isOrigin(origin)) {
-      const field = `settings.cors_origins[${position}]`;
-      throw unprocessable(field, origin, "must be an origin such as https://app.example.test, or *");
-    }
-  }
+  const { retry_schedule = [], cors_origins = [] } = settings as Partial<Settings>;
+  const delayAt = retry_schedule.findIndex((delay) => parseDuration(delay) === undefined);
+  if (delayAt >= 0)
+    throw unprocessable(
+      `settings.retry_schedule[${delayAt}]`,
+      retry_schedule[delayAt],
+      "must be a duration such as 90s, 5m, 6h, PT5M or milliseconds",
+    );
+  const originAt = cors_origins.findIndex((origin) => !ORIGIN.test(origin));
+  if (originAt >= 0)
+    throw unprocessable(
+      `settings.cors_origins[${originAt}]`,
+      cors_origins[originAt],
+      "must be an origin such as https://app.example.test, or *",
+    );
   return settings as Partial<Settings>;
 }
 
@@ -102,6 +104,4 @@ function toSwitch(name: string, value: unknown): unknown {
   return SWITCHES.has(name) && typeof value === "boolean" ? (value ? "on" : "off") : value;
 }
 
-function isOrigin(text: string): boolean {
-  return text === "*" || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/i.test(text);
-}
+const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+)$/i;

@@ -3,6 +3,7 @@ import { parseInstant } from "../engine/contract/instant.ts";
 import { ClosedObject, StringEnum, Timestamp } from "../engine/contract/schema.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { World } from "../engine/state/world.ts";
+import { OptionalText } from "./operation.ts";
 import { unprocessable } from "./problem.ts";
 
 const MAX_RATE = 1_000_000;
@@ -16,12 +17,9 @@ const Mode = () =>
 export const ClockInput = ClosedObject(
   {
     mode: Mode(),
-    now: Type.Optional(
-      Type.String({
-        title: "an ISO 8601 timestamp",
-        description: "The new time; by default the current one. Not with mode real",
-      }),
-    ),
+    now: OptionalText("The new time; by default the current one. Not with mode real", {
+      title: "an ISO 8601 timestamp",
+    }),
     rate: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,

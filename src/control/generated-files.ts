@@ -1,10 +1,11 @@
 import "../hosts/node/platform.ts";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TSchema, Type } from "typebox";
 import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
 import { BindingFile } from "../documents/openapi/binding-schema.ts";
+import { listFixtureNames } from "../documents/read-fixture.ts";
 import { ScenarioLibrary } from "../documents/scenario-library.ts";
 import { SHIPPED_FIXTURES } from "../documents/shipped-files.ts";
 import { CATALOGUE } from "../engine/contract/errors.ts";
@@ -35,7 +36,6 @@ import { SettingsInput } from "./check-input.ts";
 import { ClockBody, ClockInput } from "./clock-input.ts";
 import { DeliveryDetail, ListedDelivery } from "./delivery-body.ts";
 import { FleetBody } from "./directory.ts";
-import { RecordChangesBody } from "./history/record-changes.ts";
 import { HistoryEntryBody } from "./history/render-history-entry.ts";
 import { HarBody } from "./journal/har.ts";
 import { HeldBody } from "./journal/render-held.ts";
@@ -67,7 +67,7 @@ import { HealthBody } from "./operations/server.ts";
 import { SnapshotBody } from "./operations/snapshots.ts";
 import { ChangeQuery } from "./operations/state.ts";
 import { SandboxBody } from "./sandbox-body.ts";
-import { DifferenceBody } from "./snapshot-diff.ts";
+import { DifferenceBody, RecordChangesBody } from "./snapshot-diff.ts";
 import { SnapshotFile } from "./snapshot-input.ts";
 import { LiveBody, RequestLine } from "./stream-live.ts";
 
@@ -77,18 +77,12 @@ const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
   EventName: () => API.events.map(({ name }) => name),
   ErrorCode: () => Object.keys(CATALOGUE),
   ShippedScenario: () => new ScenarioLibrary({ api: API }).listNames(),
-  ShippedFixture: () => listNames(SHIPPED_FIXTURES.folder),
+  ShippedFixture: () => listFixtureNames([SHIPPED_FIXTURES.folder]),
   ShippedUser: () => listUsers(readFileSync(join(SHIPPED_FIXTURES.folder, "reference.yaml"), "utf8")),
 };
 
 const listUsers = (fixture: string) =>
   (parse(fixture) as { users: { id: string }[] }).users.map(({ id }) => id);
-
-const listNames = (folder: string) =>
-  readdirSync(folder)
-    .filter((file) => file.endsWith(".yaml"))
-    .map((file) => file.slice(0, -".yaml".length))
-    .sort();
 
 /** A record of each collection, as state calls show it. */
 const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(

@@ -15,7 +15,7 @@ export function requireRoom(server: ControlServer, limit: keyof Limits, count: n
 
 /** @throws Problem 409 */
 export function requireRoomForRecords(server: ControlServer, root: Root, added = 0): void {
-  if (server.limits !== undefined) requireRoom(server, "records", countLimitedRecords(root) + added);
+  requireRoom(server, "records", countLimitedRecords(root) + added);
 }
 
 /** The same check before a world of millions of records is created, which would block all requests. @throws Problem 409 */

@@ -1,6 +1,8 @@
 import { type TObject, Type } from "typebox";
 import { describeInstantForms, parseDateOrInstant } from "../engine/contract/instant.ts";
 import { ClosedObject, getExamples } from "../engine/contract/schema.ts";
+import { capitalize } from "../engine/contract/text.ts";
+import { OptionalText } from "./operation.ts";
 import { unprocessable } from "./problem.ts";
 
 /** At least as many as a journal or a history may contain. */
@@ -8,9 +10,7 @@ const MAX_ENTRIES = 100_000;
 
 /** Query parameters of lists of entries: which of the matching entries are shown. */
 export const LIST_QUERY = {
-  since: Type.Optional(
-    Type.String({ minLength: 1, description: "An ISO 8601 date or timestamp, on the sandbox's clock" }),
-  ),
+  since: OptionalText("An ISO 8601 date or timestamp, on the sandbox's clock", { minLength: 1 }),
   limit: Type.Integer({
     minimum: 1,
     maximum: MAX_ENTRIES,
@@ -28,7 +28,7 @@ export function NewestFirst<T extends TObject>(entry: T, log: string) {
       dropped: Type.Integer({ minimum: 0, description: `Entries that the ${log} has evicted` }),
     },
     {
-      $id: `${log.charAt(0).toUpperCase()}${log.slice(1)}`,
+      $id: capitalize(log),
       examples: [{ entries: getExamples(entry), total: 1, dropped: 0 }],
     },
   );

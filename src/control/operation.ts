@@ -133,6 +133,9 @@ export async function waitForDeliveries({ world }: Sandbox): Promise<void> {
 export const OptionalText = (description: string, more: object = {}) =>
   Type.Optional(Type.String({ ...more, description }));
 
+/** A field that is true or false, which may be left out. */
+export const OptionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
+
 /** Names the entry of a change for a client that sends this header too, so that it can undo the change. */
 export const HISTORY_HEADER = "X-Understudy-History";
 

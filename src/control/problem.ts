@@ -99,27 +99,34 @@ export function unknownName(kind: keyof typeof LISTED_BY, name: string, names: I
   });
 }
 
-/** Advice for a word without a near match. */
-export const LISTING_ADVICE = {
-  operations: "GET /_control/openapi.json has them all",
-  users: "GET S/state/users lists them",
-  webhooks: "GET S/state/webhooks lists them",
-  deliveries: "GET S/deliveries lists them",
+/** The problem of an unknown word of each kind, and the advice if no candidate is near; `{all}` are the candidates. */
+const WORD_KINDS = {
+  operation: ["is not an operation of the emulated API", "GET /_control/openapi.json has them all"],
+  "operation pattern": [
+    "matches no operation of the emulated API",
+    "GET /_control/openapi.json has them all",
+  ],
+  method: ["is not a method that a request may have", "there are {all}"],
+  code: ["is not a code of the catalogue", "it has {all}"],
+  stage: ["is not a stage of an active scenario", "`GET S/scenarios` lists them"],
+  user: ["is not a user of this sandbox", "GET S/state/users lists them"],
+  event: ["is not an event of the service", "it has {all}"],
+  "event pattern": ["matches no event of the service", "it has {all}"],
+  webhook: ["is not a webhook of this sandbox", "GET S/state/webhooks lists them"],
+  delivery: ["is not a delivery of this sandbox", "GET S/deliveries lists them"],
 } as const;
 
-/** 422 for an unknown word in the body or query; `advice` is given if no candidate is near. */
+/** 422 for an unknown word in the body or query. */
 export function unknownWord(
+  kind: keyof typeof WORD_KINDS,
   field: string,
   word: string,
-  { problem, candidates, advice }: { problem: string; candidates: Iterable<string>; advice: string },
+  candidates: readonly string[],
 ): Problem {
+  const [problem, advice] = WORD_KINDS[kind];
   const hint = findNearest(word, candidates);
-  return unprocessable(
-    field,
-    word,
-    `${quoteWord(word)} ${problem}${hint === undefined ? `; ${advice}` : ""}`,
-    hint,
-  );
+  const ending = hint === undefined ? `; ${advice.replace("{all}", candidates.join(", "))}` : "";
+  return unprocessable(field, word, `${quoteWord(word)} ${problem}${ending}`, hint);
 }
 
 /** 409: the current state does not allow it; `advice` says what would. */

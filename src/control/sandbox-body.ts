@@ -142,7 +142,17 @@ export function requireFreeName(server: ControlServer, name: string): string {
   return name;
 }
 
-export function generateName(server: ControlServer): string {
+/**
+ * The name of a new sandbox; generated if none is given.
+ * @throws Problem 422 for a malformed name, 409 for one in use, and if there are too many sandboxes
+ */
+export function chooseName(server: ControlServer, name: string | undefined): string {
+  const chosen = name === undefined ? generateName(server) : requireFreeName(server, name);
+  requireRoom(server, "sandboxes", server.sandboxes.size + 1);
+  return chosen;
+}
+
+function generateName(server: ControlServer): string {
   for (;;) {
     const name = `sb-${randomHex(4)}`;
     if (server.sandboxes.get(name) === undefined) return name;

@@ -69,14 +69,12 @@ export function refuseFullDisk(error: unknown) {
 export function toEngineWait({ waitUntilStored }: DurabilityHook): Durability["waitUntilStored"] {
   return (sandbox, mark) => {
     try {
-      return waitUntilStored(sandbox, mark, { reads: true })?.then(doNothing, toUnsavedAnswer);
+      return waitUntilStored(sandbox, mark, { reads: true })?.then(() => undefined, toUnsavedAnswer);
     } catch (error) {
       return Promise.resolve(toUnsavedAnswer(error));
     }
   };
 }
-
-function doNothing(): undefined {}
 
 /** @throws any other error */
 function toUnsavedAnswer(error: unknown): UnsavedAnswer {

@@ -1,7 +1,8 @@
 import isEqual from "fast-deep-equal";
 import { type Static, type TSchema, Type } from "typebox";
 import type { Api } from "../engine/contract/api.ts";
-import { ClosedObject, MapOf } from "../engine/contract/schema.ts";
+import { ClosedObject, MapOf, Nullable } from "../engine/contract/schema.ts";
+import type { BeforeAfter } from "../engine/sandbox/history-entry.ts";
 import type { Root } from "../engine/state/tables.ts";
 import { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
@@ -44,38 +45,69 @@ export const DifferenceBody = ClosedObject(
 );
 type WorldDifference = Static<typeof DifferenceBody>;
 
-/**
- * Compares the records of two worlds, by collection. Shared records are skipped by
- * reference; records that only look alike (after an upload) are compared field by field.
- */
-export function compareWorlds(
-  { resources, collections }: Api,
-  before: WorldValue,
-  after: WorldValue,
-): WorldDifference {
+const RecordOrNull = Nullable(PublicRecord);
+
+/** The records that an entry of the history affected (interfaces 10). */
+export const RecordChangesBody = MapOf(
+  Type.Array(ClosedObject({ id: Type.String(), before: RecordOrNull, after: RecordOrNull })),
+  {
+    $id: "RecordChanges",
+    description: "By collection, each record that was added, removed or changed; null if there is none",
+    examples: [
+      { threads: [{ id: "thread_ada", before: { id: "thread_ada", title: "Plans" }, after: null }] },
+    ],
+  },
+);
+
+/** Compares the records of two worlds, by collection. */
+export function compareWorlds(api: Api, before: WorldValue, after: WorldValue): WorldDifference {
   const difference: WorldDifference = { added: {}, removed: {}, changed: {} };
-  const oldWorld = toReader(before.root, before, before.clock.at);
-  const newWorld = toReader(after.root, after, after.clock.at);
-  // A collection may have been declared since one of them was saved.
-  const from = before.root.tables.addMissing(collections);
-  const to = after.root.tables.addMissing(collections);
-  for (const [name, state] of listStateCollections(resources)) {
-    for (const change of from.get(name)!.listChangesTo(to.get(name)!)) {
-      const old = change.before && state.toPublic(change.before, oldWorld);
-      const now = change.after && state.toPublic(change.after, newWorld);
-      if (old === undefined) append(difference.added, name, now!);
-      else if (now === undefined) append(difference.removed, name, old);
-      else {
-        const fields = listChangedFields(old, now);
-        if (fields !== undefined) append(difference.changed, name, { id: change.id, fields });
-      }
+  for (const { name, id, old, now } of listDifferences(api, readWorld(before), readWorld(after))) {
+    if (old === undefined) append(difference.added, name, now!);
+    else if (now === undefined) append(difference.removed, name, old);
+    else {
+      const fields = listChangedFields(old, now);
+      if (fields !== undefined) append(difference.changed, name, { id, fields });
     }
   }
   return difference;
 }
 
+/** The records before and after an entry of the history, by collection. */
+export function toRecordChanges(api: Api, states: BeforeAfter): Static<typeof RecordChangesBody> {
+  const changes: Static<typeof RecordChangesBody> = {};
+  if (states.from === states.to) return changes;
+  const read = (version: number, { environment, now }: BeforeAfter["before"]) =>
+    toReader(states.versions.getRoot(version)!, environment, now);
+  const differences = listDifferences(api, read(states.from, states.before), read(states.to, states.after));
+  for (const { name, id, old = null, now = null } of differences)
+    append(changes, name, { id, before: old, after: now });
+  return changes;
+}
+
+/**
+ * The records that differ, as the state calls show them. Shared records are skipped by reference; records that only look
+ * alike (after an upload) are included.
+ */
+function* listDifferences({ resources, collections }: Api, oldWorld: Transaction, newWorld: Transaction) {
+  // A collection may have been declared since one of them was saved.
+  const from = oldWorld.toRoot().tables.addMissing(collections);
+  const to = newWorld.toRoot().tables.addMissing(collections);
+  for (const [name, state] of listStateCollections(resources))
+    for (const { id, before, after } of from.get(name)!.listChangesTo(to.get(name)!))
+      yield {
+        ...{ name, id },
+        old: before && state.toPublic(before, oldWorld),
+        now: after && state.toPublic(after, newWorld),
+      };
+}
+
 /** A view of a world that no sandbox has. */
-export function toReader(
+export function readWorld(world: WorldValue): Transaction {
+  return toReader(world.root, world, world.clock.at);
+}
+
+function toReader(
   root: Root,
   { origin, seed }: Pick<WorldValue, "origin" | "seed">,
   now: number,

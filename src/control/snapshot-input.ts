@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { Api } from "../engine/contract/api.ts";
 import { ClosedObject, MapOf } from "../engine/contract/schema.ts";
 import { findNearest } from "../engine/contract/text.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
@@ -24,13 +25,10 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
       version: Type.Literal(SNAPSHOT_VERSION),
       name: Type.Optional(Type.String()),
       taken_at: Epoch,
-      world: Type.Object(
-        {
-          ...listWorldFields(),
-          tables: MapOf(Type.Object({ records: Records }, { additionalProperties: false })),
-        },
-        { additionalProperties: false },
-      ),
+      world: ClosedObject({
+        ...listWorldFields(),
+        tables: MapOf(ClosedObject({ records: Records })),
+      }),
       windows: Windows,
       blobs: Type.Optional(UploadsDocument),
     },
@@ -67,26 +65,22 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
 export async function readSnapshot({ api, blobs }: Sandbox, document: unknown): Promise<SandboxValue> {
   requireVersion(document as Record<string, unknown>);
   checkInput(SnapshotFile, document);
+  const decoding = decodeSnapshot(document as SnapshotDocument, api.collections, blobs);
+  const value = await decoding.catch((error: unknown) => {
+    throw error instanceof WorldDocumentError ? toProblem(error, api) : error;
+  });
   try {
-    const value = await decodeSnapshot(document as SnapshotDocument, api.collections, blobs);
-    try {
-      validateWorld(api.resources, value.world);
-    } catch (error) {
-      blobs.release(value.blobs);
-      throw error;
-    }
+    validateWorld(api.resources, value.world);
     return value;
   } catch (error) {
-    if (!(error instanceof WorldDocumentError)) throw error;
-    const field = `world.${error.field}`;
-    const hint = findNearest(error.field.split(".")[1] ?? "", listStateCollections(api.resources).keys());
-    throw unprocessable(
-      field,
-      null,
-      error.message,
-      error.message.includes("no collection") ? hint : undefined,
-    );
+    blobs.release(value.blobs);
+    throw error;
   }
+}
+
+function toProblem({ field, message }: WorldDocumentError, { resources }: Pick<Api, "resources">): Problem {
+  const names = message.includes("no collection") ? listStateCollections(resources).keys() : [];
+  return unprocessable(`world.${field}`, null, message, findNearest(field.split(".")[1] ?? "", names));
 }
 
 function requireVersion({ format, version }: Record<string, unknown>): void {

@@ -101,17 +101,15 @@ export async function* streamLive(
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncIterable<string> {
-  let timelineId = identifyTimeline(journal);
   const [, sentId, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
-  let begins = sentId !== timelineId;
-  const sent: SentRevisions = {
-    exchange: begins ? 0 : Math.min(Number(revision), timeline.revision),
-    change: 0,
-  };
+  let timelineId = sentId;
+  let begins = false;
+  const sent: SentRevisions = { exchange: Math.min(Number(revision), timeline.revision), change: 0 };
   let sentHeldRevision = 0;
   while (!signal.aborted && !journal.isClosed) {
-    if (timelineId !== identifyTimeline(journal)) {
-      timelineId = identifyTimeline(journal);
+    const currentId = identifyTimeline(journal);
+    if (timelineId !== currentId) {
+      timelineId = currentId;
       begins = true;
       sent.exchange = 0;
       sent.change = 0;

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Api } from "../engine/contract/api.ts";
-import { MapOf, Nullable, StringEnum } from "../engine/contract/schema.ts";
+import { ClosedObject, MapOf, Nullable, StringEnum } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
 import { StoredUploads } from "../engine/sandbox/snapshots.ts";
@@ -9,7 +9,6 @@ import type { WorldValue } from "../engine/state/world-parts.ts";
 import { checkInput, PartialSettings } from "./check-input.ts";
 import { Problem } from "./problem.ts";
 import {
-  CLOSED,
   compileWorldValidators,
   Epoch,
   listWorldFields,
@@ -21,108 +20,84 @@ import {
 
 const Names = Type.Array(Type.String());
 
-const Progress = Type.Object(
-  {
-    calls: WholeNumber,
-    hits: WholeNumber,
-    counted: MapOf(WholeNumber),
-    due: Type.Optional(Epoch),
-    expired: Type.Boolean(),
-  },
-  CLOSED,
-);
+const Progress = ClosedObject({
+  calls: WholeNumber,
+  hits: WholeNumber,
+  counted: MapOf(WholeNumber),
+  due: Type.Optional(Epoch),
+  expired: Type.Boolean(),
+});
 
-const Stages = Type.Object(
-  {
-    begun: Type.Array(Type.Object({ at: Epoch, requests: WholeNumber }, CLOSED), { minItems: 1 }),
-    ended: Type.Optional(Epoch),
-    due: Type.Optional(Epoch),
-  },
-  CLOSED,
-);
+const Stages = ClosedObject({
+  begun: Type.Array(ClosedObject({ at: Epoch, requests: WholeNumber }), { minItems: 1 }),
+  ended: Type.Optional(Epoch),
+  due: Type.Optional(Epoch),
+});
 
-const World = Type.Object(
-  {
-    facts: Type.Object({ ...listWorldFields({ wall: Epoch }), taken_at: Epoch }, CLOSED),
-    windows: Windows,
-    uploads: Type.Optional(StoredUploads),
-    tables: MapOf(Type.Object({ put: Records, removed: Names }, CLOSED)),
-  },
-  CLOSED,
-);
+const World = ClosedObject({
+  facts: ClosedObject({ ...listWorldFields({ wall: Epoch }), taken_at: Epoch }),
+  windows: Windows,
+  uploads: Type.Optional(StoredUploads),
+  tables: MapOf(ClosedObject({ put: Records, removed: Names })),
+});
 
 const NullableText = Nullable(Type.String());
-const Entry = Type.Object(
-  {
-    id: Type.String(),
-    sequence: WholeNumber,
-    at: Epoch,
-    parent: WholeNumber,
-    kind: StringEnum(HISTORY_KINDS),
-    // Earlier versions did not save these two.
-    seq: Type.Optional(WholeNumber),
-    journal: Type.Optional(WholeNumber),
-    title: Type.String(),
-    subject: NullableText,
-    cause: NullableText,
-    advanced_by: NullableText,
-    request: NullableText,
-    changes: MapOf(Type.Object({ added: WholeNumber, removed: WholeNumber, changed: WholeNumber }, CLOSED)),
-    undone: Type.Boolean(),
-    delivered: Type.Optional(Nullable(Type.Boolean())),
-    leaves: Names,
-  },
-  CLOSED,
-);
-const History = Type.Object(
-  {
-    about: Type.Object({ next: WholeNumber, base: WholeNumber, dropped: WholeNumber }, CLOSED),
-    entries: Type.Array(Entry),
-  },
-  CLOSED,
-);
+const Entry = ClosedObject({
+  id: Type.String(),
+  sequence: WholeNumber,
+  at: Epoch,
+  parent: WholeNumber,
+  kind: StringEnum(HISTORY_KINDS),
+  // Earlier versions did not save these two.
+  seq: Type.Optional(WholeNumber),
+  journal: Type.Optional(WholeNumber),
+  title: Type.String(),
+  subject: NullableText,
+  cause: NullableText,
+  advanced_by: NullableText,
+  request: NullableText,
+  changes: MapOf(ClosedObject({ added: WholeNumber, removed: WholeNumber, changed: WholeNumber })),
+  undone: Type.Boolean(),
+  delivered: Type.Optional(Nullable(Type.Boolean())),
+  leaves: Names,
+});
+const History = ClosedObject({
+  about: ClosedObject({ next: WholeNumber, base: WholeNumber, dropped: WholeNumber }),
+  entries: Type.Array(Entry),
+});
 
-const Saved = Type.Object(
-  {
-    about: Type.Object(
-      {
-        created_at: Epoch,
-        fixture: Type.String(),
-        seed: WholeNumber,
-        // An earlier version, which had fewer settings, may have saved it.
-        settings: PartialSettings,
-        resets: WholeNumber,
-        forked_from: Type.Optional(Type.String()),
-        start: Epoch,
-        snapshots: Names,
-        /** The sources of own operations. */
-        operations: Type.Optional(Names),
-      },
-      CLOSED,
-    ),
-    fixture: Type.Object({ name: Type.String(), document: Type.Object({}) }, CLOSED),
-    operations: Type.Optional(
-      Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) }, CLOSED),
-    ),
-    faults: Type.Optional(
-      Type.Object(
-        {
-          first: Names,
-          active: Names,
-          inline: Type.Array(Type.Object({ id: Type.String(), rule: Type.Object({}) }, CLOSED)),
-          progress: MapOf(Progress),
-          stages: Type.Optional(MapOf(Stages)),
-          numbered: WholeNumber,
-        },
-        CLOSED,
-      ),
-    ),
-    present: World,
-    snapshots: MapOf(World),
-    history: Type.Optional(History),
-  },
-  CLOSED,
-);
+const Saved = ClosedObject({
+  about: ClosedObject({
+    created_at: Epoch,
+    fixture: Type.String(),
+    seed: WholeNumber,
+    // An earlier version, which had fewer settings, may have saved it.
+    settings: PartialSettings,
+    resets: WholeNumber,
+    forked_from: Type.Optional(Type.String()),
+    start: Epoch,
+    snapshots: Names,
+    /** The sources of own operations. */
+    operations: Type.Optional(Names),
+  }),
+  fixture: ClosedObject({ name: Type.String(), document: Type.Object({}) }),
+  operations: Type.Optional(
+    ClosedObject({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) }),
+  ),
+  faults: Type.Optional(
+    ClosedObject({
+      first: Names,
+      active: Names,
+      inline: Type.Array(ClosedObject({ id: Type.String(), rule: Type.Object({}) })),
+      progress: MapOf(Progress),
+      stages: Type.Optional(MapOf(Stages)),
+      numbered: WholeNumber,
+    }),
+  ),
+  present: World,
+  snapshots: MapOf(World),
+  history: Type.Optional(History),
+});
 
 /**
  * Validates stored sandboxes by the same rules as requests; `checkShape` and `checkWorld` throw a Problem. Records of own

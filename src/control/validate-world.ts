@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import type { Resource } from "../engine/contract/resource.ts";
+import { ClosedObject } from "../engine/contract/schema.ts";
 import { getOrAdd } from "../engine/maps.ts";
 import type { SnapshotDocument } from "../engine/sandbox/snapshots.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../engine/state/clock.ts";
@@ -9,7 +10,7 @@ import { timers } from "../engine/state/timers.ts";
 import type { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { unprocessable } from "./problem.ts";
-import { toReader } from "./snapshot-diff.ts";
+import { readWorld } from "./snapshot-diff.ts";
 import { findRecordProblem } from "./state/change-records.ts";
 import { listStateCollections, StateCollection } from "./state/state-collection.ts";
 
@@ -24,7 +25,7 @@ export function validateWorld(
   base?: Root,
   place = "world.tables",
 ): void {
-  const tx = toReader(world.root, world, world.clock.at);
+  const tx = readWorld(world);
   for (const collection of listAllCollections(resources))
     for (const record of listChangedRecords(collection, tx, base))
       validateRecord(getState(resources, collection), record, tx, place);
@@ -37,7 +38,7 @@ export function validateRecords(
   world: WorldValue,
   place: string,
 ): void {
-  const tx = toReader(world.root, world, world.clock.at);
+  const tx = readWorld(world);
   for (const [collection, record] of records)
     if (record !== undefined)
       validateRecord(getState(resources, collection), record as Record<string, unknown>, tx, place);
@@ -72,8 +73,12 @@ function listAllCollections(resources: readonly Resource[]): readonly AnyCollect
   return [...resources.flatMap(({ collections }) => collections), timers];
 }
 
+const internalStates = new WeakMap<AnyCollection, StateCollection>();
+
+/** A collection for the state calls; an internal one as they would show it. */
 function getState(resources: readonly Resource[], collection: AnyCollection): StateCollection {
-  return listStateCollections(resources).get(collection.name) ?? getInternalState(collection);
+  const state = listStateCollections(resources).get(collection.name);
+  return state ?? getOrAdd(internalStates, collection, () => new StateCollection(collection));
 }
 
 function* listChangedRecords(
@@ -91,18 +96,10 @@ function* listChangedRecords(
     if (after !== undefined) yield after as Record<string, unknown>;
 }
 
-const internalStates = new WeakMap<AnyCollection, StateCollection>();
-
-/** An internal collection as state calls would show it. */
-function getInternalState(collection: AnyCollection): StateCollection {
-  return getOrAdd(internalStates, collection, () => new StateCollection(collection));
-}
-
 export const WholeNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** Milliseconds since 1970, in the years that a timestamp can name. */
 export const Epoch = Type.Integer({ minimum: FIRST_INSTANT, maximum: LAST_INSTANT });
 export const Records = Type.Array(Type.Object({}));
-export const CLOSED = { additionalProperties: false };
 
 const Minute = Type.Integer({
   minimum: FIRST_INSTANT / 60_000,
@@ -114,10 +111,7 @@ const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
   type: "array",
   minItems: 2,
   maxItems: 2,
-  prefixItems: [
-    Type.String(),
-    Type.Object({ minute: Minute, requests: WholeNumber, tokens: WholeNumber }, CLOSED),
-  ],
+  prefixItems: [Type.String(), ClosedObject({ minute: Minute, requests: WholeNumber, tokens: WholeNumber })],
 });
 export const Windows = Type.Array(Window);
 
@@ -127,15 +121,12 @@ export function listWorldFields(clockFields: Record<string, TSchema> = {}) {
     seed: WholeNumber,
     secret_key: Type.String({ minLength: 1, maxLength: 200 }),
     origin: Epoch,
-    clock: Type.Object(
-      {
-        mode: Type.Enum(["real", "frozen", "scaled"]),
-        now: Epoch,
-        rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
-        ...clockFields,
-      },
-      CLOSED,
-    ),
+    clock: ClosedObject({
+      mode: Type.Enum(["real", "frozen", "scaled"]),
+      now: Epoch,
+      rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+      ...clockFields,
+    }),
     requests: WholeNumber,
     draws: WholeNumber,
   };

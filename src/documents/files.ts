@@ -25,8 +25,7 @@ export function* findDocumentFiles(name: string, folders: readonly string[]): Ge
   if (isPath(name)) return;
   for (const folder of folders) {
     for (const extension of EXTENSIONS) {
-      const file = join(folder, name + extension);
-      const real = resolveFile(file);
+      const real = resolveFile(join(folder, name + extension));
       if (real !== undefined) yield real;
     }
   }
@@ -41,9 +40,7 @@ export function listFiles(folder: string): string[] {
   return readdirSync(folder)
     .filter((file) => !file.startsWith(".") && hasExtension(file))
     .sort()
-    .map((file) => join(folder, file))
-    .filter((file) => existsSync(file))
-    .map((file) => realpathSync(file));
+    .flatMap((file) => resolveFile(join(folder, file)) ?? []);
 }
 
 /** Undefined if there is no file. */

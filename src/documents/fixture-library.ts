@@ -3,7 +3,7 @@ import type { FixtureData, Resource } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
 import { DocumentError, documentError, NO_POSITION } from "../engine/documents/document-error.ts";
 import { throwLayerProblems } from "../engine/documents/merge-documents.ts";
-import { createInlineDocument, type Warn } from "../engine/documents/user-document.ts";
+import { createInlineDocument } from "../engine/documents/user-document.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
@@ -31,38 +31,32 @@ const MAX_NAMES = 1000;
 /** By resources, then by stored value, so that the servers of a process share them. */
 const shippedFixtures = new WeakMap<readonly Resource[], WeakLruCache<unknown, Fixture>>();
 
-export interface FixtureLibraryOptions {
+/** By default, paths are relative to the working folder, and names are searched in `listFixtureFolders(cwd)`. */
+export interface FixtureLibraryOptions extends Partial<FixtureReadOptions> {
   resources: readonly Resource[];
-  /** Searched by name in this order; `listFixtureFolders()` by default. */
-  folders?: readonly string[];
-  /** The folder that relative paths start from, also in messages. */
-  cwd?: string;
-  /** Uses shipped fixtures as the build has stored them, unless false. */
-  trustBuild?: boolean;
-  warn?: Warn;
 }
 
 /** The fixtures of a server: files by name or path, and inline fixtures (interfaces 5). */
 export class FixtureLibrary implements FixtureSource {
   readonly files: DocumentLibrary<Fixture>;
   private resources: readonly Resource[];
-  private readonly places: FixtureReadOptions;
+  private readonly readOptions: FixtureReadOptions;
   private builders: RootBuilders;
   /** Files by the name or path that was given, so that the disk is searched once. */
   private readonly filesByName = new Map<string, string>();
   private readonly documentsByFixture = new WeakMap<LoadedFixture, Document<Fixture>>();
   private readonly requestedNames = new WeakMap<Document<Fixture>, string>();
 
-  constructor({ resources, cwd = process.cwd(), trustBuild, warn, ...options }: FixtureLibraryOptions) {
+  constructor({ resources, cwd = process.cwd(), ...options }: FixtureLibraryOptions) {
     const folders = options.folders ?? listFixtureFolders(cwd);
     this.resources = resources;
-    this.places = { folders, cwd, trustBuild, warn };
+    this.readOptions = { ...options, folders, cwd };
     this.builders = createRootBuilders(resources);
     this.files = new DocumentLibrary<Fixture>({
       folders,
       cwd,
       cacheSize: CACHED_FIXTURES,
-      read: (file) => this.createFixture(readFixtureFile(file, this.places)),
+      read: (file) => this.createFixture(readFixtureFile(file, this.readOptions)),
       getName: undefined,
       differs: (before, after) => JSON.stringify(before.data) !== JSON.stringify(after.data),
       // A sandbox keeps its fixture in memory, so any that is there may be in use.
@@ -102,7 +96,7 @@ export class FixtureLibrary implements FixtureSource {
 
   /** The names that `load` knows. */
   listNames(): string[] {
-    return listFixtureNames(this.places.folders);
+    return listFixtureNames(this.readOptions.folders);
   }
 
   /**
@@ -142,7 +136,7 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   private findFile(name: string): string {
-    const result = findFixture(name, this.places);
+    const result = findFixture(name, this.readOptions);
     if (typeof result !== "string")
       throw documentError(name, NO_POSITION, result.message, { hint: result.hint });
     return result;
@@ -156,7 +150,7 @@ export class FixtureLibrary implements FixtureSource {
     if (text === undefined || Array.isArray(fixture))
       throw documentError(file, NO_POSITION, "the document must be a map");
     const key = `inline ${toHex(digest("sha256", text))}`;
-    const read = () => readInlineFixture(createInlineDocument(JSON.parse(text), { file }), this.places);
+    const read = () => readInlineFixture(createInlineDocument(JSON.parse(text), { file }), this.readOptions);
     const document = requireReadable(this.files.readValue(key, () => this.createFixture(read())));
     if (!this.requestedNames.has(document)) this.recordFirstUse(document, "inline");
     return document;

@@ -1,35 +1,22 @@
 import type { DocumentError } from "../engine/documents/document-error.ts";
 import type { Scenario } from "../engine/faults/scenario.ts";
-import type { Fixture } from "../engine/fixtures/fixture.ts";
 import type { LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
-import type { Document } from "./document-library.ts";
 import type { FixtureLibrary } from "./fixture-library.ts";
 import type { ScenarioLibrary } from "./scenario-library.ts";
 import type { WatchedDocuments } from "./watch-documents.ts";
 
 /** The part of a sandbox that a changed fixture affects. */
-export interface FixtureUser {
+interface FixtureUser {
   readonly name: string;
   readonly source: LoadedFixture;
   /** Switches to the current version unless a request has changed something; returns whether it did. */
   reloadFixture(): boolean;
 }
 
-export interface FixtureChange {
-  fixture: string;
-  /** The file that was edited; it may be one that the fixture extends. */
-  file: string;
-  /** Sandboxes that start from the new version as of now. */
-  renewed: string[];
-  /** Sandboxes with changes of their own, which switch at their next reset. */
-  waiting: string[];
-  /** The same in one sentence, for the log. */
-  message: string;
-}
-
-export interface FixtureEdits {
+interface FixtureEdits {
   sandboxes: () => Iterable<FixtureUser>;
-  onChange: (change: FixtureChange) => void;
+  /** Gets a sentence for the log: which sandboxes start from the new version at once, and which at their next reset. */
+  onChange: (message: string) => void;
   /** An edit that cannot be used; the last good version stays active. */
   onProblem: (error: DocumentError, fixture: string) => void;
 }
@@ -43,31 +30,20 @@ export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): Wa
       for (const { document, problem } of broken)
         edits.onProblem(problem, library.findRequestedName(document));
       for (const document of changed) {
-        const fixture = library.findRequestedName(document);
-        const affected = reloadSandboxes(library, document, edits.sandboxes());
-        edits.onChange({ fixture, file, ...affected, message: describeEdit(fixture, affected) });
+        const users = [...edits.sandboxes()].filter(
+          ({ source }) => library.findDocument(source) === document,
+        );
+        edits.onChange(reloadSandboxes(library.findRequestedName(document), users));
       }
     },
   };
 }
 
-type AffectedSandboxes = Pick<FixtureChange, "renewed" | "waiting">;
-
-function reloadSandboxes(
-  library: FixtureLibrary,
-  document: Document<Fixture>,
-  sandboxes: Iterable<FixtureUser>,
-): AffectedSandboxes {
+/** Switches sandboxes to the new version, and describes the edit. */
+function reloadSandboxes(fixture: string, sandboxes: readonly FixtureUser[]): string {
   const renewed: string[] = [];
   const waiting: string[] = [];
-  for (const sandbox of sandboxes) {
-    if (library.findDocument(sandbox.source) !== document) continue;
-    (sandbox.reloadFixture() ? renewed : waiting).push(sandbox.name);
-  }
-  return { renewed, waiting };
-}
-
-function describeEdit(fixture: string, { renewed, waiting }: AffectedSandboxes): string {
+  for (const sandbox of sandboxes) (sandbox.reloadFixture() ? renewed : waiting).push(sandbox.name);
   const parts = [`fixture ${fixture} was edited`];
   if (renewed.length > 0) parts.push(`applied to ${listNames(renewed)}`);
   if (waiting.length > 0)
@@ -81,7 +57,7 @@ function listNames(names: readonly string[]): string {
   return names.length > 5 ? `${firstNames} and ${names.length - 5} more` : firstNames;
 }
 
-export interface ScenarioEdits {
+interface ScenarioEdits {
   onChange: (scenario: Scenario) => void;
   /** An edit that cannot be used; the last good version stays active. */
   onProblem: (error: DocumentError) => void;

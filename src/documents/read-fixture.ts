@@ -30,10 +30,11 @@ type NotFound = Pick<ProblemDetails, "message" | "hint">;
 export interface FixtureReadOptions {
   /** Searched by name in this order. */
   folders: readonly string[];
-  /** The folder that relative paths start from. */
+  /** The folder that relative paths start from, also in messages. */
   cwd: string;
-  trustBuild?: boolean | undefined;
-  warn?: Warn | undefined;
+  /** Uses shipped fixtures as the build has stored them, unless false. */
+  trustBuild?: boolean;
+  warn?: Warn;
 }
 
 /** The user's folder of fixtures, if there is one, then the shipped one. */
@@ -46,15 +47,15 @@ export function listFixtureFolders(cwd = process.cwd()): string[] {
  * The file of a fixture named on its own or by another's `extends`. A file never finds itself by name, so
  * that a user's reference.yaml can extend the shipped one.
  */
-export function findFixture(fixture: string, places: FixtureReadOptions, from?: string): string | NotFound {
-  const start = from === undefined ? places.cwd : dirname(from);
+export function findFixture(fixture: string, options: FixtureReadOptions, from?: string): string | NotFound {
+  const start = from === undefined ? options.cwd : dirname(from);
   if (isPath(fixture)) {
     const file = resolve(start, fixture);
     return existsSync(file)
       ? realpathSync(file)
-      : { message: `there is no file ${formatPath(file, places.cwd)}` };
+      : { message: `there is no file ${formatPath(file, options.cwd)}` };
   }
-  const folders = from === undefined ? places.folders : [start, ...places.folders];
+  const folders = from === undefined ? options.folders : [start, ...options.folders];
   for (const file of findDocumentFiles(fixture, folders)) if (file !== from) return file;
   return describeUnknownName(fixture, listFixtureNames(folders));
 }
@@ -96,13 +97,13 @@ export interface ParsedFixture {
  * Reads a fixture's file with everything it extends.
  * @throws DocumentError for a file that cannot be read, and for a chain that is broken or closes on itself
  */
-export function readFixtureFile(file: string, places: FixtureReadOptions): ParsedFixture {
-  return readChain(readLayer(file, places), places);
+export function readFixtureFile(file: string, options: FixtureReadOptions): ParsedFixture {
+  return readChain(readLayer(file, options), options);
 }
 
 /** The same for a fixture that was given as a value. */
-export function readInlineFixture(document: UserDocument, places: FixtureReadOptions): ParsedFixture {
-  return readChain({ document, isTrusted: false, file: undefined, version: "" }, places);
+export function readInlineFixture(document: UserDocument, options: FixtureReadOptions): ParsedFixture {
+  return readChain({ document, isTrusted: false, file: undefined, version: "" }, options);
 }
 
 interface Layer {
@@ -112,11 +113,11 @@ interface Layer {
   version: string;
 }
 
-function readChain(top: Layer, places: FixtureReadOptions): ParsedFixture {
+function readChain(top: Layer, options: FixtureReadOptions): ParsedFixture {
   const layers: [Layer, ...Layer[]] = [top];
-  for (let next = readExtended(top, layers, places); next !== undefined; ) {
+  for (let next = readExtended(top, layers, options); next !== undefined; ) {
     layers.push(next);
-    next = readExtended(next, layers, places);
+    next = readExtended(next, layers, options);
   }
   return {
     document: mergeLayers(layers.map(({ document }) => document) as [UserDocument, ...UserDocument[]]),
@@ -130,7 +131,7 @@ function readChain(top: Layer, places: FixtureReadOptions): ParsedFixture {
 function readExtended(
   layer: Layer,
   descendants: readonly Layer[],
-  places: FixtureReadOptions,
+  options: FixtureReadOptions,
 ): Layer | undefined {
   const { document, file: from } = layer;
   const name = isJsonObject(document.value) ? document.value["extends"] : undefined;
@@ -140,17 +141,17 @@ function readExtended(
     const problem = locateProblem(document, { path: ["extends"], message, hint });
     throw new DocumentError([problem], document.text);
   };
-  const file = findFixture(name, places, from);
+  const file = findFixture(name, options, from);
   if (typeof file !== "string") return refuse(file.message, file.hint);
   if (descendants.some((one) => one.file === file)) {
     const chain = [...descendants.map(({ file }) => file), file].filter((file) => file !== undefined);
-    const chainText = chain.map((file) => formatPath(file, places.cwd)).join(", which extends ");
+    const chainText = chain.map((file) => formatPath(file, options.cwd)).join(", which extends ");
     return refuse(`a fixture cannot extend itself: ${chainText}`);
   }
   if (descendants.length >= MAX_CHAIN_LENGTH)
     return refuse(`more than ${MAX_CHAIN_LENGTH} fixtures extend one another`);
   try {
-    return readLayer(file, places);
+    return readLayer(file, options);
   } catch (error) {
     // A missing file is reported where it is named; mistakes in a file are reported in that file.
     if (error instanceof UnreadableFile) return refuse(error.message);

@@ -7,7 +7,6 @@ import {
   MAX_SCENARIO_BYTES,
   readScenario,
   type Scenario,
-  type ScenarioNames,
   type ScenarioSource,
   type ScenarioSubscriber,
 } from "../engine/faults/scenario.ts";
@@ -21,7 +20,7 @@ import {
 import { isPath, readFileText, UnreadableFile } from "./files.ts";
 import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
-export interface ScenarioLibraryOptions {
+interface ScenarioLibraryOptions {
   api: RuleApi;
   /** Searched by name in this order; by default the shipped folder alone. */
   folders?: readonly string[];
@@ -43,7 +42,6 @@ export interface ListedScenario {
 /** The scenarios of a server by name: single files, the user's folder, the shipped folder, and the derived ones. */
 export class ScenarioLibrary implements ScenarioSource {
   readonly files: DocumentLibrary<Scenario>;
-  readonly recentNames: ScenarioNames = new RecentNames(this);
   private api: RuleApi;
   private readonly warn: Warn | undefined;
   private refusalScenarios: RefusalScenarios;
@@ -108,17 +106,6 @@ export class ScenarioLibrary implements ScenarioSource {
     );
   }
 
-  /** Whether it is active, derived, or has a file of its name; does not list folders. */
-  hasWithoutListing(name: string): boolean {
-    const { openedScenarios, refusalScenarios, files } = this;
-    return (
-      this.isActive(name) ||
-      openedScenarios.has(name) ||
-      refusalScenarios.has(name) ||
-      files.findByFile(name) !== undefined
-    );
-  }
-
   listNames(): string[] {
     const { files } = this;
     const inFiles = [...files.list(), ...files.listInUse()].map((document) => files.getName(document));
@@ -130,19 +117,15 @@ export class ScenarioLibrary implements ScenarioSource {
   /** Lists scenarios by name; includes active ones whose file is gone. */
   list(): ListedScenario[] {
     const { files, refusalScenarios } = this;
-    const current = files.list();
-    const names = new Set(current.map((document) => files.getName(document)));
-    const withoutFile = files.listInUse().filter((document) => !names.has(files.getName(document)));
-    for (const document of withoutFile) names.add(files.getName(document));
-    const inFiles = [
-      ...current.map((document) => this.toListed(document, false)),
-      ...withoutFile.map((document) => this.toListed(document, true)),
-    ];
-    const others = [
+    const listed = [
+      ...files.list().map((document) => this.toListed(document, false)),
+      ...files.listInUse().map((document) => this.toListed(document, true)),
       ...[...this.openedScenarios.values()].map(describeOpened),
       ...refusalScenarios.listNames().map((name) => describeDerived(refusalScenarios.find(name)!)),
-    ].filter(({ name }) => !names.has(name));
-    return [...inFiles, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
+    ];
+    // The first of a name hides the others.
+    const byName = new Map(listed.toReversed().map((one) => [one.name, one]));
+    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /**
@@ -176,6 +159,7 @@ export class ScenarioLibrary implements ScenarioSource {
 
   subscribe(user: ScenarioSubscriber): void {
     const { scenarios } = user;
+    // Counted before the old ones are removed, so that a scenario that stays active never looks inactive.
     for (const name of scenarios) this.activeCounts.set(name, (this.activeCounts.get(name) ?? 0) + 1);
     this.unsubscribe(user);
     this.subscribers.set(user, scenarios);
@@ -265,34 +249,4 @@ function describeOpened(scenario: Scenario): ListedScenario {
 export function describeDerived(scenario: Scenario): ListedScenario {
   const { name } = scenario;
   return { name, file: toDerivedPath(name), origin: "derived", scenario, problem: undefined };
-}
-
-/** In milliseconds: the maximum age of a listing of the folders; any request may name a scenario in a header. */
-const FRESH_MS = 1_000;
-
-/** Lists the folders at most once a second, even if many requests name an unknown scenario. */
-export class RecentNames implements ScenarioNames {
-  private readonly library: Pick<ScenarioLibrary, "hasWithoutListing" | "listNames">;
-  private readonly now: () => number;
-  private names: readonly string[] = [];
-  private readAt = Number.NEGATIVE_INFINITY;
-
-  constructor(
-    library: Pick<ScenarioLibrary, "hasWithoutListing" | "listNames">,
-    now = () => performance.now(),
-  ) {
-    this.library = library;
-    this.now = now;
-  }
-
-  has(name: string): boolean {
-    return this.library.hasWithoutListing(name) || this.listNames().includes(name);
-  }
-
-  listNames(): readonly string[] {
-    if (this.now() - this.readAt < FRESH_MS) return this.names;
-    this.names = this.library.listNames();
-    this.readAt = this.now();
-    return this.names;
-  }
 }

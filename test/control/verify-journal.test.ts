@@ -336,6 +336,7 @@ describe("deliveries", () => {
     ["ids", {}],
     ["all_failed", { ids: ["del_ok"], all_failed: true }],
     ["ids[0]", { ids: ["del_okk"] }],
+    ["ids[2]", { ids: ["del_failed", "del_failed", "del_okk"] }],
     ["since", { ids: ["del_failed"], since: EPOCH }],
     ["since", { all_failed: true, since: "yesterday" }],
     ["webhook", { all_failed: true, webhook: "wh_nope" }],

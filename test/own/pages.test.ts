@@ -183,3 +183,41 @@ it("the headers of a bare list lead to its next page [interfaces 18]", async () 
   ]);
   expect(await read("/bare?page=3")).toEqual([`<${next}>; rel="prev"`, "5", null, "3"]);
 });
+
+describe("a list of the reference's records", () => {
+  const answer = (item: string) =>
+    `{ type: object, required: [items], properties: { items: { type: array, items: { type: object, required: [id], properties: { id: { type: string }, ${item}: { type: string } } } }, next_cursor: { type: string } } }`;
+  const list = (path: string, id: string, field: string) =>
+    `  ${path}:
+    parameters: [{ name: ${field}, in: path, required: true, schema: { type: string } }]
+    get:
+      operationId: ${id}
+      parameters: [${CURSOR.join(", ")}]
+      responses: { "200": { description: d, content: { application/json: { schema: ${answer(field)} } } } }
+      x-understudy: { list: ${id} }`;
+  const text = `openapi: 3.0.3
+info: { title: t, version: "1" }
+paths:
+${list("/x/threads/{thread_id}/messages", "messages", "thread_id")}
+${list("/x/organizations/{organization_id}/departments", "departments", "organization_id")}
+`;
+
+  it.each([
+    ["/x/threads/thread_welcome/messages", 4],
+    ["/x/organizations/org_acme/departments", undefined],
+  ])("has each of them once on its pages, in whatever order: %s [interfaces 18]", async (path, count) => {
+    await served.understudy.close();
+    served = serveDocument(text);
+    const whole = (await get(`${path}?limit=1000`)).items.map(({ id }: { id: string }) => id);
+    if (count !== undefined) expect(whole).toHaveLength(count);
+    expect(whole.length).toBeGreaterThan(3);
+    const ids: string[] = [];
+    for (let cursor = ""; ids.length <= whole.length; ) {
+      const page = await get(`${path}?limit=3&cursor=${cursor}`);
+      ids.push(...page.items.map(({ id }: { id: string }) => id));
+      cursor = page.next_cursor;
+      if (cursor === "") break;
+    }
+    expect(ids).toEqual(whole);
+  });
+});

@@ -3,13 +3,14 @@ import { countUtf8Bytes } from "../../engine/bytes.ts";
 import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { decodeBody, HAR_ENTRY, toHarEntry } from "../../tools/har/har-entry.ts";
+import { OptionalText } from "../operation.ts";
 
 const JournalHarEntry = ClosedObject({
   ...HAR_ENTRY,
   _id: Type.String(),
   _operation: Nullable(Type.String()),
   _decision: Type.String(),
-  _delivery: Type.Optional(Type.String({ description: "For an attempt to deliver: the delivery's id" })),
+  _delivery: OptionalText("For an attempt to deliver: the delivery's id"),
 });
 
 /** HTTP Archive 1.2, for any viewer; names that begin with `_` are ours. */

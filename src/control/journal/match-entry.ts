@@ -9,7 +9,7 @@ import { findNearestPath } from "../../engine/faults/check-rule.ts";
 import { listMatchingOperations } from "../../engine/faults/rule.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
-import { LISTING_ADVICE, unknownWord, unprocessable } from "../problem.ts";
+import { unknownWord, unprocessable } from "../problem.ts";
 import { parseRequestBody } from "./render-journal-entry.ts";
 
 const Status = withLibraryType(
@@ -23,27 +23,27 @@ const Status = withLibraryType(
     description: "A status such as 404, or a class such as `4xx`",
   }),
 );
-export const Text = (description: string, type = "string") =>
+export const OptionalWord = (description: string, type = "string") =>
   Type.Optional(withLibraryType(type, Type.String({ minLength: 1, description })));
 
 export const CONDITION_FIELDS = {
-  operation: Text("An operation id, or a glob of them", "OperationPattern"),
+  operation: OptionalWord("An operation id, or a glob of them", "OperationPattern"),
   status: Type.Optional(Status),
-  code: Text("A code of the catalogue", "ErrorCode"),
-  method: Text("In any case"),
-  path: Text("A glob of paths, without sandbox prefix and query"),
-  stage: Text("The stage of a scenario in which it arrived, as `scenario/stage`"),
+  code: OptionalWord("A code of the catalogue", "ErrorCode"),
+  method: OptionalWord("In any case"),
+  path: OptionalWord("A glob of paths, without sandbox prefix and query"),
+  stage: OptionalWord("The stage of a scenario in which it arrived, as `scenario/stage`"),
 };
 
 /** Criteria for attempts to deliver (interfaces 14). */
 export const DELIVERY_FIELDS = {
-  event: Text("Of deliveries: an event name, or a glob of them", "EventPattern"),
-  webhook: Text("Of deliveries: the id of the webhook"),
+  event: OptionalWord("Of deliveries: an event name, or a glob of them", "EventPattern"),
+  webhook: OptionalWord("Of deliveries: the id of the webhook"),
 };
 
 export const EntryMatch = ClosedObject({
   ...CONDITION_FIELDS,
-  principal: Text("The id of the user who called"),
+  principal: OptionalWord("The id of the user who called"),
   body: Type.Optional(Type.Unknown({ description: "Fields that the JSON body must contain" })),
   ...DELIVERY_FIELDS,
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: "Of deliveries: which attempt" })),
@@ -73,15 +73,12 @@ export function isDeliveryMatch({ event, webhook, attempt }: EntryMatch): boolea
 /** @throws Problem 422 for an invalid pattern, and for a word that nothing can match */
 export function createConditions(match: EntryMatch, words: MatchableWords, prefix = ""): Condition[] {
   const { operation, status, code, method, path, principal, body, stage } = match;
+  const { api, sandboxWords } = words;
   const conditions: Condition[] = isDeliveryMatch(match) ? listDeliveryConditions(match, words, prefix) : [];
   if (operation !== undefined) {
     const matches = compilePattern(`${prefix}operation`, operation);
-    const ids = words.api.operations.map(({ id }) => id);
-    if (!ids.some(matches)) {
-      const problem = "matches no operation of the emulated API";
-      const advice = LISTING_ADVICE.operations;
-      throw unknownWord(`${prefix}operation`, operation, { problem, candidates: ids, advice });
-    }
+    const ids = api.operations.map(({ id }) => id);
+    if (!ids.some(matches)) throw unknownWord("operation pattern", `${prefix}operation`, operation, ids);
     conditions.push(({ operation: id }) =>
       describeFailure(id !== null && matches(id), "operation", id, operation),
     );
@@ -93,43 +90,31 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   }
   if (
     operation !== undefined &&
-    listMatchingOperations({ operation, path, method: method?.toUpperCase() }, words.api.operations)
-      .length === 0
+    listMatchingOperations({ operation, path, method: method?.toUpperCase() }, api.operations).length === 0
   )
     throw unprocessable(`${prefix}operation`, operation, "fits no operation together with method and path");
   if (method !== undefined) {
     const name = method.toUpperCase();
-    const methodsInJournal = words.sandboxWords?.methods;
-    if (methodsInJournal !== undefined && !methodsInJournal.has(name) && !METHODS.includes(name)) {
-      const problem = "is not a method that a request may have";
-      const advice = `there are ${METHODS.join(", ")}`;
-      throw unknownWord(`${prefix}method`, method, { problem, candidates: METHODS, advice });
-    }
+    if (!METHODS.includes(name) && sandboxWords?.methods.has(name) === false)
+      throw unknownWord("method", `${prefix}method`, method, METHODS);
     conditions.push(createEqualCondition("method", name, (entry) => entry.method));
   }
   if (status !== undefined)
     conditions.push((entry) => describeFailure(hasStatus(entry, status), "status", entry.status, status));
   if (code !== undefined) {
     const codes = Object.keys(CATALOGUE);
-    if (!codes.includes(code) && !/^HTTP_\d{3}$/.test(code)) {
-      const problem = "is not a code of the catalogue";
-      const advice = `it has ${codes.join(", ")}`;
-      throw unknownWord(`${prefix}code`, code, { problem, candidates: codes, advice });
-    }
+    if (!codes.includes(code) && !/^HTTP_\d{3}$/.test(code))
+      throw unknownWord("code", `${prefix}code`, code, codes);
     conditions.push(createEqualCondition("code", code, (entry) => entry.code));
   }
   if (stage !== undefined) {
-    const problem = "is not a stage of an active scenario";
-    const advice = "`GET S/scenarios` lists them";
-    requireSandboxWord(`${prefix}stage`, stage, { problem, candidates: words.sandboxWords?.stages, advice });
+    requireSandboxWord("stage", `${prefix}stage`, stage, sandboxWords?.stages);
     conditions.push(({ stages = [] }) =>
       describeFailure(stages.includes(stage), "stage", stages.join(" and ") || undefined, stage),
     );
   }
   if (principal !== undefined) {
-    const problem = "is not a user of this sandbox";
-    const [candidates, advice] = [words.sandboxWords?.users, LISTING_ADVICE.users];
-    requireSandboxWord(`${prefix}principal`, principal, { problem, candidates, advice });
+    requireSandboxWord("user", `${prefix}principal`, principal, sandboxWords?.users);
     conditions.push(createEqualCondition("principal", principal, (entry) => entry.principal));
   }
   if (body !== undefined) conditions.push((entry) => findBodyDifference(body, parseRequestBody(entry)));
@@ -137,7 +122,11 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
 }
 
 /** @throws Problem 422 */
-function listDeliveryConditions(match: EntryMatch, words: MatchableWords, prefix: string): Condition[] {
+function listDeliveryConditions(
+  match: EntryMatch,
+  { api, sandboxWords }: MatchableWords,
+  prefix: string,
+): Condition[] {
   const { event, webhook, attempt } = match;
   for (const name of ["operation", "code", "principal"] as const) {
     if (match[name] !== undefined)
@@ -150,21 +139,15 @@ function listDeliveryConditions(match: EntryMatch, words: MatchableWords, prefix
   const conditions: Condition[] = [];
   if (event !== undefined) {
     const matches = compilePattern(`${prefix}event`, event);
-    const names = words.api.events.map(({ name }) => name);
-    if (!names.some(matches)) {
-      const advice = `it has ${names.join(", ")}`;
-      const problem = "matches no event of the service";
-      throw unknownWord(`${prefix}event`, event, { problem, candidates: names, advice });
-    }
+    const names = api.events.map(({ name }) => name);
+    if (!names.some(matches)) throw unknownWord("event pattern", `${prefix}event`, event, names);
     conditions.push(({ delivery }) => {
       const name = delivery?.event;
       return describeFailure(name !== undefined && matches(name), "event", name, event);
     });
   }
   if (webhook !== undefined) {
-    const problem = "is not a webhook of this sandbox";
-    const [candidates, advice] = [words.sandboxWords?.webhooks, LISTING_ADVICE.webhooks];
-    requireSandboxWord(`${prefix}webhook`, webhook, { problem, candidates, advice });
+    requireSandboxWord("webhook", `${prefix}webhook`, webhook, sandboxWords?.webhooks);
     conditions.push(createEqualCondition("webhook", webhook, ({ delivery }) => delivery?.webhook_id));
   }
   if (attempt !== undefined)
@@ -182,11 +165,12 @@ function createEqualCondition(
 
 /** @throws Problem 422 */
 function requireSandboxWord(
+  kind: "stage" | "user" | "webhook",
   field: string,
-  id: string,
-  { candidates, ...words }: { problem: string; candidates: ReadonlySet<string> | undefined; advice: string },
+  word: string,
+  known: ReadonlySet<string> | undefined,
 ): void {
-  if (candidates !== undefined && !candidates.has(id)) throw unknownWord(field, id, { ...words, candidates });
+  if (known !== undefined && !known.has(word)) throw unknownWord(kind, field, word, [...known]);
 }
 
 /** A path without wildcards must be that of an operation or of a request in the journal. @throws Problem 422 */

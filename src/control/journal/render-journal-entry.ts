@@ -4,6 +4,7 @@ import { ClosedObject, Nullable, StringEnum, Timestamp } from "../../engine/cont
 import type { AppliedFault, JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { decodeBody, MASKED_MESSAGE, MaskedMessage, maskMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
+import { OptionalFlag } from "../operation.ts";
 
 /** An attempt to deliver an event. */
 const JournaledDelivery = ClosedObject({
@@ -68,7 +69,7 @@ export const JournalEntryBody = ClosedObject(
     warnings: Type.Array(Type.String(), { description: "Warnings, such as an unknown field" }),
     history: Nullable(Type.String({ description: "The id of its history entry if it changed something" })),
     delivery: Nullable(JournaledDelivery),
-    undone: Type.Optional(Type.Boolean({ description: "True if a rewind has undone its change" })),
+    undone: OptionalFlag("True if a rewind has undone its change"),
   },
   {
     $id: "JournalEntry",

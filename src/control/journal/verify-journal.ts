@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { ClosedObject, Nullable, Timestamp } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactText } from "../../tools/redact.ts";
+import { OptionalText } from "../operation.ts";
 import { createConditions, type EntryMatch, isDeliveryMatch, type MatchableWords } from "./match-entry.ts";
 
 const WholeNumber = Type.Integer({ minimum: 0 });
@@ -35,9 +36,7 @@ export const VerificationBody = ClosedObject(
     nearest: Type.Array(NearMissBody, {
       description: "If there are too few: the nearest entries, best first",
     }),
-    why: Type.Optional(
-      Type.String({ description: "For a failed sequence: the first step without an entry" }),
-    ),
+    why: OptionalText("For a failed sequence: the first step without an entry"),
   },
   { $id: "Verification", examples: [{ ok: true, found: 1, nearest: [] }] },
 );

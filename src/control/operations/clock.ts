@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
-import { noContent } from "../../engine/contract/reply.ts";
 import {
   ClosedObject,
   Nullable,
@@ -14,7 +13,7 @@ import type { PendingTimer } from "../../engine/state/timers.ts";
 import type { World } from "../../engine/state/world.ts";
 import type { RanTimer } from "../../engine/state/world-parts.ts";
 import { ClockBody, ClockInput, parseInstantInput, renderClock, toClockSetting } from "../clock-input.ts";
-import { type ControlOperation, operation } from "../operation.ts";
+import { type ControlOperation, OptionalFlag, OptionalText, operation } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 import { listStateCollections } from "../state/state-collection.ts";
 
@@ -47,9 +46,7 @@ export const AdvanceInput = ClosedObject(
         }),
       ),
     ),
-    to: Type.Optional(
-      Type.String({ title: "an ISO 8601 timestamp", description: "The instant to advance to" }),
-    ),
+    to: OptionalText("The instant to advance to", { title: "an ISO 8601 timestamp" }),
     next: Type.Optional(
       Type.Unsafe<true>({ const: true, description: "To the next pending timer; does not move without one" }),
     ),
@@ -166,7 +163,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     summary: "List pending timers, earliest first",
     query: ClosedObject({
       limit: Type.Optional(Type.Integer({ minimum: 1, description: "The maximum number; by default all" })),
-      named: Type.Optional(Type.Boolean({ description: "Whether each names its record" })),
+      named: OptionalFlag("Whether each names its record"),
     }),
     success: {
       status: 200,
@@ -216,10 +213,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     route: "DELETE S/clock/advance",
     summary: "Stop a running advance where it is",
     success: { status: 204 },
-    handle({ sandbox: { world } }) {
-      world.stopAdvance();
-      return noContent();
-    },
+    handle: ({ sandbox: { world } }) => world.stopAdvance(),
   }),
 ];
 

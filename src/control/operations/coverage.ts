@@ -1,7 +1,7 @@
-import { noContent, RawBody } from "../../engine/contract/reply.ts";
+import { RawBody } from "../../engine/contract/reply.ts";
 import { buildCoverageMatrix, CoverageMatrix } from "../../tools/reports/coverage.ts";
-import { type ControlOperation, operation } from "../operation.ts";
-import { LISTING_ADVICE, unknownWord } from "../problem.ts";
+import { type ControlOperation, type ControlServer, operation } from "../operation.ts";
+import { unknownWord } from "../problem.ts";
 
 export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   operation({
@@ -11,7 +11,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the coverage of all sandboxes, deleted ones too",
     description: "Counts since the server's start, including reports from other servers.",
     success: { status: 200, schema: CoverageMatrix },
-    handle: ({ server }) => buildCoverageMatrix(server.getApi().operations, server.sandboxes.sumOutcomes()),
+    handle: ({ server }) => buildServerMatrix(server),
   }),
   operation({
     id: "coverage.map_all",
@@ -19,11 +19,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     route: "GET /_control/coverage.html",
     summary: "Show the coverage as a heat map",
     success: { status: 200, content_types: ["text/html"] },
-    handle: ({ server }) =>
-      renderHeatMap(
-        buildCoverageMatrix(server.getApi().operations, server.sandboxes.sumOutcomes()),
-        "all sandboxes",
-      ),
+    handle: ({ server }) => renderHeatMap(buildServerMatrix(server), "all sandboxes"),
   }),
   operation({
     id: "coverage.report",
@@ -32,30 +28,18 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Add another server's coverage",
     body: { kind: "json", schema: CoverageMatrix },
     success: { status: 200, schema: CoverageMatrix },
-    handle({ body, server: { getApi, sandboxes } }) {
-      const { operations } = getApi();
-      const ids = operations.map(({ id }) => id);
-      const rows = body.operations.map((row, i) => {
-        const operation = operations.find(({ id }) => id === row.operation);
-        if (operation !== undefined) return { operation, row };
-        throw unknownWord(`operations[${i}].operation`, row.operation, {
-          problem: "is not an operation of the emulated API",
-          candidates: ids,
-          advice: LISTING_ADVICE.operations,
-        });
-      });
-      for (const { operation, row } of rows) {
-        for (const { status, code, hits } of row.outcomes)
-          if (hits > 0) sandboxes.otherOutcomes.count(operation.id, code ?? status, hits);
-        for (const { outcome, hits } of row.other)
-          if (hits > 0)
-            sandboxes.otherOutcomes.count(
-              operation.id,
-              /^\d+$/.test(outcome) ? Number(outcome) : outcome,
-              hits,
-            );
+    handle({ body, server }) {
+      const ids = server.getApi().operations.map(({ id }) => id);
+      for (const [i, { operation: id }] of body.operations.entries())
+        if (!ids.includes(id)) throw unknownWord("operation", `operations[${i}].operation`, id, ids);
+      const { otherOutcomes } = server.sandboxes;
+      for (const { operation: id, outcomes, other } of body.operations) {
+        for (const { status, code, hits } of outcomes)
+          if (hits > 0) otherOutcomes.count(id, code ?? status, hits);
+        for (const { outcome, hits } of other)
+          if (hits > 0) otherOutcomes.count(id, /^\d+$/.test(outcome) ? Number(outcome) : outcome, hits);
       }
-      return buildCoverageMatrix(operations, sandboxes.sumOutcomes());
+      return buildServerMatrix(server);
     },
   }),
   operation({
@@ -78,12 +62,13 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     route: "DELETE S/coverage",
     summary: "Clear the counts; a reset does not",
     success: { status: 204 },
-    handle({ sandbox }) {
-      sandbox.outcomes.clear();
-      return noContent();
-    },
+    handle: ({ sandbox }) => sandbox.outcomes.clear(),
   }),
 ];
+
+function buildServerMatrix({ getApi, sandboxes }: ControlServer): CoverageMatrix {
+  return buildCoverageMatrix(getApi().operations, sandboxes.sumOutcomes());
+}
 
 async function renderHeatMap(matrix: CoverageMatrix, subject: string, consoleUrl?: string): Promise<RawBody> {
   const { renderCoverageHtml } = await import("../../tools/reports/coverage-html.ts");

@@ -1,16 +1,16 @@
 import { type Static, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { ClosedObject, ListOf, StringEnum } from "../../engine/contract/schema.ts";
-import { findNearest } from "../../engine/contract/text.ts";
+import { findNearest, toSentence } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { queueAttempt, waitForAttempts } from "../../engine/webhooks/outgoing.ts";
 import { DeliveryDetail, ListedDelivery, renderListedDelivery, toDeliveryDetail } from "../delivery-body.ts";
-import { Text } from "../journal/match-entry.ts";
+import { OptionalWord } from "../journal/match-entry.ts";
 import { parseSince } from "../list-entries.ts";
-import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
-import { LISTING_ADVICE, Problem, quoteWord, unknownWord, unprocessable } from "../problem.ts";
+import { type ControlOperation, OptionalFlag, operation, sandboxParams, toList } from "../operation.ts";
+import { Problem, quoteWord, unknownWord, unprocessable } from "../problem.ts";
 
 const MAX_LISTED = 10_000;
 /** Maximum number of attempts that one call begins. */
@@ -22,9 +22,9 @@ const Status = StringEnum(["success", "failed", "pending"], {
 
 export const DeliveryQuery = ClosedObject({
   status: Type.Optional(Status),
-  event: Text("An event's name", "EventName"),
-  webhook: Text("A webhook's id"),
-  since: Text("An ISO 8601 date or timestamp, on the sandbox's clock"),
+  event: OptionalWord("An event's name", "EventName"),
+  webhook: OptionalWord("A webhook's id"),
+  since: OptionalWord("An ISO 8601 date or timestamp, on the sandbox's clock"),
   limit: Type.Integer({ minimum: 1, maximum: MAX_LISTED, default: 100 }),
 });
 
@@ -43,14 +43,11 @@ export const RedeliverInput = ClosedObject(
         description: "All failed deliveries, including those with a pending retry",
       }),
     ),
-    again: Type.Optional(
-      Type.Boolean({
-        description:
-          "With `ids`: successful deliveries too, as if the receiver's answer was lost; they stay delivered",
-      }),
+    again: OptionalFlag(
+      "With `ids`: successful deliveries too, as if the receiver's answer was lost; they stay delivered",
     ),
-    since: Text("With `all_failed`: only of events since this time"),
-    webhook: Text("With `all_failed`: only of this webhook"),
+    since: OptionalWord("With `all_failed`: only of events since this time"),
+    webhook: OptionalWord("With `all_failed`: only of this webhook"),
   },
   { $id: "RedeliverInput", description: "`ids` or `all_failed`", examples: [{ all_failed: true }] },
 );
@@ -75,14 +72,9 @@ function listDeliveriesToRedeliver(
   }
   for (const [field, value] of Object.entries({ since, webhook }))
     if (value !== undefined) throw unprocessable(field, value, "goes with all_failed, not with ids");
-  return [...new Set(ids)].map((id, i) => {
+  const chosen = ids.map((id, i) => {
     const delivery = tx.get(deliveries, id);
-    if (delivery === undefined)
-      throw unknownWord(`ids[${i}]`, id, {
-        problem: "is not a delivery of this sandbox",
-        candidates: listKnownIds(tx),
-        advice: LISTING_ADVICE.deliveries,
-      });
+    if (delivery === undefined) throw unknownWord("delivery", `ids[${i}]`, id, listKnownIds(tx));
     if (delivery.status === "success" && again !== true)
       throw unprocessable(
         `ids[${i}]`,
@@ -91,6 +83,7 @@ function listDeliveriesToRedeliver(
       );
     return delivery;
   });
+  return [...new Set(chosen)];
 }
 
 type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
@@ -103,19 +96,10 @@ function findDeliveries(
 ): Delivery[] {
   if (webhook !== undefined && tx.get(webhooks, webhook) === undefined) {
     const ids = [...tx.all(webhooks).page(0, 1000)].map(({ webhook_id }) => webhook_id);
-    throw unknownWord("webhook", webhook, {
-      problem: "is not a webhook of this sandbox",
-      candidates: ids,
-      advice: LISTING_ADVICE.webhooks,
-    });
+    throw unknownWord("webhook", "webhook", webhook, ids);
   }
   const names = events.map(({ name }) => name);
-  if (event !== undefined && !names.includes(event))
-    throw unknownWord("event", event, {
-      problem: "is not an event of the service",
-      candidates: names,
-      advice: `it has ${names.join(", ")}`,
-    });
+  if (event !== undefined && !names.includes(event)) throw unknownWord("event", "event", event, names);
   const from = tx.toInstant(parseSince(since));
   const all = webhook === undefined ? tx.all(deliveries) : tx.index(deliveries, "newest", webhook);
   return [...all]
@@ -134,9 +118,8 @@ function getStatus({ status, next_retry }: Delivery): Static<typeof Status> {
 
 function unknownDelivery(id: string, world: Transaction): Problem {
   const hint = findNearest(id, listKnownIds(world));
-  const meant = hint === undefined ? "" : ` Did you mean ${quoteWord(hint)}?`;
   return new Problem("unknown-record", {
-    detail: `There is no delivery ${quoteWord(id)}.${meant} ${LISTING_ADVICE.deliveries}.`,
+    detail: `${toSentence(`There is no delivery ${quoteWord(id)}`, hint)} GET S/deliveries lists them.`,
     value: id,
     hint,
   });

@@ -8,7 +8,7 @@ import { users } from "../../engine/resources/users/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
-import { LISTING_ADVICE, unknownWord, unprocessable } from "../problem.ts";
+import { unknownWord, unprocessable } from "../problem.ts";
 
 const Scalar = Type.Unsafe<string | number | boolean>({ type: ["string", "number", "boolean"] });
 
@@ -160,8 +160,7 @@ function readRequestLine(input: ExplainInput, operations: readonly AnyOperation[
   const operation = operations.find((one) => one.id === id);
   if (operation === undefined) {
     const ids = operations.map((one) => one.id);
-    const problem = "is not an operation of the emulated API";
-    throw unknownWord("operation", id, { problem, candidates: ids, advice: LISTING_ADVICE.operations });
+    throw unknownWord("operation", "operation", id, ids);
   }
   return { method: operation.method, ...fillPath(operation, params) };
 }
@@ -198,9 +197,5 @@ function requireKey({ world }: Sandbox, user_id: string): string {
     throw unprocessable("principal", user_id, `has no API key to call with; ${advice}`);
   }
   const userIds = [...reader.all(users).page(0, 1000)].map(({ id }) => id);
-  throw unknownWord("principal", user_id, {
-    problem: "is not a user of this sandbox",
-    candidates: userIds,
-    advice: LISTING_ADVICE.users,
-  });
+  throw unknownWord("user", "principal", user_id, userIds);
 }

@@ -1,5 +1,4 @@
 import { type Static, Type } from "typebox";
-import { noContent } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Nullable, Timestamp } from "../../engine/contract/schema.ts";
 import type { ArmedRule } from "../../engine/faults/armed-rule.ts";
 import { RuleExistsError } from "../../engine/faults/armed-rules.ts";
@@ -161,7 +160,6 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
       const faults = server.faults.getSandboxFaults(sandbox);
       const { inlineRules } = faults.rules;
       if (!faults.remove(id)) throw unknownRule(id, inlineRules);
-      return noContent();
     },
   }),
   operation({
@@ -171,10 +169,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     kind: "scenario",
     describeChange: () => ({ title: "All inline rules were disarmed." }),
     success: { status: 204 },
-    handle({ sandbox, server }) {
-      server.faults.getSandboxFaults(sandbox).removeAll();
-      return noContent();
-    },
+    handle: ({ sandbox, server }) => server.faults.getSandboxFaults(sandbox).removeAll(),
   }),
 ];
 

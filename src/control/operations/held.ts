@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { noContent, StreamBody } from "../../engine/contract/reply.ts";
+import { StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { ReleaseDocument } from "../../engine/faults/check-rule.ts";
@@ -72,7 +72,6 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
       } catch (thrown) {
         throw thrown instanceof DocumentError ? toDocumentProblem(thrown, toReleaseField) : thrown;
       }
-      return noContent();
     },
   }),
 ];

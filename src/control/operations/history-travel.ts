@@ -6,17 +6,9 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { AnswerDifference, compareAnswers } from "../history/answer-differences.ts";
 import { EntryParams, requireEntry, requireStates } from "../history/render-history-entry.ts";
 import { repeatRequest, requireExchange } from "../history/repeat-request.ts";
-import { requireRoom } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { requireNamedSandbox } from "../remote-sandbox.ts";
-import {
-  createOrDiscard,
-  generateName,
-  NewName,
-  renderSandbox,
-  requireFreeName,
-  SandboxBody,
-} from "../sandbox-body.ts";
+import { chooseName, createOrDiscard, NewName, renderSandbox, SandboxBody } from "../sandbox-body.ts";
 import type { RuleInput } from "./faults.ts";
 
 const To = Type.Optional(
@@ -113,8 +105,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: RewoundBody },
     async handle({ params: { id }, body = {}, sandbox, server, site }) {
       const states = requireStates(requireEntry(sandbox, id), "forked from");
-      const name = body.name === undefined ? generateName(server) : requireFreeName(server, body.name);
-      requireRoom(server, "sandboxes", server.sandboxes.size + 1);
+      const name = chooseName(server, body.name);
       let restarted_uploads: string[] = [];
       const created = await createOrDiscard({ server, site }, () => {
         const { fork, lostUploads } = server.sandboxes.fork(sandbox, name, states[body.to ?? "before"]);

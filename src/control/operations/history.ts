@@ -2,7 +2,6 @@ import { Type } from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, StringEnum } from "../../engine/contract/schema.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
-import { RecordChangesBody, toRecordChanges } from "../history/record-changes.ts";
 import {
   EntryParams,
   HistoryEntryBody,
@@ -12,6 +11,7 @@ import {
 } from "../history/render-history-entry.ts";
 import { LIST_QUERY, listNewestFirst, NewestFirst } from "../list-entries.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
+import { RecordChangesBody, toRecordChanges } from "../snapshot-diff.ts";
 import { RESUME_HEADERS, readLastEvent, streamEntries } from "../stream-entries.ts";
 import { TRAVEL_OPERATIONS } from "./history-travel.ts";
 

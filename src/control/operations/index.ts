@@ -9,7 +9,6 @@ import { FAULT_OPERATIONS } from "./faults.ts";
 import { HELD_OPERATIONS } from "./held.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
-import { LIVE_OPERATIONS } from "./live.ts";
 import { OWN_OPERATIONS } from "./own-operations.ts";
 import { RECEIVER_TEST_OPERATIONS } from "./receiver-test.ts";
 import { RECEIVER_OPERATIONS } from "./receivers.ts";
@@ -33,7 +32,6 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...HELD_OPERATIONS,
   ...JOURNAL_OPERATIONS,
   ...HISTORY_OPERATIONS,
-  ...LIVE_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...DELIVERY_OPERATIONS,
   ...RECEIVER_OPERATIONS,

@@ -17,7 +17,7 @@ import {
   toBounds,
   VerificationBody,
 } from "../journal/verify-journal.ts";
-import { operation } from "../operation.ts";
+import { OptionalFlag, operation } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
 import { waitForChange } from "../stream-entries.ts";
 
@@ -35,9 +35,7 @@ const Within = Type.Optional(
 const CountExpectation = ClosedObject({ match: EntryMatch, count: Count, within: Within });
 const SequenceExpectation = ClosedObject({
   sequence: Type.Array(EntryMatch, { minItems: 1, maxItems: 100, description: "In this order" }),
-  strict: Type.Optional(
-    Type.Boolean({ description: "No other entry that one of the steps matches may be between them" }),
-  ),
+  strict: OptionalFlag("No other entry that one of the steps matches may be between them"),
   within: Within,
 });
 type Expectation = Static<typeof CountExpectation> | Static<typeof SequenceExpectation>;

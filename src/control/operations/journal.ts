@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
+import { Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
 import { describeLostEntries } from "../../engine/contract/text.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
@@ -17,6 +17,7 @@ import { LIST_QUERY, listNewestFirst, NewestFirst } from "../list-entries.ts";
 import { type ControlOperation, OptionalText, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";
 import { RESUME_HEADERS, readLastEvent, streamEntries } from "../stream-entries.ts";
+import { LiveBody, streamLive } from "../stream-live.ts";
 import { VERIFY_JOURNAL } from "./journal-verify.ts";
 
 const Kind = StringEnum(["request", "delivery"], {
@@ -85,10 +86,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     route: "DELETE S/journal",
     summary: "Clear the journal",
     success: { status: 204 },
-    handle({ sandbox }) {
-      sandbox.journal.clear();
-      return noContent();
-    },
+    handle: ({ sandbox }) => sandbox.journal.clear(),
   }),
   operation({
     id: "journal.stream",
@@ -136,6 +134,21 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
         detail: `The journal has no ${id.slice(0, 100)}; ${describeLostEntries(journal.dropped)} evicted. The id is that of the response's x-request-id.`,
         value: id,
       });
+    },
+  }),
+  operation({
+    // The id says `journal` since it is published; the stream has the history too.
+    id: "journal.live",
+    section: "interfaces 11",
+    route: "GET S/live",
+    summary: "Follow journal and history, for a page: entries so far, then new ones",
+    headers: {
+      "last-event-id": "The id of the last event received; an unknown id starts from the beginning",
+    },
+    success: { status: 200, content_types: ["text/event-stream"], events: LiveBody },
+    handle({ headers, sandbox }) {
+      const after = headers["last-event-id"];
+      return new StreamBody("text/event-stream", (signal) => streamLive(sandbox, after, signal));
     },
   }),
 ];

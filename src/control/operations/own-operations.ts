@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { OwnOperationError } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { noContent, RawBody } from "../../engine/contract/reply.ts";
+import { RawBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { requireRoom } from "../limits.ts";
@@ -147,10 +147,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     summary: "Remove this sandbox's own operations, with their records",
     describeChange: () => ({ title: "The sandbox lost the operations of its own." }),
     success: { status: 204 },
-    handle({ sandbox }) {
-      sandbox.setResources([]);
-      return noContent();
-    },
+    handle: ({ sandbox }) => sandbox.setResources([]),
   }),
 ];
 

@@ -5,12 +5,13 @@ import { ClosedObject, MapOf, StringEnum, withLibraryType } from "../../engine/c
 import { capitalize, toSentence } from "../../engine/contract/text.ts";
 import { type GradeReceiverOptions, OPTION_NAMES, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
-import { type ControlCall, type ControlOperation, operation } from "../operation.ts";
+import { type ControlCall, type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { Problem } from "../problem.ts";
 
 /** Longer than any client keeps a call open. */
 const MAX_SECONDS = 600;
-const Seconds = (description: string) => Type.Number({ minimum: 0, maximum: MAX_SECONDS, description });
+const Seconds = (description: string) =>
+  Type.Optional(Type.Number({ minimum: 0, maximum: MAX_SECONDS, description }));
 
 export const ReceiverTestInput = ClosedObject(
   {
@@ -24,13 +25,10 @@ export const ReceiverTestInput = ClosedObject(
       maxLength: 1000,
       description: "The signing secret that the receiver has",
     }),
-    probe: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 2048,
-        description: "A URL that returns the number of processed deliveries, or their ids",
-      }),
-    ),
+    probe: OptionalText("A URL that returns the number of processed deliveries, or their ids", {
+      minLength: 1,
+      maxLength: 2048,
+    }),
     only: Type.Optional(Type.Array(Type.String(), { description: "Checks to run, by id; by default all" })),
     skip: Type.Optional(Type.Array(Type.String(), { description: "Checks to leave out, by id" })),
     fail_on: Type.Optional(
@@ -50,13 +48,11 @@ export const ReceiverTestInput = ClosedObject(
           "Values for fields of data, in every event that has them, such as a `user_id` that the receiver knows",
       }),
     ),
-    timeout_seconds: Type.Optional(Seconds("Timeout of each request; by default 30, as for deliveries")),
-    patience_seconds: Type.Optional(
-      Seconds(
-        "How long after its answer a side effect may come, and how long the receiver may take to start; by default 3",
-      ),
+    timeout_seconds: Seconds("Timeout of each request; by default 30, as for deliveries"),
+    patience_seconds: Seconds(
+      "How long after its answer a side effect may come, and how long the receiver may take to start; by default 3",
     ),
-    memory_seconds: Type.Optional(Seconds("After how long the first delivery is sent again; by default 12")),
+    memory_seconds: Seconds("After how long the first delivery is sent again; by default 12"),
   },
   {
     $id: "ReceiverTestInput",

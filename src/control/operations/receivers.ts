@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { findUnsendableHeader } from "../../engine/contract/header-fields.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
-import { noContent, StreamBody } from "../../engine/contract/reply.ts";
+import { StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Nullable } from "../../engine/contract/schema.ts";
 import { ForwardedAnswer, ForwardedEvent } from "../../engine/receivers/forwarding.ts";
 import {
@@ -17,6 +17,7 @@ import { requireRoomAfter } from "../limits.ts";
 import {
   type ControlContext,
   type ControlOperation,
+  OptionalFlag,
   operation,
   sandboxParams,
   toList,
@@ -35,11 +36,8 @@ export const ReceiverInput = ClosedObject(
         }),
       ),
     ),
-    leased: Type.Optional(
-      Type.Boolean({
-        description:
-          "Whether it is deleted 5 s after its last client disconnected, together with the webhooks whose `receiver_id` names it",
-      }),
+    leased: OptionalFlag(
+      "Whether it is deleted 5 s after its last client disconnected, together with the webhooks whose `receiver_id` names it",
     ),
   },
   { $id: "ReceiverInput", examples: [{ answers: [500, { status: 200, delay: "200ms" }] }] },
@@ -157,7 +155,6 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 204 },
     handle(call) {
       call.sandbox.world.transact((tx) => removeWithDependents(tx, receivers, requireReceiver(call, tx).id));
-      return noContent();
     },
   }),
   operation({
@@ -217,7 +214,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
           "is not a header that HTTP can carry",
         );
       const { delivery } = call.params;
-      if (call.server.receivers.forwarding.answer(world, id, delivery, call.body)) return noContent();
+      if (call.server.receivers.forwarding.answer(world, id, delivery, call.body)) return;
       const detail = `No delivery waits for an answer to ${delivery.slice(0, 100)}: it was answered before, or its sender has given up.`;
       throw new Problem("nothing-waits", { detail, value: delivery });
     },

@@ -1,24 +1,16 @@
 import { Type } from "typebox";
 import { isPath } from "../../documents/files.ts";
-import { noContent } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, withLibraryType } from "../../engine/contract/schema.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../../engine/state/tables.ts";
 import { checkSettings, SettingsInput } from "../check-input.ts";
 import { ClockInput, toClockSetting } from "../clock-input.ts";
-import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
-import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
+import { requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
+import { type ControlOperation, type ControlServer, OptionalFlag, operation, toList } from "../operation.ts";
 import { Problem, readScenarioField, unprocessable } from "../problem.ts";
 import { listSandboxes } from "../remote-sandbox.ts";
-import {
-  createOrDiscard,
-  generateName,
-  NewName,
-  renderSandbox,
-  requireFreeName,
-  SandboxBody,
-} from "../sandbox-body.ts";
+import { chooseName, createOrDiscard, NewName, renderSandbox, SandboxBody } from "../sandbox-body.ts";
 import { Seed } from "../sandbox-start.ts";
 
 export const FixtureInput = withLibraryType(
@@ -60,9 +52,7 @@ export const SandboxInput = ClosedObject(
       }),
     ),
     settings: Type.Optional(SettingsInput),
-    origin: Type.Optional(
-      Type.Boolean({ description: "Whether a port is opened that serves this sandbox alone, as `origin`" }),
-    ),
+    origin: OptionalFlag("Whether a port is opened that serves this sandbox alone, as `origin`"),
   },
   {
     $id: "SandboxInput",
@@ -82,9 +72,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     route: "GET /_control/sandboxes",
     summary: "List all sandboxes in order of creation",
     query: ClosedObject({
-      forks: Type.Optional(
-        Type.Boolean({ description: "Whether each names the sandbox that it is a fork of" }),
-      ),
+      forks: OptionalFlag("Whether each names the sandbox that it is a fork of"),
     }),
     success: { status: 200, schema: ListOf(SandboxBody) },
     handle: async (call) => toList(await listSandboxes(call, call.query.forks)),
@@ -105,8 +93,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
           origin,
           "is not possible in a fleet, whose nodes take over each other's sandboxes; use the base URL",
         );
-      const name = body.name === undefined ? generateName(server) : requireFreeName(server, body.name);
-      requireRoom(server, "sandboxes", server.sandboxes.size + 1);
+      const name = chooseName(server, body.name);
       const settings = body.settings && checkSettings(body.settings);
       const clock = body.clock && toClockSetting(body.clock, "clock");
       const options = {
@@ -169,7 +156,6 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     handle({ sandbox, server }) {
       if (sandbox.name === "default") sandbox.reset();
       else server.sandboxes.delete(sandbox.name);
-      return noContent();
     },
   }),
   operation({
@@ -198,8 +184,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     errors: ["name-in-use", "limit-reached"],
     success: { status: 201, schema: SandboxBody },
     handle({ body = {}, sandbox, server, site }) {
-      const name = body.name === undefined ? generateName(server) : requireFreeName(server, body.name);
-      requireRoom(server, "sandboxes", server.sandboxes.size + 1);
+      const name = chooseName(server, body.name);
       return createOrDiscard({ server, site }, () => server.sandboxes.fork(sandbox, name).fork);
     },
   }),

@@ -14,7 +14,7 @@ import { ExpectDocument, StageDocument } from "../../engine/faults/rule-document
 import { describeStages, type StageReport } from "../../engine/faults/stages.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { requireRoom } from "../limits.ts";
-import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
+import { type ControlOperation, type ControlServer, OptionalText, operation, toList } from "../operation.ts";
 import { readScenarioField } from "../problem.ts";
 import { RuleBody, renderRule } from "./faults.ts";
 
@@ -57,11 +57,7 @@ export const ScenarioBody = ClosedObject(
     expect: Type.Optional(
       Type.Array(ExpectDocument, { description: "Requests that a run of `suite` must send" }),
     ),
-    problem: Type.Optional(
-      Type.String({
-        description: "Why the current text of its file is invalid; the last valid text is active",
-      }),
-    ),
+    problem: OptionalText("Why the current text of its file is invalid; the last valid text is active"),
   },
   {
     $id: "Scenario",

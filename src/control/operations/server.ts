@@ -6,7 +6,7 @@ import { CataloguedEvent } from "../../tools/reports/event-catalogue.ts";
 import { FidelityLedger } from "../../tools/reports/fidelity.ts";
 import { FleetBody, FleetFiguresBody } from "../directory.ts";
 import { formatMetrics } from "../metrics.ts";
-import { type ControlOperation, operation, toList } from "../operation.ts";
+import { type ControlOperation, OptionalFlag, operation, toList } from "../operation.ts";
 
 /** Absent for a server without a store. A server that cannot save still answers. */
 function renderSaving(failure: SavingFailure | null | undefined): { saving?: Static<typeof Saving> } {
@@ -55,7 +55,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     route: "GET /_control/health",
     summary: "Show that the server runs; `started=true` adds `started_at`",
     query: ClosedObject({
-      started: Type.Optional(Type.Boolean({ description: "Whether to show the instant of its start" })),
+      started: OptionalFlag("Whether to show the instant of its start"),
     }),
     success: { status: 200, schema: HealthBody },
     handle: async ({ server, query }) => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { noContent, Reply } from "../../engine/contract/reply.ts";
+import { Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Timestamp } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../../engine/sandbox/sandbox-value.ts";
@@ -167,7 +167,6 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     handle({ params: { snap }, sandbox }) {
       requireSnapshot(sandbox, snap);
       sandbox.snapshots.delete(snap);
-      return noContent();
     },
   }),
   operation({

@@ -1,6 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { removeInternalFields } from "../../engine/contract/public-view.ts";
-import { noContent } from "../../engine/contract/reply.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
 import { ClosedObject, ListOf, StringEnum } from "../../engine/contract/schema.ts";
 import { toPublicSchema } from "../../engine/own/own-resource.ts";
@@ -244,7 +243,6 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     handle(call) {
       const state = requireStateCollection(call.sandbox.api, call.params.collection);
       removeRecord(toStateChange(call, state), call.params.id);
-      return noContent();
     },
   }),
 ];

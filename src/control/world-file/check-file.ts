@@ -1,20 +1,12 @@
 import { Type } from "typebox";
 import type { Resource } from "../../engine/contract/resource.ts";
-import { MapOf, Nullable } from "../../engine/contract/schema.ts";
+import { ClosedObject, MapOf, Nullable } from "../../engine/contract/schema.ts";
 import { type Step, undo } from "../../engine/state/undo-log.ts";
 import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { Body } from "../../tools/bundle/bundle.ts";
 import { checkInput } from "../check-input.ts";
 import { unprocessable } from "../problem.ts";
-import {
-  CLOSED,
-  Epoch,
-  Records,
-  validateRecords,
-  validateWorld,
-  WholeNumber,
-  Windows,
-} from "../validate-world.ts";
+import { Epoch, Records, validateRecords, validateWorld, WholeNumber, Windows } from "../validate-world.ts";
 import type { WorldFile } from "./world-file.ts";
 
 const Text = Type.String();
@@ -29,63 +21,45 @@ const WrittenRecord = Type.Unsafe<unknown[]>({
   prefixItems: [Text, Text, RecordOrNull, RecordOrNull],
 });
 
-const Clock = Type.Object(
-  {
-    mode: Type.Enum(["real", "frozen", "scaled"]),
-    ...{ at: Epoch, wall: Epoch, pinned: Type.Optional(Epoch) },
-    rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
-  },
-  CLOSED,
-);
+const Clock = ClosedObject({
+  mode: Type.Enum(["real", "frozen", "scaled"]),
+  ...{ at: Epoch, wall: Epoch, pinned: Type.Optional(Epoch) },
+  rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+});
 
-const State = Type.Object(
-  {
-    ...{ version: WholeNumber, now: Epoch, requests: WholeNumber },
-    ...{ environment: WholeNumber, windows: WholeNumber },
-    counted: Type.Optional(Type.Object({ key_id: Text, minute: Type.Integer() }, CLOSED)),
-  },
-  CLOSED,
-);
-const EntryStates = Type.Object(
-  {
-    ...{ before: State, after: State, from: WholeNumber, to: WholeNumber },
-    ...{ start: WholeNumber, end: WholeNumber, whole: Type.Optional(Type.Literal(true)) },
-  },
-  CLOSED,
-);
+const State = ClosedObject({
+  ...{ version: WholeNumber, now: Epoch, requests: WholeNumber },
+  ...{ environment: WholeNumber, windows: WholeNumber },
+  counted: Type.Optional(ClosedObject({ key_id: Text, minute: Type.Integer() })),
+});
+const EntryStates = ClosedObject({
+  ...{ before: State, after: State, from: WholeNumber, to: WholeNumber },
+  ...{ start: WholeNumber, end: WholeNumber, whole: Type.Optional(Type.Literal(true)) },
+});
 const StoredTable = Type.Union([
-  Type.Object({ records: Records }, CLOSED),
-  Type.Object({ put: Records, removed: Texts }, CLOSED),
+  ClosedObject({ records: Records }),
+  ClosedObject({ put: Records, removed: Texts }),
 ]);
-const StoredStep = Type.Object(
-  {
-    ...{ written: Type.Array(WrittenRecord), draws: WholeNumber },
-    tables: Type.Optional(MapOf(StoredTable)),
-  },
-  CLOSED,
-);
-const Environment = Type.Object(
-  { clock: Clock, origin: Epoch, seed: WholeNumber, secretKey: Type.String({ minLength: 1 }) },
-  CLOSED,
-);
-const States = Type.Object(
-  {
-    ...{ oldest: WholeNumber, steps: Type.Array(StoredStep), entries: MapOf(EntryStates) },
-    ...{ environments: Type.Array(Environment), windows: Type.Array(Windows) },
-  },
-  CLOSED,
-);
+const StoredStep = ClosedObject({
+  ...{ written: Type.Array(WrittenRecord), draws: WholeNumber },
+  tables: Type.Optional(MapOf(StoredTable)),
+});
+const Environment = ClosedObject({
+  clock: Clock,
+  origin: Epoch,
+  seed: WholeNumber,
+  secretKey: Type.String({ minLength: 1 }),
+});
+const States = ClosedObject({
+  ...{ oldest: WholeNumber, steps: Type.Array(StoredStep), entries: MapOf(EntryStates) },
+  ...{ environments: Type.Array(Environment), windows: Type.Array(Windows) },
+});
 
 const Operations = Type.Array(
-  Type.Object(
-    {
-      ...{ source: Text, sha256: Type.Optional(Text) },
-      content: Type.Optional(
-        Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) }),
-      ),
-    },
-    CLOSED,
-  ),
+  ClosedObject({
+    ...{ source: Text, sha256: Type.Optional(Text) },
+    content: Type.Optional(Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) })),
+  }),
 );
 
 /** The fields that pages, reports and replays read; others are as they were written. */
@@ -100,7 +74,7 @@ const Exchange = Type.Object({
   request_body: Type.Optional(Body),
   response_body: Type.Optional(Body),
 });
-const Journal = Type.Object({ dropped: WholeNumber, entries: Type.Array(Exchange) }, CLOSED);
+const Journal = ClosedObject({ dropped: WholeNumber, entries: Type.Array(Exchange) });
 
 /** Checks the shape of the parts that only an exported file has. @throws Problem 422 that names the place */
 export function checkFile({ content: { states, operations }, journal }: WorldFile): void {

@@ -9,11 +9,10 @@ import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 
 /** An operation without a binding: it answers its example, else a value that its schema describes. */
 export function answerUnbound(described: DescribedOperation, reading: OpenApiReading): AnyOperation {
-  const { references, schemas } = reading;
+  const { schemas } = reading;
   const { status, json, media, node } = findSuccess(described);
   const toHeaders = createHeaderGenerator(node, reading);
-  const example =
-    media && findExample(media.node, schemas, (one) => references.follow({ node: one, path: [] }).node);
+  const example = media && findExample(media.node, reading);
   const handle = ({ world, params }: Call) => {
     // The same path always has the same answer.
     const seed = hash32(`${world.seed} ${described.id} ${JSON.stringify(params)}`);
@@ -48,14 +47,14 @@ const SERVER_HEADER =
 /** The described headers of an answer: each has its example, else a value that fits its schema. */
 export function createHeaderGenerator(
   { headers }: JsonObject,
-  { references, schemas }: OpenApiReading,
+  reading: OpenApiReading,
 ): (seed: number) => Record<string, string> {
-  const follow = (node: JsonObject) => references.follow({ node, path: [] }).node;
+  const { references, schemas } = reading;
   const described = Object.entries((headers ?? {}) as JsonObject).flatMap(([name, header]) => {
-    const node = follow(header as JsonObject);
+    const { node } = references.follow({ node: header as JsonObject, path: [] });
     if (SERVER_HEADER.test(name)) return [];
     const keywords = schemas.mergeKeywords(node["schema"]);
-    const value = findExample(node, schemas, follow)?.value ?? keywords["default"];
+    const value = findExample(node, reading)?.value ?? keywords["default"];
     const schema = toHeaderSchema(name, node, keywords);
     return value === undefined && schema === undefined ? [] : [{ name, value, schema }];
   });

@@ -7,17 +7,15 @@ const text = (description: string) => Type.String({ minLength: 1, description })
 const Place = (description: string) => Optional(text(`${description}, such as \`data\` or \`meta.next\``));
 const Values = (description: string) => Optional(MapOf(Type.Unknown(), { description }));
 
-const Access = Optional(
-  Type.Unsafe<"anyone" | "caller" | "member" | "admin">({
-    enum: ["anyone", "caller", "member", "admin"],
-    description:
-      "Who may call it: `anyone` without credentials, any `caller`, a `member` or an `admin` of the organization. Default: as the document's `security` says",
-  }),
-);
-
 /** The keys that every binding may have. */
 const shared = {
-  access: Access,
+  access: Optional(
+    Type.Unsafe<"anyone" | "caller" | "member" | "admin">({
+      enum: ["anyone", "caller", "member", "admin"],
+      description:
+        "Who may call it: `anyone` without credentials, any `caller`, a `member` or an `admin` of the organization. Default: as the document's `security` says",
+    }),
+  ),
   status: Optional(
     Type.Integer({ minimum: 200, maximum: 399, description: "Default: the first success of the document" }),
   ),
@@ -126,29 +124,18 @@ export const BindingFile = ClosedObject(
 
 export type CollectionBinding = Static<typeof CollectionBinding>;
 /** All keys that any of the forms has. */
-export interface OperationBinding {
-  list?: string;
-  create?: string;
-  retrieve?: string;
-  update?: string;
-  replace?: string;
-  delete?: string;
-  download?: string;
-  answer?: unknown;
-  where?: Readonly<Record<string, unknown>>;
-  parents?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  set?: Readonly<Record<string, unknown>>;
-  id?: string;
-  item_at?: string;
-  items_at?: string;
-  page?: Static<typeof Page>;
-  sort?: string;
-  deleted?: boolean;
-  soft?: string;
-  emit?: string;
-  access?: Static<typeof Access>;
-  status?: number;
-}
+export type OperationBinding = Partial<
+  Static<typeof FORMS.list> &
+    Static<typeof FORMS.create> &
+    Static<typeof FORMS.retrieve> &
+    Static<typeof FORMS.update> &
+    Static<typeof FORMS.replace> &
+    Static<typeof FORMS.delete> &
+    Static<typeof FORMS.download> &
+    Static<typeof FORMS.answer>
+>;
+
+export type Access = NonNullable<OperationBinding["access"]>;
 
 export const ACTIONS = ["list", "create", "retrieve", "update", "replace", "delete", "download"] as const;
 export type Action = (typeof ACTIONS)[number];

@@ -4,7 +4,7 @@ import type { Call } from "../../engine/contract/operation.ts";
 import { visitReferences } from "../../engine/contract/references.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
-import type { Action, OperationBinding } from "./binding-schema.ts";
+import type { Access, Action, OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedSuccess } from "./declare-operation.ts";
 import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
@@ -41,11 +41,11 @@ export class BoundAccess {
   }
 
   /** Permission, then existence, as in the reference (G03). Returns the record. */
-  authorize(call: Call, access: string): object | undefined {
+  authorize(call: Call, access: Access): object | undefined {
     const params = call.params as JsonObject;
     const conditions = this.toConditions(call);
     const organization = params["organization_id"] ?? params["org_id"] ?? conditions["organization_id"];
-    if (typeof organization === "string") this.requireRole(call, access, organization);
+    if (typeof organization === "string") requireRole(call, access, organization);
     this.requireParents(call, conditions);
     const record =
       this.parts.action === "list" || this.parts.action === "create"
@@ -55,18 +55,13 @@ export class BoundAccess {
       const organizationOfRecord =
         (record as JsonObject | undefined)?.["organization_id"] ??
         this.findOrganization(call, record ?? conditions);
-      this.requireRole(
+      requireRole(
         call,
         access,
         typeof organizationOfRecord === "string" ? organizationOfRecord : call.principal.organization_id,
       );
     }
     return record;
-  }
-
-  private requireRole(call: Call, access: string, organization: string): void {
-    if (access === "admin") requireAdministrator(call, organization);
-    else if (access === "member") requireMember(call, organization);
   }
 
   /** The organization of a record that belongs to one by way of others. */
@@ -134,4 +129,10 @@ export class BoundAccess {
 /** The name of the parameter, if the template is that parameter alone, such as `{note_id}`. */
 function toName(template: unknown): string | undefined {
   return typeof template === "string" ? /^\{([\w-]+)\}$/.exec(template)?.[1] : undefined;
+}
+
+/** @throws ApiError if the caller lacks the role in the organization that `access` requires */
+export function requireRole(call: Call, access: Access, organization: string): void {
+  if (access === "admin") requireAdministrator(call, organization);
+  else if (access === "member") requireMember(call, organization);
 }

@@ -1,11 +1,11 @@
-import type { TObject } from "typebox";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { createStateContext } from "../../engine/contract/factory.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { PublicCollection } from "../../engine/contract/public-collection.ts";
+import type { Reference } from "../../engine/contract/references.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { Resource, StateActor } from "../../engine/contract/resource.ts";
-import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
@@ -23,6 +23,8 @@ const MAX_TRIES = 100;
 /** A collection as bound operations use it: the reference's own, or one that the document declares. */
 export class BoundCollection extends PublicCollection {
   readonly spec: CollectionSpec | undefined;
+  readonly storedFields: Readonly<Record<string, JsonSchema>>;
+  /** Their names. */
   readonly fields: ReadonlySet<string>;
   private readonly schemas: Schemas;
   private readonly instants: readonly string[];
@@ -35,9 +37,9 @@ export class BoundCollection extends PublicCollection {
     super(collection, resource);
     this.spec = spec;
     this.schemas = schemas;
-    const { properties } = collection.schema as TObject;
-    const names = Object.keys(properties);
-    this.instants = names.filter((field) => isStoredInstant(properties[field]!));
+    this.storedFields = (collection.schema as JsonSchema).properties!;
+    const names = Object.keys(this.storedFields);
+    this.instants = names.filter((field) => isStoredInstant(this.storedFields[field]!));
     this.fields = new Set(names);
     const id = spec && schemas.listFields(spec.schema).get(spec.idField);
     this.hasNumericId = id !== undefined && isNumeric(id, schemas);
@@ -45,11 +47,13 @@ export class BoundCollection extends PublicCollection {
 
   /** The collection whose records own those of this one by a field. */
   findOwner(field: string): string | undefined {
-    const properties = (this.collection.schema as unknown as { properties: JsonObject }).properties;
-    const reference = (properties[field] as JsonObject | undefined)?.["x-refers-to"];
-    return isJsonObject(reference) && reference["owned"] === true
-      ? String(reference["collection"])
-      : undefined;
+    const reference = this.findReference(field);
+    return reference?.owned === true ? reference.collection : undefined;
+  }
+
+  /** The collection that a field names a record of. */
+  findReference(field: string): Reference | undefined {
+    return this.storedFields[field]?.["x-refers-to"] as Reference | undefined;
   }
 
   getId(record: object): string {

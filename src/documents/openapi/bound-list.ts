@@ -38,10 +38,9 @@ export function createLister(
   const factPlaces = listFacts(listPlaces(answer, schemas), [names.total, names.next, names.more]);
   const headers = Object.entries((success.node["headers"] ?? {}) as JsonObject).map(([name]) => name);
   const pages = createPageLinks(names, answer, schemas);
-  const recordOrder = {
-    order: (record: object) => rows.getOrder(record),
-    getId: (record: object) => target.getId(record),
-  };
+  const getId = (record: object) => target.getId(record);
+  // Indexes of the reference may have another order.
+  const isRanked = binding.sort === undefined && target.spec !== undefined;
   const findRows = (call: Call) => {
     const query = call.query as JsonObject;
     const conditions = access.toConditions(call);
@@ -54,10 +53,12 @@ export function createLister(
   return (call) => {
     const query = call.query as JsonObject;
     const records = findRows(call);
-    const find = (id: string) => target.find(call.world, id);
-    const page = readPage(records, query, names, { ...recordOrder, find });
+    const page = readPage(records, query, names, {
+      ...{ order: rows.getOrder, getId, isRanked },
+      find: (id) => target.find(call.world, id),
+    });
     const items = page.records.map((record) => presentRecord(record, call.world));
-    const facts = toFacts(page, recordOrder.getId);
+    const facts = toFacts(page, getId);
     const sentHeaders = Object.fromEntries(pages.listHeaders(headers, call, page));
     if (presentBody === undefined) return new Reply(status, items, sentHeaders);
     const places: [string, unknown][] = [[itemsAt, items]];

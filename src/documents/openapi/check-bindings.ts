@@ -1,7 +1,6 @@
 import { type AnyEvent, aboutRecords, event } from "../../engine/contract/event.ts";
 import type { Method } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
-import type { Reference } from "../../engine/contract/references.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentProblem } from "../../engine/documents/document-error.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
@@ -94,16 +93,13 @@ export class BindingChecker {
     this.checkEvent(binding, target);
   }
 
-  private checkParents(binding: LocatedBinding, { collection }: BoundCollection): void {
-    const fields = (
-      collection.schema as unknown as { properties: Record<string, { "x-refers-to"?: Reference }> }
-    ).properties;
+  private checkParents(binding: LocatedBinding, target: BoundCollection): void {
     for (const [field, conditions] of Object.entries(binding.value.parents ?? {})) {
-      const reference = Object.hasOwn(fields, field) ? fields[field]!["x-refers-to"] : undefined;
+      const reference = target.fields.has(field) ? target.findReference(field) : undefined;
       const parent = reference && this.targets.find(reference.collection);
       if (parent === undefined) {
-        const references = Object.keys(fields).filter((name) => fields[name]!["x-refers-to"] !== undefined);
-        const message = `${collection.name} has no field ${JSON.stringify(field)} that names another record`;
+        const references = [...target.fields].filter((name) => target.findReference(name) !== undefined);
+        const message = `${target.collection.name} has no field ${JSON.stringify(field)} that names another record`;
         const hint = findNearest(field, references);
         this.report(binding, { path: ["parents", field], atKey: true, message, hint });
         continue;

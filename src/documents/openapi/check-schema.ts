@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { SUBSCHEMAS } from "./walk.ts";
 
 /** A problem of one schema, or a feature that is not supported, with the key that it is about. */
 export interface SchemaProblem {
@@ -18,12 +19,9 @@ const CHECKS = new Map<string, Check>([
   ),
   ...checkEach(["minimum", "maximum", "multipleOf"], checkNumber),
   ["enum", (value) => (Array.isArray(value) ? undefined : "enum must be a list of values")],
-  ...checkEach(["allOf", "anyOf", "oneOf", "prefixItems"], checkList),
-  ...checkEach(["properties", "patternProperties", "$defs", "dependentSchemas"], checkMap),
-  ...checkEach(
-    ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"],
-    (value, key) => (isSchema(value) ? undefined : `${key} must be a schema`),
-  ),
+  ...checkEach(SUBSCHEMAS.list, checkList),
+  ...checkEach(SUBSCHEMAS.map, checkMap),
+  ...checkEach(SUBSCHEMAS.one, (value, key) => (isSchema(value) ? undefined : `${key} must be a schema`)),
   ["required", checkRequired],
 ]);
 

@@ -367,3 +367,16 @@ describe("a feature that is not supported", () => {
     expect(compile(text).warnings).toEqual([]);
   });
 });
+
+describe("empty bindings", () => {
+  it.each([
+    ["of the document", `${NOTES}x-understudy:\n`, /^a\.yaml:\d+:\d+: /],
+    [
+      "of an operation",
+      NOTES.replace("operationId: getNote\n", "operationId: getNote\n      x-understudy:\n"),
+      /^a\.yaml:\d+:\d+: /,
+    ],
+  ])("%s are refused with their place [interfaces 18]", (_of, text, message) => {
+    expect(refusal(text)).toMatch(message);
+  });
+});

@@ -160,15 +160,7 @@ class DocumentCompiler {
       }
       if (existing === undefined && !this.bindings.collections.has(name)) {
         if (!/^[a-z][a-z0-9_]*$/.test(name)) continue;
-        this.targets.add({
-          name,
-          schema,
-          idField,
-          prefix: undefined,
-          belongs_to: {},
-          soft: undefined,
-          hasFiles: false,
-        });
+        this.targets.add({ name, schema, idField, belongs_to: {} });
       }
       for (const [id, value] of unbound) {
         const operation = byId.get(id)!;
@@ -180,12 +172,11 @@ class DocumentCompiler {
   }
 
   /** Whether the fields that both have are of the same types. */
-  private haveSameFields({ collection }: BoundCollection, schema: unknown): boolean {
+  private haveSameFields({ storedFields }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
-    const fields = (collection.schema as unknown as { properties: Record<string, unknown> }).properties;
     return [...schemas.listFields(schema)].every(([name, node]) => {
-      if (!Object.hasOwn(fields, name)) return true;
-      const [storedTypes, describedTypes] = [schemas.listTypes(fields[name]), schemas.listTypes(node)];
+      if (!Object.hasOwn(storedFields, name)) return true;
+      const [storedTypes, describedTypes] = [schemas.listTypes(storedFields[name]), schemas.listTypes(node)];
       return (
         storedTypes.size === 0 ||
         describedTypes.size === 0 ||

@@ -69,31 +69,23 @@ const FORM = "application/x-www-form-urlencoded";
 function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
   const media = body && chooseMedia(body.media);
   if (body === undefined || media === undefined || method === "GET") return undefined;
-  const declareSchema = (schema: unknown) =>
-    schemas.declare({ node: schema, path: media.schema?.path ?? [] }, "request") as TSchema;
   const patchMedia = body.media.find(({ type }) => type.startsWith(JSON_PATCH) && type !== media.type);
   const plainBody = media.schema?.node ?? true;
   // A JSON patch is a list, and no other body of an update is.
-  const bodySchema = patchMedia
+  const node = patchMedia
     ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       { if: { type: "array" }, then: patchMedia.schema?.node ?? true, else: plainBody }
     : plainBody;
-  if (mayBeJson(media.type))
-    return { kind: "json", schema: declareSchema(bodySchema), optional: !body.required };
-  if (media.type.startsWith("multipart/")) return toForm(bodySchema, schemas);
-  if (media.type.startsWith(FORM))
-    return {
-      kind: "json",
-      schema: declareSchema(bodySchema),
-      optional: !body.required,
-      text: { types: [FORM], read: (text) => parseForm(text, bodySchema, schemas) },
-    };
+  if (media.type.startsWith("multipart/")) return toForm(node, schemas);
+  const schema = schemas.declare({ node, path: media.schema?.path ?? [] }, "request") as TSchema;
+  const optional = !body.required;
+  if (mayBeJson(media.type)) return { kind: "json", schema, optional };
+  if (media.type.startsWith(FORM)) {
+    const text = { types: [FORM], read: (sent: string) => parseForm(sent, node, schemas) };
+    return { kind: "json", schema, optional, text };
+  }
   if (media.type.startsWith("text/"))
-    return {
-      kind: "json",
-      schema: declareSchema(bodySchema),
-      text: { types: [media.type], read: (text) => text },
-    };
+    return { kind: "json", schema, text: { types: [media.type], read: (sent) => sent } };
   return { kind: "stream" };
 }
 

@@ -1,5 +1,6 @@
 import { generateSync, type JsonSchema, type Random } from "json-schema-faker";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import type { OpenApiReading } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 import { shapeSchema } from "./shape-schema.ts";
 
@@ -98,14 +99,13 @@ export function completeObject(
 /** The first example of a media type, a schema or a parameter, if it has one. */
 export function findExample(
   media: JsonObject,
-  schemas: Schemas,
-  follow: (node: JsonObject) => JsonObject,
+  { references, schemas }: Pick<OpenApiReading, "references" | "schemas">,
 ): { value: unknown } | undefined {
   if (media["example"] !== undefined) return { value: media["example"] };
   const { examples, schema } = media;
   if (isJsonObject(examples))
     for (const one of Object.values(examples)) {
-      const example = isJsonObject(one) ? follow(one) : {};
+      const example = isJsonObject(one) ? references.follow({ node: one, path: [] }).node : {};
       if (example["value"] !== undefined) return { value: example["value"] };
     }
   const keywords = schemas.mergeKeywords(schema);

@@ -2,7 +2,7 @@ import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../engine/bytes
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { compareFields } from "../../engine/own/own-world.ts";
-import type { Order, View } from "../../engine/state/view.ts";
+import { type Order, View } from "../../engine/state/view.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
@@ -158,27 +158,27 @@ export interface RecordOrder {
   order: (record: object) => Order;
   getId: (record: object) => string;
   find: (id: string) => object | undefined;
+  /** Whether the list is sorted by `order` and id. */
+  isRanked: boolean;
 }
 
 const DEFAULT_LIMIT = 50;
 
 /** One page of an ordered list, as the query asks for it. @throws ApiError for an invalid cursor */
 export function readPage(
-  rows: View<object> | readonly object[],
+  rows: View<object>,
   query: JsonObject,
   names: PageNames,
   order: RecordOrder,
 ): RecordPage {
-  const total = Array.isArray(rows) ? rows.length : (rows as View<object>).size;
+  const total = rows.size;
   const limit = readCount(query, names.limit) ?? (isPaged(names) ? DEFAULT_LIMIT : total);
   const cursor = readQuery(query, names.cursor);
   let start = readCount(query, names.offset) ?? 0;
   if (names.page !== undefined) start = Math.max(0, (readCount(query, names.page) ?? 1) - 1) * limit;
   if (cursor !== undefined && cursor !== null && cursor !== "")
     start = findAfter(rows, readCursor(String(cursor), names, order), order);
-  const records = Array.isArray(rows)
-    ? rows.slice(start, start + limit)
-    : (rows as View<object>).page(start, limit);
+  const records = rows.page(start, limit);
   const last = records.at(-1);
   const hasMore = start + records.length < total && last !== undefined;
   return { records, total, start, limit, next: hasMore ? writeCursor(last, order) : undefined };
@@ -220,35 +220,35 @@ function readCursor(cursor: string, names: PageNames, { order, find }: RecordOrd
 
 /** The position of the first record after a rank; the record of the rank may be gone. */
 function findAfter(
-  rows: View<object> | readonly object[],
+  rows: View<object>,
   [lastOrder, id]: Rank,
-  { order, getId }: RecordOrder,
+  { order, getId, isRanked }: RecordOrder,
 ): number {
   const isAfter = (record: object) => {
     const recordOrder = order(record);
     return recordOrder === lastOrder ? getId(record) > id : recordOrder > lastOrder;
   };
-  if (Array.isArray(rows)) {
-    // The list may have any order: continue after the record, or, if it is gone, at the first one behind its rank.
-    const position = rows.findIndex((record) => getId(record) === id);
-    const next = position >= 0 ? position + 1 : rows.findIndex(isAfter);
-    return next < 0 ? rows.length : next;
+  if (!isRanked) {
+    const all = [...rows];
+    const position = all.findIndex((record) => getId(record) === id);
+    const next = position >= 0 ? position + 1 : all.findIndex(isAfter);
+    return next < 0 ? all.length : next;
   }
-  const view = rows as View<object>;
-  let [low, high] = [0, view.size];
+  let [low, high] = [0, rows.size];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (isAfter(view.page(middle, 1)[0]!)) high = middle;
+    if (isAfter(rows.page(middle, 1)[0]!)) high = middle;
     else low = middle + 1;
   }
   return low;
 }
 
 /** Orders a list by a field; ties stay as they were. */
-export function sortBy(rows: Iterable<object>, sort: string): object[] {
+export function sortBy(rows: Iterable<object>, sort: string): View<object> {
   const field = sort.replace(/^[-+]/, "");
   const sign = sort.startsWith("-") ? -1 : 1;
-  return [...rows].sort((a, b) => sign * compareFields((a as JsonObject)[field], (b as JsonObject)[field]));
+  const compare = (a: JsonObject, b: JsonObject) => sign * compareFields(a[field], b[field]);
+  return View.ofList<object>(([...rows] as JsonObject[]).sort(compare));
 }
 
 /** Whether a field has a value, or one of several, as a query asks. */

@@ -21,14 +21,14 @@ export const CONTENT_FIELD = "content_base64";
 
 export interface CollectionSpec {
   name: string;
-  prefix: string | undefined;
+  prefix?: string | undefined;
   idField: string;
   schema: unknown;
   belongs_to: Readonly<Record<string, string>>;
   /** The field that marks a softly deleted record. */
-  soft: string | undefined;
+  soft?: string | undefined;
   /** Whether the collection's records have files. */
-  hasFiles: boolean;
+  hasFiles?: boolean;
 }
 
 /** The index of all records that are not softly deleted. */

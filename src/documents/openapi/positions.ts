@@ -10,16 +10,11 @@ interface Place {
 export class Positions {
   private readonly text: string;
   private readonly events: readonly Event[];
-  /** The offset of each line. */
-  private readonly lines: readonly number[];
   private readonly anchors = new Map<string, number>();
 
   constructor(text: string) {
     this.text = text;
     this.events = parseEvents(text, { maxDepth: 1000 });
-    const lines = [0];
-    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.push(at + 1);
-    this.lines = lines;
     for (const [at, event] of this.events.entries())
       if ("anchorStart" in event && event.anchorStart >= 0 && event.type !== EVENT_ID.ALIAS)
         this.anchors.set(text.slice(event.anchorStart, event.anchorEnd).replace(/^&/, ""), at);
@@ -75,14 +70,8 @@ export class Positions {
   }
 
   private toPosition(at: number): Position {
-    const offset = toOffset(this.events[at]);
-    let [low, high] = [0, this.lines.length];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.lines[middle]! <= offset) low = middle;
-      else high = middle;
-    }
-    return { line: low + 1, column: offset - this.lines[low]! + 1 };
+    const lines = this.text.slice(0, toOffset(this.events[at])).split("\n");
+    return { line: lines.length, column: lines.at(-1)!.length + 1 };
   }
 }
 

@@ -39,24 +39,19 @@ export function readBindings(reading: OpenApiReading, file: UserDocument | undef
   const ownBindings = root["x-understudy"];
   if (ownBindings !== undefined) {
     const part = toPart(document, ownBindings, ["x-understudy"]);
-    const problems = areBindings(ownBindings) ? [] : findProblems(part, Bindings);
-    bindings.problems.push(...problems);
-    if (problems.length === 0) addSections(bindings, part);
+    addSections(bindings, part, areBindings(ownBindings) ? undefined : Bindings);
   }
   for (const { id, node, place } of operations) {
-    const ownBinding = node["x-understudy"];
-    if (ownBinding === undefined) continue;
-    const part = toPart(document, ownBinding, [...place, "x-understudy"]);
-    const problems = isBinding(ownBinding) ? [] : findProblems(part, OperationBinding);
+    if (node["x-understudy"] === undefined) continue;
+    const part = toPart(document, node["x-understudy"], [...place, "x-understudy"]);
+    const problems = isBinding(part.value) ? [] : findProblems(part, OperationBinding, [[[], part.value]]);
     bindings.problems.push(...problems);
     if (problems.length === 0)
-      bindings.operations.set(id, { value: ownBinding as OperationBinding, path: [], document: part });
+      bindings.operations.set(id, { value: part.value as OperationBinding, path: [], document: part });
   }
   if (file !== undefined) {
     const { openapi: _document, ...sections } = file.value as JsonObject;
-    const problems = areBindings(sections) ? [] : findProblems(file, BindingFile);
-    bindings.problems.push(...problems);
-    if (problems.length === 0) addSections(bindings, file);
+    addSections(bindings, file, areBindings(sections) ? undefined : BindingFile);
   }
   const operationIds = new Set(operations.map(({ id }) => id));
   for (const [id, binding] of bindings.operations)
@@ -75,19 +70,16 @@ export function readBindings(reading: OpenApiReading, file: UserDocument | undef
 const ACTION_WORDS = [...ACTIONS, "answer"];
 
 /** The problems of bindings; a misspelt action is named before all else, since it decides what else is allowed. */
-function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
-  const { operations } = part.value as { operations?: unknown };
-  const bindings: [DocumentPath, unknown][] =
-    schema === OperationBinding
-      ? [[[], part.value]]
-      : Object.entries(isJsonObject(operations) ? operations : {}).map(([id, one]) => [
-          ["operations", id],
-          one,
-        ]);
-  const misspelt = bindings.flatMap(([path, binding]) => {
+function findProblems(
+  part: UserDocument,
+  schema: object,
+  operationBindings: readonly (readonly [DocumentPath, unknown])[],
+): DocumentProblem[] {
+  const misspelt = operationBindings.flatMap(([path, binding]) => {
     const keys = isJsonObject(binding) ? Object.keys(binding) : [];
+    if (keys.some((one) => ACTION_WORDS.includes(one))) return [];
     const key = keys.find((one) => findNearest(one, ACTION_WORDS) !== undefined);
-    if (key === undefined || keys.some((one) => ACTION_WORDS.includes(one))) return [];
+    if (key === undefined) return [];
     const message = `${JSON.stringify(key)} is not an action; the actions are ${ACTION_WORDS.join(", ")}`;
     const hint = findNearest(key, ACTION_WORDS);
     return [locateProblem(part, { path: [...path, key], atKey: true, message, hint })];
@@ -95,19 +87,23 @@ function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
   return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }
 
-function addSections(bindings: ParsedBindings, document: UserDocument): void {
-  const { collections = {}, operations = {} } = document.value as {
-    collections?: JsonObject;
-    operations?: JsonObject;
-  };
-  for (const [name, value] of Object.entries(collections))
-    bindings.collections.set(name, {
-      value: value as CollectionBinding,
-      path: ["collections", name],
-      document,
-    });
-  for (const [id, value] of Object.entries(operations))
-    bindings.operations.set(id, { value: value as OperationBinding, path: ["operations", id], document });
+/** @param violated the schema of bindings that are wrong, which says how */
+function addSections(bindings: ParsedBindings, document: UserDocument, violated?: object): void {
+  const operations = listSection<OperationBinding>(document, "operations");
+  const located = operations.map(([id, one]) => [["operations", id], one] as const);
+  const problems = violated === undefined ? [] : findProblems(document, violated, located);
+  bindings.problems.push(...problems);
+  if (problems.length > 0) return;
+  for (const [name, value] of listSection<CollectionBinding>(document, "collections"))
+    bindings.collections.set(name, { value, path: ["collections", name], document });
+  for (const [id, value] of operations)
+    bindings.operations.set(id, { value, path: ["operations", id], document });
+}
+
+/** Empty for a document that is not a map, which its schema refuses. */
+function listSection<T>({ value }: UserDocument, name: "collections" | "operations"): [string, T][] {
+  const section = isJsonObject(value) ? value[name] : undefined;
+  return Object.entries(isJsonObject(section) ? section : {}) as [string, T][];
 }
 
 /** A part of a document as a document of its own, with the positions of the whole. */

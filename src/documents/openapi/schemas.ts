@@ -6,6 +6,7 @@ import { getOrAdd } from "../../engine/maps.ts";
 import { isEmptyEnum } from "./check-schema.ts";
 import type { ResolvedNode } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
+import { SUBSCHEMAS } from "./walk.ts";
 
 /** The purpose of a converted schema: requests may lack what is `readOnly`, answers what is `writeOnly`. */
 export type Purpose = "request" | "answer";
@@ -20,12 +21,6 @@ const COPIED = new Set([
 const FORMATS = new Set<unknown>([
   ...["date-time", "date", "time", "email", "uuid", "uri", "ipv4", "ipv6", "hostname", "int32", "int64"],
 ]);
-const SCHEMA_KEYWORDS = [
-  ...["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"],
-  ...["unevaluatedProperties", "unevaluatedItems"],
-];
-const LIST_KEYWORDS = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const MAP_KEYWORDS = ["properties", "patternProperties", "dependentSchemas"];
 
 /**
  * The schemas of one document as JSON Schema 2020-12. Each is converted when it is first needed, and each target of a
@@ -34,7 +29,7 @@ const MAP_KEYWORDS = ["properties", "patternProperties", "dependentSchemas"];
 export class Schemas extends SchemaReader {
   /** Made on first use: it costs more than reading a small document. */
   private ajv: Ajv2020 | undefined;
-  private readonly names = new Map<string, string>();
+  private readonly names = { request: new Map<unknown, string>(), answer: new Map<unknown, string>() };
   private readonly unconverted: { name: string; node: unknown; purpose: Purpose }[] = [];
 
   /** A schema for declarations: its validator is that of the document's schema. */
@@ -78,40 +73,31 @@ export class Schemas extends SchemaReader {
     key: string,
     branch: unknown,
   ): { property: string; value: unknown } | undefined {
-    const { discriminator } = node;
-    if (!isJsonObject(discriminator) || typeof discriminator["propertyName"] !== "string") return undefined;
-    const { propertyName: property, mapping } = discriminator;
-    const choices = this.listChoices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
+    const discriminator = this.readDiscriminator(node, node[key] as unknown[]);
     const target = isJsonObject(branch) ? this.resolve(branch) : undefined;
-    const choice = choices?.find((one) => one.target === target);
-    return choice && { property, value: choice.names[0] };
+    const choice = discriminator?.choices.find((one) => one.target === target);
+    return discriminator && choice && { property: discriminator.property, value: choice.names[0] };
   }
 
   /** The alternative that an object has the form of; a discriminator decides where there is one. */
   findForm(node: unknown, object: JsonObject): unknown {
-    const { discriminator } = this.mergeKeywords(node);
     const branches = this.listAlternatives(node);
     if (branches.length === 0) return undefined;
-    const { propertyName: property, mapping } = isJsonObject(discriminator) ? discriminator : {};
-    const choices =
-      typeof property === "string"
-        ? this.listChoices(branches, property, isJsonObject(mapping) ? mapping : {})
-        : undefined;
-    if (choices !== undefined)
-      return choices.find(({ names }) => names.includes(object[property as string]))?.target;
-    return branches.find((branch) => this.compileValidator(branch, "request")(object));
+    const discriminator = this.readDiscriminator(this.mergeKeywords(node), branches);
+    if (discriminator === undefined)
+      return branches.find((branch) => this.compileValidator(branch, "request")(object));
+    const { property, choices } = discriminator;
+    return choices.find(({ names }) => names.includes(object[property]))?.target;
   }
 
   /** Names the converted schema of a node. */
   private register(node: unknown, purpose: Purpose): string {
-    const key = isJsonObject(node) ? `${purpose}:${identify(node)}` : `${purpose}:${String(node)}`;
-    let name = this.names.get(key);
-    if (name === undefined) {
-      name = `schema:${this.names.size}`;
-      this.names.set(key, name);
+    const names = this.names[purpose];
+    return getOrAdd(names, node, () => {
+      const name = `${purpose}:${names.size}`;
       this.unconverted.push({ name, node, purpose });
-    }
-    return name;
+      return name;
+    });
   }
 
   private convertAll(ajv: Ajv2020): void {
@@ -135,9 +121,9 @@ export class Schemas extends SchemaReader {
     for (const key in node) {
       const value = node[key];
       if (COPIED.has(key) || (key === "format" && FORMATS.has(value))) schema[key] = value;
-      else if (SCHEMA_KEYWORDS.includes(key)) schema[key] = convertInner(value);
-      else if (LIST_KEYWORDS.includes(key)) schema[key] = (value as unknown[]).map(convertInner);
-      else if (MAP_KEYWORDS.includes(key))
+      else if (SUBSCHEMAS.one.includes(key)) schema[key] = convertInner(value);
+      else if (SUBSCHEMAS.list.includes(key)) schema[key] = (value as unknown[]).map(convertInner);
+      else if (SUBSCHEMAS.map.includes(key))
         schema[key] = Object.fromEntries(
           Object.entries(value as JsonObject).map(([name, one]) => [name, convertInner(one)]),
         );
@@ -156,10 +142,8 @@ export class Schemas extends SchemaReader {
       const properties = this.listProperties(node);
       schema["required"] = schema["required"].filter((name) => !this.has(properties.get(name), keyword));
     }
-    const { discriminator } = node;
     const key = Array.isArray(node["oneOf"]) ? "oneOf" : "anyOf";
-    if (isJsonObject(discriminator) && Array.isArray(node[key]))
-      this.amendChoice(schema, { node, key, purpose });
+    if (Array.isArray(node[key])) this.amendChoice(schema, { node, key, purpose });
   }
 
   /** The property selects the schema, so that only its problems are reported, and only it must fit. */
@@ -167,11 +151,9 @@ export class Schemas extends SchemaReader {
     schema: JsonObject,
     { node, key, purpose }: { node: JsonObject; key: string; purpose: Purpose },
   ): void {
-    const { propertyName: property, mapping } = node["discriminator"] as JsonObject;
-    if (typeof property !== "string") return;
-    const choices = this.listChoices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
-    if (choices === undefined) return;
-    const toReference = (target: unknown) => ({ $ref: this.register(target, purpose) });
+    const discriminator = this.readDiscriminator(node, node[key] as unknown[]);
+    if (discriminator === undefined) return;
+    const { property, choices } = discriminator;
     const toNameSchema = (names: unknown[]) => ({
       properties: { [property]: { enum: names } },
       required: [property],
@@ -180,20 +162,24 @@ export class Schemas extends SchemaReader {
     const rules = choices.map(({ target, names }) => ({
       if: toNameSchema(names),
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: toReference(target),
+      then: { $ref: this.register(target, purpose) },
     }));
     const all = [{ type: "object", ...toNameSchema(choices.flatMap(({ names }) => names)) }, ...rules];
     schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), ...all];
   }
 
-  /** Undefined if a choice has no name of its own: then plain alternatives decide. */
-  private listChoices(
+  /**
+   * The property that selects one of the alternatives, and the values that select each. Undefined without a
+   * discriminator, and if one of the alternatives has no name of its own: then plain alternatives decide.
+   */
+  private readDiscriminator(
+    { discriminator }: JsonObject,
     branches: readonly unknown[],
-    property: string,
-    mapping: JsonObject,
-  ): { target: unknown; names: unknown[] }[] | undefined {
+  ): { property: string; choices: { target: unknown; names: unknown[] }[] } | undefined {
+    const { propertyName: property, mapping } = isJsonObject(discriminator) ? discriminator : {};
+    if (typeof property !== "string") return undefined;
     const byTarget = new Map<unknown, unknown[]>();
-    for (const [name, ref] of Object.entries(mapping)) {
+    for (const [name, ref] of Object.entries(isJsonObject(mapping) ? mapping : {})) {
       const target = this.references.find(
         String(ref).includes("/") ? String(ref) : `#/components/schemas/${String(ref)}`,
       )?.node;
@@ -210,15 +196,8 @@ export class Schemas extends SchemaReader {
         .at(-1);
       byTarget.set(target, Array.isArray(values) ? values : [name]);
     }
-    return [...byTarget].map(([target, names]) => ({ target, names }));
+    return { property, choices: [...byTarget].map(([target, names]) => ({ target, names })) };
   }
-}
-
-const numbers = new WeakMap<JsonObject, number>();
-let lastNumber = 0;
-
-function identify(node: JsonObject): number {
-  return getOrAdd(numbers, node, () => ++lastNumber);
 }
 
 /** Applies `nullable` of OpenAPI 3.0. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
-import type { Order, View } from "../../engine/state/view.ts";
+import { type Order, View } from "../../engine/state/view.ts";
 import { getAction, type OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedOperation } from "./list-operations.ts";
@@ -26,11 +26,12 @@ export function toSelector(
   for (const name of names)
     if (target.fields.has(name) && binding.id !== `{${name}}`) where.set(name, `{${name}}`);
   for (const [field, template] of Object.entries(binding.where ?? {})) where.set(field, template);
+  const action = getAction(binding)?.action;
+  if (action === "list") return { where: [...where], id: undefined };
   const usedTemplates = JSON.stringify([...where.values()]);
-  const last = names.filter((name) => !usedTemplates.includes(`{${name}}`)).at(-1);
-  const id =
-    binding.id ?? (last === undefined || getAction(binding)?.action === "create" ? undefined : `{${last}}`);
-  return { where: [...where], id: getAction(binding)?.action === "list" ? undefined : id };
+  const lastUnused = names.filter((name) => !usedTemplates.includes(`{${name}}`)).at(-1);
+  const defaultId = lastUnused === undefined || action === "create" ? undefined : `{${lastUnused}}`;
+  return { where: [...where], id: binding.id ?? defaultId };
 }
 
 export function listPathNames(path: string): string[] {
@@ -51,26 +52,24 @@ export function createRecordRows(target: BoundCollection, { deleted = false }: {
     return typeof createdAt === "number" ? -createdAt : 0;
   };
   /** Lists records newest first, by an index as far as there is one. */
-  const list = (world: WorldReader, conditions: JsonObject): View<object> | readonly object[] => {
+  const list = (world: WorldReader, conditions: JsonObject): View<object> => {
     const fields = Object.keys(conditions);
-    const indexedField =
-      deleted && spec?.soft !== undefined
-        ? undefined
-        : fields.find((field) => findIndex(field) !== undefined);
+    // Softly deleted records are in no index.
+    const areIndexed = !(deleted && spec?.soft !== undefined);
+    const indexedField = areIndexed ? fields.find((field) => findIndex(field) !== undefined) : undefined;
     const rest = fields.filter((field) => field !== indexedField);
-    const base: View<object> =
-      indexedField !== undefined
-        ? world.index(collection, findIndex(indexedField)!, String(conditions[indexedField]))
-        : spec !== undefined && !deleted
-          ? world.index(collection, ALL_RECORDS, "")
-          : world.all(collection);
-    if (rest.length === 0 && (indexedField !== undefined || (spec !== undefined && !deleted))) return base;
-    const rows: object[] = [];
-    for (const record of base)
-      if (rest.every((field) => matches((record as JsonObject)[field], conditions[field]))) rows.push(record);
-    return indexedField === undefined && (spec === undefined || deleted)
-      ? rows.sort((a, b) => compareOrders(getOrder(a), getOrder(b)))
-      : rows;
+    const hasIndexOfAll = spec !== undefined && !deleted;
+    let base: View<object> = world.all(collection);
+    if (indexedField !== undefined)
+      base = world.index(collection, findIndex(indexedField)!, String(conditions[indexedField]));
+    else if (hasIndexOfAll) base = world.index(collection, ALL_RECORDS, "");
+    const isOrdered = indexedField !== undefined || hasIndexOfAll;
+    if (rest.length === 0 && isOrdered) return base;
+    const rows = [...base].filter((record) =>
+      rest.every((field) => matches((record as JsonObject)[field], conditions[field])),
+    );
+    if (!isOrdered) rows.sort((a, b) => compareOrders(getOrder(a), getOrder(b)));
+    return View.ofList(rows);
   };
   return { list, getOrder };
 }

@@ -16,21 +16,14 @@ export type Kind =
 type Shape = "one" | "list" | "map";
 type Children = Readonly<Record<string, readonly [Kind, Shape]>>;
 
-const SCHEMA: Children = {
-  ...listEach("one", [
-    "items",
-    "additionalProperties",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contains",
-    "propertyNames",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-  ]),
-  ...listEach("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
-  ...listEach("map", ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]),
+/** The keywords of a schema that contain other schemas: one, a list, or a map of them. */
+export const SUBSCHEMAS: Readonly<Record<Shape, readonly string[]>> = {
+  one: [
+    ...["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"],
+    ...["unevaluatedProperties", "unevaluatedItems"],
+  ],
+  list: ["allOf", "anyOf", "oneOf", "prefixItems"],
+  map: ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"],
 };
 const OPERATIONS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
@@ -60,12 +53,12 @@ const GRAMMAR: Readonly<Record<Kind, Children>> = {
   response: { content: ["media", "map"], headers: ["parameter", "map"] },
   media: { schema: ["schema", "one"], examples: ["example", "map"] },
   example: {},
-  schema: SCHEMA,
+  schema: Object.fromEntries(
+    Object.entries(SUBSCHEMAS).flatMap(([shape, keys]) =>
+      keys.map((key) => [key, ["schema", shape as Shape] as const]),
+    ),
+  ),
 };
-
-function listEach(shape: Shape, keys: readonly string[]): Children {
-  return Object.fromEntries(keys.map((key) => [key, ["schema", shape] as const]));
-}
 
 export interface Place {
   kind: Kind;
