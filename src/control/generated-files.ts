@@ -53,8 +53,15 @@ import { TriggeredBody, TriggerInput } from "./operations/events.ts";
 import { ExplainInput, ExplanationBody } from "./operations/explain.ts";
 import { RuleBody, RuleInput } from "./operations/faults.ts";
 import { ReleaseInput } from "./operations/held.ts";
-import { HistoryBody, HistoryDetailBody, HistoryQuery } from "./operations/history.ts";
-import { RepeatedBody, RepeatInput, RewindInput, RewoundBody } from "./operations/history-travel.ts";
+import {
+  HistoryBody,
+  HistoryDetailBody,
+  HistoryQuery,
+  RepeatedBody,
+  RepeatInput,
+  RewindInput,
+  RewoundBody,
+} from "./operations/history.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { JournalBody, JournalQuery } from "./operations/journal.ts";
 import { Expectation } from "./operations/journal-verify.ts";

@@ -551,3 +551,18 @@ it("a body in an unreadable format is 415, and an unknown format accepts any byt
   const alone = serve(post("{ application/xml: { schema: {} } }"), bindings);
   expect((await alone.send("POST", "/v1/a", xml)).status).toBe(200);
 });
+
+it("keys without a value are as if they were missing [interfaces 18]", async () => {
+  const text = document(`  /v1/a:
+    get:
+      operationId: a
+      parameters: [{ name: n, in: query, schema: }]
+      responses:
+        "200":
+          description: d
+          headers: { X-Total: , X-Next: { schema: } }
+          content: { application/json: { schema: } }
+`);
+  const { status, body, headers } = await serve(text).send("GET", "/v1/a?n=1");
+  expect([status, body, headers.get("x-total")]).toEqual([200, {}, null]);
+});

@@ -2,10 +2,10 @@ import { Type } from "typebox";
 import { OwnOperationError } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { RawBody } from "../../engine/contract/reply.ts";
-import { ClosedObject, getExamples } from "../../engine/contract/schema.ts";
+import { ClosedObject, getExamples, ListOf } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { requireRoom } from "../limits.ts";
-import { type ControlOperation, operation } from "../operation.ts";
+import { type ControlOperation, operation, toList } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 import { OpenApiDocument } from "./server.ts";
 
@@ -35,8 +35,7 @@ const OwnOperation = ClosedObject(
 
 export const OwnOperationsBody = ClosedObject(
   {
-    items: Type.Array(OwnOperation),
-    total: Type.Integer({ minimum: 0 }),
+    ...ListOf(OwnOperation).properties,
     collections: Type.Array(Type.String(), { description: "The collections that they declare" }),
     warnings: Type.Array(Type.String(), {
       description: "Parts of the document that are not used, each with its place",
@@ -166,5 +165,5 @@ function listOwnOperations({ api, own }: Sandbox, warnings: string[]) {
   const collections = api.resources
     .filter((resource) => resource.own !== undefined)
     .flatMap((resource) => resource.collections.map(({ name }) => name));
-  return { items, total: items.length, collections, warnings };
+  return { ...toList(items), collections, warnings };
 }

@@ -141,23 +141,18 @@ async function* streamEvents(
     waiting.push(event);
     wake();
   };
-  let failure: { error: unknown } | undefined;
-  void run(send).then(
-    (report) => send({ report }),
-    (error: unknown) => {
-      failure = { error };
-      wake();
-    },
-  );
+  const running = run(send).then((report) => send({ report }));
+  // If the client has left, no one waits for an error.
+  running.catch(() => {});
   for (;;) {
     for (const event of waiting.splice(0)) {
       yield `data: ${JSON.stringify(event)}\n\n`;
       if (event.report !== undefined) return;
     }
-    if (failure !== undefined) throw failure.error;
     if (waiting.length > 0) continue;
-    await new Promise<void>((resolve) => {
+    const nextEvent = new Promise<void>((resolve) => {
       wake = resolve;
     });
+    await Promise.race([running, nextEvent]);
   }
 }

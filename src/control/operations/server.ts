@@ -79,17 +79,15 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     route: "GET /_control/fleet",
     summary: "Show a fleet's nodes and which node owns each sandbox",
     query: ClosedObject({
-      limit: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 100_000,
-          default: 100,
-          description: "The maximum number of leases",
-        }),
-      ),
+      limit: Type.Integer({
+        minimum: 0,
+        maximum: 100_000,
+        default: 100,
+        description: "The maximum number of leases",
+      }),
     }),
     success: { status: 200, schema: FleetBody },
-    handle: ({ server, query }) => server.directory.getStatus(query.limit ?? 100),
+    handle: ({ server, query }) => server.directory.getStatus(query.limit),
   }),
   operation({
     id: "server.openapi",

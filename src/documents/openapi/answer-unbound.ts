@@ -1,7 +1,7 @@
 import { findUnsendableHeader } from "../../engine/contract/header-fields.ts";
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
-import type { JsonObject } from "../../engine/contract/schema.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { hash32 } from "../../engine/state/random.ts";
 import { declareOperation, findSuccess } from "./declare-operation.ts";
 import { findExample, generateValue } from "./generate-value.ts";
@@ -51,8 +51,8 @@ export function createHeaderGenerator(
 ): (seed: number) => Record<string, string> {
   const { references, schemas } = reading;
   const described = Object.entries((headers ?? {}) as JsonObject).flatMap(([name, header]) => {
-    const { node } = references.follow({ node: header as JsonObject, path: [] });
-    if (SERVER_HEADER.test(name)) return [];
+    if (SERVER_HEADER.test(name) || !isJsonObject(header)) return [];
+    const { node } = references.follow({ node: header, path: [] });
     const keywords = schemas.mergeKeywords(node["schema"]);
     const value = findExample(node, reading)?.value ?? keywords["default"];
     const schema = toHeaderSchema(name, node, keywords);

@@ -2,16 +2,13 @@ import type { AnyEvent } from "../../engine/contract/event.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isJsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
-import {
-  DocumentError,
-  type DocumentPath,
-  type DocumentProblem,
-} from "../../engine/documents/document-error.ts";
+import { DocumentError, type DocumentProblem } from "../../engine/documents/document-error.ts";
 import {
   locateProblem,
   type ProblemDetails,
   type UserDocument,
 } from "../../engine/documents/user-document.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { answerUnbound } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";
@@ -23,9 +20,9 @@ import { chooseMedia, listFileParts, listUnreadBodies } from "./declare-operatio
 import { inferPairs } from "./infer-bindings.ts";
 import {
   type DescribedOperation,
-  describeUnsupported,
   type OpenApiReading,
   readOpenApi,
+  warnOfUnsupported,
 } from "./list-operations.ts";
 import { requireOpenApi } from "./open-document.ts";
 import { type LocatedBinding, type ParsedBindings, readBindings, toProblem } from "./read-bindings.ts";
@@ -101,8 +98,7 @@ class DocumentCompiler {
       bound.set(operation, binding);
       const name = getAction(binding.value)?.name;
       if (name === undefined) continue;
-      const uses = this.uses.get(name) ?? [];
-      this.uses.set(name, [...uses, { value: binding.value, operation }]);
+      getOrAdd(this.uses, name, () => []).push({ value: binding.value, operation });
     }
     this.inferBindings(bound);
     for (const [name, binding] of this.bindings.collections) this.declareCollection(name, binding);
@@ -125,23 +121,10 @@ class DocumentCompiler {
             ...(this.inferredBindings.has(binding) && { checksAnswers: false as const }),
           };
     });
-    this.warnOfUnreadBodies(described);
+    const unread = described.flatMap((operation) => [...listUnreadBodies(operation, this.reading.schemas)]);
+    this.warnings.push(...warnOfUnsupported(this.reading.document, unread));
     const events = [...checker.events.values()].filter((one) => !this.available.events.includes(one));
     return { collections: this.targets.declaredCollections, operations, events, warnings: this.warnings };
-  }
-
-  /** Warns once of each kind of unread body, with its first place. */
-  private warnOfUnreadBodies(described: readonly DescribedOperation[]): void {
-    const { schemas, document } = this.reading;
-    const unread = new Map<string, { path: DocumentPath; count: number }>();
-    for (const operation of described)
-      for (const { feature, path } of listUnreadBodies(operation, schemas)) {
-        const previous = unread.get(feature);
-        if (previous === undefined) unread.set(feature, { path, count: 1 });
-        else previous.count += 1;
-      }
-    for (const [feature, { path, count }] of unread)
-      this.warnings.push(locateProblem(document, { path, message: describeUnsupported(feature, count) }));
   }
 
   /** Binds the operations of pairs of paths that have no bindings. */

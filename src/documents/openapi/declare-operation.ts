@@ -2,11 +2,16 @@ import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import type { DocumentPath } from "../../engine/documents/document-error.ts";
 import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
-import { type DescribedOperation, type Media, mayBeJson, type OpenApiReading } from "./list-operations.ts";
+import {
+  type DescribedOperation,
+  type Media,
+  mayBeJson,
+  type OpenApiReading,
+  type UnsupportedFeature,
+} from "./list-operations.ts";
 import { coerce, ParameterReader, readNested } from "./read-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -93,7 +98,7 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
 export function* listUnreadBodies(
   { body, method, place }: DescribedOperation,
   schemas: Schemas,
-): Generator<{ feature: string; path: DocumentPath }> {
+): Generator<UnsupportedFeature> {
   const readMedia = body && chooseMedia(body.media);
   if (body === undefined || readMedia === undefined) return;
   const bodyPath = [...place, "requestBody"];

@@ -7,6 +7,7 @@ import {
   type ProblemDetails,
   type UserDocument,
 } from "../../engine/documents/user-document.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import { checkSchema, isEmptyEnum } from "./check-schema.ts";
 import { References, type ResolvedNode } from "./references.ts";
 import { isPattern, Schemas } from "./schemas.ts";
@@ -64,7 +65,8 @@ export function readOpenApi(document: UserDocument, root: JsonObject): OpenApiRe
   reader.check();
   const operations = reader.problems.length === 0 ? reader.listOperations() : [];
   const { references, schemas, problems } = reader;
-  return { document, root, references, schemas, operations, problems, warnings: reader.listWarnings() };
+  const warnings = warnOfUnsupported(document, reader.unsupported);
+  return { document, root, references, schemas, operations, problems, warnings };
 }
 
 class DocumentReader {
@@ -73,7 +75,7 @@ class DocumentReader {
   readonly problems: DocumentProblem[] = [];
   private readonly document: UserDocument;
   private readonly root: JsonObject;
-  private readonly unsupported = new Map<string, { path: DocumentPath; count: number }>();
+  readonly unsupported: UnsupportedFeature[] = [];
 
   constructor(document: UserDocument, root: JsonObject) {
     this.document = document;
@@ -229,16 +231,16 @@ class DocumentReader {
   }
 
   private describeParameter({ node, path }: ResolvedNode): DescribedParameter {
-    const { name, in: place, required, schema } = node;
+    const { name, in: place, required } = node;
     const [media] = this.listMedia({ node, path });
-    const ownSchema = schema === undefined ? undefined : { node: schema, path: [...path, "schema"] };
+    const schema = findOwnSchema(node, path);
     return {
       name: name as string,
       in: place as DescribedParameter["in"],
       required: required === true || place === "path",
       node,
-      schema: ownSchema ?? media?.schema,
-      isJson: ownSchema === undefined && media !== undefined && mayBeJson(media.type),
+      schema: schema ?? media?.schema,
+      isJson: schema === undefined && media !== undefined && mayBeJson(media.type),
     };
   }
 
@@ -246,15 +248,8 @@ class DocumentReader {
     const { content } = node;
     return Object.entries(isJsonObject(content) ? content : {}).flatMap(([type, media]) => {
       if (!isJsonObject(media)) return [];
-      const schema = media["schema"];
-      const place = [...path, "content", type, "schema"];
-      return [
-        {
-          type: type.toLowerCase(),
-          node: media,
-          schema: schema === undefined ? undefined : { node: schema, path: place },
-        },
-      ];
+      const schema = findOwnSchema(media, [...path, "content", type]);
+      return [{ type: type.toLowerCase(), node: media, schema }];
     });
   }
 
@@ -281,16 +276,13 @@ class DocumentReader {
   }
 
   private warn(feature: string, path: DocumentPath): void {
-    const previous = this.unsupported.get(feature);
-    if (previous === undefined) this.unsupported.set(feature, { path, count: 1 });
-    else previous.count += 1;
+    this.unsupported.push({ feature, path });
   }
+}
 
-  listWarnings(): DocumentProblem[] {
-    return [...this.unsupported].map(([feature, { path, count }]) =>
-      locateProblem(this.document, { path, message: describeUnsupported(feature, count) }),
-    );
-  }
+/** The schema of a parameter or media type; undefined if its key is missing or empty. */
+function findOwnSchema({ schema }: JsonObject, path: DocumentPath): ResolvedNode<unknown> | undefined {
+  return schema === undefined || schema === null ? undefined : { node: schema, path: [...path, "schema"] };
 }
 
 /** The kind of a path that is not served, for a warning; undefined for one that is served. */
@@ -300,8 +292,23 @@ function findUnserved(path: string): string | undefined {
   return isMalformed ? "paths with a query, a fragment, or braces without a name in them" : undefined;
 }
 
-export function describeUnsupported(feature: string, count: number): string {
-  return `not supported: ${feature}${count === 1 ? "" : ` and ${count - 1} more of them`}`;
+/** A part of a document that is not used, and its place. */
+export interface UnsupportedFeature {
+  feature: string;
+  path: DocumentPath;
+}
+
+/** Warns of each feature once, at its first place. */
+export function warnOfUnsupported(
+  document: UserDocument,
+  found: readonly UnsupportedFeature[],
+): DocumentProblem[] {
+  const paths = new Map<string, DocumentPath[]>();
+  for (const { feature, path } of found) getOrAdd(paths, feature, () => []).push(path);
+  return [...paths].map(([feature, [path, ...others]]) => {
+    const more = others.length === 0 ? "" : ` and ${others.length} more of them`;
+    return locateProblem(document, { path: path!, message: `not supported: ${feature}${more}` });
+  });
 }
 
 /** Names an operation that has no id: `GET /users/{id}` is `getUsersId`. */

@@ -111,7 +111,7 @@ export class Schemas extends SchemaReader {
   }
 
   private convert(node: unknown, purpose: Purpose): unknown {
-    if (!isJsonObject(node)) return node;
+    if (!isJsonObject(node)) return node ?? true;
     const schema: JsonObject = {};
     if (typeof node["$ref"] === "string") {
       schema["$ref"] = this.register(this.resolve(node), purpose);
