@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { messages } from "../../src/engine/resources/threads/schema.ts";
 import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
 
 let served: ServedDocument;
@@ -205,11 +206,20 @@ ${list("/x/organizations/{organization_id}/departments", "departments", "organiz
   it.each([
     ["/x/threads/thread_welcome/messages", 4],
     ["/x/organizations/org_acme/departments", undefined],
-  ])("has each of them once on its pages, in whatever order: %s [interfaces 18]", async (path, count) => {
+  ])("has each of them once on its pages, the newest first: %s [interfaces 18]", async (path, count) => {
     await served.understudy.close();
     served = serveDocument(text);
     const whole = (await get(`${path}?limit=1000`)).items.map(({ id }: { id: string }) => id);
-    if (count !== undefined) expect(whole).toHaveLength(count);
+    if (count !== undefined) {
+      const inWorld = [
+        ...served.understudy.sandboxes
+          .get("default")!
+          .world.read()
+          .index(messages, "by_thread", "thread_welcome"),
+      ];
+      expect(whole).toHaveLength(count);
+      expect(whole).toEqual(inWorld.sort((a, b) => b.created_at - a.created_at).map(({ id }) => id));
+    }
     expect(whole.length).toBeGreaterThan(3);
     const ids: string[] = [];
     for (let cursor = ""; ids.length <= whole.length; ) {

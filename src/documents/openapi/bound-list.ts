@@ -39,8 +39,7 @@ export function createLister(
   const headers = Object.entries((success.node["headers"] ?? {}) as JsonObject).map(([name]) => name);
   const pages = createPageLinks(names, answer, schemas);
   const getId = (record: object) => target.getId(record);
-  // Indexes of the reference may have another order.
-  const isRanked = binding.sort === undefined && target.spec !== undefined;
+  const isRanked = binding.sort === undefined;
   const findRows = (call: Call) => {
     const query = call.query as JsonObject;
     const conditions = access.toConditions(call);

@@ -58,12 +58,12 @@ export function createRecordRows(target: BoundCollection, { deleted = false }: {
     const areIndexed = !(deleted && spec?.soft !== undefined);
     const indexedField = areIndexed ? fields.find((field) => findIndex(field) !== undefined) : undefined;
     const rest = fields.filter((field) => field !== indexedField);
-    const hasIndexOfAll = spec !== undefined && !deleted;
     let base: View<object> = world.all(collection);
     if (indexedField !== undefined)
       base = world.index(collection, findIndex(indexedField)!, String(conditions[indexedField]));
-    else if (hasIndexOfAll) base = world.index(collection, ALL_RECORDS, "");
-    const isOrdered = indexedField !== undefined || hasIndexOfAll;
+    else if (spec !== undefined && !deleted) base = world.index(collection, ALL_RECORDS, "");
+    // Indexes of the reference have orders of their own.
+    const isOrdered = spec !== undefined && (indexedField !== undefined || !deleted);
     if (rest.length === 0 && isOrdered) return base;
     const rows = [...base].filter((record) =>
       rest.every((field) => matches((record as JsonObject)[field], conditions[field])),
