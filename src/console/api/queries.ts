@@ -59,7 +59,10 @@ interface ConfirmOptions<T, Input> {
   confirmation?: string | ((result: T, input: Input) => string | undefined);
 }
 
-/** `findUndo` returns a function that undoes the change; undefined if that is impossible. */
+/**
+ * Changes something, says so, and refetches the queries that `refetched` selects. `findUndo` returns a function that undoes
+ * the change; undefined if that is impossible.
+ */
 function useConfirmedMutation<T, Input>(
   mutationFn: (input: Input) => Promise<T>,
   { confirmation }: ConfirmOptions<T, Input>,
@@ -125,7 +128,7 @@ export function useSandboxChange<T, Input = void>(
   );
 }
 
-/** A call of the emulated API from a form. */
+/** A call of the emulated API from a form. `makeCall` may throw an error of the input, which the form then shows. */
 export function useServiceCall(makeCall: () => Omit<ServiceCall, "sandbox">) {
   const sandbox = useSandboxName();
   return useSandboxChange(

@@ -45,9 +45,9 @@ export function Message({ title, line, headers, body, isOpen }: MessageProps) {
         <details className="headers" open={isOpen}>
           <summary>{pluralize(headers.length, "header")}</summary>
           <dl>
-            {headers.map(({ name, value }, place) => (
+            {headers.map(({ name, value }, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: headers may repeat, and keep the order in which they were sent
-              <div key={place}>
+              <div key={index}>
                 <dt>{name}</dt>
                 <dd>{value}</dd>
               </div>

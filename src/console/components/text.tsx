@@ -30,10 +30,10 @@ export function containsWords(text: string, typed: string): boolean {
 /** A path or URL that wraps after slashes only. */
 export function PathText({ children }: { children: string }) {
   const parts = children.split(/(?<=\w\}?\/)/);
-  return parts.map((part, place) => (
+  return parts.map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
-    <Fragment key={place}>
-      {place > 0 && <wbr />}
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
       {part}
     </Fragment>
   ));
@@ -50,7 +50,7 @@ export function formatRuleName(by: string): string {
 /** A text with `code` between backticks. */
 export function TextWithCode({ children }: { children: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
-  return children.split("`").map((part, place) => (place % 2 ? <code key={place}>{part}</code> : part));
+  return children.split("`").map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
 }
 
 const FEEDBACK_MS = 1600;

@@ -8,10 +8,10 @@ import { ListView } from "../../components/layout.tsx";
 import { EmptyState } from "../../components/status.tsx";
 import { containsWords } from "../../components/text.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { OperationPane, type Origin, Provenance } from "./operation-pane.tsx";
+import { OperationPane, type Provenance, ProvenanceBadge } from "./operation-pane.tsx";
 
 interface Row extends Operation {
-  provenance: Origin;
+  provenance: Provenance;
 }
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "provenance",
     title: "Source",
-    renderCell: ({ provenance }) => <Provenance word={provenance} />,
+    renderCell: ({ provenance }) => <ProvenanceBadge word={provenance} />,
     width: "8rem",
   },
 ];

@@ -41,7 +41,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
         {operation["x-own"] ? (
           <section className="stack" aria-label="Source">
             <h2>
-              <Provenance word="own" />
+              <ProvenanceBadge word="own" />
             </h2>
             <p className="quiet">
               Declared by you, in <code>{operation["x-own"]}</code>, not by the reference.
@@ -65,14 +65,14 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
 }
 
 /** Whether the reference documents the operation. */
-const ORIGINS = {
+const PROVENANCES = {
   specified: "The reference documents this endpoint.",
   assumed: "The reference does not document this endpoint.",
   own: "The reference does not have this endpoint.",
 };
-export type Origin = keyof typeof ORIGINS;
+export type Provenance = keyof typeof PROVENANCES;
 
-export function Provenance({ word }: { word: Origin }) {
+export function ProvenanceBadge({ word }: { word: Provenance }) {
   return <Badge outcome={word === "assumed" ? "refused" : "ok"}>{word}</Badge>;
 }
 
@@ -89,10 +89,10 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
   return (
     <section className="stack" aria-label="Source">
       <h2>
-        <Provenance word={operation.provenance} />
+        <ProvenanceBadge word={operation.provenance} />
       </h2>
       <p className="quiet">
-        {ORIGINS[operation.provenance]}
+        {PROVENANCES[operation.provenance]}
         {assumptions.length > 0 && " Where the reference is silent, Understudy assumes:"}
       </p>
       <dl className="stack">

@@ -109,8 +109,8 @@ interface StepRow {
   messages: MessageProps[];
 }
 
-function toRow(step: BundleStep, place: number): StepRow {
-  const id = String(place + 1);
+function toRow(step: BundleStep, index: number): StepRow {
+  const id = String(index + 1);
   if ("control" in step) {
     const { method, path, status, now: at, operation, body: value } = step.control;
     const title = `${method} ${path}`;

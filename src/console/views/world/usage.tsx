@@ -93,11 +93,11 @@ interface Gauge {
   limit: number | null;
 }
 
-type Usage = StateRecord<"usage">;
+type UsageRecord = StateRecord<"usage">;
 
 /** Limits of each organization: total, all API calls, each key (2.7). `month`: for example `2026-03`. */
 function collectUsage(
-  usage: readonly Usage[],
+  usage: readonly UsageRecord[],
   organizations: readonly StateRecord<"organizations">[],
   keys: readonly StateRecord<"api_keys">[],
   month: string,
@@ -139,7 +139,7 @@ function collectUsage(
   });
 }
 
-function getSpentInMonth({ spent }: Usage, month: string): number {
+function getSpentInMonth({ spent }: UsageRecord, month: string): number {
   return (spent as Readonly<Record<string, number>>)[month] ?? 0;
 }
 
