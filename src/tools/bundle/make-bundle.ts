@@ -39,8 +39,7 @@ export function makeBundle(
     for (const { id, key } of root.tables.get(apiKeys.name)?.all() ?? [])
       secrets.register(key as string, `api_key:${id}`);
   }
-  const document = initial.fixture.getDocument();
-  const fixtureText = JSON.stringify(document);
+  const fixtureText = JSON.stringify(initial.fixture.getDocument());
   secrets.registerWritten(fixtureText);
   const ownSources = sandbox.api.resources
     .flatMap((resource) => resource.own ?? [])

@@ -104,7 +104,7 @@ const MAX_REMEMBERED_IDS = 10_000;
  * configured, checks each signature and explains a mismatch. Rejects if the port is taken.
  */
 export async function createListener(options: ListenerOptions) {
-  const { port, host = "127.0.0.1", answers = [200] } = options;
+  const { port, host = "127.0.0.1", answers = [200], secret } = options;
   const attempts = new AttemptCounter();
   let served = 0;
   const receive = async (request: ReceiverRequest): Promise<ReceiverResponse> => {
@@ -112,6 +112,7 @@ export async function createListener(options: ListenerOptions) {
     if (body === "gone") return "hang";
     if (body === "too-large")
       return { status: 413, headers: { Connection: "close" }, body: new Uint8Array() };
+    const header = listHeaderValues(request.rawHeaders, SIGNATURE_HEADER);
     const answer = getAnswer(answers, served++);
     options.onDelivery({
       ...attempts.count(request.headers),
@@ -120,7 +121,7 @@ export async function createListener(options: ListenerOptions) {
       path: request.path,
       headers: request.headers,
       body: Buffer.from(body),
-      signature: checkRequest(request, body, options.secret),
+      signature: secret === undefined ? undefined : checkSignature({ secret, header, body }),
       answer: describeAnswer(answer),
     });
     return simulateAnswer(answer, request.signal);
@@ -132,11 +133,6 @@ export async function createListener(options: ListenerOptions) {
   });
   const url = await openPort(server, port, host);
   return { url, close: () => closeAtOnce(server) };
-}
-
-function checkRequest({ rawHeaders }: ReceiverRequest, body: Uint8Array, secret: string | undefined) {
-  if (secret === undefined) return undefined;
-  return checkSignature({ secret, header: listHeaderValues(rawHeaders, SIGNATURE_HEADER), body });
 }
 
 class AttemptCounter {

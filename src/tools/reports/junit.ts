@@ -50,15 +50,12 @@ function sumTotals(cases: JunitCase[]): Record<string, string> {
 function writeCase({ name, classname, time_seconds, ...result }: JunitCase): string {
   const { failure, error, skipped, system_out } = result;
   const children: string[] = [];
-  if (failure) children.push(writeProblem("failure", failure));
-  if (error) children.push(writeProblem("error", error));
+  if (failure)
+    children.push(writeElement("failure", { message: failure.message }, escapeXml(failure.detail)));
+  if (error) children.push(writeElement("error", { message: error.message }, escapeXml(error.detail)));
   if (skipped !== undefined) children.push(writeElement("skipped", { message: skipped }));
   if (system_out !== undefined) children.push(writeElement("system-out", {}, escapeXml(system_out)));
   return writeElement("testcase", { classname, name, time: time_seconds.toFixed(3) }, children.join(""));
-}
-
-function writeProblem(tag: string, { message, detail }: JunitProblem): string {
-  return writeElement(tag, { message }, escapeXml(detail));
 }
 
 function writeElement(tag: string, attributes: Record<string, string>, content = ""): string {

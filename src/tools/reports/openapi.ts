@@ -65,7 +65,9 @@ export function buildOpenApiDocument(
       copyDescribed: copyDescribedParts,
       tags: ["events"],
       listMembers: (components) => ({
-        webhooks: toWebhookObjects(events, components),
+        webhooks: Object.fromEntries(
+          events.map((event) => [event.name, { post: toDeliveryObject(event, components) }]),
+        ),
         "x-assumptions": Object.fromEntries(
           ASSUMPTIONS.map(({ id, topic, chosen }) => [id, `${topic}: ${chosen}`]),
         ),
@@ -260,13 +262,7 @@ const DELIVERY_PARAMETERS: JsonObject = {
   DeliveryId: toHeaderParameter("X-Service-Delivery", "The delivery's id"),
 };
 
-/** The requests to receivers, by event: the `webhooks` of OpenAPI 3.1. */
-function toWebhookObjects(events: readonly AnyEvent[], components: SchemaComponents): JsonObject {
-  return Object.fromEntries(
-    events.map((event) => [event.name, { post: toDeliveryObject(event, components) }]),
-  );
-}
-
+/** The request to a receiver, for the `webhooks` of OpenAPI 3.1. */
 function toDeliveryObject(event: AnyEvent, components: SchemaComponents): JsonObject {
   const { name, section, assumptions, summary, description } = event;
   const eventSchema = {

@@ -202,7 +202,9 @@ export function checkBody(
   const validate = toValidator(schema);
   const bodyGap = findAssumedPlace(operation, "");
   if (validate(body)) {
-    noteUnknownFields(verdict, schema, body);
+    // Undeclared fields are allowed.
+    const unknown = [...new Set(listUnknownFields(schema as JsonSchema, body, ""))];
+    if (unknown.length > 0) verdict.note(`also answers ${unknown.slice(0, 12).join(", ")}`);
     return verdict.expect(true, "", bodyGap);
   }
   let ok = true;
@@ -266,32 +268,18 @@ export function toExcerpt(value: unknown): string {
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
-/** Notes fields of the answer that are not declared; they are allowed. */
-function noteUnknownFields(verdict: Verdict, schema: TSchema, body: unknown): void {
-  const unknown = [...findUnknownFields(schema as JsonSchema, body, "")];
-  if (unknown.length > 0) verdict.note(`also answers ${unknown.slice(0, 12).join(", ")}`);
-}
-
-function findUnknownFields(
-  shape: JsonSchema,
-  value: unknown,
-  place: string,
-  places = new Set<string>(),
-): Set<string> {
-  if (typeof value !== "object" || value === null) return places;
-  if (Array.isArray(value)) {
-    for (const item of shape.items ? value.slice(0, 20) : [])
-      findUnknownFields(shape.items!, item, `${place}/*`, places);
-    return places;
-  }
-  const properties = shape.properties ?? shape.anyOf?.find((one) => one.properties)?.properties;
-  if (properties === undefined) return places;
-  for (const [name, inner] of Object.entries(value)) {
-    if (Object.hasOwn(properties, name))
-      findUnknownFields(properties[name]!, inner, `${place}/${name}`, places);
-    else places.add(`${place}/${name}`);
-  }
-  return places;
+/** The places of the fields of a value that its schema does not declare. */
+function listUnknownFields(schema: JsonSchema, value: unknown, place: string): string[] {
+  const { items, anyOf } = schema;
+  if (Array.isArray(value))
+    return items ? value.slice(0, 20).flatMap((item) => listUnknownFields(items, item, `${place}/*`)) : [];
+  const properties = schema.properties ?? anyOf?.find((one) => one.properties)?.properties;
+  if (typeof value !== "object" || value === null || properties === undefined) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const fieldPlace = `${place}/${name}`;
+    return property === undefined ? [fieldPlace] : listUnknownFields(property, inner, fieldPlace);
+  });
 }
 
 /** Checks that there is an answer, and that an answer declared as JSON is JSON. */

@@ -25,6 +25,8 @@ export interface RunParts {
   readonly target: Target;
   readonly known: KnownObjects;
   readonly changes: ReportedChange[];
+  /** Changes that could not be undone, since the service refused it. */
+  failedUndos: number;
   /** By reading operation. */
   readonly successes: Map<string, SeenSuccess>;
 }
@@ -83,6 +85,7 @@ export function createContext(parts: RunParts) {
         undoAnswer = await target.undo(undo);
         change.undone = hasSucceeded(undoAnswer);
         change.detail = change.undone ? undone : `${undoing} answered ${undoAnswer.status}`;
+        if (!change.undone) parts.failedUndos += 1;
       }
       return undoAnswer;
     },

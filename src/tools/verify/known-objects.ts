@@ -204,11 +204,6 @@ function findUsableName(names: ObjectNames, written: string): string | undefined
   return Object.hasOwn(USABLE_NAMES, name) ? name : names.findOwnName(written);
 }
 
-function listWritableNames(names: ObjectNames): string[] {
-  const others = [...names.otherNames].filter((written) => findUsableName(names, written) !== undefined);
-  return [...Object.keys(USABLE_NAMES), ...others, "models"];
-}
-
 /**
  * `NAME=ID` (several with commas), or a YAML or JSON file of such pairs.
  * @throws InputError, DocumentError
@@ -239,7 +234,8 @@ function readPairs(file: string, warn: Warn | undefined): [string, string[]][] {
 }
 
 function unknownName(written: string, names: ObjectNames): InputError {
-  const nearest = findNearest(written, listWritableNames(names));
+  const others = [...names.otherNames].filter((other) => findUsableName(names, other) !== undefined);
+  const nearest = findNearest(written, [...Object.keys(USABLE_NAMES), ...others, "models"]);
   const hint =
     nearest === undefined
       ? `It takes ${Object.keys(USABLE_NAMES).join(", ")}.`

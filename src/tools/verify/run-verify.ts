@@ -72,7 +72,7 @@ class Run {
       userAgent: `understudy-verify/${options.version}`,
     });
     const known = new KnownObjects(contract.names, uses);
-    this.parts = { contract, target, known, changes: [], successes: new Map() };
+    this.parts = { contract, target, known, changes: [], failedUndos: 0, successes: new Map() };
   }
 
   async run(): Promise<VerifyReport> {
@@ -83,9 +83,7 @@ class Run {
     const summary = summarize(checks);
     const { target, changes } = this.parts;
     const { options, organization_id, console, stopped } = this;
-    // A change whose undoing was refused, not one that the API cannot take back.
-    const isLeftChanged = changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
-    const isIncomplete = stopped !== null || isLeftChanged;
+    const isIncomplete = stopped !== null || this.parts.failedUndos > 0;
     return {
       ...{ target: target.options.url, organization_id, write: options.write },
       started_at: began.toISOString(),
