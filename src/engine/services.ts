@@ -18,9 +18,9 @@ export function createServices(parts: ServiceParts): (sandbox: Sandbox, source?:
   // most one of each for a sandbox, so that one sandbox cannot use all places. Texts are read in the server's own
   // thread, in slices of some milliseconds; a second text would make the pauses longer.
   const queues: Record<HeavyWork, FairQueue<Sandbox>> = {
-    document: new FairQueue({ total: 2, perClient: 1 }),
-    image: new FairQueue({ total: 2, perClient: 1 }),
-    text: new FairQueue({ total: 1, perClient: 1 }),
+    document: new FairQueue(2),
+    image: new FairQueue(2),
+    text: new FairQueue(1),
   };
   return (sandbox, source) => {
     const { world } = sandbox;

@@ -3,7 +3,7 @@ import { faultsWithSeed } from "../../../test/support/fault-stand.ts";
 import { WIRE_EFFECTS } from "./effects/index.ts";
 import type { RuleDocument } from "./rule-document.ts";
 
-const ATTEMPT = { event: "thread.deleted", webhook_id: "wh_1", delivery_id: "dlv_1" };
+const ATTEMPT = { event: "thread.deleted", webhook_id: "wh_1" };
 
 /** Evaluates rules with these effects, in this order, for one attempt. */
 function faultFrom(...effects: NonNullable<RuleDocument["effect"]>[]) {

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => understudy.close());
 
-const event = { event: "user.created", webhook_id: "wh_x", delivery_id: "del_x" };
+const event = { event: "user.created", webhook_id: "wh_x" };
 const match = { operation: "models.list" };
 const effect = { status: 503 };
 

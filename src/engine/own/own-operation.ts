@@ -144,10 +144,7 @@ function toAccess(
     parameter === undefined ? requireCurrentMember(call) : String((call.params as Fields)[parameter]);
   if (access === "member")
     return {
-      authorize: (call) =>
-        void (parameter === undefined
-          ? requireCurrentMember(call)
-          : requireMember(call, getOrganization(call))),
+      authorize: (call) => void requireMember(call, getOrganization(call)),
       errors: parameter === undefined ? CURRENT_MEMBER_ERRORS : MEMBER_ERRORS,
     };
   if (access === "admin")

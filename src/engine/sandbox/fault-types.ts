@@ -120,7 +120,6 @@ export interface FaultVerdict {
 export interface DeliveryFacts {
   event: string;
   webhook_id: string;
-  delivery_id: string;
 }
 
 /** The outcome of an attempt, as if its receiver had caused it (interfaces 6). */

@@ -61,8 +61,8 @@ it("waiting for pending work includes work that begins meanwhile or fails", asyn
 const never = new AbortController().signal;
 
 /** Work that ends on call, and the list of work that has begun. */
-function stand(total: number, perClient = total) {
-  const queue = new FairQueue<object>({ total, perClient });
+function stand(total: number) {
+  const queue = new FairQueue<object>(total);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const ask = (asker: object, name: string, signal = never) =>
@@ -91,7 +91,7 @@ describe("a fair queue", () => {
   });
 
   it("leaves the other place free if a client is limited to one task [interfaces 7]", async () => {
-    const { begun, ask, endOne } = stand(2, 1);
+    const { begun, ask, endOne } = stand(2);
     const [greedy, modest] = [{}, {}];
     for (const name of ["g1", "g2", "g3", "g4"]) void ask(greedy, name);
     expect(begun).toEqual(["g1"]);
@@ -107,7 +107,7 @@ describe("a fair queue", () => {
 
   it("runs at most `total` tasks at once, and a failed one makes room [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(2);
-    const failing = new FairQueue<object>({ total: 1, perClient: 1 });
+    const failing = new FairQueue<object>(1);
     await expect(failing.run({}, never, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
     expect(await failing.run({}, never, async () => "goes on")).toBe("goes on");
     const answers = ["a", "b", "c"].map((name) => ask({}, name));

@@ -45,21 +45,19 @@ export class PendingWork {
 }
 
 /**
- * Bounds how much heavy work runs at once, in all and for one client, and serves the clients in turn: a client that
- * sends a hundred documents delays another by one of them at most (interfaces 7).
+ * Bounds how much heavy work runs at once, one task of each client at most, and serves the clients in turn: a client
+ * that sends a hundred documents delays another by one of them at most (interfaces 7).
  */
 export class FairQueue<Client extends object> {
   private freeSlots: number;
-  private readonly perClient: number;
-  /** The number of running tasks by client; clients with none are left out. */
-  private readonly running = new Map<Client, number>();
+  /** The clients with a running task. */
+  private readonly running = new Set<Client>();
   /** The waiting work of each client, in the order in which the clients are served. */
   private readonly waiting = new Map<Client, (() => void)[]>();
 
-  /** @param bounds the maximum of running tasks: `total` of all clients, `perClient` of one */
-  constructor({ total, perClient }: { total: number; perClient: number }) {
+  /** @param total the maximum number of running tasks */
+  constructor(total: number) {
     this.freeSlots = total;
-    this.perClient = perClient;
   }
 
   /** Queues `work` and runs it. @throws the signal's reason if the client left while waiting */
@@ -75,20 +73,18 @@ export class FairQueue<Client extends object> {
   }
 
   private canBegin(client: Client): boolean {
-    return this.freeSlots > 0 && (this.running.get(client) ?? 0) < this.perClient;
+    return this.freeSlots > 0 && !this.running.has(client);
   }
 
   private begin(client: Client): void {
     this.freeSlots -= 1;
-    this.running.set(client, (this.running.get(client) ?? 0) + 1);
+    this.running.add(client);
   }
 
   /** Begins the next waiting work at once, so that work which arrives later cannot overtake it. */
   private end(client: Client): void {
     this.freeSlots += 1;
-    const remaining = this.running.get(client)! - 1;
-    if (remaining > 0) this.running.set(client, remaining);
-    else this.running.delete(client);
+    this.running.delete(client);
     for (const [nextClient, [start, ...others]] of this.waiting) {
       if (!this.canBegin(nextClient)) continue;
       this.waiting.delete(nextClient);

@@ -45,11 +45,11 @@ export class SortedTree<K, V> {
     return countNodes(this.root);
   }
 
-  /** The stored value of the equal entry. */
-  get(key: K, value?: V): V | undefined {
+  /** The value of a key, for trees whose order depends on keys alone. */
+  get(key: K): V | undefined {
     let node = this.root;
     while (node !== undefined) {
-      const order = this.compare(key, value as V, node.key, node.value);
+      const order = this.compare(key, undefined as V, node.key, node.value);
       if (order === 0) return node.value;
       node = order < 0 ? node.left : node.right;
     }

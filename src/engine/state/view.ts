@@ -50,11 +50,11 @@ export class View<R> {
   }
 
   first(): R | undefined {
-    return this.size === 0 ? undefined : this.page(0, 1)[0];
+    return this.page(0, 1)[0];
   }
 
   last(): R | undefined {
-    return this.size === 0 ? undefined : this.page(this.size - 1, 1)[0];
+    return this.page(this.size - 1, 1)[0];
   }
 
   page(offset: number, limit: number): R[] {

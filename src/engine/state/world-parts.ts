@@ -26,7 +26,7 @@ export interface ObservedWorld {
 }
 
 export interface WorldParts {
-  /** Lists the collections of the world; called again after a restore. */
+  /** Lists the collections of the world; called again after a restore, and after operations have changed. */
   collections?: () => readonly AnyCollection[];
   /** Called before each change looks at the clock; a replay moves it then. Must not throw. */
   beforeChange?: () => void;

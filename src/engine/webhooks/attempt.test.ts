@@ -60,7 +60,7 @@ describe("an attempt to deliver", () => {
     expect(sent).toEqual([
       { url: plan.url, method: "POST", headers: request_headers, body, timeoutMs: 2000, signal },
     ]);
-    expect(asked).toEqual([{ event: "user.created", webhook_id: "wh_1", delivery_id: "del_1" }]);
+    expect(asked).toEqual([{ event: "user.created", webhook_id: "wh_1" }]);
     expect(answer).toStrictEqual({ response_code: 503, duration_ms: 40 });
     expect(exchange).toEqual({
       ...{ request_headers, response_headers: { "retry-after": "5" }, response_body: Buffer.from("busy") },

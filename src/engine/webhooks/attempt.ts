@@ -70,15 +70,14 @@ export async function sendAttempt(
   signal: AbortSignal,
 ): Promise<{ answer: Omit<AttemptOutcome, "at" | "url">; exchange: AttemptExchange }> {
   const timeoutMs = settings.webhook_timeout_seconds * 1000;
-  const { webhook_id, delivery_id } = row;
   const body = toUtf8(plan.body);
   const request_headers = toDeliveryHeaders({
     event: plan.event,
-    deliveryId: delivery_id,
+    deliveryId: row.delivery_id,
     signature: sign(plan.secret, body),
     serviceName: settings.service_name,
   });
-  let deliveryFault = findFault({ event: plan.event, webhook_id, delivery_id });
+  let deliveryFault = findFault({ event: plan.event, webhook_id: row.webhook_id });
   let release: Release<Partial<DeliveryFault>> | undefined;
   if (deliveryFault?.hold !== undefined) {
     const message = toHeldMessage({ row, plan, at }, request_headers, body);
