@@ -9,6 +9,7 @@ export const LOG_OPTIONS = {
   follow: flag("Continue with new entries, until Ctrl-C"),
 };
 
+/** The journal or the history of a sandbox. */
 interface Log<E> {
   list(): Promise<{ entries: E[]; dropped: number }>;
   /** The newest entry, whether or not `list` has it. */

@@ -105,7 +105,7 @@ export class RedisConnection {
       return await this.send(["EVALSHA", script.sha, ...keysAndArguments]);
     } catch (error) {
       // The script cache of Redis was emptied.
-      if (!/^NOSCRIPT/.test(getCause(error))) throw error;
+      if (!/\(NOSCRIPT/.test((error as Error).message)) throw error;
       return this.send(["EVAL", script.text, ...keysAndArguments]);
     }
   }
@@ -198,11 +198,6 @@ function createRedisClient(url: string) {
 function hidePassword(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
-}
-
-/** Returns the message of Redis in a refusal, if it lacks the script. */
-function getCause(error: unknown): string {
-  return /\((NOSCRIPT[^)]*)/.exec((error as Error).message)?.[1] ?? "";
 }
 
 /** Why a server cannot start, and what to do. */

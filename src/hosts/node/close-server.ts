@@ -55,16 +55,12 @@ export class Connections {
     this.isClosing = true;
     const whenClosed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeIdleConnections();
-    this.closeUnused();
+    // Node does not count a connection with incomplete headers as idle.
+    for (const [socket, response] of this.responses)
+      if (response === undefined || response.closed) socket.destroy();
     endStreams();
     await Promise.all([whenClosed, ...closingPorts]);
     clearInterval(sweep);
     clearTimeout(forceClose);
-  }
-
-  /** Closes connections without a request: Node does not count one with incomplete headers as idle. */
-  private closeUnused(): void {
-    for (const [socket, response] of this.responses)
-      if (response === undefined || response.closed) socket.destroy();
   }
 }
