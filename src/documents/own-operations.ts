@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join, resolve } from "node:path";
 import { inspect } from "node:util";
+import { toHex } from "../engine/bytes.ts";
 import { OwnOperationError } from "../engine/contract/errors.ts";
 import {
   type DocumentError,
@@ -11,6 +11,7 @@ import {
   type Position,
 } from "../engine/documents/document-error.ts";
 import { createJoinedApi, type OperationSource, readDeclarations } from "../engine/own/join.ts";
+import { digest } from "../engine/platform.ts";
 import { ChangeListeners } from "../engine/state/concurrency.ts";
 import { formatPath, getFileVersion, readUserText, UnreadableFile } from "./files.ts";
 import { followVersions, type OwnFiles } from "./watch-documents.ts";
@@ -74,9 +75,11 @@ export class OwnOperations implements OwnFiles {
     for (const file of this.versions.keys()) this.requireUtf8(file);
     const displayNames = files.map((file) => formatPath(file, this.cwd));
     // Without the paths, so that the digest is the same in any folder.
-    const digests = [...this.versions.keys()].map((file) => digestFile(file)).sort();
-    const sha256 = createHash("sha256").update(digests.join("\n"));
-    const details = { source: displayNames.join(", "), sha256: sha256.digest("hex"), files: origins };
+    const digests = [...this.versions.keys()]
+      .map((file) => toHex(digest("sha256", readFileSync(file))))
+      .sort();
+    const sha256 = toHex(digest("sha256", digests.join("\n")));
+    const details = { source: displayNames.join(", "), sha256, files: origins };
     const source = readDeclarations(exports, details);
     this.check(source, files);
     return [source];
@@ -162,10 +165,6 @@ export class OwnOperations implements OwnFiles {
     const folders = this.paths.map((path) => resolve(this.cwd, path));
     return !this.versions.has(file) && isDeclarationFile(file) && folders.includes(dirname(file));
   }
-}
-
-function digestFile(file: string): string {
-  return createHash("sha256").update(readFileSync(file)).digest("hex");
 }
 
 function isDeclarationFile(file: string): boolean {

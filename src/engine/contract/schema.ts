@@ -68,7 +68,7 @@ export const internal = <T extends TSchema>(schema: T) =>
   Object.assign(schema, { "x-internal": true } as const);
 
 /**
- * The library's type for a value that JSON Schema describes less exactly: a name of control/api-schemas.ts, or
+ * The library's type for a value that JSON Schema describes less exactly: a name of control/generated-files.ts, or
  * TypeScript.
  */
 export const withLibraryType = <S extends TSchema>(type: string, schema: S): S =>
