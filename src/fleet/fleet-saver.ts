@@ -135,19 +135,24 @@ export class FleetSaver {
     await Promise.all(names.map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
   }
 
-  /** Removes a sandbox from this node, since another node owns it. */
+  /** Removes a sandbox that another node owns from this one. */
   release(name: string): void {
     const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;
-    const { store, sandboxes, dueSandboxes, chunks } = this.parts;
     this.fencedCount += 1;
+    this.refusals.record(tracked.sandbox, toMovedRefusal(name));
+    this.drop(tracked);
+  }
+
+  private drop({ sandbox, image }: TrackedSandbox): void {
+    const { store, sandboxes, dueSandboxes, chunks } = this.parts;
+    const { name } = sandbox;
     this.trackedByName.delete(name);
     store.owned.delete(name);
     dueSandboxes.release(name);
     chunks.release(name);
-    this.refusals.record(tracked.sandbox, toMovedRefusal(name));
-    if (sandboxes.get(name) === tracked.sandbox) sandboxes.delete(name);
-    tracked.image.release();
+    if (sandboxes.get(name) === sandbox) sandboxes.delete(name);
+    image.release();
   }
 
   runInTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
@@ -255,7 +260,7 @@ export class FleetSaver {
     const { sandboxes } = this.parts;
     this.refusals.record(sandbox, refusal);
     // The deletion failed, so Redis still has it: the next request loads it from its rows.
-    if (sandboxes.get(sandbox.name) === undefined) return this.release(sandbox.name);
+    if (sandboxes.get(sandbox.name) === undefined) return this.drop(tracked);
     if (sandboxes.get(sandbox.name) !== sandbox || image.differsOnlyInCounts()) return;
     sandbox.rollbackTo(image);
     image.refreshVersions();

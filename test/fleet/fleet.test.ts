@@ -369,6 +369,19 @@ describe("a fleet [interfaces 15]", () => {
     expect(ids).not.toContain("dept_two");
   }, 60_000);
 
+  it("a deletion that Redis does not answer says so, and counts no sandbox as taken away [interfaces 15]", async () => {
+    const a = await start();
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    redis.signal("SIGSTOP");
+    const refused = await a.control("DELETE", "/_control/sandboxes/ci");
+    redis.signal("SIGCONT");
+    expect([refused.status, refused.body.detail]).toEqual([
+      503,
+      expect.stringContaining("it does not answer"),
+    ]);
+    expect((await a.control("GET", "/_control/health")).body.fleet.fenced).toBe(0);
+  }, 60_000);
+
   it("refuses with Retry-After while Redis is silent for longer than a lease, and recovers [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
