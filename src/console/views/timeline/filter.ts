@@ -51,7 +51,7 @@ const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
 };
 export const FIELD_NAMES = [...Object.keys(FIELDS), "body"];
 
-/** A predicate for nodes; an empty filter accepts all. `bodyMatches` has the entries whose bodies contain the text of `body:`. */
+/** A predicate for nodes. `bodyMatches` has the `seq` of the entries whose bodies contain the text of `body:`. */
 export function createFilter(
   { text, outcomes, from = 0, to = Number.POSITIVE_INFINITY }: Filter,
   bodyMatches?: ReadonlySet<number>,
@@ -60,7 +60,7 @@ export function createFilter(
   const matchesTerms = createMatcher<Node>(
     terms.filter(({ field }) => field !== "body"),
     // Undefined means an unknown field, so a known field without a value is empty.
-    (node, field) => (field in FIELDS ? (FIELDS[field]!(node) ?? "") : undefined),
+    (node, field) => (Object.hasOwn(FIELDS, field) ? (FIELDS[field]!(node) ?? "") : undefined),
     joinText,
   );
   const body = terms.find(({ field }) => field === "body");

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
 import type { TimelineData } from "../../live/timeline-data.ts";
+import { createFilter } from "./filter.ts";
 import {
   buildNodes,
   EMPTY_CACHE,
@@ -198,3 +199,12 @@ describe("toOutcome", () => {
     });
   });
 });
+
+it.each(["constructor", "__proto__", "toString"])(
+  "filters by a word such as %s:x as by any other",
+  (field) => {
+    const [node] = buildNodes({ requests: [line(1)], history: [], attempts });
+    const matches = createFilter({ text: `${field}:x`, outcomes: new Set() } as never);
+    expect(matches(node!)).toBe(false);
+  },
+);

@@ -107,7 +107,13 @@ export function Deliveries() {
       const to = urls.get(delivery.webhook_id) ?? delivery.webhook_id;
       return { ...delivery, state: getDeliveryState(delivery, delays), to };
     })
-    .filter(createMatcher(parseFilter(typed), (row, field) => FIELDS[field]?.(row), joinText));
+    .filter(
+      createMatcher(
+        parseFilter(typed),
+        (row, field) => (Object.hasOwn(FIELDS, field) ? FIELDS[field]!(row) : undefined),
+        joinText,
+      ),
+    );
   const isComplete = data === undefined || data.total <= data.items.length;
   const failedCount = data?.items.filter(({ status }) => status === "failed").length ?? 0;
   const redeliver = useSandboxChange((calls) => calls.redeliverFailed(webhook_id), {
@@ -147,7 +153,7 @@ export function Deliveries() {
             >
               Sends each failed delivery again now, without waiting for its retry.{" "}
               {!isComplete &&
-                `Older ones than the newest ${MAX_DELIVERIES} too; more than 1,000 are refused. `}
+                `All failed deliveries are sent, also those that are not in this list; none is sent if more than 1,000 have failed. `}
               Undo does not recall it from the receiver.
             </ConfirmButton>
           )}

@@ -93,7 +93,11 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   const visibleRecords = useMemo(() => {
     if (isPaged || filter === "") return loadedRecords;
     return loadedRecords.filter(
-      createMatcher(parseFilter(filter), (record, field) => record[field], joinText),
+      createMatcher(
+        parseFilter(filter),
+        (record, field) => (Object.hasOwn(record, field) ? record[field] : undefined),
+        joinText,
+      ),
     );
   }, [isPaged, filter, loadedRecords]);
   const selectedId = get("record");
