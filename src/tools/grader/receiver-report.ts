@@ -100,9 +100,10 @@ export function renderReceiverHtml(report: ReceiverReport): string {
     createdAt: new Date(report.started_at),
     body: html`<h1>Webhook receiver <code>${report.url}</code></h1>
 ${renderVerdictHtml(report)}
+${renderConsoleHtml(report)}
 ${renderFixesHtml(report)}
 <h2>Every check</h2>
-<p class="quiet">Severity of a failure: critical, events are lost, forged or processed twice; major, genuine deliveries are refused, or a check of the receiver is weak; minor, little harm. Not observable: neither passed nor failed.</p>
+<p class="quiet">Severity of a failure: critical, events are lost, forged or processed twice; major, genuine deliveries are refused, or the receiver checks too little; minor, little harm. Not observable: neither passed nor failed.</p>
 ${sortWorstFirst(report.checks).map(renderCheckHtml)}
 ${renderManualChecksHtml(report)}`,
   });
@@ -131,6 +132,15 @@ function renderVerdictHtml(report: ReceiverReport): Html {
 <p>${pluralize(total, "check")}: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.${report.fail_on === "minor" ? "" : ` Failures below ${report.fail_on} don't fail the receiver.`}</p>
 ${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quiet">Graded ${renderInstantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
 </div>`;
+}
+
+/** A link to the console of an Understudy that has this receiver. */
+function renderConsoleHtml({ url }: ReceiverReport): Html {
+  const [, origin, sandbox, id] =
+    /^(https?:\/\/[^/?#]+)\/_receivers\/([a-z0-9-]+)\/(rcv_\w+)/.exec(url) ?? [];
+  if (origin === undefined) return html``;
+  const view = `${origin}/_console/s/${sandbox}/webhooks?show=receivers&receiver=${id}`;
+  return html`<p>This receiver is part of an Understudy server. While the server runs, its console shows <a href="${view}">each request, with the verdict on its signature</a>.</p>`;
 }
 
 function renderManualChecksHtml({ manual_checks }: ReceiverReport): Html {
@@ -172,6 +182,8 @@ function renderCheckHtml(check: CheckReport): Html {
 
 function renderRequestHtml({ request, curl, outcome }: CheckReport): Html {
   if (!request || curl === null) return html``;
-  const large = request.body_bytes > request.body.length * 2 ? ", rebuilt by the command" : "";
-  return html`<details${outcome === "failed" ? " open" : ""}><summary>Request: ${request.method}, ${pluralize(request.body_bytes, "byte")}${large}</summary><pre>${curl}</pre></details>`;
+  // A character of a whole body has at most two bytes on average.
+  const isAbbreviated = request.body_bytes > request.body.length * 2;
+  const source = isAbbreviated ? ", which the command below builds" : "";
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>Request: ${request.method}, ${pluralize(request.body_bytes, "byte")}${source}</summary><pre>${curl}</pre></details>`;
 }
