@@ -113,9 +113,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   if (fleet === undefined && persistence === undefined) createDefault();
   const openStored = async () => {
     const { createSavedValidator } = await import("./control/validate-saved.ts");
-    const { getApi: api, wallClock } = engine;
-    const validator = createSavedValidator(api, log);
-    const parts = { sandboxes, fixtures, api, uploads, validator, wallClock, log };
+    const { getApi, wallClock } = engine;
+    const validator = createSavedValidator(getApi, log);
+    const parts = { sandboxes, fixtures, api: getApi, uploads, validator, wallClock, log };
     await persistence?.open(parts);
     await fleet?.open({ ...parts, limit: limits?.sandboxes, token: shared?.token, createDefault, version });
     if (sandboxes.get("default") === undefined && fleet === undefined) createDefault();

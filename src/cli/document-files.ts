@@ -75,7 +75,7 @@ function checkFiles(files: readonly string[], check: Check): Result {
   };
 }
 
-/** A scenario and its file as the user wrote it, or as lists show it. */
+/** A scenario and the path of its file: as the user typed it, or as lists show it. */
 interface NamedScenario {
   file: string;
   scenario: Scenario;

@@ -94,7 +94,7 @@ class Forwarder {
     this.receiver = receiver;
     for await (const { ready, delivery } of sandbox.receivers.follow(receiver.id, signal)) {
       if (ready) await this.register(receiver);
-      // Deliveries do not wait for each other; nor do those that the service sends itself.
+      // Deliveries do not wait for each other, as when the service sends them itself.
       if (delivery !== undefined) void this.forward(receiver.id, delivery);
     }
   }

@@ -85,7 +85,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
   // yargs would read `--help` as a part of the command line to complete.
   if (words[0] === COMPLETION && words.includes("--help"))
     return print(json, { help: COMPLETION_HELP }, COMPLETION_HELP);
-  const command = findCommand(words);
+  const command = findCommandPrefix(words);
   const parser = yargs([...words])
     .scriptName("understudy")
     // Otherwise yargs translates its messages to the terminal's language, and `explainMessage` would not recognize
@@ -135,7 +135,7 @@ const COMPLETION_FLAG = "--get-yargs-completions";
 const NAMES = [...COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!), COMPLETION];
 
 /** The command with a space after it, for `understudy COMMAND --help`; empty if the words begin with none. */
-function findCommand(words: readonly string[]): string {
+function findCommandPrefix(words: readonly string[]): string {
   return words[0] !== undefined && NAMES.includes(words[0]) ? `${words[0]} ` : "";
 }
 

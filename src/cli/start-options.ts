@@ -102,8 +102,8 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
 }
 
 /**
- * An error in a promise or timer that a user's code has started does not end the server, nor does an error in a
- * handler.
+ * Keeps the server running after an error in a promise or timer that a user's code has started, as after an error in
+ * a handler.
  */
 function surviveOwnErrors(): void {
   const report = (error: unknown) =>
@@ -138,7 +138,7 @@ function isLocal(host: string): boolean {
   return isLoopback(isIPv6(host) ? `[${host}]` : host.toLowerCase());
 }
 
-/** The server accepts the host that it is bound to as its name; the zone of an address is never sent. */
+/** The server accepts the host that it is bound to as its name; clients never send the zone of an address. */
 function listOwnNames(host: string): string[] {
   return isLocal(host) || EVERY_ADDRESS.test(host) ? [] : [host.replace(/%.*$/, "")];
 }

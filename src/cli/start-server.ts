@@ -43,7 +43,7 @@ export async function startServer(flags: StartFlags, opened?: OpenedFile): Promi
   // A generated token is shown nowhere else.
   else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"])
     printLines(token);
-  // The folders are removed after the start, so that they do not delay it.
+  // After the start, so that removing the folders of killed servers does not delay it.
   void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
   const watch = await watchFiles(understudy, options.ownFiles);

@@ -38,7 +38,6 @@ function toLines(entry: JournalEntry): string[] {
   return [formatRequestLine(entry), ...[...entry.reasons, ...entry.warnings].map((text) => `    ${text}`)];
 }
 
-/** A request on one line. */
 export function formatRequestLine(
   { at, method, path, status, code, decision }: JournalEntry,
   query = "",

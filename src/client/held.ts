@@ -46,15 +46,15 @@ export async function waitForHeld(
   // `within` counts from the first list on, so that a slow machine does not seem to hold nothing.
   const maxWaitMs = Math.max(waitMs, MIN_FIRST_WAIT_MS);
   let timer = abortAfter(maxWaitMs);
-  let others: Held[] | undefined;
+  let unreturned: Held[] | undefined;
   try {
     for await (const { items } of follow(abort.signal)) {
-      if (others === undefined) {
+      if (unreturned === undefined) {
         clearTimeout(timer);
         timer = abortAfter(waitMs);
       }
-      others = items.filter(({ id }) => !returnedIds.has(id));
-      const held = others.find((one) =>
+      unreturned = items.filter(({ id }) => !returnedIds.has(id));
+      const held = unreturned.find((one) =>
         Object.entries(match).every(([name, value]) => one[name as keyof HeldMatch] === value),
       );
       if (held === undefined) continue;
@@ -67,9 +67,9 @@ export async function waitForHeld(
     clearTimeout(timer);
     abort.abort();
   }
-  if (others === undefined && isLate)
+  if (unreturned === undefined && isLate)
     throw new Error(`held.next: the server sent no list of what it holds within ${maxWaitMs / 1000} s.`);
-  const heldTexts = others?.map(describeHeld).join("; ") || "nothing";
+  const heldTexts = unreturned?.map(describeHeld).join("; ") || "nothing";
   const why = isLate ? `within ${within}` : "before the sandbox was deleted";
   throw new Error(
     `No request that fits ${JSON.stringify(match)} was held ${why}; held at the moment: ${heldTexts}. A rule with the effect hold must match it, and must not be used up.`,

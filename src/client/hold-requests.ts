@@ -80,7 +80,7 @@ function waitUntilAborted(signal: AbortSignal | null | undefined): Promise<void>
 function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise<unknown>): () => void {
   const { open, send, abort } = prototype;
   const urls = new WeakMap<object, string>();
-  /** Tells the call of `send` that waits from later ones: its arguments, which are another array in each call. */
+  /** The arguments of the call of `send` that waits; they identify it, since each call has an array of its own. */
   const pendingSends = new WeakMap<object, object>();
   Object.assign(prototype, {
     open(this: object, ...args: never[]) {

@@ -94,7 +94,7 @@ interface Senders {
   fetch: (request: Request) => Promise<Response>;
 }
 
-/** The control API of one server. Every call rejects with ControlError or UnreachableError. */
+/** The control API of one server. Calls reject with ControlError, UnreachableError, or ClosedError after `close()`. */
 export class ControlHttp {
   readonly url: string;
   readonly token: string | undefined;

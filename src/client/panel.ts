@@ -31,7 +31,7 @@ interface Host extends Node {
   attachShadow(options: { mode: "open" }): Node;
   dispatchEvent(event: Event): boolean;
 }
-// Node has none, where this may be imported.
+// Node.js has no HTMLElement, and may import this file too.
 const HtmlElement = ((globalThis as { HTMLElement?: unknown }).HTMLElement ?? class {}) as new () => Host;
 
 const TAG = "understudy-panel";

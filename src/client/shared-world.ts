@@ -3,7 +3,7 @@ import type { BrowserEngine } from "../browser.ts";
 import { answerForwarded } from "./answer-forwarded.ts";
 import { type ForwardedRequest, type Port, receiveAnswer, toForwardedRequest } from "./worker-messages.ts";
 
-/** A message between the tabs of a world. `to` names one direction of a request's answer. */
+/** A message between the tabs of a world. `to` names the port, of the page or of the leader, that receives a part. */
 type Message =
   | { type: "who" }
   | { type: "leads"; version: string; tab: string }
@@ -48,7 +48,7 @@ export async function shareWorld(
         release = done;
         resolve("granted");
       });
-    // A browser that refuses locks stores nothing either, which opening the world reports.
+    // A browser that refuses locks stores nothing either: this tab tries to open the world, which reports that.
     locks.request(tabs.name, { signal: abort.signal }, hold).catch(() => resolve("granted"));
   });
   const leave = () => {
@@ -62,14 +62,14 @@ export async function shareWorld(
     return engine;
   };
   try {
-    const leader = await Promise.race([granted, tabs.findLeader()]);
-    if (leader !== "granted" && leader !== manifest.version)
+    const leaderVersion = await Promise.race([granted, tabs.findLeader()]);
+    if (leaderVersion !== "granted" && leaderVersion !== manifest.version)
       throw new Error(
-        `The world "${name}" is open in a tab with version ${leader} of Understudy, this page has ${manifest.version}: reload that tab, or close it.`,
+        `The world "${name}" is open in a tab with version ${leaderVersion} of Understudy, this page has ${manifest.version}: reload that tab, or close it.`,
       );
-    let engine = leader === "granted" ? await lead() : tabs.createFollower();
+    let engine = leaderVersion === "granted" ? await lead() : tabs.createFollower();
     let takeover: Promise<unknown> | undefined;
-    if (leader !== "granted")
+    if (leaderVersion !== "granted")
       void granted.then(() => {
         if (abort.signal.aborted) return;
         takeover = lead().then((leading) => {
@@ -100,7 +100,7 @@ export async function shareWorld(
 class Tabs {
   readonly name: string;
   private readonly channel: Channel;
-  /** A channel for one direction of an answer, by its name. */
+  /** This tab's ends of forwarded requests, by name: `ID:page` here, `ID:leader` in the leader. */
   private readonly ports = new Map<string, Port>();
   private engine: BrowserEngine | undefined;
   private readonly id = crypto.randomUUID();

@@ -109,7 +109,7 @@ async function fetchOrReadCopy(event: FetchEvent): Promise<Response> {
     return answer;
   } catch (error) {
     const store = await caches.open("understudy");
-    // A bundler's scripts have an Origin, the copies that were loaded again have none.
+    // A bundler's scripts are requested with an Origin; the request that stored the copy may have had none.
     const copy = await store.match(request, { ignoreVary: true });
     if (copy === undefined) throw error;
     return copy;

@@ -11,8 +11,8 @@ export class UndeclaredAnswer extends Error {
 }
 
 /**
- * Validates every answer of the control API, refusals included, against its declaration. It runs in tests
- * (`UNDERSTUDY_VALIDATE_ANSWERS`) and answers 500 for a mismatch. It is off for users, since a call's changes cannot be undone by then.
+ * Validates every answer of the control API, refusals included, against its declaration; a mismatch becomes a 500.
+ * Runs in tests only (`UNDERSTUDY_VALIDATE_ANSWERS`), since the call's changes cannot be undone by then.
  */
 export class AnswerValidator {
   /** Returns the value itself, or a stream that is validated event by event. @throws UndeclaredAnswer */

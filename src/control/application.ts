@@ -63,7 +63,7 @@ function readPath({ originalUrl }: Request): string {
   return splitTarget(toOriginForm(originalUrl)).path;
 }
 
-/** Returns a function that refuses browsers that use a name that is not allowed, and returns whether it did. */
+/** Creates a function that refuses a browser's request to a name that is not allowed, and returns whether it did. */
 export function createBrowserGate(guard: Guard) {
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     try {

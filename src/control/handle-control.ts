@@ -68,7 +68,7 @@ class ControlExchange implements ControlCall, StepExchange {
 
 const AnyObject = Type.Object({});
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** Maximum number of keys and list entries. Larger than the limit of documents, so that documents are refused with their own message. */
+/** Maximum number of keys and list entries. The limit of documents is smaller, and has its own message. */
 const MAX_VALUES = 250_000;
 /** The limit for snapshots, which may have millions. */
 const MAX_VALUES_OF_LARGE = 4_000_000;

@@ -18,7 +18,7 @@ export function requireRoomForRecords(server: ControlServer, root: Root, added =
   requireRoom(server, "records", countLimitedRecords(root) + added);
 }
 
-/** The same check before a world of millions of records is created, which would block all requests. @throws Problem 409 */
+/** The same check before a world is created: one of millions of records blocks all requests. @throws Problem 409 */
 export function requireRoomForFixture(server: ControlServer, fixture: LoadedFixture): void {
   if (server.limits !== undefined) requireRoom(server, "records", fixture.countMinimumRecords());
 }
@@ -54,8 +54,8 @@ export function requireRoomAfter(server: ControlServer, world: World, tx: Transa
 }
 
 /**
- * Creates a function that returns the refusal of a request to the emulated API if it would leave its sandbox with too many
- * records. Records are counted as for control calls. Undefined if the server has no limits. The refusal is a 507 and not
+ * Creates a function that returns the refusal of a request to the emulated API that would leave its sandbox with too
+ * many records, counted as for control calls. Undefined if the server has no limits. The refusal is a 507 and not
  * a 429 of the service: waiting does not help, and clients must not confuse it with an answer of the service.
  */
 export function createRecordLimit(

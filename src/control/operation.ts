@@ -39,7 +39,7 @@ export interface ControlServer
   /** Creates a separate client for one grading, limited to the addresses that this server may call. */
   createGraderNetwork: () => GraderNetwork;
   log: Log;
-  /** With `--durable`, the changes that an answer reports are on disk before it is sent (interfaces 2); else absent. */
+  /** Delays an answer until the changes that it reports are stored; only with `--durable` and in a fleet. */
   durability?: DurabilityHook | undefined;
   /** The sandboxes that a call may name. */
   directory: SandboxDirectory;
@@ -91,7 +91,7 @@ interface GenericControlOperation<P extends TObject, Q extends TObject, B extend
   handle: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
   ) => HandlerResult<S> | Promise<HandlerResult<S>>;
-  /** How the history describes a change by this call (interfaces 10). `answer` is undefined if the handler threw after it. */
+  /** How the history describes the call's change (interfaces 10); `answer` is undefined if the handler threw later. */
   describeChange?: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
     answer: unknown,
@@ -124,7 +124,7 @@ export function toList<T>(items: T[]): { items: T[]; total: number } {
 
 const MAX_DELIVERY_WAIT_MS = 5000;
 
-/** Waits for deliveries in progress, so that what is saved or exported has complete ones; leaves out one that takes too long. */
+/** Waits at most 5 s for deliveries in progress, so that saved and exported states contain them complete. */
 export async function waitForDeliveries({ world }: Sandbox): Promise<void> {
   await Promise.race([world.whenSettled(), sleep(MAX_DELIVERY_WAIT_MS)]);
 }

@@ -91,7 +91,7 @@ export const NewName = Type.String({
   description: "1 to 63 lower-case letters, digits and hyphens; generated if left out",
 });
 
-/** Creates a sandbox, and deletes it again if it cannot be shown (a fixture with clashing records) or has no port. */
+/** Creates a sandbox, and deletes it again if a later step fails: a limit, the port, or records that clash. */
 export async function createOrDiscard(
   { server, site }: Pick<ControlContext, "server" | "site">,
   make: () => Sandbox | Promise<Sandbox>,

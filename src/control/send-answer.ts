@@ -32,7 +32,7 @@ export async function sendProblem(
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, Last-Event-ID, X-Sandbox";
 
-/** The headers for an allowed source: a page on loopback may read the answer. */
+/** The headers with which a page may read the answer. Other pages than those on loopback were refused before. */
 function toCorsHeaders(request: IncomingMessage): Record<string, string> {
   const { origin } = request.headers;
   return origin === undefined
@@ -65,7 +65,7 @@ export function refuseFullDisk(error: unknown) {
   return refusal.kind === "full" ? toStoreProblem(refusal).toAnswer() : undefined;
 }
 
-/** The hook for emulated requests: a refusal of the store becomes the answer. `reads`, since such a request creates no sandbox. */
+/** The hook for emulated requests: a refusal of the store becomes the answer. `reads`: the request changes at most this sandbox. */
 export function toEngineWait({ waitUntilStored }: DurabilityHook): Durability["waitUntilStored"] {
   return (sandbox, mark) => {
     try {

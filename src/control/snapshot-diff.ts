@@ -59,7 +59,6 @@ export const RecordChangesBody = MapOf(
   },
 );
 
-/** Compares the records of two worlds, by collection. */
 export function compareWorlds(api: Api, before: WorldValue, after: WorldValue): WorldDifference {
   const difference: WorldDifference = { added: {}, removed: {}, changed: {} };
   for (const { name, id, old, now } of listDifferences(api, readWorld(before), readWorld(after))) {
@@ -90,7 +89,7 @@ export function toRecordChanges(api: Api, states: BeforeAfter): Static<typeof Re
  * alike (after an upload) are included.
  */
 function* listDifferences({ resources, collections }: Api, oldWorld: Transaction, newWorld: Transaction) {
-  // A collection may have been declared since one of them was saved.
+  // A collection may have been declared since one of the worlds was saved.
   const from = oldWorld.toRoot().tables.addMissing(collections);
   const to = newWorld.toRoot().tables.addMissing(collections);
   for (const [name, state] of listStateCollections(resources))

@@ -143,7 +143,7 @@ function isExchange(part: Part): part is JournalEntry {
   return "request_headers" in part;
 }
 
-/** Parts that were added or changed since then, in that order; at most `MAX_AT_ONCE`. */
+/** Parts that are newer than those sent, ordered by revision; at most `MAX_AT_ONCE`. */
 function listNewParts(timeline: Timeline, sent: SentRevisions): Part[] {
   const parts: Part[] = [];
   for (const { exchange, change } of timeline.entries) {

@@ -77,7 +77,7 @@ export interface ServerAccess {
 export interface ReplayHooks {
   /** Answers outgoing requests with the recorded answers, including the effects of faults. */
   outbound: Outbound;
-  /** Called before each change of a sandbox looks at its clock. */
+  /** Called at the start of each change of a sandbox, before its clock is read. */
   beforeChange: () => void;
 }
 

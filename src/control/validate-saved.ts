@@ -101,7 +101,7 @@ const Saved = ClosedObject({
 
 /**
  * Validates stored sandboxes by the same rules as requests; `checkShape` and `checkWorld` throw a Problem. Records of own
- * collections are kept if their declaration was edited since, as they are by an edit of a running server.
+ * collections that an edited declaration no longer allows stay, with a warning, as they do on a running server.
  */
 export function createSavedValidator(api: () => Api, log: { warn(sentence: string): void }) {
   return {

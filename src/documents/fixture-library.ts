@@ -28,7 +28,7 @@ const CACHED_FIXTURES = 8;
 /** Maximum number of names and paths that are remembered; a client that sends more is guessing. */
 const MAX_NAMES = 1000;
 
-/** By resources, then by stored value, so that the servers of a process share them. */
+/** By resources, then by the value in the build, so that the servers of a process share them. */
 const shippedFixtures = new WeakMap<readonly Resource[], WeakLruCache<unknown, Fixture>>();
 
 /** By default, paths are relative to the working folder, and names are searched in `listFixtureFolders(cwd)`. */
@@ -74,8 +74,8 @@ export class FixtureLibrary implements FixtureSource {
   load(fixture: string | object): LoadedFixture {
     const document = this.findOrRead(fixture);
     const name = typeof fixture === "string" ? fixture : "inline";
-    // A sandbox that references this keeps the document in memory, and the last root with its base: a reset builds
-    // nothing, and persistence compares collections with the base by reference.
+    // A sandbox that references the result keeps the document in memory, and the last root with its base: a reset
+    // builds nothing, and persistence compares collections with the base by reference.
     let retained: readonly [base: Root, current: Root] | undefined;
     const buildRoot = (seed: number, settings?: Settings): Root => {
       const version = document.version!;
@@ -192,7 +192,7 @@ function createRootBuilders(resources: readonly Resource[]): RootBuilders {
     buildBase: (fixture, seed) => buildBase(expand(fixture, seed), seed, resources),
     buildVariant: (fixture, { seed, settings, base }) =>
       buildVariant(base, { fixture: expand(fixture, seed), seed, resources, settings }),
-    // The settings that readers follow and that differ from their defaults.
+    // The settings that fixtures depend on and that differ from their defaults.
     describeDifferences: (settings) =>
       settingNames
         .filter((name) => settings[name] !== DEFAULT_SETTINGS[name])

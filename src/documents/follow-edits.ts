@@ -9,7 +9,7 @@ import type { WatchedDocuments } from "./watch-documents.ts";
 interface FixtureUser {
   readonly name: string;
   readonly source: LoadedFixture;
-  /** Switches to the current version unless a request has changed something; returns whether it did. */
+  /** Switches to the current version unless a request has changed something; returns whether it switched. */
   reloadFixture(): boolean;
 }
 

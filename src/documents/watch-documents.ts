@@ -24,8 +24,9 @@ export interface OwnFiles {
 }
 
 /**
- * @param versions the files, by real path
- * @param listeners called when there are other files
+ * A view of the files that are in use.
+ * @param versions the version of each file when it was loaded, by real path
+ * @param listeners called when the set of files has changed
  * @param isNew whether a file was not there before
  */
 export function followVersions(
@@ -122,7 +123,7 @@ export class DocumentWatch {
     this.timers.delete(file);
     try {
       for (const one of this.documents) if (one.files.isFileInUse(file)) one.applyEdit(file);
-      // An edit may extend other files.
+      // The edited document may extend other files.
       this.follow();
     } catch (error) {
       // After any edit, the server continues with the last good version.

@@ -15,7 +15,7 @@ export interface ServiceParts {
 export function createServices(parts: ServiceParts): (sandbox: Sandbox, source?: ChangeSource) => Services {
   const { outbound, uploads, deliveries } = parts;
   // Documents are read in threads with their own memory, and decoded images are large, so few run at a time, and at
-  // most one of each for a sandbox, so that one sandbox cannot use all places. Texts are read in the server's own
+  // most one of each for a sandbox, so that one sandbox cannot use all slots. Texts are read in the server's own
   // thread, in slices of some milliseconds; a second text would make the pauses longer.
   const queues: Record<HeavyWork, FairQueue<Sandbox>> = {
     document: new FairQueue(2),

@@ -85,7 +85,7 @@ export class FleetNode {
       await this.session.end();
       throw error;
     }
-    await this.router.dropOwners();
+    await this.router.dropCachedOwners();
     await this.warnOfClockDifference();
     await this.route("default");
     this.timer = setInterval(() => void this.poll().catch(() => {}), RENEW_MS);
@@ -122,6 +122,7 @@ export class FleetNode {
     clearTimeout(this.warmingUp);
     router.isLeaving = true;
     const end = performance.now() + FINISH_MS;
+    // Requests that still look for their owner, or that another node handles, are not waited for.
     while (countUnanswered() > router.searchCount && performance.now() < end) await pause(POLL_MS);
     try {
       if (!(await saver.saveAll()))
@@ -193,7 +194,7 @@ export class FleetNode {
   }
 
   private async recover(lost: LostSession): Promise<void> {
-    await this.router.dropOwners();
+    await this.router.dropCachedOwners();
     await this.saver.recover(lost);
   }
 

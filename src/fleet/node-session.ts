@@ -106,7 +106,7 @@ export class NodeSession {
     if (!restarted && (await this.extendValidityIf(() => this.extend()))) return;
     this.validUntil = Number.NEGATIVE_INFINITY;
     const former = this.id;
-    // If Redis restarted with the session, it is continued: other nodes must never see it end.
+    // If Redis still has the session after a restart, it is continued: other nodes must never see it end.
     if (!(await this.extend())) {
       this.store.owner = { url: this.url, session: randomUUID() };
       if (!(await this.tryAcquire())) {

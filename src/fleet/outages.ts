@@ -22,7 +22,7 @@ export class Outages {
     this.log = log;
   }
 
-  /** Whether a request may try the owner now; requests that ask soon after the same outage may not. */
+  /** Whether a request may try the owner now: during an outage, one per `TRY_MS` may. */
   mayTry({ session }: Target): boolean {
     const outage = this.bySession.get(session);
     const now = performance.now();

@@ -83,8 +83,8 @@ export class OwnerRouter {
     );
   }
 
-  /** Drops all cached owners after a lost session of this node, or a restart of Redis, which may have lost data. */
-  async dropOwners(): Promise<void> {
+  /** Drops all cached owners, which may have changed; soon after a restart of Redis, also delays takeovers. */
+  async dropCachedOwners(): Promise<void> {
     this.owners.clear();
     this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.readAge());
   }
@@ -140,7 +140,7 @@ export class OwnerRouter {
     return others[Math.floor(Math.random() * others.length)];
   }
 
-  /** Returns whether the owner answered. @throws StoreRefusal if the result is unknown */
+  /** Returns whether the owner answered. @throws StoreRefusal if the result is unknown, or an outage is long */
   private async forward(proxied: ProxiedRequest, name: string, owner: Target): Promise<boolean> {
     if (!this.outages.mayTry(owner)) {
       if (this.outages.shouldGiveUp(owner)) throw refuseAsUnreachable(name, owner);

@@ -254,7 +254,7 @@ function breakConnection(response: ServerResponse, { code, syscall, rawPacket }:
   return "answered";
 }
 
-/** Whether a node answers at the address. A connection alone proves nothing: the port of a process that is being killed stays open for a moment. */
+/** Whether a node answers at the address. A connection proves nothing: a killed process's port stays open briefly. */
 export function isReachableAt(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = send(`${url}/_control/health`, { agent: false, timeout: CONNECT_MS });

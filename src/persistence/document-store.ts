@@ -89,6 +89,7 @@ function acquireLock(file: string): FileLock {
     return FileLock.acquire(file);
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
+    // The lock is a transaction of SQLite.
     throw new PersistenceError(
       code.startsWith("SQLITE_BUSY")
         ? `${file} is in use by another server; stop that server, or choose another file with --persist.`

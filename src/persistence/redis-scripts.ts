@@ -94,7 +94,7 @@ redis.call('HSET', lease, 'epoch', own_epoch + 1, 'session', ARGV[3], 'url', ARG
 return {'OK', own_epoch + 1, stored[3] or ''}
 `);
 
-/** Extends the lease if the session still has it (interfaces 15); with 0, releases it. KEYS: node. ARGV: session, milliseconds. */
+/** Extends a node's session, if it is still this one; 0 ends it (interfaces 15). KEYS: node. ARGV: session, ms. */
 export const RENEW = toScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])

@@ -22,7 +22,7 @@ export interface RestorerParts {
   /** The current operations of all sandboxes. */
   api: () => Api;
   uploads: StorableUploads;
-  /** Stored documents are validated like requests. Both throw an error that names the place. */
+  /** Stored documents are validated like requests. Both checks throw an error that names the place. */
   validator: {
     checkShape(saved: unknown): void;
     checkWorld(world: WorldValue, base: Root, api: Api): void;
@@ -58,8 +58,8 @@ export class SandboxRestorer {
     const row = rows.find(({ section, id }) => section === "sandbox" && id === "operations");
     const { operations } = parseSavedSandbox(() => undefined, row === undefined ? [] : [row]);
     const { api, own } = await this.readOwnOperations(name, operations);
-    const fields = new Map([...api.collections, timers].map(({ name, idField }) => [name, idField]));
-    return { saved: parseSavedSandbox((collection) => fields.get(collection), rows), own, api };
+    const idFields = new Map([...api.collections, timers].map(({ name, idField }) => [name, idField]));
+    return { saved: parseSavedSandbox((collection) => idFields.get(collection), rows), own, api };
   }
 
   private async readOwnOperations(

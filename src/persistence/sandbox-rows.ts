@@ -85,7 +85,6 @@ export function* listRowChanges(
   }
 }
 
-/** New and changed entries, and removed ones. */
 function* compareEntries(before: HistorySnapshot | undefined, after: HistorySnapshot) {
   const lastDropped = after.about.next - 1 - after.entries.size;
   for (const { sequence } of before?.entries.keys() ?? [])
@@ -116,6 +115,7 @@ function* listRecordRows(oldRoot: Root | undefined, root: Root, base: Root) {
     if (before === table) continue;
     const changes = before === undefined ? listAdded(table) : before.listChangesTo(table);
     for (const { id, after } of changes) {
+      // Removes the row if the record is the fixture's again; `null` as a text says that it was deleted.
       const text = after === baseTable?.get(id) ? null : JSON.stringify(after ?? null);
       yield { collection: name, id, text };
     }

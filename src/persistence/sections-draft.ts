@@ -43,7 +43,7 @@ export class SectionsDraft {
     else this.sections.set(sandbox, new Map(remaining));
   }
 
-  /** The rows of a section, copied on first use; an earlier value shares the others. */
+  /** The rows of a section, copied on first use; other sections stay shared with the earlier value. */
   private copySection({ sandbox, section }: { sandbox: string; section: string }): Map<string, string> {
     const copies = getOrAdd(this.copies, sandbox, () => {
       this.sections.set(sandbox, new Map(this.sections.get(sandbox)));

@@ -35,7 +35,7 @@ export class SqliteFiles {
   readonly database: string;
   /** The fallback copy: from the last clean end, or, if that made none, from the start. */
   readonly copy: string;
-  /** Has the number of acknowledged commits. Written after each commit, without waiting for the disk, so never ahead. */
+  /** Has the number of acknowledged commits; never ahead of the database, since it is written after each commit. */
   readonly acknowledgedFile: string;
   private readonly holderFile: string;
 

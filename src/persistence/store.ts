@@ -44,8 +44,8 @@ export interface FolderStore extends Store {
 /**
  * The last five are of a fleet's store. `unreachable`: no answer in time, so the outcome is unknown;
  * `behind`, its state of the sandbox is not the one before these changes, so the whole state must be sent; `moved`,
- * another node owns the sandbox; `taken`, the name, which is the message, is already in use; `limit`, the fleet has its
- * maximum number of sandboxes: the message is their number with this one.
+ * another node owns the sandbox; `taken`: a sandbox has the name, which is the error's `message`; `limit`: the fleet
+ * would have more sandboxes than its maximum, and `message` is their number.
  */
 type RefusalKind =
   | ("full" | "read-only" | "gone" | "failed")

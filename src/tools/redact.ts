@@ -84,7 +84,7 @@ const MIN_SPELLING = 8;
 
 /** Redacts one known secret in all its spellings: a receiver may disclose it, and reports are passed around. */
 export function createSecretRedactor(secret: string): (text: string) => string {
-  const spellings = [...spellSecret(secret), ...cutSecret(secret)];
+  const spellings = [...spellSecret(secret), ...listSecretParts(secret)];
   return (text) => spellings.reduce((rest, spelling) => rest.replaceAll(spelling, "[secret]"), text);
 }
 
@@ -102,16 +102,16 @@ export function spellSecret(secret: string): string[] {
 }
 
 /** Halves of the secret, which disclose most of it; without ordinary words, which a text may contain by chance. */
-export function cutSecret(secret: string): string[] {
+export function listSecretParts(secret: string): string[] {
   const withoutPrefix = secret.replace(/^whsec_/, "");
   const length = Math.max(MIN_SPELLING, Math.ceil(withoutPrefix.length / 2));
-  return cutText(withoutPrefix, length)
+  return listTextParts(withoutPrefix, length)
     .map(({ part }) => part)
     .filter((part) => /\d.*\d/.test(part) && /[a-z].*[a-z]/i.test(part));
 }
 
 /** Every part of `length` characters, with its position. */
-export function cutText(text: string, length: number): { at: number; part: string }[] {
+export function listTextParts(text: string, length: number): { at: number; part: string }[] {
   return Array.from({ length: Math.max(0, text.length - length + 1) }, (_, at) => ({
     at,
     part: text.slice(at, at + length),

@@ -69,7 +69,6 @@ export const deliveriesCommand = group(
   ["$0 deliveries redeliver --all-failed --since 2026-03-15", "After the receiver is fixed"],
 );
 
-/** The maximum number of deliveries that are looked up. */
 const MAX_LOOKED_UP = 200;
 
 /** The first deliveries of these ids; one that was deleted with its webhook since then is left out. */

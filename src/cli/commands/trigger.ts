@@ -146,7 +146,7 @@ function createPacer(intervalMs: number): () => Promise<void> {
 function reorder<T>(items: readonly T[]): T[] {
   const third = Math.ceil(items.length / 3);
   const [rest, last] = [items.slice(0, -third), items.slice(-third)];
-  const takeEverySecond = (odd: number) => rest.filter((_, position) => position % 2 === odd);
+  const takeEverySecond = (start: 0 | 1) => rest.filter((_, position) => position % 2 === start);
   return [...last, ...takeEverySecond(1), ...takeEverySecond(0)];
 }
 

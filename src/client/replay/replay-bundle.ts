@@ -18,7 +18,7 @@ import {
 } from "../../tools/bundle/recorded-message.ts";
 import { createRecordedOutbound, sendRecorded } from "../../tools/bundle/replay-traffic.ts";
 import {
-  makePlaceholder,
+  inventSecret,
   resolvePlaceholders,
   SecretPlaceholders,
 } from "../../tools/bundle/secret-placeholders.ts";
@@ -170,7 +170,7 @@ class Replay {
     };
   }
 
-  /** Runs the timers that became due on the way; a restore may have moved the clock back. */
+  /** Advances the clock, unless it is at the instant or later, and runs the timers that become due on the way. */
   private async moveTo(instant: string): Promise<undefined> {
     const { world } = this.world.sandbox;
     const to = Date.parse(instant);
@@ -219,17 +219,17 @@ class Replay {
   private resolve(text: string): string {
     return resolvePlaceholders(text, (kind, name) => {
       const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
-      if (kind === "answer") return this.secrets.find(`answer:${name}`) ?? makePlaceholder(name, length);
+      if (kind === "answer") return this.secrets.find(`answer:${name}`) ?? inventSecret(name, length);
       if (kind === "api_key") return this.findKey(name);
-      if (kind !== "given") return makePlaceholder(`${kind}:${name}`, length);
+      if (kind !== "given") return inventSecret(`${kind}:${name}`, length);
       const prefix = name.startsWith("w") ? "whsec_" : "ak_";
-      return prefix + makePlaceholder(name, length - prefix.length);
+      return prefix + inventSecret(name, length - prefix.length);
     });
   }
 
   private findKey(id: string): string {
     const apiKey = this.world?.sandbox.world.read().get(apiKeys, id);
-    return apiKey?.key ?? `ak_${makePlaceholder(`api_key:${id}`, 39)}`;
+    return apiKey?.key ?? `ak_${inventSecret(`api_key:${id}`, 39)}`;
   }
 
   private toBytes(body: BundleBody | undefined): Buffer | undefined {
@@ -239,7 +239,7 @@ class Replay {
   }
 }
 
-/** The call that tests a notification answers with its receiver's status (G15). */
+/** The receiver's status, which the answer to a test of a notification contains (G15); 200 for other steps. */
 function toStatusCode(step: RequestStep | undefined): number {
   const body = step?.answer.body;
   try {

@@ -183,13 +183,13 @@ async function runAndCheck(result: ScenarioResult, run: StartedRun): Promise<voi
 
 function listFailures(
   { tests, rules, expectations, stages }: ScenarioResult,
-  result: CommandRun,
+  commandRun: CommandRun,
   { signal, timeoutMs, scenario }: StartedRun,
 ): string[] {
   // An interrupted run may lack expected events, so only the interruption is reported.
   if (signal.aborted) return ["the suite was interrupted"];
-  const command = describeCommandFailure(result, timeoutMs);
-  // If the command passed, the runner retried this failed test with success.
+  const command = describeCommandFailure(commandRun, timeoutMs);
+  // If the command passed, the runner has retried each failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
   const stageRules = scenario.stages.flatMap((stage) => [...stage.rules]);
   const silentIds = new Set([...scenario.rules.filter(mayStaySilent).map(({ id }) => id), ...stageRules]);

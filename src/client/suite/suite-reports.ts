@@ -52,7 +52,7 @@ export function renderSuiteHtml(suite: SuiteResult): string {
     style: STYLE,
     body: html`<h1 class="${suite.ok ? "all-passed" : "some-failed"}">${title}</h1>
 <p><code>${command.join(" ")}</code>, ${formatSeconds(duration_ms)}</p>
-<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario triggered at least once, and every expectation is met. Together they saw ${formatCoverage(coverage)}.</p>
+<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, the rules and stages of its scenario were triggered, and every expectation is met. Together they saw ${formatCoverage(coverage)}.</p>
 <div class="scroll" role="region" aria-label="Scenarios" tabindex="0"><table class="runs stacks">
 <thead><tr>${head.map((text) => (numeric.has(text) ? html`<th scope="col" class="number">${text}</th>` : html`<th scope="col">${text}</th>`))}</tr></thead>
 <tbody>

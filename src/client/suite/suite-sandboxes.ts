@@ -109,7 +109,7 @@ export class SuiteSandboxes {
     });
   }
 
-  /** Each check is read in each sandbox; the worst outcome counts. */
+  /** Reads each check in each sandbox: it fails if it fails in one, else it passes if it passes in one. */
   private async readChecks(ids: readonly string[], { stage, end }: Scope): Promise<ExpectationOutcome[]> {
     const runs = await Promise.all(
       this.all.map(async (sandbox) => {
@@ -156,7 +156,7 @@ export class SuiteSandboxes {
     return { requests: pages.reduce((sum, { total }) => sum + total, 0), journal };
   }
 
-  /** The bundle of the first failed test, else of the sandbox that received requests. */
+  /** The bundle of the first failed test's sandbox, else of the suite's own; undefined if the server refuses it. */
   async exportBundle(tests: readonly SuiteTest[]): Promise<object | undefined> {
     const failed = tests.find(({ outcome }) => outcome === "failed");
     const [suiteSandbox] = this.all;
@@ -237,7 +237,7 @@ export class SuiteServer {
     const { items } = await (await this.client.open("default")).scenarios.list();
     return staged.flatMap((scenario) => {
       const existing = items.find(({ name }) => name === scenario.name);
-      return existing !== undefined && isSameText(existing, scenario) ? [] : [scenario.name];
+      return existing !== undefined && isSameScenario(existing, scenario) ? [] : [scenario.name];
     });
   }
 
@@ -286,7 +286,7 @@ export class SuiteServer {
   }
 }
 
-function isSameText({ rules, stages = [] }: ScenarioState, scenario: Scenario): boolean {
+function isSameScenario({ rules, stages = [] }: ScenarioState, scenario: Scenario): boolean {
   const serverRules = rules.map(({ hits: _hits, spent: _spent, lease, ...rule }) => {
     const { ttl, hits } = lease ?? {};
     return { ...rule, ...(lease && { lease: JSON.parse(JSON.stringify({ ttl, hits })) }) };

@@ -3,7 +3,6 @@ import type { JournalEntry } from "../../../types/control-api.ts";
 /** Headers of the connection, or that every client adds itself. */
 const NOT_COPIED =
   /^(host|connection|content-length|accept-encoding|user-agent|origin|referer|sec-.*|keep-alive|transfer-encoding|accept-language|cookie|priority|accept|te)$/i;
-/** Headers with credentials. */
 export const CREDENTIALS = /^(api-key|x-api-key|authorization)$/i;
 
 export interface RequestCopy {

@@ -11,7 +11,7 @@ const TERM = /(-?)(?:([a-z_][\w.]*):)?(?:"([^"]*)"|(\S+))/gi;
 
 /**
  * Parses `status:403 -user:usr_dan body:"two words" op:threads.* late`. All terms must match, in upper or lower case. A
- * value is part of the text, with `*` the whole text, and with `<` or `>` a number's bound.
+ * value matches a part of the text; with `*`, the whole text; with `<` or `>`, numbers below or above it.
  */
 export function parseFilter(typed: string): Term[] {
   return [...typed.matchAll(TERM)].map(([, sign, field, quoted, word]) => ({

@@ -25,7 +25,7 @@ export function GradedCheck(props: { check: CheckGrade; actions: ReactNode; chil
         <summary className="line">
           <Badge outcome={OUTCOMES[outcome]}>{outcome.replace("-", " ")}</Badge>
           <span>{title}</span>
-          <span className="quiet small">{severity}</span>
+          <span className="quiet small">severity: {severity}</span>
         </summary>
         {props.children}
         {isOpen && (

@@ -189,7 +189,7 @@ export function sortRows<Row>(
     .map(({ row }) => row);
 }
 
-/** Texts come before numbers; a missing value is an empty text. */
+/** Texts come before numbers. A column's `value` returns an empty text where a record has none. */
 function compareKeys(a: SortKey, b: SortKey): number {
   if (typeof a === "string") return typeof b === "string" ? collator.compare(a, b) : -1;
   return typeof b === "string" ? 1 : a - b;

@@ -90,7 +90,7 @@ function HeldLine({ held }: { held: Held }) {
   );
 }
 
-/** A delivery follows a change, so its phase says nothing about one. */
+/** A delivery always follows its change; for a request, the phase says whether the change is made. */
 function describeProgress({ event, phase }: Held): string {
   if (event !== null) return "not sent yet";
   return phase === "after" ? "its change is made" : "nothing has changed yet";

@@ -93,7 +93,7 @@ const findSandboxes: FindCommands = async (_typed, sandbox) => {
     }));
 };
 
-/** Forms, and changes of the clock and of scenarios. */
+/** Links to forms, and advances of the clock. */
 const findActions: FindCommands = async (_typed, sandbox) => {
   const entryIds: string[] = [];
   const calls = createSandboxCalls(sandbox, (id) => entryIds.push(id));

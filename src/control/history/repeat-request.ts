@@ -77,7 +77,7 @@ export async function repeatRequest(
   }
 }
 
-/** Sends a request to a sandbox on another node. The answer is read from the connection, since the journal is on that node. */
+/** Sends a request to another node's sandbox. The answer comes from the connection: the journal is on that node. */
 async function sendToRemote(
   { streamed }: JournalEntry,
   target: RemoteSandbox,

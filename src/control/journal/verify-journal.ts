@@ -60,8 +60,8 @@ function createComparison(match: EntryMatch, words: MatchableWords, prefix: stri
 }
 
 /**
- * Whether the expected number of requests or delivery attempts came; if too few, the nearest, best first. The caller has
- * checked that no entry was lost.
+ * Whether the expected number of requests or delivery attempts came; if too few, the nearest, best first. The caller
+ * has checked that no entry was lost.
  * @throws Problem 422
  */
 export function createCountVerifier(
@@ -78,7 +78,7 @@ export function createCountVerifier(
 }
 
 /**
- * Whether an entry came for each match, in order; `strict`: without other entries in between that match one.
+ * Whether an entry came for each match, in order; `strict`: no other entry in between matches any of them.
  * @throws Problem 422
  */
 export function createSequenceVerifier(

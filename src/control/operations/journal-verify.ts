@@ -114,12 +114,12 @@ function listKnownWords({ api, world, journal, faults }: Sandbox): MatchableWord
   const reader = world.read();
   const entries = journal.entries();
   const callers = entries.flatMap(({ principal }) => principal ?? []);
-  const receivers = entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []);
+  const sentWebhooks = entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []);
   return {
     api,
     sandboxWords: {
       users: new Set([...[...reader.all(users)].map(({ id }) => id), ...callers]),
-      webhooks: new Set([...[...reader.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),
+      webhooks: new Set([...[...reader.all(webhooks)].map(({ webhook_id }) => webhook_id), ...sentWebhooks]),
       paths: new Set(entries.map(({ path }) => normalizePath(path))),
       methods: new Set(entries.map(({ method }) => method)),
       stages: new Set([...faults.rules.stages, ...entries.flatMap(({ stages = [] }) => stages)]),

@@ -141,7 +141,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     id: "journal.live",
     section: "interfaces 11",
     route: "GET S/live",
-    summary: "Follow journal and history, for a page: entries so far, then new ones",
+    summary: "Follow journal and history in one stream, as the console does: entries so far, then new ones",
     headers: {
       "last-event-id": "The id of the last event received; an unknown id starts from the beginning",
     },

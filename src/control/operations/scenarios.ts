@@ -81,8 +81,8 @@ function renderScenario(
   armedRules: ArmedRules,
 ): Static<typeof ScenarioBody> {
   const armed = armedRules.activeScenarios.get(name);
-  const active = armedRules.stagesByScenario.get(name);
-  const stages = describeStages(active?.stages ?? scenario?.stages ?? [], active?.progress);
+  const stageProgress = armedRules.stagesByScenario.get(name);
+  const stages = describeStages(stageProgress?.stages ?? scenario?.stages ?? [], stageProgress?.progress);
   const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(renderRule);
   return {
     name,

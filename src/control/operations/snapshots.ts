@@ -21,7 +21,7 @@ import { compareWorlds, DifferenceBody } from "../snapshot-diff.ts";
 import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
-/** In a diff, the world as it is. */
+/** Names the current state, in place of a snapshot. */
 const NOW = "now";
 const MAX_SNAPSHOTS = 1000;
 const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;

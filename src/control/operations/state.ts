@@ -33,10 +33,10 @@ import {
   type StateCollection,
 } from "../state/state-collection.ts";
 
-/** More than a sandbox may hold. */
+/** More than a shared server allows in a sandbox by default. */
 const MAX_RECORDS = 1_000_000;
 
-/** By collection. */
+/** The schema of a record, by collection. */
 const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections }) => collections)
     .filter(({ internal }) => internal !== true)

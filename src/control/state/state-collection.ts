@@ -41,6 +41,7 @@ export class StateCollection extends PublicCollection {
    * @throws Problem 422
    */
   requireStoredNumbers(record: object, world: Transaction): void {
+    // Visits the instants, and changes none.
     this.convert(record, (value) => {
       if (value === null || value === undefined) return value;
       const at = typeof value === "number" ? world.toEpoch(value) : Number.NaN;

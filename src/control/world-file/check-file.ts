@@ -62,7 +62,7 @@ const Operations = Type.Array(
   }),
 );
 
-/** The fields that pages, reports and replays read; others are as they were written. */
+/** The fields that pages, reports and replays read; others are not checked. */
 const Exchange = Type.Object({
   ...{ id: Text, seq: WholeNumber, sequence: WholeNumber, at: Epoch },
   ...{ operation: NullOrText, method: Text, path: Text, query: Text },

@@ -96,7 +96,7 @@ function findDocument(
   );
 }
 
-/** @param creation `create` gives the sandbox its name; the caller deletes it if this function throws */
+/** `create` gives the sandbox its name. If this function throws, the caller deletes the sandbox. */
 async function restore(
   server: ControlServer,
   { content, journal }: WorldFile,

@@ -3,7 +3,7 @@ import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
 import type { StoredStates } from "../../engine/sandbox/stored-states.ts";
 import type { SavedSandbox } from "../../persistence/sandbox-rows.ts";
 import type { BundleBody } from "../../tools/bundle/bundle.ts";
-import { makePlaceholder, resolvePlaceholders } from "../../tools/bundle/secret-placeholders.ts";
+import { inventSecret, resolvePlaceholders } from "../../tools/bundle/secret-placeholders.ts";
 import { Problem } from "../problem.ts";
 
 export const WORLD_TYPE = "application/x-understudy";
@@ -58,7 +58,7 @@ export async function unpackWorld(bytes: Uint8Array): Promise<WorldFile> {
   const text = await decompress(bytes);
   let value: Partial<WorldFile>;
   try {
-    value = JSON.parse(resolvePlaceholders(text, toPlaceholder)) ?? {};
+    value = JSON.parse(resolvePlaceholders(text, toSecret)) ?? {};
   } catch {
     throw unreadable("was not written by `understudy sandbox export`");
   }
@@ -101,11 +101,11 @@ function pipeThrough(
   return new Blob([content as string]).stream().pipeThrough(transform as never) as never;
 }
 
-/** A text of the secret's form, the same at each place of the file: `k0:40` is an API key of 40 characters. */
-function toPlaceholder(kind: string, name: string): string {
+/** Invents the secret of a placeholder, the same at each place of the file: `given:k0:40` is an API key of 40 characters. */
+function toSecret(kind: string, name: string): string {
   const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
   const prefix = name.startsWith("k") ? "ak_" : name.startsWith("w") ? "whsec_" : "";
   return kind === "given"
-    ? prefix + makePlaceholder(name, length - prefix.length)
-    : makePlaceholder(`${kind}:${name}`, length);
+    ? prefix + inventSecret(name, length - prefix.length)
+    : inventSecret(`${kind}:${name}`, length);
 }

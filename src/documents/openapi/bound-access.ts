@@ -64,7 +64,7 @@ export class BoundAccess {
     return record;
   }
 
-  /** The organization of a record that belongs to one by way of others. */
+  /** The organization that an owner of the record names. */
   findOrganization(call: Call, record: object): string | undefined {
     let organization: string | undefined;
     visitReferences(this.parts.target.collection.schema, record, ({ reference, id }) => {

@@ -51,7 +51,7 @@ export class BoundCollection extends PublicCollection {
     return reference?.owned === true ? reference.collection : undefined;
   }
 
-  /** The collection that a field names a record of. */
+  /** The declaration by which a field names a record; undefined for other fields. */
   findReference(field: string): Reference | undefined {
     return this.storedFields[field]?.["x-refers-to"] as Reference | undefined;
   }

@@ -94,7 +94,7 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
     const step = toPageQuery(page, names, direction);
     if (step === undefined) {
       if (types.has("null")) return null;
-      // A client that requests pages for as long as the value is a non-empty text would never end.
+      // Not undefined: a required text would be invented, and a client that follows it would never end.
       return types.has("string") && !isUrl(place, schemas.mergeKeywords(node)) ? "" : undefined;
     }
     const [value] = Object.values(step);
@@ -108,7 +108,7 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
   /** `Link`, and headers such as `X-Total-Count` and `X-Next-Page`, where the document has them. */
   const listHeaders = (headers: readonly string[], call: Call, page: RecordPage): [string, string][] => {
     const [next, previous] = [toPageQuery(page, names, 1), toPageQuery(page, names, -1)];
-    // Headers for ids are left out.
+    // Ids are empty here, which leaves out their headers.
     const facts = toFacts(page, () => "");
     const links = Object.entries({ next, prev: previous }).flatMap(([rel, step]) =>
       step ? [`<${toUrl(call, step)}>; rel="${rel}"`] : [],

@@ -145,8 +145,8 @@ export class BoundOperation {
     delete fields[idField];
     Object.assign(fields, fill(binding.set ?? {}, toValues(call)));
     this.requireOwners(call, fields);
-    const isPatch = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
-    const changes = isPatch ? this.mergePatch(target.toPublic(record, call.world), fields) : fields;
+    const isMerge = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
+    const changes = isMerge ? this.mergePatch(target.toPublic(record, call.world), fields) : fields;
     const after = target.update(call, record, changes, action === "replace");
     this.requireFit(call, after, sentNames);
     this.emit(call, after);

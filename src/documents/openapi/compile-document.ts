@@ -127,7 +127,7 @@ class DocumentCompiler {
     return { collections: this.targets.declaredCollections, operations, events, warnings: this.warnings };
   }
 
-  /** Binds the operations of pairs of paths that have no bindings. */
+  /** Binds those operations of paired paths that have no binding yet. */
   private inferBindings(bound: Map<DescribedOperation, LocatedBinding>): void {
     const { operations, schemas, document } = this.reading;
     const byId = new Map(operations.map((operation) => [operation.id, operation]));
@@ -135,7 +135,7 @@ class DocumentCompiler {
       const unbound = [...bindings].filter(([id]) => !bound.has(byId.get(id)!));
       if (unbound.length === 0) continue;
       const existing = this.targets.find(name);
-      if (existing !== undefined && existing.spec === undefined && !this.haveSameFields(existing, schema)) {
+      if (existing !== undefined && existing.spec === undefined && !this.doFieldsAgree(existing, schema)) {
         const path = byId.get(unbound[0]![0])!.place;
         const message = `the reference has a collection ${name} with another schema, so these operations answer with examples: ${unbound.map(([id]) => id).join(", ")}; bind them to a collection with another name`;
         this.warnings.push(locateProblem(document, { path, message }));
@@ -154,8 +154,8 @@ class DocumentCompiler {
     }
   }
 
-  /** Whether the fields that both have are of the same types. */
-  private haveSameFields({ storedFields }: BoundCollection, schema: unknown): boolean {
+  /** Whether each field that both have can have one type in both. */
+  private doFieldsAgree({ storedFields }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
     return [...schemas.listFields(schema)].every(([name, node]) => {
       if (!Object.hasOwn(storedFields, name)) return true;

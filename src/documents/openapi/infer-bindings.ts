@@ -6,7 +6,7 @@ import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
 export interface InferredPair {
-  /** The last word of the path. */
+  /** The last word of the list's path. */
   collection: string;
   schema: unknown;
   idField: string;

@@ -152,8 +152,8 @@ class DocumentReader {
   }
 
   /**
-   * False for an operation with the id of an earlier one, or with a path that differs from an earlier one only in the
-   * names of parameters.
+   * Reports an operation with the id of an earlier one, or with a path that differs from an earlier one only in the
+   * names of parameters, and returns false for it.
    */
   private isFirst(
     { id, method, path, node, place }: DescribedOperation,

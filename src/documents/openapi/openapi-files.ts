@@ -41,10 +41,11 @@ export class OpenApiFiles implements OwnFiles {
   private open(file: string): OpenApiDocument {
     const { text, displayName } = this.read(file);
     const document = openDocument(text, displayName);
-    const documentPath = isJsonObject(document.value) ? document.value["openapi"] : undefined;
-    if (typeof documentPath !== "string" || /^\d/.test(documentPath))
+    // A version in an OpenAPI document, a path in a file of bindings.
+    const versionOrPath = isJsonObject(document.value) ? document.value["openapi"] : undefined;
+    if (typeof versionOrPath !== "string" || /^\d/.test(versionOrPath))
       return { document, sha256: toDigest(text) };
-    return this.openNamedDocument(documentPath, {
+    return this.openNamedDocument(versionOrPath, {
       file,
       bindings: readDocument(text, { file: displayName }),
     });

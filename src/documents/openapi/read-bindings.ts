@@ -87,7 +87,7 @@ function findProblems(
   return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }
 
-/** @param violated the schema of bindings that are wrong, which says how */
+/** @param violated given if the bindings are wrong: the schema by which the problems are listed */
 function addSections(bindings: ParsedBindings, document: UserDocument, violated?: object): void {
   const operations = listSection<OperationBinding>(document, "operations");
   const located = operations.map(([id, one]) => [["operations", id], one] as const);

@@ -69,7 +69,7 @@ export class SchemaReader {
     });
   }
 
-  /** All other keywords in one schema without references and `allOf`. */
+  /** The keywords of a schema and of its parts, in one schema without references and `allOf`. */
   mergeKeywords(node: unknown): JsonObject {
     return readOnce(this.cache.merged, node, (schema) => {
       if (isLeaf(schema, ["allOf"])) return schema;

@@ -146,7 +146,7 @@ export class Schemas extends SchemaReader {
     if (Array.isArray(node[key])) this.amendChoice(schema, { node, key, purpose });
   }
 
-  /** The property selects the schema, so that only its problems are reported, and only it must fit. */
+  /** Lets the discriminator select one schema, so that only that one must fit, and only its problems are reported. */
   private amendChoice(
     schema: JsonObject,
     { node, key, purpose }: { node: JsonObject; key: string; purpose: Purpose },

@@ -15,7 +15,7 @@ export interface Selector {
   id: string | undefined;
 }
 
-/** Finds both in the binding, and in the names of path parameters. */
+/** Reads `where` and `id` from the binding, or else from the names of path parameters. */
 export function toSelector(
   { path }: Pick<DescribedOperation, "path">,
   binding: OperationBinding,

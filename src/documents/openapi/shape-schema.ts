@@ -90,7 +90,7 @@ class SchemaShaper {
     return scalar;
   }
 
-  /** The value that the document itself declares. */
+  /** The shape of the value, or of the enum, that the document itself declares. */
   private findOwnValue(keywords: JsonObject): JsonObject | undefined {
     const { const: constant, default: defaultValue, example, examples, enum: values } = keywords;
     const [first] = Array.isArray(examples) ? examples : [];

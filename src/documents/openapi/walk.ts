@@ -27,7 +27,7 @@ export const SUBSCHEMAS: Readonly<Record<Shape, readonly string[]>> = {
 };
 const OPERATIONS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/** The parts of each kind, by key; everything else (examples, extensions, descriptions) is not read. */
+/** The parts of each kind, by key. Everything else, such as extensions and the values of examples, is not read. */
 const GRAMMAR: Readonly<Record<Kind, Children>> = {
   document: { paths: ["pathItem", "map"], components: ["components", "one"] },
   components: {

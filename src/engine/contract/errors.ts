@@ -6,7 +6,7 @@ interface CatalogueEntry {
   message: string;
   /** Explains how to correct the request (G29). */
   system_message: string;
-  /** The section or gap that names the code. */
+  /** The section or assumption that names the code. */
   source: string;
   /** Details in most operations; an operation with others declares them with the code. */
   details?: Details;
@@ -27,8 +27,8 @@ function toErrorType(status: number): ErrorType {
 }
 
 /**
- * All error codes of the emulated API (section 7.4 and G01-G13). `status` and `type` follow from the code. An operation
- * lists the codes that it can answer.
+ * All error codes of the emulated API (section 7.4 and assumptions). `status` and `type` follow from the code. An
+ * operation lists the codes that it can answer.
  */
 export const CATALOGUE = {
   AUTHENTICATION_REQUIRED: defineError(

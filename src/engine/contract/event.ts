@@ -93,8 +93,8 @@ function listOwnOrganization(record: { organization_id?: string }): readonly str
 }
 
 /**
- * Emits the event of a change after its commit, with the changed subject. `recipients` replaces the audience, for
- * example by an organization that a user has just left.
+ * Queues the event of a change, with the changed subject, to be sent after the commit. `recipients` replaces the
+ * audience, for example by an organization that a user has just left.
  */
 export function emit<S extends object>(
   tx: Transaction,

@@ -114,7 +114,7 @@ export interface Success<S extends TSchema = TSchema> {
   schema?: S;
   /**
    * Schemas by the values of a path parameter, if it selects one of several. `schema` is then any of them; `otherwise`
-   * is that of values which only this server has.
+   * is that of values that are not in this list, such as the names of a user's own collections.
    */
   variants?: { parameter: string; schemas: Readonly<Record<string, TSchema>>; otherwise?: TSchema };
   /** For a stream of server-sent events: JSON of this schema in each. */
@@ -139,7 +139,7 @@ export interface Declaration<
 > {
   /** Its name everywhere (interfaces 9); also the OpenAPI operationId and the start of its tests' titles. */
   id: string;
-  /** The section, or the gap if the specification shows no endpoint. */
+  /** The section, or the assumption if the specification shows no endpoint. */
   section: string;
   method: Method;
   /** The path from the version prefix on, with `{parameters}` in braces. */
@@ -190,8 +190,8 @@ export interface Operation<
    */
   errors: readonly DeclaredError[];
   /**
-   * Checks existence and access, in the order of G03. Must not write. Its result is the handler's second argument; the
-   * journal gives `access` as the decision of a refusal.
+   * Checks existence and access, in the order of G03. Must not write. Its result is the handler's second argument. A
+   * request that it refuses has the decision `access` in the journal.
    */
   access?: (call: Call<Static<P>, Static<Q>, Static<B>>) => L;
   /**

@@ -64,7 +64,7 @@ export const PROBLEMS = {
   "invalid-document": defineProblem(
     422,
     "The document is invalid",
-    "A fixture, scenario or rule; `problems` has each mistake with its place",
+    "A fixture, scenario, rule or OpenAPI document; `problems` has each mistake with its place",
   ),
   "snapshot-too-new": defineProblem(
     422,
@@ -106,7 +106,7 @@ export const PROBLEM_TYPE = "urn:understudy:problem:";
 
 const Count = () => Type.Integer({ minimum: 0 });
 
-/** One problem of a fixture, scenario or rule. */
+/** One problem of a document: a fixture, a scenario, a rule, or an OpenAPI document. */
 const DocumentProblem = ClosedObject({
   file: Type.String(),
   line: Type.Integer({ minimum: 0, description: "From 1; 0 if the document has no text" }),
@@ -167,7 +167,7 @@ export const ProblemBody = ClosedObject(
 );
 export type ProblemBody = Static<typeof ProblemBody>;
 
-/** The problems that any call can answer: the guard's refusals, unknown query keys, and our own defects. */
+/** The problems that any call can answer: refusals of the guard and the store, unknown query keys, and our defects. */
 const COMMON_KINDS = [
   "token-required",
   "host-not-allowed",

@@ -113,7 +113,7 @@ export function convertInstants(
   const { anyOf = [], oneOf = [], allOf = [], items } = schema as JsonSchema;
   const { properties = {}, patternProperties = {} } = schema as JsonSchema;
   let converted = value;
-  // An alternative that does not apply finds nothing to convert.
+  // At most one alternative converts the value: `convert` returns a value of another type as it is.
   for (const part of [...anyOf, ...oneOf, ...allOf]) converted = convertInstants(part, converted, convert);
   if (Array.isArray(converted))
     return items === undefined ? converted : converted.map((item) => convertInstants(items, item, convert));

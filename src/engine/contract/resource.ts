@@ -20,8 +20,8 @@ export interface Resource {
   operations: readonly AnyOperation[];
   events?: readonly AnyEvent[];
   /**
-   * Where a user's own resource is declared: the file as messages show it, the digest of its bytes and, unless it is
-   * code, its content; or the document that was sent.
+   * Where a user's own resource is declared. A file: its name in messages, the digest of its bytes and, unless it is code,
+   * its documents as `content`. A call: a name for messages, and its documents as `sent`.
    */
   own?: { source: string; sha256?: string; content?: SentOperations; sent?: SentOperations };
   /** The fixture's keys that fill this resource (interfaces 5). */
@@ -43,7 +43,7 @@ export interface Resource {
   onEvents?: EventListener;
 }
 
-/** An OpenAPI document that one sandbox got, with its bindings: objects or texts. */
+/** An OpenAPI document with its bindings, as objects or texts: those that a call sent for one sandbox, or those of a file. */
 export interface SentOperations {
   openapi: unknown;
   bindings?: unknown;
@@ -72,8 +72,8 @@ export interface FixtureReader {
     report: (path: readonly (string | number)[], message: string) => void,
   ) => void;
   /**
-   * By key of the fixture: creates the fields, except the id, of records that a number asks for. Called once
-   * for all records of the list, with the lists that exist by then.
+   * By key of the fixture: creates the fields, except the id, of records where the fixture has their number in place of a
+   * list. Called once for all records of the list, with the lists that exist by then.
    */
   fieldGenerators?: Readonly<Record<string, (lists: FixtureLists) => (position: number) => object>>;
   /** Fills the collections of its resource with the records of a fixture. */

@@ -17,7 +17,7 @@ export interface Match<O extends Routable = AnyOperation> {
 /** One segment of the declared paths: fixed texts take precedence over templates, and those over a parameter. */
 class Segment<O> {
   readonly fixed = new Map<string, Segment<O>>();
-  /** Templates with more than one parameter, such as `{id}:cancel`. */
+  /** Parts that mix parameters with text or with each other, such as `{id}:cancel`. */
   templates: { pattern: RegExp; segment: Segment<O> }[] | undefined;
   parameter: Segment<O> | undefined;
   /** By method, for paths that end here; with the names of their parameters, from left to right. */

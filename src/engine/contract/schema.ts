@@ -44,8 +44,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export type InstantSchema<T extends number | null = number> = TUnsafe<T> & { "x-instant": true };
 
 /**
- * Building blocks of the declared schemas. `Instant` is typed as a number because records hold instants as milliseconds
- * relative to the sandbox's origin; in the API it is an ISO 8601 string.
+ * An instant of a record. Its type is a number, since records hold milliseconds relative to the sandbox's origin; in
+ * the API it is an ISO 8601 string.
  */
 export const Instant = (options: object = {}) =>
   Type.Unsafe<number>({
@@ -68,8 +68,8 @@ export const internal = <T extends TSchema>(schema: T) =>
   Object.assign(schema, { "x-internal": true } as const);
 
 /**
- * The library's type for a value that JSON Schema describes less exactly: a name of control/generated-files.ts, or
- * TypeScript.
+ * Sets the type that the library gives a value, which JSON Schema describes less exactly: a name of
+ * control/generated-files.ts, or an expression of TypeScript.
  */
 export const withLibraryType = <S extends TSchema>(type: string, schema: S): S =>
   Object.assign(schema, { "x-type": type });

@@ -17,7 +17,7 @@ export const SECRET_NAMES = `(?:[\\w-]{0,80}(?:${SECRET_WORDS}|${CREDENTIALS}))`
 
 const SECRET_NAME = new RegExp(`^${SECRET_NAMES}$`, "i");
 
-/** Also the name of a parameter of a query or a form. */
+/** @param name may be percent-encoded, as in a query or a form */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.includes("%") ? decodeName(name) : name);
 }

@@ -35,7 +35,7 @@ export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A file as a word of a command to paste, in quotes if a POSIX shell needs them; backslashes are those of Windows. */
+/** A file as a word of a command to paste, quoted for a POSIX shell. Backslashes need no quotes: Windows has them. */
 export function toShellWord(text: string): string {
   return /^[\w@%+=:,./\\~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -132,7 +132,7 @@ function findOrigin(layers: readonly UserDocument[], merged: unknown, path: Docu
   return best;
 }
 
-/** The part of a path that a layer contains, with the layer's own positions. */
+/** The part of a path that a layer contains, with the layer's own indexes and ids. */
 function findPathWithin(layer: unknown, merged: unknown, path: DocumentPath): (string | number)[] {
   const innerPath: (string | number)[] = [];
   let layerValue = layer;

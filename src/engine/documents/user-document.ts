@@ -70,7 +70,7 @@ export interface ProblemDetails {
   atKey?: boolean;
 }
 
-/** A problem that no schema can express, at the position of its path. */
+/** The problem with its file and the position of its path. */
 export function locateProblem(document: UserDocument, details: ProblemDetails): DocumentProblem {
   const { path, message, hint, atKey } = details;
   const position = atKey ? document.locateKey(path) : document.locate(path);

@@ -35,7 +35,7 @@ export interface ScheduleDecision {
 /** An active rule in one sandbox. */
 export class ArmedRule implements LeaseHolder {
   readonly rule: Rule;
-  /** The scenario's name, or `inline`. */
+  /** The scenario's name, `inline`, or `start` for a rule of the server's options. */
   readonly source: string;
   readonly key: string;
   /** Created once, since a request to which no rule applies must cost nothing. */
@@ -199,7 +199,7 @@ export class Leases {
     });
   }
 
-  /** Leases alone do not change the fixture's world: it can still be renewed, and replayed. */
+  /** Leases do not count as changes (`isUntouched`): the fixture can still be reloaded, and a bundle can replay the world. */
   private changeTimers(change: (tx: Transaction) => void): void {
     const world = this.world();
     const { isUntouched } = world;

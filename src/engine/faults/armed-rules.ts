@@ -77,7 +77,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return this.stagesByScenario.get(rule.source)?.isActive(rule.rule.id) ?? true;
   }
 
-  /** The same rule again renews its lease. @throws RuleExistsError */
+  /** Arms a rule, or renews the lease of the same rule. @throws RuleExistsError */
   add(rule: Rule): ArmedRule {
     const existing = this.inlineRules.find((one) => one.rule.id === rule.id);
     if (existing !== undefined) {

@@ -267,7 +267,7 @@ function findPathProblem(
   // `?` is also a wildcard, but not before a name and an equals sign.
   if (/\?[\w.%-]+=/.test(path))
     return { message: "the path contains a query; match parameters with `match.query`" };
-  // These prefixes are Understudy's own paths; they never reach a rule.
+  // Paths that begin with `/_` are Understudy's own; rules never see them.
   if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
     return { message: "a path begins with a slash and has no host, prefix or query" };
   const nearestPath = findNearestPath(path, operations);
@@ -275,7 +275,9 @@ function findPathProblem(
   const isServed = servedKind === "content" || (servedKind === "failure" && nearestPath === undefined);
   if (isGlob(path) || isServed || listMatchingOperations({ path }, operations).length > 0) return undefined;
   const exception =
-    nearestPath === undefined ? ", where a rule has neither `operation` nor `phase: after`" : "";
+    nearestPath === undefined
+      ? "; a rule for a path of your own has neither `operation` nor `phase: after`"
+      : "";
   const message = `${JSON.stringify(path.slice(0, 80))} is not a path of an operation${exception}`;
   return { message, hint: nearestPath };
 }

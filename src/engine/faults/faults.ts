@@ -71,7 +71,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     this.initialScenarios = this.rules.scenarios;
   }
 
-  /** The same rule again renews its lease. @throws DocumentError for a rule that is wrong, RuleExistsError */
+  /** Arms a rule, or renews the lease of the same rule. @throws DocumentError for a wrong rule, RuleExistsError */
   add(document: unknown): ArmedRule {
     return this.rules.add(readInlineRule(document, this.sandbox.api, () => this.createRuleId()));
   }

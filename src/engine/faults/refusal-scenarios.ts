@@ -108,12 +108,12 @@ export class SandboxScenarios implements ScenarioSource {
     return this.derived.has(name) || this.server.has(name);
   }
 
-  subscribe(user: ScenarioSubscriber): void {
-    this.server.subscribe(user);
+  subscribe(subscriber: ScenarioSubscriber): void {
+    this.server.subscribe(subscriber);
   }
 
-  unsubscribe(user: ScenarioSubscriber): void {
-    this.server.unsubscribe(user);
+  unsubscribe(subscriber: ScenarioSubscriber): void {
+    this.server.unsubscribe(subscriber);
   }
 }
 

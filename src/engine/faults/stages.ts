@@ -114,7 +114,6 @@ export class StageProgress implements LeaseHolder {
     return { title, subject: this.qualify(this.current ?? stages.at(-1)) };
   }
 
-  /** `scenario/stage`. */
   qualify(stage: Stage | undefined): string {
     return `${this.scenario}/${stage?.name}`;
   }

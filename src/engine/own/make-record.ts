@@ -9,7 +9,7 @@ import type { AnyCollection } from "../state/collection.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Completes records by the schema of their collection: missing fields get plausible values. */
+/** Completes records by the schema of their collection: missing required fields get plausible values. */
 export function createFactory(
   collection: AnyCollection,
   collectionsByName: ReadonlyMap<string, AnyCollection>,

@@ -213,13 +213,14 @@ function createEmittingRules(
       if (update && !silent) emit(tx, update, after);
       return after;
     },
+    // The caller removes the record.
     remove(tx, record, { silent }) {
       if (remove && !silent) emit(tx, remove, record);
     },
   };
 }
 
-/** Lists of records of each collection, by its name. Documents declare many, and few have records in a fixture. */
+/** Lists of records by collection. OpenAPI documents declare many, few of which have records: readers are lazy. */
 export function toFixtureReader(
   collections: readonly AnyCollection[],
   factories: NonNullable<Resource["factories"]>,
@@ -251,7 +252,7 @@ export function toPublicSchema({ schema }: AnyCollection): TObject {
   return { ...recordSchema, properties: Object.fromEntries(properties) } as unknown as TObject;
 }
 
-/** Puts the records of collections in place of their names. */
+/** Replaces each `x-record`, the name of a collection, by the schema of its records. */
 function inlineRecords(schema: object, collectionsByName: ReadonlyMap<string, AnyCollection>): TSchema {
   const replace = (value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value;

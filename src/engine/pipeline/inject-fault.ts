@@ -16,7 +16,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire } from "./plain-http.ts";
 import { RequestFacts } from "./request-facts.ts";
 
-/** Ends the request with the answer of a fault or a limit. */
+/** Ends the request with the answer of a fault, of a limit or of the upstream. */
 export class EarlyResponse extends Error {
   readonly decision: string;
   readonly answer: Answer;
@@ -40,8 +40,8 @@ export function hasOverride(headers: RequestHeaders): boolean {
 }
 
 /**
- * Asks the sandbox's faults. A delay alone only waits (on the wall clock, frozen or not). Synchronous if no rule
- * triggers, which is the usual case with a thousand rules armed.
+ * Asks the sandbox's faults. A delay alone only waits, on the wall clock, also in a frozen sandbox. Synchronous if no
+ * rule triggers, which is the usual case with a thousand rules armed.
  * @throws EarlyResponse if a fault answers in place of the operation
  */
 export function injectFault(exchange: Exchange, phase: "before" | "after"): undefined | Promise<void> {
@@ -196,7 +196,7 @@ function holdUntilClosed({ sandbox, request }: Exchange): void {
 /** Refuses like a full sandbox; a later retry can succeed. @throws EarlyResponse */
 function requireHoldCapacity(sandbox: Exchange["sandbox"]): void {
   if (sandbox.waitingRequests < MAX_HELD_REQUESTS) return;
-  const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are already delayed or hang, by X-Sandbox-Delay or a fault. Send the request again when some of them have ended.`;
+  const detail = `${MAX_HELD_REQUESTS} requests of this sandbox already wait: held, hanging or delayed, by a fault or X-Sandbox-Delay. Send the request again when some of them have ended.`;
   const limit = { limit: "held_requests", allowed: MAX_HELD_REQUESTS, wanted: MAX_HELD_REQUESTS + 1 };
   throw new EarlyResponse("limit", toProblemAnswer("limit-reached", detail, { status: 503, ...limit }));
 }
@@ -217,7 +217,7 @@ function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEf
 
 const UNAVAILABLE: FaultAnswer = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
 
-/** A catalogue code in the operation's envelope; a bare 5xx is code `HTTP_503`, type `server_error` (interfaces 6). */
+/** A catalogue code in the operation's envelope; a bare 503 is code `HTTP_503`, type `server_error` (interfaces 6). */
 function toFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {
   if (effect.kind === "raw") {
     const { status, headers, body, content_type } = effect;

@@ -20,8 +20,8 @@ interface QueryOptions {
 
 /**
  * Reads a query, with values of the types that the schema asks for. They are read strictly: `month=` and `month=1.5`
- * stay texts, so that validation refuses the sent text. A key sent twice is ambiguous unless it is a list: it becomes
- * one (`findRepeatedName`).
+ * stay texts, so that validation refuses the sent text. A key sent twice becomes a list, which `findRepeatedName` finds
+ * unless the schema asks for one.
  */
 export function readQuery(
   schema: TSchema | undefined,

@@ -48,7 +48,7 @@ function createNotFoundError({ method, path }: Exchange, allowed: readonly strin
   });
 }
 
-/** Identifies the caller. Authorized later, so that fault rules can match on the caller first. */
+/** Identifies the caller. `authenticate` refuses later, so that fault rules can match on the caller first. */
 function identify(exchange: Exchange): void | Promise<void> {
   const { engine, sandbox, request } = exchange;
   const identified = engine.identify(sandbox.world.read(), request.headers);

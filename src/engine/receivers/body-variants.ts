@@ -3,7 +3,7 @@ import { isJsonObject } from "../contract/schema.ts";
 
 /** Larger bodies are not serialised again, so that explaining a mismatch is cheap for every body. */
 const MAX_EXAMINED_BYTES = 256 * 1024;
-/** A lower limit for bodies that are joined with a timestamp, since there are forty ways to join them. */
+/** A lower limit for bodies that are joined with a timestamp, since there are up to eighty ways to join them. */
 const MAX_JOINED_BYTES = 32 * 1024;
 
 const BYTE_ORDER_MARK = "\uFEFF";

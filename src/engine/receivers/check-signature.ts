@@ -68,6 +68,7 @@ function areDigestsEqual(left: string, right: string): boolean {
 interface SignatureExplanation extends SignatureVerdict {
   /** The correct signature for these bytes and this secret. */
   expected: string;
+  /** The signature that the caller gave. */
   mine: string;
   body_bytes: number;
 }

@@ -28,7 +28,7 @@ export interface DigestCandidate {
   digest: Uint8Array;
 }
 
-/** Pairs of mistakes are tried for bodies up to this size: that takes a thousand digests. */
+/** Pairs of mistakes are tried for bodies up to this size: that takes thousands of digests. */
 const MAX_PAIRED_BYTES = 8 * 1024;
 
 const WHOLE_SECRET = "the secret";

@@ -42,7 +42,7 @@ export const ReceivedRequestBody = ClosedObject(
         headers: { "content-type": "application/json", "x-service-event": "user.created" },
         body: '{"event":"user.created"}',
         verdict: "missing",
-        reason: "there is no X-Service-Signature header",
+        reason: "the X-Service-Signature header is missing",
         answer: "200",
       },
     ],

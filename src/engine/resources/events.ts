@@ -7,8 +7,8 @@ import { USER_EVENTS } from "./users/rules.ts";
 import { VECTOR_STORE_EVENTS } from "./vector-stores/rules.ts";
 
 /**
- * The events that webhooks can subscribe to (6.1), in the order of lists and documents. They are not listed in the
- * resources, since schemas of some resources name events.
+ * The events that webhooks can subscribe to (6.1), in the order of lists and documents. They are listed here, not in
+ * each `Resource`, since schemas of some resources import their names.
  */
 export const EVENTS = [
   ...USER_EVENTS,

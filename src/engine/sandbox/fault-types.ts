@@ -126,7 +126,7 @@ export interface DeliveryFacts {
 export interface DeliveryFault {
   /** `fault:<scenario | inline>/<rule id>`. */
   decision: string;
-  /** Wall milliseconds by which the attempt is delayed, within the webhook's timeout; `Infinity` delays it until then. */
+  /** Wall milliseconds by which the attempt is delayed, part of the webhook's timeout; `Infinity`: all of it. */
   delay_ms: number;
   /** First the attempt waits until it is released; then its timeout begins. */
   hold?: Hold<Pick<DeliveryFault, "delay_ms" | "answer">> | undefined;

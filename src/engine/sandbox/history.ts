@@ -153,7 +153,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
 
   /**
    * The id of the newest entry that created this pending work, `collection\0id`, and was not undone.
-   * @param newest the position of the newest entry that may have
+   * @param newest the position of the newest entry that is searched
    */
   findCreator(key: string, newest = this.lastSequence): string | null {
     const isCreator = ({ sequence, entry, pendingWork }: HistoryEntry) =>

@@ -14,7 +14,7 @@ const EMPTY: RateWindowTable = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > 
 /** The length of a window: a fixed minute of the sandbox's clock, for each API key (section 8, G07). */
 const WINDOW_MS = 60_000;
 const TOKENS_PER_REQUEST = 1000;
-/** Older windows are dropped: no request takes an hour. */
+/** Older windows are dropped. Until then, a request counted in one can be taken out of it; none takes an hour. */
 const MAX_AGE_MINUTES = 60;
 
 export interface RateState {
@@ -75,7 +75,7 @@ export class RateWindows {
 
   /**
    * Spends tokens of 4.19 from the window in which their request was counted, and returns how many are left. The budget
-   * is shown and never refuses (G07); a window that has ended stays as it is.
+   * is shown and never refuses (G07); a window that has ended stays as it is. `now`: the instant of that request.
    */
   spend(key_id: string, tokens: number, { now, token_limit }: { now: number; token_limit: number }): number {
     const window = this.table.get(key_id);

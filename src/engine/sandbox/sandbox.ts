@@ -186,7 +186,7 @@ export class Sandbox {
     this.faults.rules.readRulesAgain();
   }
 
-  /** Adjusts the world's own activity to the current settings, which may differ from those at the save. */
+  /** Adjusts the world's own timers to the current settings, which may differ from those of a restored world. */
   private applySettings(): void {
     this.world.setUp((tx) => this.parts.followSettings(tx, this.settings));
   }

@@ -16,7 +16,7 @@ export const UploadsDocument = Type.Object(
 export type UploadsDocument = Static<typeof UploadsDocument>;
 
 /**
- * Stores the bytes of half-finished uploads for the values of a sandbox, which it identifies by the object.
+ * Stores the bytes of half-finished uploads for the values of sandboxes; a sandbox object identifies its uploads.
  * `capture` must be cheap (references, links), because snapshots and forks are.
  */
 export interface BlobStore {

@@ -151,7 +151,7 @@ export class TimelineRecorder {
   private recordTimer(commit: RecordedCommit, timer: Timer, advance: WorldChange | undefined): void {
     const provenance = this.origins.get(timer) ?? this.findSavedProvenance(`${timers.name}\0${timer.id}`);
     const { origin, instantBeforeStep } = this.sandbox.world;
-    // Before the timer is due: a rewind to its start must leave it pending.
+    // Before the timer is due, so that a rewind to the state before it leaves the timer pending.
     const now = Math.min(instantBeforeStep, origin + timer.due - 1);
     const advanced_by = advance === undefined ? null : this.ensureEntry(advance, commit.from).id;
     const state = { ...this.getState(now), version: commit.from };
@@ -221,7 +221,7 @@ export class TimelineRecorder {
     return cause === null ? UNKNOWN_PROVENANCE : { cause, advanced_by: null };
   }
 
-  /** The entry of a change; created when it ends, or when a timer that it ran needs it: `from` is the version before. */
+  /** The entry of a change, created when the change ends or first runs a timer. `from`: the version before that timer. */
   private ensureEntry(change: WorldChange, from?: number): HistoryEntry {
     if (change.entry !== undefined) return change.entry;
     const { state, position } = change.began ?? {};

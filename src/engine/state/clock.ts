@@ -22,7 +22,7 @@ export const DAY_MS = 24 * HOUR_MS;
 /** The first instant of the year 1. */
 export const FIRST_INSTANT = -62_135_596_800_000;
 
-/** The last instant that an ISO 8601 timestamp of four digits can name. */
+/** The last instant that an ISO 8601 timestamp with a four-digit year can name. */
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**

@@ -40,11 +40,11 @@ export interface CollectionSpec<
   indexes?: Record<string, IndexSpec<R>>;
   /** The kind of timer that has a record's id as its subject; it is removed with the record. */
   timer?: TimerKind;
-  /** Not available to state calls: timers, upload sessions, used tokens. */
+  /** Not available to state calls: timers, upload sessions, refresh tokens. */
   internal?: boolean;
   /** Internal, but counted against a limit of records: clients can make any number of them. */
   countsTowardLimit?: boolean;
-  /** The change that stores a record is the cause of the work that it describes (interfaces 10). */
+  /** Records describe work for later, such as a delivery; the change that stores one is the cause of its work (interfaces 10). */
   isPendingWork?: boolean;
 }
 

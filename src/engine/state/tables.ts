@@ -40,7 +40,6 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     return this.list;
   }
 
-  /** Replaces the table of that name. */
   replace(table: AnyTable): Tables {
     const position = this.positions.get(table.collection.name);
     if (position === undefined) throw new Error(`there is no table ${table.collection.name}`);

@@ -11,6 +11,7 @@ const MAX_WRITES_PER_STEP = 256;
 export interface Step {
   /** In the order of the writes; undone from the last to the first. */
   writes: readonly WrittenRecord[];
+  /** The root's `draws` before the step. */
   readonly draws: number;
   /** The version before the step, if it is a checkpoint. */
   root: Root | undefined;

@@ -156,7 +156,7 @@ export class World implements ObservedWorld {
   }
 
   /**
-   * Replaces the clock. A later now runs the timers that became due, see `advance`.
+   * Replaces the clock. A later `now` runs the timers that became due, as `advance` does.
    * @throws RangeError if `now` is before the sandbox's current time
    */
   setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {

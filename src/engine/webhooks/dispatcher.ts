@@ -165,7 +165,7 @@ class Dispatcher<S extends SendingSandbox> {
     if (this.queues.get(webhook_id)?.isEmpty) this.queues.delete(webhook_id);
   }
 
-  /** Called when a place is free: continues waiting queues until the limit of the sandbox or the server is reached again. */
+  /** Called when a connection is free: sends for waiting webhooks until the sandbox's or the server's limit is reached. */
   private readonly resume = (): void => {
     for (const webhook_id of this.waitingWebhooks) {
       this.sendNext(webhook_id);
@@ -179,8 +179,8 @@ class Dispatcher<S extends SendingSandbox> {
     const { outbound, rules, findFault, onAttempt, waitUntilReadyToSend } = this.parts;
     let wasSent = false;
     try {
-      // Runs after the commit that queued it, since the outcome has its own transaction. Meanwhile an undo may have
-      // removed the attempt.
+      // Even without a store, `await` lets the commit that queued the attempt end, since the outcome has its own
+      // transaction. Meanwhile an undo may have removed the attempt.
       await waitUntilReadyToSend?.(sandbox).catch(() => {});
       if (this.jobs.get(row.id) !== job) return;
       const before = this.world.read();
@@ -242,7 +242,7 @@ export interface Deliveries<S extends SendingSandbox> {
   waitForAttempt(sandbox: S, attempt_id: string): Promise<boolean>;
 }
 
-/** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
+/** The sender of a server: a dispatcher per world over one outbound client, with a shared limit (6.4, G24). */
 export function createDeliveries<S extends SendingSandbox>(parts: DeliveriesParts<S>): Deliveries<S> {
   const budget = new Semaphore();
   const dispatchers = new WeakMap<S, Dispatcher<S>>();

@@ -1,6 +1,6 @@
 /**
- * Requests that wait for their answer. In Node, a caller's signal aborts its `Request` only while something references
- * the request, and an answer that waits for the signal does not.
+ * References requests until they are answered. In Node, a caller's signal aborts its `Request` only as long as something
+ * references the request; the code that waits for the signal does not.
  */
 const waitingRequests = new Set<Request>();
 const sourcesByRequest = new WeakMap<Request, unknown>();

@@ -13,7 +13,7 @@ export const IN_PROCESS_ORIGIN = "http://understudy.test";
 /** `api` and `control` resolve with undefined if the caller has left. */
 interface FetchRoutes {
   api(request: PlainRequest): Promise<CompleteAnswer | undefined>;
-  /** Answers requests below `/_control`. */
+  /** Answers the control API, and 404 for other paths that begin with `/_`. */
   control(request: PlainRequest): Promise<CompleteAnswer | undefined>;
   /** Answers requests below `/_receivers/`. */
   receiver(request: ReceiverRequest): ReceiverResponse | Promise<ReceiverResponse>;

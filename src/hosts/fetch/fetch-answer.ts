@@ -47,7 +47,7 @@ function toStream(
     },
     async pull(controller) {
       const { done, value } = await keepProcessAlive(pieces.next());
-      // By the request, which must stay in memory: its signal would not abort after it.
+      // Refers to the request so that it stays in memory: once it is collected, its signal no longer aborts.
       if (request.signal.aborted) return;
       if (done) controller.close();
       else controller.enqueue(typeof value === "string" ? toUtf8(value) : value);

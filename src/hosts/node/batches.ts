@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers";
 /**
  * The same handler, called for all requests of one turn of the event loop in a row, after they were read. Each read and
  * each write enters the system, after which the processor's caches are cold: with 32 connections, handling requests
- * apart from them gives a quarter more POSTs a second, and 15 to 70 percent more GETs (bench/NOTES.md).
+ * in a row gives a quarter more POSTs a second, and 15 to 70 percent more GETs (bench/NOTES.md).
  */
 export function handleTogether<Args extends unknown[]>(
   handle: (...args: Args) => void,

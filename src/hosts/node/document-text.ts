@@ -23,9 +23,9 @@ const take = (bytes) => {
 };
 const { Uint8Array: Bytes, DecompressionStream: Unfold } = globalThis;
 globalThis.Uint8Array = new Proxy(Bytes, {
-  construct(target, args, made) {
+  construct(target, args, newTarget) {
     if (typeof args[0] === "number") take(args[0]);
-    return Reflect.construct(target, args, made === globalThis.Uint8Array ? target : made);
+    return Reflect.construct(target, args, newTarget === globalThis.Uint8Array ? target : newTarget);
   },
 });
 globalThis.DecompressionStream = function (format) {

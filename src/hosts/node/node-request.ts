@@ -28,7 +28,7 @@ export class NodeRequest implements PlainRequest {
     this.response = response;
   }
 
-  /** The client's connection is watched from the first read of this property, since a reader may wait in a queue. */
+  /** Getting it begins to watch for a stalled client, since the reader may wait in a queue before it reads. */
   get body(): AsyncIterable<Uint8Array> {
     const { request } = this;
     const { headers } = request;

@@ -175,7 +175,7 @@ class FormReader {
       this.parts.sentTexts[name] = "";
       return undefined;
     }
-    // `..` and `dir/` name no file.
+    // busboy shortens names such as `..` and `dir/` to this.
     if (filename === "") return undefined;
     // A part without a type is treated as one of an unknown type; busboy assumes text/plain.
     const mime_type = CONTENT_TYPE.exec(this.head)?.[1] ?? UNKNOWN_TYPE;

@@ -12,7 +12,7 @@ export class SandboxOrigins {
   private readonly server: Server;
   private readonly connections: Connections;
   private readonly portServers = new Map<string, SocketServer>();
-  /** Sandboxes by port, while a connection to the port is open. */
+  /** Sandboxes by port, until the port and its last connection are closed. */
   private readonly sandboxesByPort = new Map<number, string>();
   private isClosed = false;
 

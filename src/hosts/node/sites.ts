@@ -41,10 +41,10 @@ export class Sites {
 
   /** Scheme and host of the client's request, as a trusted proxy reports them. */
   readOrigin({ headers, socket, url }: IncomingMessage): { proto: string; host: string | undefined } {
-    const { remoteAddress: clientAddress } = socket;
+    const { remoteAddress: peerAddress } = socket;
     const origin = { proto: this.ownAddress.scheme, host: readAuthority(url!) ?? headers.host };
-    if (this.proxies === undefined || clientAddress === undefined) return origin;
-    if (!this.proxies.check(clientAddress, isIPv6(clientAddress) ? "ipv6" : "ipv4")) return origin;
+    if (this.proxies === undefined || peerAddress === undefined) return origin;
+    if (!this.proxies.check(peerAddress, isIPv6(peerAddress) ? "ipv6" : "ipv4")) return origin;
     const { forwarded } = headers;
     const readForwarded = (name: string) =>
       readParameter(forwarded ?? "", name) ?? readFirst(headers[`x-forwarded-${name}`]);

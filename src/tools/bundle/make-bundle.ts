@@ -106,7 +106,7 @@ function findUnexplainedState(calls: readonly RecordedCall[], restores: number):
     const [, snap] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
     if (call.operation === "snapshots.save") savedNames.add((call.body as { name: string }).name);
     if (call.operation === "snapshots.restore" && !savedNames.has(snap!))
-      return `it went back to the snapshot ${snap}, which was not saved since then`;
+      return `it went back to the snapshot ${snap}, which was not saved since the sandbox was created or reset`;
   }
   return undefined;
 }
@@ -172,7 +172,7 @@ function listSteps(
   };
   for (const [i, entry] of entries.entries()) {
     addCallsBefore(entry.sequence);
-    // The id shows the number of earlier requests, unless it was drawn from another seed.
+    // A replay draws the id again from the number of earlier requests, unless it came from another seed.
     const { id, number } = entry;
     const isNumbered = number !== undefined && drawRequestId(idSeed, number) === id;
     // Before the answer registers its secrets: the request can only contain those of earlier answers.
@@ -219,7 +219,7 @@ function toControlStep(
   secrets: SecretPlaceholders,
 ): ControlStep {
   const { operation, method, path, body, status } = call;
-  // After the answers before it, whose secrets have names already.
+  // The answers before this call have registered their secrets already.
   secrets.registerWritten(JSON.stringify(body ?? null));
   return {
     control: {

@@ -180,8 +180,8 @@ export function resolvePlaceholders(text: string, getValue: (kind: string, name:
   );
 }
 
-/** A replacement of an unknown secret: deterministic for its name, with the same length. */
-export function makePlaceholder(name: string, length: number): string {
+/** A text in place of an unknown secret: deterministic for its name, with the same length. */
+export function inventSecret(name: string, length: number): string {
   let text = "";
   for (let block = 0; text.length < length; block++) text += toHex(digest("sha256", `${name}\u0000${block}`));
   return text.slice(0, length);

@@ -93,7 +93,7 @@ export function toJunitCase(
     message: string;
     detail: string;
     output?: string | undefined;
-    /** Why a failure does not fail the run. */
+    /** Why a failure does not fail the run; ignored for other outcomes. */
     toleranceReason?: string | undefined;
   },
 ): JunitCase {

@@ -37,7 +37,7 @@ export interface ClientRun {
 
 /** The failures of a run. Checks that read the same run name the same stage. */
 export interface Stage {
-  /** Chosen by the run without failures, once the sandbox is ready. @returns a text if nothing can be staged: why */
+  /** Chooses rules from the run without failures, once the sandbox is ready. @returns why, if nothing can be staged */
   rules?: (
     baseline: ClientRun,
     sandbox: GradedSandbox,
@@ -117,7 +117,7 @@ export function listAfter({ requests }: ClientRun, { sequence }: JournalEntry): 
   return requests.filter((one) => one.sequence > sequence);
 }
 
-/** Whether the run's end shows how the client took this failure: there was no other, or nothing else came after it. */
+/** Whether the run's end shows how the client took this failure: it was the run's only kind, or only accepted ones came after it. */
 export function isEndCausedBy(
   { run, isMixed }: ReadContext,
   hit: JournalEntry,
@@ -154,7 +154,7 @@ export function findHeader(
   return headers.find(({ name }) => name.toLowerCase() === lowerCaseName)?.value;
 }
 
-/** A rule that hits the method and path of a request, and what else of it `match` says. */
+/** A rule that hits requests with this method and path that also fit `match`. */
 export function makeRule(
   { method, path }: JournalEntry,
   rule: Omit<RuleDefinition, "match">,

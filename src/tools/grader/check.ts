@@ -195,7 +195,7 @@ export async function deliverInTurn(session: Session, deliveries: TestDelivery[]
   return null;
 }
 
-/** Acknowledged, but not processed. */
+/** The fix for a delivery that was acknowledged, but not processed. */
 const LOST_ADVICE = `A delivery that is acknowledged must be processed. ${STORE_THEN_ANSWER}`;
 
 /** Compares the probe's reading with the expected side effects, once all answers were right. */
@@ -240,7 +240,7 @@ function explainDeferredByOther(
   attempt: Attempt,
   { label, other }: { label: string; other: Attempt },
 ): Finding {
-  // A delivery answered 503 was not sent again.
+  // The session sends a delivery again after a 429, but not after a 503.
   const repetition = isOverloaded(attempt) ? "" : ", again and again";
   const answer = `${label}: the receiver ${describeResult(attempt)}${repetition}`;
   if (isDeferred(other))

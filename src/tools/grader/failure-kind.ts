@@ -178,7 +178,7 @@ function adviseOnTls({ result }: Attempt, { trustCertificate }: OptionNames): st
 /** The result as the end of a sentence: `answered 200 in 12 ms`, `gave no answer: socket hang up`. */
 export function describeResult({ result }: Attempt): string {
   const { error, response_code: status, headers, body } = result;
-  if (error?.kind === "left") return "was left without reading the answer";
+  if (error?.kind === "left") return "was sent a request whose answer the test did not read";
   if (error !== undefined) return describeSilence(result);
   const text = toExcerpt(body);
   const location = status >= 300 && status <= 399 ? headers["location"] : undefined;

@@ -27,7 +27,7 @@ export interface Effects {
   difference: string | null;
   /** Whether some were missing at the end of the patience; they may come later, or never. */
   missing: boolean;
-  /** When the last of them was seen, in milliseconds after the start. */
+  /** When the last of them was seen, or the patience ended, in milliseconds after the start. */
   latenessMs: number;
   lastReading: ProbeReading;
 }

@@ -53,7 +53,7 @@ export interface SessionOptions extends SendOptions, DeliverySource {
   names: OptionNames;
 }
 
-/** How often a request is repeated after a 429, and how long the run waits in all; then the 429 is its answer. */
+/** Limits after a 429: repetitions of a request, each wait, and all waits of the run; then the 429 is its answer. */
 const MAX_RATE_LIMIT_RETRIES = 5;
 const MAX_RATE_LIMIT_WAIT_MS = 60_000;
 const MAX_RATE_LIMIT_WAITS_MS = 300_000;

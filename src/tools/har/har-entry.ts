@@ -94,7 +94,7 @@ function decodeOnce(bytes: Buffer, coding: string, maxOutputLength: number): Buf
 /** The largest decoded body of a message that is shown. */
 const MAX_SHOWN_BYTES = 10 * 1024 * 1024;
 
-/** A body as it was sent, or forwarded, without its content coding; as it is if it cannot be decoded. */
+/** Removes the content coding of a body; returns the body unchanged if it cannot be decoded. */
 export function decodeBody<B extends Uint8Array | string | undefined>(headers: readonly string[], bytes: B) {
   const coding = findRawHeader(headers, "content-encoding");
   if (bytes === undefined || typeof bytes === "string" || coding === undefined) return bytes;

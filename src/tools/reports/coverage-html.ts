@@ -34,8 +34,8 @@ body { max-width: none; }
 `;
 
 /**
- * The heat map as one HTML page without scripts. With the address of a sandbox in the console, each
- * operation links to it.
+ * The heat map as one HTML page without scripts. With the address of a sandbox in the console, each operation links to
+ * its page there.
  */
 export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consoleUrl?: string): string {
   const columns = listColumns(matrix);
@@ -73,6 +73,7 @@ function listColumns({ operations }: CoverageMatrix): string[] {
   return sorted.map(([key]) => key);
 }
 
+/** An own operation may document an error without a code. */
 function toKey(status: number, code: string | null): string {
   return code === null && status >= 400 ? `${status} as documented` : `${status} ${code ?? "success"}`;
 }

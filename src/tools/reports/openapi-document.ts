@@ -245,14 +245,14 @@ const INTERNAL = new Set([
   ...["$id", "~kind", "~optional"],
 ]);
 
-/** A schema as anyone reads it. */
+/** A schema without our own keywords. */
 export function toPublishedSchema(schema: TSchema): object {
   return JSON.parse(
     JSON.stringify(schema, (key, value) => (INTERNAL.has(key) ? undefined : value)),
   ) as object;
 }
 
-/** Moves titled object schemas to components/schemas, and replaces them by references. */
+/** Moves schemas that have a title or `$id` to components/schemas, and replaces them by references. */
 export class SchemaComponents {
   readonly schemas: JsonObject = {};
   private readonly names = new Map<TSchema, string>();

@@ -159,7 +159,7 @@ const text = { type: "string" };
 /** A value that the request contains, such as an id of its path; null if a fault refuses a request without it. */
 const SENT = { type: ["string", "null"] };
 
-/** The details of sources with several, by name. */
+/** The details from the sources `input` and `spending`, by name. */
 const NAMED_DETAILS: Readonly<Record<string, JsonObject>> = {
   field: text,
   // Whatever was sent.

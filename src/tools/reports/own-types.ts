@@ -94,8 +94,8 @@ function listDescribedTypeParts(
   const toContentType = (node: JsonObject, scope: TypeScope, { all }: { all: boolean }) => {
     const media = Object.entries((node["content"] ?? {}) as Record<string, JsonObject>);
     const json = media.filter(([type]) => mayBeJson(type.toLowerCase()));
-    const read = json.length > 0 ? json : media;
-    const types = (all ? read : read.slice(0, 1)).map(([type, { schema }]) => {
+    const preferred = json.length > 0 ? json : media;
+    const types = (all ? preferred : preferred.slice(0, 1)).map(([type, { schema }]) => {
       if (json.length > 0 || /^(multipart\/|application\/x-www-form)/i.test(type))
         return schema === undefined ? "unknown" : toType(schema as JsonSchema, scope);
       return /^text\//i.test(type) ? "string" : "Blob";
@@ -122,7 +122,7 @@ function listDescribedTypeParts(
 
 const INTERFACES = { answer: "OwnSchemas", request: "OwnInputs" } as const;
 
-/** The schemas that `$ref`s name. Each gets a field of an interface, so that circles are types, too. */
+/** The schemas that `$ref`s name. Each gets a field of an interface, so that a schema may refer to itself. */
 class SchemaNames {
   /** The scope of declarations, which have no references. */
   readonly plain: TypeScope = { purpose: "answer", nullable: false, has: hasKeyword, refer: () => "unknown" };

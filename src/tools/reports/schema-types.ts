@@ -31,7 +31,7 @@ function listParts(schema: JsonSchema, scope: TypeScope): string[] {
   for (const one of allOf ?? []) parts.push(toType(one, scope));
   const choices = anyOf ?? oneOf;
   if (Array.isArray(choices)) parts.push(toUnion(choices.map((one) => toType(one, scope))));
-  // Beside others, a bare `type: object` says nothing.
+  // Beside other parts, a type without properties adds nothing.
   const ownType = schema.properties === undefined && parts.length > 0 ? "unknown" : toOwnType(schema, scope);
   if (ownType !== "unknown") parts.push(ownType);
   return parts.filter((part) => part !== "unknown");

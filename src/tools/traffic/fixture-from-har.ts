@@ -46,6 +46,7 @@ export async function inferFixtureFromHar({
   let without_body = 0;
   const { base } = await visitExchanges({ contract, file }, () => ({
     visit(exchange) {
+      // Such as "with the body cut short".
       if (exchange.missing?.startsWith("with the body")) without_body += 1;
       collectRecords(world, exchange, dropped);
     },

@@ -25,8 +25,8 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
     return void checkDescribedRefusal(verdict, exchange, { statuses: [expectedStatus], gap: expected.gap });
   if (!checkWire(verdict, exchange)) return;
   const requestLine = `${exchange.method} ${exchange.path}`;
-  // If a caller who must be refused got access, no assumption about the refusal excuses it, since the reference requires
-  // one (section 5, 7.4); only an endpoint that is an assumption itself does, apart from 401.
+  // The reference requires these refusals (section 5, 7.4): access fails, even if the refusal's form is an assumption.
+  // If the whole endpoint is an assumption, access instead of 403 or 404 only differs.
   const isGranted = operation !== undefined && status < 400 && [401, 403, 404].includes(expectedStatus);
   const basis = isGranted ? (expectedStatus === 401 ? undefined : assumedEndpoint) : gap;
   const problem = `${requestLine} answers ${status} instead of ${expectedStatus} ${expected.code}`;

@@ -70,17 +70,20 @@ export function createContext(parts: RunParts) {
       changes.push({ done, undone: false, detail });
     },
 
-    /** Checks a change that was made, and always undoes it. */
-    async tryAndUndo(
+    /**
+     * Runs a check of a change, which may also make it, and always undoes the change.
+     * @param done the report's text for the change; `undone` is that for its undo, and `undoing` names an undo that fails
+     */
+    async checkAndUndo(
       done: string,
-      attempt: () => Promise<void>,
+      check: () => Promise<void>,
       { undo, undone, undoing }: { undo: () => Promise<Exchange>; undone: string; undoing: string },
     ): Promise<Exchange> {
       const change = { done, undone: false, detail: "" };
       changes.push(change);
       let undoAnswer: Exchange | undefined;
       try {
-        await attempt();
+        await check();
       } finally {
         undoAnswer = await target.undo(undo);
         change.undone = hasSucceeded(undoAnswer);

@@ -65,13 +65,13 @@ export class ObjectNames {
       usedParameters.add(mainName);
       this.mainNames.set(name, mainName);
     }
-    const read = operations.filter(isReadOnly).flatMap(listPrefixes);
-    for (const [name, prefix] of read) {
+    const readingPrefixes = operations.filter(isReadOnly).flatMap(listPrefixes);
+    for (const [name, prefix] of readingPrefixes) {
       // The key determines the organization, not an id in an answer.
       if (prefix !== undefined && main.has(name) && name !== ORGANIZATION) this.byPrefix.set(prefix, name);
     }
     this.withoutPrefix = new Set(
-      read.flatMap(([name, prefix]) => (prefix === undefined && idFields.has(name) ? [name] : [])),
+      readingPrefixes.flatMap(([name, prefix]) => (prefix === undefined && idFields.has(name) ? [name] : [])),
     );
     const parameters = all
       .filter(({ own }) => own !== undefined)

@@ -66,7 +66,7 @@ export class KnownObjects {
     return [...new Set([...inTuples, ...(this.seenIds.get(mainName) ?? [])])];
   }
 
-  /** Takes the ids of a list that paths of own operations name, with those in the list's own path. */
+  /** Adds the ids of a list's items, if paths of own operations name them, each with the ids in the list's own path. */
   readList(operation: AnyOperation, params: PathParams, json: unknown): void {
     const list = this.names.findList(operation.path);
     if (list === undefined || list.key === "organization_id") return;

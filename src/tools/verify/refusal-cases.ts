@@ -70,6 +70,7 @@ export const READING_REFUSALS: readonly RefusalCase[] = [
   createUnknownCase("music_collections.list_tracks", "collection_id", { knownObjects: ORGANIZATION_OF_KEY }),
   createUnknownCase("music_collections.list_tracks", "collection_id", {
     name: "unknown-organization",
+    title: "an unknown collection of an unknown organization is 404",
     gap: "G03",
   }),
   createUnknownCase("assistants.list_history", "assistant_id"),

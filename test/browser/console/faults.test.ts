@@ -156,9 +156,9 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     api.understudy.scenarios.refresh(file);
     const { page } = await open("?scenario=expecting");
     const pane = page.getByRole("region", { name: "Scenario expecting" });
-    await see(pane).toContainText('No request fits {"operation":"threads.delete"}.');
-    await see(pane).toContainText('At least 2 requests fit {"status":503}.');
-    await see(pane).toContainText('Requests fit, in this order: {"method":"GET"}, {"method":"POST"}.');
+    await see(pane).toContainText('No request may match {"operation":"threads.delete"}.');
+    await see(pane).toContainText('At least 2 requests must match {"status":503}.');
+    await see(pane).toContainText('Requests must match, in this order: {"method":"GET"}, {"method":"POST"}.');
     await see(pane).toContainText("The requests pass these checks of the client test: bounded-retries.");
     await expectToFit(page);
     await page.goto(page.url().replace("expecting", "models-list-rate-limited"));

@@ -90,7 +90,7 @@ function groupStatus(status: number): string {
   return status < 400 ? `${Math.floor(status / 100)}xx` : String(status);
 }
 
-/** Columns that at most this share of the operations uses are shown in wide tables only. */
+/** A status that at most this share of the operations has is a column of wide tables only. */
 const RARE_SHARE = 0.5;
 
 function makeColumns(operations: readonly OperationCoverage[]): readonly Column<OperationCoverage>[] {

@@ -69,7 +69,8 @@ function ExpectationText({ expectation: { match, count, sequence, client } }: { 
       )}
       {sequence && (
         <>
-          Requests fit, in this order: <code>{sequence.map((one) => JSON.stringify(one)).join(", ")}</code>.{" "}
+          Requests must match, in this order:{" "}
+          <code>{sequence.map((one) => JSON.stringify(one)).join(", ")}</code>.{" "}
         </>
       )}
       {client && (
@@ -82,12 +83,14 @@ function ExpectationText({ expectation: { match, count, sequence, client } }: { 
 }
 
 function describeCount(count: Expectation["count"] = { min: 1 }): string {
-  const countFits = (requests: number) => pluralize(requests, "request fits", "requests fit");
-  if (count === 0) return "No request fits";
-  if (typeof count === "number") return `Exactly ${countFits(count)}`;
+  const mustMatch = (requests: number) => `${pluralize(requests, "request")} must match`;
+  if (count === 0) return "No request may match";
+  if (typeof count === "number") return `Exactly ${mustMatch(count)}`;
   const { min, max } = count;
-  if (max === undefined) return `At least ${countFits(min ?? 0)}`;
-  return min === undefined ? `At most ${countFits(max)}` : `Between ${min} and ${max} requests fit`;
+  if (max === undefined) return `At least ${mustMatch(min ?? 0)}`;
+  return min === undefined
+    ? `At most ${pluralize(max, "request")} may match`
+    : `Between ${min} and ${max} requests must match`;
 }
 
 type Stage = NonNullable<ScenarioState["stages"]>[number];

@@ -62,9 +62,9 @@ export function ScenarioList(props: {
   const switching = useScenarioSwitch();
   const deactivateAll = useSandboxChange(
     async (calls) => {
-      const { scenarios } = await calls.show();
+      const { scenarios: active } = await calls.show();
       await calls.activate([]);
-      return scenarios;
+      return active;
     },
     {
       confirmation: (before) => `Deactivated ${pluralize(before.length, "scenario")}.`,
@@ -198,6 +198,7 @@ function listRuleKinds(
 }
 
 function toAnswerKinds(answer: string | number, statuses: ReadonlyMap<string, number>): Kind[] {
+  // `CODE!` also answers where the code is not documented.
   const status = typeof answer === "number" ? answer : statuses.get(answer.replace(/!$/, ""));
   if (status === undefined || status < 400) return [];
   if (status >= 500) return ["5xx"];

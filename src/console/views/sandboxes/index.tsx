@@ -135,7 +135,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
   const closeForm = () => set({ settings: undefined }, { replace: true });
   const remove = useChange(
     async () => {
-      // Navigate first: its queries would refetch a sandbox that no longer exists.
+      // Navigate first: this page's queries would refetch a sandbox that no longer exists.
       if (name === currentSandbox) navigateToView("sandboxes", {}, DEFAULT_SANDBOX);
       await createSandboxCalls(name).remove();
       if (name !== currentSandbox) onClose();
@@ -238,7 +238,7 @@ function orderByLineage(sandboxes: readonly SandboxState[]): Row[] {
   const names = new Set(sandboxes.map(({ name }) => name));
   const rows = new Map<string, Row>();
   const add = (sandbox: SandboxState, depth: number): void => {
-    // A name can be used again, by a fork of its own fork.
+    // Origins can form a cycle: a fork of its fork can have the name of a deleted sandbox.
     if (rows.has(sandbox.name)) return;
     rows.set(sandbox.name, { ...sandbox, depth });
     for (const one of sandboxes) if (one.forked_from === sandbox.name) add(one, depth + 1);

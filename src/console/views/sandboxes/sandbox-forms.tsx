@@ -167,7 +167,7 @@ function toFixture({ fixture, document }: FixtureInputs): Pick<SandboxOptions, "
 /** The snapshot of the state before the latest reset. */
 const BEFORE_RESET = "before-reset";
 
-/** Also restores what the snapshot lacks: rules, scenarios, and the seed and the named fixture that the next reset uses. */
+/** Also restores what the snapshot lacks: rules, scenarios, and the seed and named fixture that the next reset uses. */
 async function undoReset(
   calls: SandboxCalls,
   { sandbox, rules }: { sandbox: SandboxState; rules: readonly FaultRule[] },
@@ -204,9 +204,9 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
       <Form submit="Reset" look="danger" change={reset} onSuccess={onClose} onCancel={onClose}>
         <p>
           Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
-          history. The clock goes back to its start, or to real time if it follows that; its mode, settings
-          and snapshots stay. The current state becomes the snapshot <code>{BEFORE_RESET}</code>; only journal
-          and history cannot be restored.
+          history. The clock goes back to its start; a clock in real time shows the real time again. The
+          clock’s mode, the settings and the snapshots stay. The current state becomes the snapshot{" "}
+          <code>{BEFORE_RESET}</code>; only journal and history cannot be restored.
         </p>
         <FixtureField choice={inputs.fixture} field={field} defaultTitle={`Unchanged: ${current}`} />
         <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />

@@ -23,7 +23,7 @@ const MODES: readonly (ClockChange & { title: string; tooltip: string })[] = [
     title: "Run ×60",
     mode: "scaled",
     rate: 60,
-    tooltip: "Continues from the sandbox’s time, an hour a minute",
+    tooltip: "Continues from the sandbox’s time: an hour passes in a minute",
   },
   {
     title: "Real time",

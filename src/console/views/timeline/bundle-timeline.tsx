@@ -104,7 +104,7 @@ interface StepRow {
   status: number;
   outcome: Outcome;
   /** The operation of a control call. */
-  operation?: string | null;
+  operation?: string;
   decision?: string | undefined;
   messages: MessageProps[];
 }
@@ -121,7 +121,6 @@ function toRow(step: BundleStep, index: number): StepRow {
   const { request, answer } = step;
   const { status, digest } = answer;
   const title = `${request.method} ${request.target}`;
-  // The decision does not say whether a fault replaced the answer or only delayed it.
   const decision = answer.headers.find(([name]) => /^x-sandbox-decision$/i.test(name!))?.[1];
   const messages = [
     {
@@ -139,6 +138,7 @@ function toRow(step: BundleStep, index: number): StepRow {
         : formatBody(answer.body),
     },
   ];
+  // The status decides the outcome: a decision by a fault may mean that it only delayed the answer.
   return { id, at: request.at, title, status, outcome: toStatusOutcome(status), decision, messages };
 }
 

@@ -64,7 +64,7 @@ export function EntryStateActions(props: { entry: HistoryEntry; title: string })
       <DialogButton label={nameRewind(entry)} isOffered={entry.kept}>
         {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
       </DialogButton>
-      <DialogButton label="Fork from here" isOffered={entry.kept}>
+      <DialogButton label="Fork before this" isOffered={entry.kept}>
         {(close) => <ForkDialog entry={entry} title={title} onClose={close} />}
       </DialogButton>
     </>
@@ -105,8 +105,8 @@ function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
         <p>
           Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. This
           entry and all later ones are marked as undone. They stay in the list.{" "}
-          {isRewind(entry) && "The entries that it had undone are valid again. "}
-          The rewind is an entry too, which you can undo.
+          {isRewind(entry) && "The entries that this rewind had undone are valid again. "}
+          You can undo what you do here: it is an entry too.
         </p>
         <p className="quiet">Settings, scenarios, rules and the journal do not change.</p>
       </Form>
@@ -119,7 +119,7 @@ function ForkDialog({ entry, title, onClose }: EntryDialogProps) {
   const navigateToView = useNavigateToView();
   return (
     <CopyDialog
-      title="Fork from here"
+      title="Fork before this"
       copy={(options) => createSandboxCalls(sandbox).forkEntry(entry.id, { to: "before", ...options })}
       onCopied={(name) => navigateToView("timeline", {}, name)}
       onClose={onClose}

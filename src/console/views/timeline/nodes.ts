@@ -55,7 +55,7 @@ export function updateNodes(cache: TimelineCache, lists: TimelineLists): Timelin
   const reusedCount = cache.nodes.findLastIndex(({ seq }) => seq < firstChange) + 1;
   const nodes = cache.nodes.slice(0, reusedCount);
   const positions = reusedCount === 0 ? new Map<string, number>() : cache.positions;
-  // Requests are listed as they finish, so a new one can belong before old ones: it has the number of its change.
+  // A request is listed when it finishes, but has the number of its change, so it can precede older lines.
   const oldLines = cache.nodes.slice(reusedCount).flatMap(({ request }) => request ?? []);
   const newLines = reusedCount === 0 ? requests : [...requests.slice(cache.requests.length), ...oldLines];
   const lines = newLines.toSorted((a, b) => a.seq - b.seq);
@@ -136,7 +136,7 @@ export function findNode(nodes: readonly Node[], address: string): Node | undefi
   );
 }
 
-/** A fault that only delayed leaves the outcome that the operation or the receiver gave. */
+/** A fault that only delayed turns `ok` into `delayed`, and leaves other outcomes of the operation or receiver. */
 export function toOutcome({ request, entry, fault }: Pick<Node, "request" | "entry" | "fault">): Outcome {
   if (fault && fault.replaced !== "nothing") return "fault";
   const ownOutcome = request ? toStatusOutcome(request.status) : toChangeOutcome(entry!);

@@ -141,7 +141,7 @@ export const MARK = 9;
 /** Top and bottom of the marks; the times are below. In pixels. */
 export const TOP = MARK;
 export const BOTTOM = 82;
-/** The scale is logarithmic: one millisecond at the bottom, ten seconds and more at the top. */
+/** Powers of ten of a logarithmic scale: 0 ms is just above the bottom, 10 s and more at the top. */
 const LOWEST = -0.35;
 const HIGHEST = 4;
 

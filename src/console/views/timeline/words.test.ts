@@ -91,7 +91,7 @@ describe("explainDecision", () => {
     ],
     [
       { decision: "fault:inline/r1", status: 429, fault: fault("inline/r1", "response", 30), history: null },
-      "A fault answered 429 in place of the response (rule r1). No change is recorded. It came after a delay of 30 ms.",
+      "A fault answered 429 in place of the response (rule r1). No change is recorded. The fault delayed its answer by 30 ms.",
     ],
     [
       { decision: "fault:slow/r1", fault: fault("slow/r1", "nothing", 700) },

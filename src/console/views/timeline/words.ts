@@ -31,7 +31,7 @@ export function describeNode({ request, entry, target }: Node): string {
 
 const ATTEMPT = /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to \S+ (?:\w+ ){0,2}(\d{3})?\b/;
 
-/** The title for a row: of a delivery attempt the result first, without the webhook. */
+/** The title for a row: a delivery attempt's begins with its result and omits the webhook. */
 export function toShortTitle(title: string): string {
   const [, kind, event, status] = ATTEMPT.exec(title) ?? [];
   return kind === undefined ? title : `${status ?? "no response"}: ${event}, ${kind}`;
@@ -84,7 +84,7 @@ export function explainDecision(entry: JournalEntry): string {
   if (fault === undefined || delay === undefined) return explanation;
   return fault.replaced === "nothing"
     ? `${explanation} A fault delayed the answer by ${delay} and changed nothing else (${formatRuleName(fault.by)}).`
-    : `${explanation} It came after a delay of ${delay}.`;
+    : `${explanation} The fault delayed its answer by ${delay}.`;
 }
 
 function explainAnswer(entry: JournalEntry): string {

@@ -3,7 +3,6 @@ import { capitalize } from "../../../engine/contract/text.ts";
 import { usePollingWhileRunning, useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { Badge, getOutcomePaint, LoadError, Mark, type Outcome, SHAPES } from "../../components/status.tsx";
-
 import { Ago, formatAbsolute, useSandboxNow } from "../../components/time.tsx";
 import {
   type AttemptMark,

@@ -21,16 +21,17 @@ export function Compare() {
   const ownSnapshots = useSnapshots(currentSandbox);
   const others = sandboxes?.items.filter(({ name }) => name !== currentSandbox);
   const newest = ownSnapshots.data?.items.at(-1)?.name;
-  // By default compares the newest snapshot with the present, else this sandbox with the newest other one.
-  const otherSandbox = get("of") ?? (get("to") || newest ? currentSandbox : others?.at(-1)?.name);
-  const defaultFrom = otherSandbox === currentSandbox && newest !== get("to") ? newest : NOW;
-  const from = get("from") ?? defaultFrom ?? NOW;
-  const to = get("to") ?? (from === NOW ? defaultFrom : NOW);
-  const otherSnapshots = useSnapshots(otherSandbox);
-  const missing = findMissing(ownSnapshots.data, from) ?? findMissing(otherSnapshots.data, to);
+  // May be this sandbox: by default compares its newest snapshot with now, else now with the newest other sandbox.
+  const comparedSandbox = get("of") ?? (get("to") || newest ? currentSandbox : others?.at(-1)?.name);
+  const defaultSide = comparedSandbox === currentSandbox && newest !== get("to") ? newest : NOW;
+  const from = get("from") ?? defaultSide ?? NOW;
+  const to = get("to") ?? (from === NOW ? defaultSide : NOW);
+  const comparedSnapshots = useSnapshots(comparedSandbox);
+  const missing = findMissing(ownSnapshots.data, from) ?? findMissing(comparedSnapshots.data, to);
   const isLoaded = sandboxes !== undefined && ownSnapshots.data !== undefined;
-  if (isLoaded && (otherSandbox === undefined || to === undefined)) return <NothingToCompare />;
-  const isUnknown = otherSandbox !== undefined && sandboxes?.items.every(({ name }) => name !== otherSandbox);
+  if (isLoaded && (comparedSandbox === undefined || to === undefined)) return <NothingToCompare />;
+  const isUnknown =
+    comparedSandbox !== undefined && sandboxes?.items.every(({ name }) => name !== comparedSandbox);
   return (
     <div className="page stack grow">
       <div className="tools">
@@ -44,7 +45,7 @@ export function Compare() {
         <ChoiceField
           label="Compare with"
           name="of"
-          value={otherSandbox ?? ""}
+          value={comparedSandbox ?? ""}
           onChange={(name) => set({ of: name, to: NOW })}
           choices={sandboxes?.items.map(({ name }) => ({
             id: name,
@@ -56,21 +57,21 @@ export function Compare() {
           label="State"
           name="to"
           value={to ?? ""}
-          onChange={(at) => set({ of: otherSandbox, to: at })}
-          choices={listStateChoices(otherSnapshots.data?.items)}
+          onChange={(at) => set({ of: comparedSandbox, to: at })}
+          choices={listStateChoices(comparedSnapshots.data?.items)}
         />
       </div>
       <LoadError error={error ?? ownSnapshots.error} />
       {isUnknown ? (
-        <NotFound kind="sandbox" id={otherSandbox} />
+        <NotFound kind="sandbox" id={comparedSandbox} />
       ) : missing !== undefined ? (
         <NotFound kind="snapshot" id={missing} />
       ) : (
-        otherSandbox !== undefined &&
+        comparedSandbox !== undefined &&
         to !== undefined && (
           <Comparison
-            from={toComparedState(currentSandbox, from, otherSandbox)}
-            to={toComparedState(otherSandbox, to, currentSandbox)}
+            from={toComparedState(currentSandbox, from, comparedSandbox)}
+            to={toComparedState(comparedSandbox, to, currentSandbox)}
           />
         )
       )}

@@ -135,10 +135,7 @@ function useDragToMove(departments: readonly Department[], onMove: (move: Move) 
 
 const isParent = (target: DropTarget) => target.type === "root" || target.dropPosition === "on";
 
-/**
- * react-aria does not allow a drop onto a descendant. Here the emulated API decides, so that its error for cycles can be
- * seen.
- */
+/** react-aria forbids drops onto a descendant. Here the emulated API decides, so that its error for cycles is seen. */
 function allowAnyDrop(hooks: DragAndDropHooks): DragAndDropHooks {
   const { useDroppableCollectionState: useDropState } = hooks;
   if (useDropState === undefined) return hooks;

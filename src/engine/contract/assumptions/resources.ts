@@ -54,7 +54,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Rules name outcomes of connector jobs or events of 6.1. Each notification is sent once, unsigned; e-mail goes to the sandbox's outbox.",
     details: [
       "The config is empty at first. Outcomes are `connector.job.succeeded` and `connector.job.failed`.",
-      "The call that tests a notification answers `success: false` if the receiver's answer is not 2xx, and 422 without `url` and without a webhook rule.",
+      "The call that tests a notification answers `success: false` if the receiver's answer is not 2xx, and 422 if the call has no `url` and there is no webhook rule.",
     ],
   },
   {
@@ -113,7 +113,7 @@ export const RESOURCES: readonly Assumption[] = [
     topic: "The announced model endpoint",
     chosen: "404 as in production, until the preview is switched on.",
     details: [
-      "Credentials are checked first. With the preview, a user from outside gets 403 `INSUFFICIENT_PERMISSIONS`.",
+      "Credentials are checked first. With the preview, a user who is not a member gets 403 `INSUFFICIENT_PERMISSIONS`.",
     ],
   },
   {

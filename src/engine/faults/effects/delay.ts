@@ -55,7 +55,7 @@ export const DelaySchema = {
   ],
 };
 
-/** Waits on the wall clock, frozen or not (interfaces 3). */
+/** Waits on the wall clock, also in a frozen sandbox (interfaces 3). */
 export const delayEffect: Effect = {
   keys: { delay: DelaySchema as never },
   check({ delay }, report) {

@@ -7,6 +7,7 @@ export const truncateWire = {
   shows_status: true,
   async perform(wire) {
     const half = wire.body.subarray(0, Math.floor(wire.body.length / 2));
+    // Reads the rest of the request.
     await wire.drain();
     await wire.finish(concatBytes([wire.head, half]));
   },

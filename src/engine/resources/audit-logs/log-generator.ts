@@ -113,8 +113,8 @@ function listFinalEvents(
   for (const store of stores)
     events.push({ at: store.created_at, change: makeChange("vector_store", "created", store) });
   for (const user of people.filter(({ account }) => account !== "active")) {
-    const latest = Math.max(since, user.created_at, lastActions.get(user.id) ?? since);
-    const at = latest + Math.floor(-latest * random.float());
+    const earliest = Math.max(since, user.created_at, lastActions.get(user.id) ?? since);
+    const at = earliest + Math.floor(-earliest * random.float());
     events.push({ at, change: makeAccountChange(user, "active", user.account) });
   }
   return events.filter(({ at }) => at >= since);
@@ -175,16 +175,16 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
     };
   };
   const drawDepartment: DrawLifecycle = (at) => {
-    const place = inventObject("dept_", inventTeam(context));
+    const department = inventObject("dept_", inventTeam(context));
     const [parent, other, user] = [pick(departments, at), pick(departments, at), pick(people, at)];
-    const [before, after] = [{ description: "Being set up." }, { description: place.name }];
+    const [before, after] = [{ description: "Being set up." }, { description: department.name }];
     return {
       steps: [
-        makeChange("department", "created", place),
-        ...sometimes([makeUpdate("department", place, before, after)]),
-        ...(other ? [makeMove(place, parent === other ? null : (parent?.id ?? null), other)] : []),
-        ...sometimes(user ? makeMembership(place, user) : []),
-        makeChange("department", "deleted", place),
+        makeChange("department", "created", department),
+        ...sometimes([makeUpdate("department", department, before, after)]),
+        ...(other ? [makeMove(department, parent === other ? null : (parent?.id ?? null), other)] : []),
+        ...sometimes(user ? makeMembership(department, user) : []),
+        makeChange("department", "deleted", department),
       ],
     };
   };
@@ -207,8 +207,9 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
     };
   };
   const drawMembership: DrawLifecycle = (at) => {
-    const [place, user] = [pick(departments, at), pick(people, at)];
-    return place && user && { key: `member ${place.id} ${user.id}`, steps: makeMembership(place, user) };
+    const [department, user] = [pick(departments, at), pick(people, at)];
+    if (department === undefined || user === undefined) return undefined;
+    return { key: `member ${department.id} ${user.id}`, steps: makeMembership(department, user) };
   };
   const drawPermission: DrawLifecycle = (at) => {
     const user = pick(people, at);
@@ -222,12 +223,12 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
     };
   };
   const drawMove: DrawLifecycle = (at) => {
-    const place = pick(departments, at);
-    const parent = finalState.departments.find(({ id }) => id === place?.parent_id);
-    if (place === undefined || parent === undefined || parent.created_at >= at) return undefined;
+    const department = pick(departments, at);
+    const parent = finalState.departments.find(({ id }) => id === department?.parent_id);
+    if (department === undefined || parent === undefined || parent.created_at >= at) return undefined;
     return {
-      key: `parent ${place.id}`,
-      steps: [makeMove(place, parent.id, undefined), makeMove(place, null, parent)],
+      key: `parent ${department.id}`,
+      steps: [makeMove(department, parent.id, undefined), makeMove(department, null, parent)],
     };
   };
   const generators: readonly DrawLifecycle[] = [

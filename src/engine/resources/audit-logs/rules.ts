@@ -57,7 +57,7 @@ export function findAuditActor(
   return user_id ?? findOwnerOrMember(world, organization_id)?.id ?? SYSTEM_USER_ID;
 }
 
-/** The audit entry of a state call; none if the call is quiet. */
+/** Writes the audit entry of a state call, unless the call is silent. */
 export function recordStateAudit(
   tx: Transaction,
   { user_id, silent }: StateActor,

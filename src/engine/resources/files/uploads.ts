@@ -70,7 +70,7 @@ export const DIGEST_HEADERS = {
 type UploadCall = { params: { bucket: string }; query: { upload_id: string }; world: WorldReader };
 
 /**
- * Finds the upload of a URL that still takes bytes.
+ * Finds the upload of a URL that is neither cancelled nor expired; it may be complete.
  * @throws ApiError RESOURCE_NOT_FOUND, UPLOAD_EXPIRED (G13)
  */
 function requireUpload({ params: { bucket }, query: { upload_id }, world }: UploadCall): Upload {

@@ -14,9 +14,9 @@ export interface InspectedImage {
 }
 
 /**
- * Finds the format of an image by its bytes; its name and type are ignored.
- * @throws ApiError UNSUPPORTED_MEDIA_TYPE for an image of another format, INVALID_INPUT for one that cannot be
- * decoded, is animated or too large (G26)
+ * Checks an image by its bytes; its name and type are ignored.
+ * @throws ApiError UNSUPPORTED_MEDIA_TYPE for an image of another format or an animated PNG, INVALID_INPUT for one that
+ * cannot be decoded, is animated or too large (G26)
  */
 export async function inspectImage(
   file: ReceivedFile,
@@ -68,7 +68,7 @@ const HEADER_BYTES = 4096;
 /** By the first bytes; undefined for anything that is not an image. */
 function detectFormat(bytes: Uint8Array): string | undefined {
   const header = toLatin1(bytes.subarray(0, HEADER_BYTES));
-  // An animated PNG has a chunk that says so before its pixels, and would decode to its first frame.
+  // An animated PNG, which would decode to its first frame, has the chunk acTL before its pixels.
   if (header.startsWith("\x89PNG\r\n\x1a\n")) return header.includes("acTL") ? "apng" : "png";
   return SIGNATURES.find(([, signature]) => signature.test(header))?.[0];
 }

@@ -29,7 +29,7 @@ import {
 
 const HALF_AN_HOUR_MS = 1_800_000;
 
-/** Makes a session, which runs unless the record has an end. */
+/** Makes a session, which runs unless the record is completed or has an end. */
 export const makeSession: Factory<MeetingSession> = (fields, context) => {
   const { random, world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
@@ -175,7 +175,7 @@ function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   return { session, transcripts, logs, recordings };
 }
 
-/** A running session began before its first entry; one that has ended was some days ago. */
+/** A running session began `length_ms` ago, so that its entries fit; one that has ended was some days ago. */
 function drawTimes(
   { status, started_at, ended_at }: Partial<MeetingSession>,
   length_ms: number,

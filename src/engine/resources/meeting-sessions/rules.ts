@@ -82,7 +82,7 @@ function recordArrival(tx: Transaction, entry: Entry): void {
   tx.insert(meetingArrivals, toArrival(entry, size + 1));
 }
 
-/** Removes an entry from its stream. Its position stays in use, and a new entry with its id comes after it. */
+/** Removes an entry from its stream. Its position is not reused, not even by a later record with the same id. */
 function clearArrival(tx: Transaction, { session_id, kind, record_id }: Entry): void {
   for (const entry of tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`))
     if (entry.record_id === record_id) tx.put(meetingArrivals, { ...entry, record_id: null });

@@ -42,7 +42,7 @@ export const OrganizationSummary = Type.Object({
 
 const PLAN_LIMITS = { standard: 100, premium: 1000, enterprise: 10_000 } as const;
 
-/** Requests per minute: the agreed limit of an enterprise plan, else the plan's (section 8). */
+/** Requests per minute: the agreed limit if there is one, else the plan's (section 8). */
 export function getRequestsPerMinute({
   plan,
   rate_limit,

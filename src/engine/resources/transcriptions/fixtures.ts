@@ -134,7 +134,7 @@ function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTransc
   const speechLength = generatedSentences.reduce((longest, { end }) => Math.max(longest, end), 0);
   const pause = context.random.int(500, 4000) / 1000;
   const fields = record.toFields(entry, base);
-  // Without sentences the length of the audio is unknown.
+  // The factory chooses the length of the audio while no sentence is known.
   const defaultDuration =
     generatedSentences.length === 0 && fields.status === "processing"
       ? undefined

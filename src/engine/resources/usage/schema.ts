@@ -12,7 +12,7 @@ export const UsageRecord = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   /** The spending of a key remains when the key is deleted (G33). */
   api_key_id: Nullable(Id("apikey_", mentions("api_keys"))),
-  /** The key's last name, for a deleted key. */
+  /** The name that a deleted key had. */
   api_key_name: internal(Type.Optional(Type.String())),
   monthly_limit: Limit(),
   /** For all API keys of the organization together; null in a key's row. */

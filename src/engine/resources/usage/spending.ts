@@ -87,7 +87,7 @@ const usageThreshold = event({
   ...CROSSING_EVENT,
   about: { ...budgets, invent: inventBudget(80) },
   name: "usage.threshold",
-  summary: "80 percent of a month's budget are spent",
+  summary: "80 percent of a month's budget is spent",
 });
 
 const usageLimit = event({
@@ -132,7 +132,7 @@ export function requireBudget(world: WorldReader, caller: Principal): void {
 
 /**
  * Adds the cost of a billable request to the spending of the organization and of the key, in the sandbox's current month,
- * and emits `usage.threshold` and `usage.limit` if it crossed one of the two.
+ * and emits `usage.threshold` and `usage.limit` for each budget that crosses 80 or 100 percent.
  * @param spending its `amount` is in CHF, precise to six decimals
  */
 export function recordSpending(

@@ -7,7 +7,7 @@ import type { WorldReader } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
 import { User, users } from "./schema.ts";
 
-/** A fixture's users have its memberships; a state call's user joins the first organization and is not verified yet. */
+/** A fixture lists the memberships of its users; a user of a state call joins the first organization and is not verified yet. */
 export const makeUser: Factory<User> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const id = fields.id ?? context.createId("usr_");

@@ -29,8 +29,8 @@ type Processing = Pick<StoreFile, "started_at" | "processing_ms">;
 /** The progress of a file that is being processed: linear in the sandbox's time and below 100 (3.1). */
 export function calculateProgress({ started_at, processing_ms }: Processing, now: number) {
   const elapsed = Math.max(0, now - started_at);
-  const exactPercent = processing_ms > 0 ? Math.floor((elapsed * 100) / processing_ms) : 99;
-  const progress_percent = Math.min(99, exactPercent);
+  const elapsedPercent = processing_ms > 0 ? Math.floor((elapsed * 100) / processing_ms) : 99;
+  const progress_percent = Math.min(99, elapsedPercent);
   const current_step = STEPS.find((step) => progress_percent < STEP_ENDS[step])!;
   return { progress_percent, current_step };
 }

@@ -50,7 +50,7 @@ export function toBody(delivery: Delivery, world: WorldReader): string {
   return renderBody({ event, data, timestamp: world.toIso(created_at), webhook_id, delivery_id });
 }
 
-const idsByTransaction = new WeakMap<Transaction, string[]>();
+const deliveryIdsByTransaction = new WeakMap<Transaction, string[]>();
 
 /** Queues one delivery for each emitted event and each active webhook of its organization that subscribed to it. */
 export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]): void {
@@ -68,7 +68,7 @@ export function enqueueTest(tx: Transaction, webhook: Webhook): string {
 
 /** Ids of the deliveries that this transaction has queued. */
 export function listEnqueued(tx: Transaction): readonly string[] {
-  return idsByTransaction.get(tx) ?? [];
+  return deliveryIdsByTransaction.get(tx) ?? [];
 }
 
 /** The body is built here, so that every attempt sends the same bytes (G24). */
@@ -83,7 +83,7 @@ function enqueue(
   const body = renderBody({ event, data, timestamp: tx.toIso(tx.now), webhook_id, delivery_id });
   const first = { organization_id, event, created_at: tx.now, body };
   queueAttempt(tx, { id: delivery_id, kind: "first", webhook_id, delivery_id, first });
-  getOrAdd(idsByTransaction, tx, () => []).push(delivery_id);
+  getOrAdd(deliveryIdsByTransaction, tx, () => []).push(delivery_id);
   return delivery_id;
 }
 

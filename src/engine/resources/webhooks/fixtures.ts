@@ -24,7 +24,7 @@ export interface FixtureFact {
   organization_id: string;
 }
 
-/** The organization that the fixture names first, read from `base.world`; the table of organizations is sorted by id. */
+/** The organization that the fixture names first: only `base.world` has that order, the table is sorted by id. */
 export const fixtureFacts = collection<FixtureFact>({
   name: "_fixture_facts",
   internal: true,
@@ -133,7 +133,7 @@ export const webhooksFixture: FixtureReader = {
       const first = base.world.all(organizations).first();
       return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
     });
-    // A webhook shows its latest delivery, so both are made when either is first read.
+    // A webhook shows its latest delivery, so both are made for either collection.
     const makeWebhooks = () => entries.map((entry) => makeWebhookWithDeliveries(entry, base));
     base.fill(webhooks, () => makeWebhooks().map(({ webhook }) => webhook));
     base.fill(deliveries, () => makeWebhooks().flatMap(({ sent }) => sent));

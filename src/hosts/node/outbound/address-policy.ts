@@ -25,7 +25,7 @@ const EMBEDDINGS: readonly { name: string; range: Range; bit: number }[] = [
   { name: "NAT64", range: ipaddr.parseCIDR("64:ff9b::/96"), bit: 96 },
 ];
 
-/** All of IPv6's public unicast space; all other addresses are refused. */
+/** All of IPv6's public unicast space. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /** A public address, but the machine's cloud host answers it (metadata and agent traffic). */

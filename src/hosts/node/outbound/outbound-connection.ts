@@ -16,7 +16,7 @@ const WIRE_FACTOR = 2;
 /** Bytes that the HTTP parser gets at a time. */
 const SLICE_BYTES = 4096;
 
-/** Maximum number of pieces of a body per `MAX_ANSWER_BYTES` of its limit; ends a stream of one-byte chunks early. */
+/** Maximum number of pieces of a body for each `MAX_ANSWER_BYTES` that its limit allows: ends a stream of one-byte chunks. */
 const MAX_PIECES = 500;
 
 /** Interim 1xx answers before the real one; real servers send a handful. */
@@ -44,7 +44,7 @@ interface ConnectionOptions {
   agents: OutboundAgents;
 }
 
-/** Sends one request and reports its end at most once; the caller sets deadlines. */
+/** Sends one request. The first call of `settle` reports its end; the caller ignores later ones, and sets deadlines. */
 export function startRequest(
   options: ConnectionOptions,
   settle: (result: RequestOutcome) => void,

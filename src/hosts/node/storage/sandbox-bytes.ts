@@ -131,7 +131,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     return captured;
   }
 
-  /** The same references, without retaining the bytes. */
+  /** The same references except to empty blobs, without retaining the bytes. */
   peek(): ReadonlyMap<string, Blob> | undefined {
     if (this.peekedRevision !== this.revision) {
       this.peekedRevision = this.revision;

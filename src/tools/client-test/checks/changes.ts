@@ -23,7 +23,7 @@ const LOSE_ANSWER = { times: 1, phase: "after", effect: { wire: "reset" } } as c
 const isChange = ({ method, operation }: JournalEntry) =>
   method === "POST" && !operation?.includes("upload_url");
 
-/** The changes of a lost answer happened; the client cannot know. */
+/** The change took effect although its answer was lost, which the client cannot know. */
 const noBlindRepeat: ClientCheck = {
   id: "no-blind-repeat",
   title: "does not repeat a change blindly when its answer was lost",

@@ -45,7 +45,7 @@ const oneRefresh: ClientCheck = {
       (entry) => isTokenRequest(entry) && getArrival(entry) >= getArrival(first),
     );
     if (refreshes.length === 0) return notObservable("it did not refresh the token after 401");
-    // A refreshed token lives as shortly: only refreshes within its life are too many.
+    // A new token expires as soon: only a second refresh within its lifetime is too many.
     const life = TOKEN_LIFETIME_S * 1000 * 0.8;
     const isTooSoon = (entry: JournalEntry, at: number) =>
       refreshes

@@ -245,7 +245,7 @@ function reverseMembers(text: string): string {
   return JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse()));
 }
 
-/** The last character of the first text in the data, which the receiver works with. */
+/** Changes the last character of the first text in the data, which the receiver works with. */
 function changeOneByte(text: string): string {
   const value = /"data":\{.*?:"[^"\\]+(?=")|"timestamp":"[^"]+/s.exec(text)!;
   const at = value.index + value[0].length - 1;

@@ -115,7 +115,7 @@ export const methodPostOnly: Check = {
   },
 };
 
-/** "Later" says nothing about a method if a POST is answered the same. */
+/** Returns a finding if the receiver defers a POST too, since the answer then says nothing about the method. */
 async function findDeferred(session: Session, attempt: Attempt, method: string): Promise<Finding | null> {
   if (!isDeferred(attempt)) return null;
   const finding = await explainDeferred(session, attempt, method);

@@ -34,7 +34,7 @@ export const validAccepted: Check = {
     const detail = `the receiver ${describeResult(first)}, where 2xx is expected within ${session.options.timeoutMs / 1000} s`;
     const advice = adviseOnAttempt(first, session.options.names);
     if (getStatus(first) >= 500) {
-      // A receiver that recovers on the retry can still be graded on everything else.
+      // If the receiver accepts the retry, the other checks still run.
       const retry = await session.deliver(delivery);
       return { ...failed(`${detail}; sent again, it ${describeResult(retry)}`, first), advice };
     }
@@ -154,7 +154,7 @@ export const malformedJson: Check = {
         after,
       );
     }
-    // A 503 is what a gateway answers while the process is down.
+    // A 503 fails: a gateway answers it while the process is down.
     if (!isAccepted(after))
       return failed(`a valid delivery after it: the receiver ${describeResult(after)}`, attempt);
     return passed(`${answer}, and accepted the next delivery`, attempt);

@@ -1,5 +1,5 @@
 import { SIGNATURE_HEADER, sign } from "../../../engine/webhooks/sign.ts";
-import { cutSecret, cutText, spellSecret } from "../../redact.ts";
+import { listSecretParts, listTextParts, spellSecret } from "../../redact.ts";
 import type { Check } from "../check.ts";
 import { failed, getStatus, notObservable, passed } from "../finding.ts";
 import type { Attempt, Session } from "../session.ts";
@@ -22,7 +22,7 @@ export const secretNotDisclosed: Check = {
     const answeredAttempts = session.attempts.filter(({ result }) => result.error === undefined);
     for (const { what, texts } of [
       { what: "the secret", texts: spellings },
-      { what: "a good part of the secret", texts: cutSecret(secret) },
+      { what: "a good part of the secret", texts: listSecretParts(secret) },
     ]) {
       const leak = answeredAttempts.find((attempt) => texts.some((text) => toText(attempt).includes(text)));
       if (leak) return failed(`an answer with status ${getStatus(leak)} contains ${what}`, leak);
@@ -32,7 +32,10 @@ export const secretNotDisclosed: Check = {
   },
 };
 
-/** This many characters of the digest in one answer are a leak; fewer are one if they recur in other answers. */
+/**
+ * This many characters of the digest in one answer are a leak. Fewer are one if several answers contain the characters at
+ * the same place of their digests.
+ */
 const CERTAIN_LENGTH = 12;
 const SUSPICIOUS_LENGTH = 6;
 
@@ -82,7 +85,7 @@ function findLeak(session: Session, forgedAttempts: Attempt[]): { attempt: Attem
       // Some forgeries contain the right digest in a wrong form: repeating what was sent discloses nothing.
       const sent = findSentSignature(attempt, encoding);
       if (searched.includes(spelling) && !sent.includes(spelling)) return { attempt, what: "the signature" };
-      for (const { at, part } of cutText(spelling, SUSPICIOUS_LENGTH)) {
+      for (const { at, part } of listTextParts(spelling, SUSPICIOUS_LENGTH)) {
         if (!searched.includes(part) || sent.includes(part)) continue;
         const longer = spelling.slice(at, at + CERTAIN_LENGTH);
         const isCertain = longer.length === CERTAIN_LENGTH && searched.includes(longer);

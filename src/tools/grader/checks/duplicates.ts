@@ -41,17 +41,17 @@ export const duplicate: Check = {
  */
 async function noteOnReplay(session: Session, delivery: TestDelivery): Promise<string | null> {
   const before = await session.readProbe();
-  const header = createId("del");
-  await session.deliver(delivery, { headerDeliveryId: header });
+  const headerId = createId("del");
+  await session.deliver(delivery, { headerDeliveryId: headerId });
   const after = await session.readProbe();
   if (!before || !after) return null;
   const wasProcessedAgain = (id: string) => countOccurrences(after, id) > countOccurrences(before, id);
-  if (after.ids === null ? after.count === before.count : ![delivery.id, header].some(wasProcessedAgain))
+  if (after.ids === null ? after.count === before.count : ![delivery.id, headerId].some(wasProcessedAgain))
     return null;
   return "Sent again with another X-Service-Delivery header, the same signed body was processed again. That header isn't covered by the signature: deduplicate by the body's delivery_id.";
 }
 
-/** How many copies arrive together, and how often: a race between check and record rarely shows at once. */
+/** How many copies arrive together, and how often: a race between check and record may not show in one round. */
 const COPIES = 4;
 const ROUNDS = 2;
 

@@ -181,9 +181,9 @@ export function checkFilters(
   { same = {}, time, from = "", to = "" }: Filters,
 ): void {
   const sent = getSentFields(exchange);
-  const checkFilter = (name: string, isLeftOut: (item: Item) => boolean) => {
+  const checkFilter = (name: string, isExcluded: (item: Item) => boolean) => {
     if (sent[name] === undefined) return;
-    const wrong = items.find(isLeftOut);
+    const wrong = items.find(isExcluded);
     verdict.expect(
       wrong === undefined,
       `${exchange.operation!.id} with ${name}=${sent[name]} answers ${toExcerpt(wrong)}`,

@@ -60,7 +60,7 @@ function listInvalidValues(operation: AnyOperation): InvalidValue[] {
   );
 }
 
-/** 4.17 shows this refusal for two fields; for all others it is an assumption. */
+/** 4.17 shows this refusal for a month out of range; for all other values it is an assumption. */
 function findBasis({ id }: AnyOperation, { field, value }: InvalidValue): Basis {
   return id === "usage.retrieve_limits" && field === "month" && typeof value === "number" ? undefined : "G08";
 }
@@ -90,7 +90,7 @@ async function checkInvalidValues(
   }
 }
 
-/** Paths with ids that do not match the pattern of section 2.1. */
+/** Operations that are called with an id that does not match the pattern of section 2.1. */
 const MALFORMED_IDS = [
   "meeting_sessions.export_transcript",
   "assistants.list_history",

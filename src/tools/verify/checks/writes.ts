@@ -24,7 +24,7 @@ export const currentOrganizationCheck: Check = {
     const other = known.listCandidates("other_organization_id").find((id) => id !== before);
     if (other === undefined)
       return verdict.note(`set to ${before} again only; ${known.describeMissing(["other_organization_id"])}`);
-    await context.tryAndUndo(
+    await context.checkAndUndo(
       `set the key's organization to ${other}`,
       async () => {
         checkSuccess(verdict, await setCurrent(other));
@@ -61,7 +61,7 @@ const reparent: Check = {
     const details = { department_id, new_parent_id: department_id };
     checkRefusal(verdict, cycle, { code: "DEPARTMENT_CYCLE_DETECTED", details });
     if (parent === null) return verdict.note("it is already at the top, so only the cycle was tried");
-    const undoAnswer = await context.tryAndUndo(
+    const undoAnswer = await context.checkAndUndo(
       `moved ${department_id} to the top`,
       async () => void checkSuccess(verdict, await move(null)),
       { undo: () => move(parent), undone: `back under ${parent}`, undoing: "moving it back" },
@@ -103,7 +103,7 @@ async function tryWebhook(context: Context, receiver: Receiver | undefined): Pro
   const hasExpectedForm = checkSuccess(verdict, created);
   if (!hasSucceeded(created) || webhook_id === undefined) return;
   const params = { webhook_id };
-  const deleted = await context.tryAndUndo(
+  const deleted = await context.checkAndUndo(
     `created the inactive webhook ${webhook_id}`,
     async () => {
       if (!hasExpectedForm) return;
@@ -158,15 +158,13 @@ async function checkListed(
       listedWebhook === undefined,
       `${webhook_id} is listed after its deletion`,
     );
+  if (listedWebhook === undefined) return void context.verdict.expect(false, `${webhook_id} is not listed`);
   for (const [name, value] of Object.entries(expected))
     context.verdict.expect(
-      isDeepStrictEqual(listedWebhook?.[name], value),
-      `${webhook_id} is listed with ${name} ${toExcerpt(listedWebhook?.[name])} instead of ${toExcerpt(value)}`,
+      isDeepStrictEqual(listedWebhook[name], value),
+      `${webhook_id} is listed with ${name} ${toExcerpt(listedWebhook[name])} instead of ${toExcerpt(value)}`,
     );
-  context.verdict.expect(
-    listedWebhook !== undefined && !("secret" in listedWebhook),
-    "the list shows its secret",
-  );
+  context.verdict.expect(!("secret" in listedWebhook), "the list shows its secret");
 }
 
 async function checkDelivery(context: Context, params: CreatedWebhook["params"]): Promise<void> {
@@ -228,7 +226,7 @@ const connectorJob: Check = {
     const job_id = started.json?.job_id as string | undefined;
     if (!hasSucceeded(started) || job_id === undefined) return;
     const params = { organization_id, job_id };
-    const cancelled = await context.tryAndUndo(
+    const cancelled = await context.checkAndUndo(
       `started the job ${job_id} of ${connection_id}`,
       async () => {
         if (!fits) return;

@@ -63,7 +63,10 @@ async function visitHar(
   let used = 0;
   const isFromCache = createCacheDetector();
   await readHar(file, (entry) => {
-    const exchange = readEntry(entry, { sizesFit: facts.creator !== "Understudy", folder: dirname(file) });
+    const exchange = readEntry(entry, {
+      hasSizesOfBodies: facts.creator !== "Understudy",
+      folder: dirname(file),
+    });
     if (typeof exchange === "string") return visitor.skip?.(exchange);
     const { url, method } = exchange;
     if (url.origin !== origin || !`${url.pathname}/`.startsWith(`${prefix}/`))
@@ -120,7 +123,7 @@ async function findBase(file: string, router: Router, target: string | undefined
   const hosts = new Map<string, number>();
   let showsAuthorization = false;
   const facts = await readHar(file, (entry) => {
-    const exchange = readEntry(entry, { sizesFit: false, folder: undefined });
+    const exchange = readEntry(entry, { hasSizesOfBodies: false, folder: undefined });
     if (typeof exchange === "string") return;
     const { url, sent } = exchange;
     showsAuthorization ||= sent.headers.has("authorization");

@@ -41,7 +41,7 @@ type MissingBody =
 /** How an archive stores bodies. */
 interface Recorder {
   /** Whether sizes are those of the archive's bodies; Understudy's archives have those before masking instead. */
-  sizesFit: boolean;
+  hasSizesOfBodies: boolean;
   /** The folder of files with bodies; undefined: they are not read. */
   folder: string | undefined;
 }
@@ -67,7 +67,7 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
     setHeader(headers, "content-type", content["mimeType"]);
   const { text, missing } = toBody(content, {
     ...{ ...recorder, status, headers },
-    isSent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
+    wasBodySent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
   });
   const requestText = readText(toMap(request["postData"]), recorder.folder);
   const isUnknown =
@@ -139,23 +139,24 @@ function toBody(
   {
     status,
     headers,
-    sizesFit,
+    hasSizesOfBodies,
     folder,
-    isSent,
-  }: Recorder & { status: number; headers: Headers; isSent: boolean },
+    wasBodySent,
+  }: Recorder & { status: number; headers: Headers; wasBodySent: boolean },
 ): { text: string; missing: MissingBody | undefined } {
   const { encoding, size, comment } = content as Record<string, unknown>;
   const text = readText(content, folder);
   // A 304 has no body; browsers record the cached one.
   if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
-  if (text === undefined || (text === "" && sizesFit && isSent)) {
-    // Other recorders may write size 0 for a body that they left out. Without a length or type, there was none.
-    const isSizeReliable = !sizesFit || headers.get("content-length") === "0" || !headers.has("content-type");
+  if (text === undefined || (text === "" && hasSizesOfBodies && wasBodySent)) {
+    // Other recorders may write size 0 for a body that they left out, unless its length is 0 or it has no type.
+    const isSizeReliable =
+      !hasSizesOfBodies || headers.get("content-length") === "0" || !headers.has("content-type");
     const empty = status === 204 || (size === 0 && isSizeReliable);
     return { text: "", missing: empty ? undefined : "with the body left out" };
   }
   if (encoding !== "base64" || typeof content["text"] !== "string") {
-    const isShort = sizesFit && Buffer.byteLength(text) + BYTE_ORDER_MARK < Number(size ?? 0);
+    const isShort = hasSizesOfBodies && Buffer.byteLength(text) + BYTE_ORDER_MARK < Number(size ?? 0);
     const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
     return { text, missing: isCut ? "with the body cut short" : undefined };
   }
