@@ -47,8 +47,9 @@ export function writeNewFile(
  */
 export function requireFile(file: string, force = true): void {
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) return;
-  if (!stats.isFile())
+  // A link may name a file that does not exist.
+  if (stats === undefined && (force || lstatSync(file, { throwIfNoEntry: false }) === undefined)) return;
+  if (stats !== undefined && !stats.isFile())
     throw new UsageError(
       `${file} is ${stats.isDirectory() ? "a folder" : "not a regular file"}; name a file to write`,
     );

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { API } from "../engine/resources/index.ts";
-import { listScenarioFolders, ScenarioLibrary } from "./scenario-library.ts";
+import { listScenarioFolders, RecentNames, ScenarioLibrary } from "./scenario-library.ts";
 
 describe("a scenario's name", () => {
   let folder: string;
@@ -39,5 +39,42 @@ describe("a scenario's name", () => {
     expect(() => library.get("departments-reparent-cycel")).toThrow(
       expect.objectContaining({ hint: "departments-reparent-cycle" }),
     );
+  });
+});
+
+/** A library whose folders hold these names; `files` are called like their scenarios. */
+function createRecentNames(names: string[], files: string[] = []) {
+  const counted = { listings: 0, at: 0 };
+  const library = {
+    listNames: () => {
+      counted.listings += 1;
+      return [...names];
+    },
+    hasWithoutListing: (name: string) => files.includes(name),
+  };
+  return { counted, recent: new RecentNames(library, () => counted.at) };
+}
+
+describe("a scenario's name in a request", () => {
+  it("is looked up at most once a second if it is unknown, however many requests use it [interfaces 3]", () => {
+    const { counted, recent } = createRecentNames(["outage"]);
+    for (let i = 0; i < 1000; i++) expect(recent.has(`nothing-${i}`)).toBe(false);
+    expect(counted.listings).toBe(1);
+    counted.at += 1000;
+    expect(recent.has("nothing")).toBe(false);
+    expect(counted.listings).toBe(2);
+  });
+
+  it("is known at once if its file has that name, otherwise within a second [interfaces 3]", () => {
+    const names = ["outage"];
+    const files: string[] = [];
+    const { counted, recent } = createRecentNames(names, files);
+    expect(recent.has("outage")).toBe(true);
+    files.push("new");
+    names.push("renamed");
+    expect(recent.has("new")).toBe(true);
+    expect(recent.has("renamed")).toBe(false);
+    counted.at += 1000;
+    expect(recent.has("renamed")).toBe(true);
   });
 });

@@ -7,6 +7,7 @@ import {
   MAX_SCENARIO_BYTES,
   readScenario,
   type Scenario,
+  type ScenarioNames,
   type ScenarioSource,
   type ScenarioSubscriber,
 } from "../engine/faults/scenario.ts";
@@ -42,6 +43,7 @@ export interface ListedScenario {
 /** The scenarios of a server by name: single files, the user's folder, the shipped folder, and the derived ones. */
 export class ScenarioLibrary implements ScenarioSource {
   readonly files: DocumentLibrary<Scenario>;
+  readonly recentNames: ScenarioNames = new RecentNames(this);
   private api: RuleApi;
   private readonly warn: Warn | undefined;
   private refusalScenarios: RefusalScenarios;
@@ -103,6 +105,17 @@ export class ScenarioLibrary implements ScenarioSource {
       this.refusalScenarios.has(name) ||
       this.openedScenarios.has(name) ||
       this.files.find(name) !== undefined
+    );
+  }
+
+  /** Whether it is active, derived, or has a file of its name; does not list folders. */
+  hasWithoutListing(name: string): boolean {
+    const { openedScenarios, refusalScenarios, files } = this;
+    return (
+      this.isActive(name) ||
+      openedScenarios.has(name) ||
+      refusalScenarios.has(name) ||
+      files.findByFile(name) !== undefined
     );
   }
 
@@ -249,4 +262,34 @@ function describeOpened(scenario: Scenario): ListedScenario {
 export function describeDerived(scenario: Scenario): ListedScenario {
   const { name } = scenario;
   return { name, file: toDerivedPath(name), origin: "derived", scenario, problem: undefined };
+}
+
+/** In milliseconds: the maximum age of a listing of the folders; any request may name a scenario in a header. */
+const FRESH_MS = 1_000;
+
+/** Lists the folders at most once a second, even if many requests name an unknown scenario. */
+export class RecentNames implements ScenarioNames {
+  private readonly library: Pick<ScenarioLibrary, "hasWithoutListing" | "listNames">;
+  private readonly now: () => number;
+  private names: readonly string[] = [];
+  private readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    library: Pick<ScenarioLibrary, "hasWithoutListing" | "listNames">,
+    now = () => performance.now(),
+  ) {
+    this.library = library;
+    this.now = now;
+  }
+
+  has(name: string): boolean {
+    return this.library.hasWithoutListing(name) || this.listNames().includes(name);
+  }
+
+  listNames(): readonly string[] {
+    if (this.now() - this.readAt < FRESH_MS) return this.names;
+    this.names = this.library.listNames();
+    this.readAt = this.now();
+    return this.names;
+  }
 }

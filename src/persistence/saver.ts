@@ -35,8 +35,8 @@ export interface SavingFailure {
 
 /**
  * Saves changed sandboxes. It finds changes by comparing sandboxes with their last saved images: all of them
- * several times a second, and a single one if a request waits for it (`--durable`). Changes that are found together share
- * transactions.
+ * several times a second, and a single one if a request waits for it (`--durable`). Changes that are found together are one
+ * transaction.
  */
 export class Saver {
   failure: SavingFailure | undefined;
@@ -179,12 +179,13 @@ export class Saver {
     this.isSweepDue = false;
     const refused: SaveStep[] = [];
     const removals = (savesAll ? this.listDeletedNames() : []).map((name) => ({ name, image: undefined }));
-    let refusal = await this.commitAllOrSingly(removals, refused);
-    for (let from = 0; from < sandboxesToSave.length; from += MAX_BATCH) {
-      const steps = sandboxesToSave
+    let refusal: StoreRefusal | undefined;
+    for (let from = 0; from === 0 || from < sandboxesToSave.length; from += MAX_BATCH) {
+      const changes = sandboxesToSave
         .slice(from, from + MAX_BATCH)
         .filter((sandbox) => !this.isSaved(sandbox))
         .map((sandbox) => ({ name: sandbox.name, image: SandboxImage.capture(sandbox, uploads) }));
+      const steps = from === 0 ? [...removals, ...changes] : changes;
       refusal = (await this.commitAllOrSingly(steps, refused)) ?? refusal;
     }
     this.recordOutcome(refusal);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEYS } from "../support/harness.ts";
@@ -137,6 +137,11 @@ describe("the commands sandbox, journal, bundle and completion", () => {
       `understudy: ${file} exists; add --force to replace it\n`,
     ]);
     expect((await run("bundle", file, "--force")).code).toBe(0);
+    const link = `${file}-link`;
+    symlinkSync(`${file}-missing`, link);
+    expect((await run("bundle", link)).stderr).toBe(
+      `understudy: ${link} exists; add --force to replace it\n`,
+    );
   });
 
   it("create missing folders above a file, and name them [interfaces 11]", async () => {

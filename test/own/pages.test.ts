@@ -201,11 +201,13 @@ info: { title: t, version: "1" }
 paths:
 ${list("/x/threads/{thread_id}/messages", "messages", "thread_id")}
 ${list("/x/organizations/{organization_id}/departments", "departments", "organization_id")}
+${list("/x/transcriptions/{transcription_id}/sentences", "sentences", "transcription_id")}
 `;
 
   it.each([
     ["/x/threads/thread_welcome/messages", 4],
     ["/x/organizations/org_acme/departments", undefined],
+    ["/x/transcriptions/trans_redacted/sentences", undefined],
   ])("has each of them once on its pages, the newest first: %s [interfaces 18]", async (path, count) => {
     await served.understudy.close();
     served = serveDocument(text);

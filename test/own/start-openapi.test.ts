@@ -212,12 +212,14 @@ it("an answer or a header that another operation has is not called a schema in t
             "200": { $ref: `${first}/responses/200` },
             "206": {
               description: "d",
+              content: { "application/json": { schema: { $ref: "#/components/schemas/requestBody" } } },
               headers: { "X-Page": { $ref: `${first}/responses/200/headers/X-Page` } },
             },
           },
         },
       },
     },
+    components: { schemas: { requestBody: { type: "string" } } },
   });
   const answer = await fetch(`${understudy.url}/_control/sandboxes/referring/openapi.json`);
   // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
@@ -230,6 +232,7 @@ it("an answer or a header that another operation has is not called a schema in t
   };
   expect(parameters).toEqual([street]);
   expect(find(responses["200"], "responses")).toEqual(ok);
+  expect(find(responses["206"].content["application/json"].schema, "schemas")).toEqual({ type: "string" });
   expect(find(responses["206"].headers["X-Page"], "headers")).toEqual(ok.headers["X-Page"]);
 });
 

@@ -18,6 +18,11 @@ describe("sortRows", () => {
     expect(sortRows(["b0", "a1", "b2", "a3"], (row) => row[0]!, down)).toEqual(expected);
   });
 
+  it("sorts tens of thousands of texts by code unit", () => {
+    const keys = Array.from({ length: 30_000 }, (_, i) => `id_${(i * 7919) % 30_011}`);
+    expect(sorted(keys)).toEqual([...keys].sort());
+  });
+
   it("sorts any numbers as Array.sort does", () => {
     fc.assert(
       fc.property(fc.array(fc.integer(), { maxLength: 300 }), (keys) => {

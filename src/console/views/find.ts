@@ -61,17 +61,17 @@ const findEntries: FindCommands = async (typed, sandbox, timeline) => {
   const text = typed.trim();
   if (text.length < MIN_TYPED) return [];
   const matches = createFilter({ text, outcomes: new Set(), from: undefined, to: undefined });
-  return buildNodes(timeline)
-    .filter(matches)
-    .slice(-MAX_RESULTS)
-    .reverse()
-    .map((node) => ({
-      id: `entry ${node.seq}`,
-      group: "Timeline",
-      title: describeNode(node),
-      detail: describeEntry(node),
-      to: toAddress(sandbox, "timeline", { entry: String(node.seq) }),
-    }));
+  const nodes = buildNodes(timeline);
+  const matchingNodes: Node[] = [];
+  for (let at = nodes.length - 1; at >= 0 && matchingNodes.length < MAX_RESULTS; at -= 1)
+    if (matches(nodes[at]!)) matchingNodes.push(nodes[at]!);
+  return matchingNodes.map((node) => ({
+    id: `entry ${node.seq}`,
+    group: "Timeline",
+    title: describeNode(node),
+    detail: describeEntry(node),
+    to: toAddress(sandbox, "timeline", { entry: String(node.seq) }),
+  }));
 };
 
 function describeEntry({ request, entry }: Node): string {

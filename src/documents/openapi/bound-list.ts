@@ -39,7 +39,8 @@ export function createLister(
   const headers = Object.entries((success.node["headers"] ?? {}) as JsonObject).map(([name]) => name);
   const pages = createPageLinks(names, answer, schemas);
   const getId = (record: object) => target.getId(record);
-  const isRanked = binding.sort === undefined;
+  // Indexes of the reference may have another order.
+  const isRanked = binding.sort === undefined && target.spec !== undefined;
   const findRows = (call: Call) => {
     const query = call.query as JsonObject;
     const conditions = access.toConditions(call);

@@ -5,7 +5,7 @@ import { invalidInput } from "./errors.ts";
 const DATE_LENGTH = "2026-03-15".length;
 /** A date, then perhaps a time: hours and minutes, seconds, their fraction, and the sign, hours and minutes of an offset. */
 const DATE_TIME =
-  /^(\d{4}-\d{2}-\d{2})(?:[Tt](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)?)?$/;
+  /^((?!0000)\d{4}-\d{2}-\d{2})(?:[Tt](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)?)?$/;
 // Years outside 1 to 9999 are refused, also if only the offset moves an instant out of them (G08).
 const EARLIEST = Date.parse("0001-01-01T00:00:00.000Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");

@@ -14,7 +14,7 @@ import {
 } from "./effects/error.ts";
 import { readEffect, WIRE_EFFECTS } from "./effects/index.ts";
 import { UNDECLARED_OPERATION } from "./rule.ts";
-import type { ScenarioSource } from "./scenario.ts";
+import type { ScenarioNames } from "./scenario.ts";
 
 const WIRE_NAMES: readonly string[] = WIRE_EFFECTS.map(({ name }) => name);
 
@@ -37,7 +37,7 @@ export class OverrideError extends Error {
 /** @throws OverrideError */
 export function readOverride(
   { headers, operation }: FaultFacts,
-  { scenarios, isAllowed }: { scenarios: Pick<ScenarioSource, "has" | "listNames">; isAllowed: boolean },
+  { scenarios, isAllowed }: { scenarios: ScenarioNames; isAllowed: boolean },
 ): Override | undefined {
   const fault = headers["x-sandbox-fault"];
   const delay = headers["x-sandbox-delay"];
@@ -67,11 +67,7 @@ function readDelay(text: string): number {
   return parseDuration(text)!;
 }
 
-function readFault(
-  text: string,
-  operation: AnyOperation,
-  scenarios: Pick<ScenarioSource, "has" | "listNames">,
-): OverrideFault {
+function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNames): OverrideFault {
   const { code, forced } = parseCode(text);
   if (isCatalogueCode(code)) {
     if (forced || operation === UNDECLARED_OPERATION || listDocumentedCodes(operation).has(code))

@@ -3,7 +3,13 @@ import { type AnyOperation, listErrorCodes } from "../contract/operation.ts";
 import { getOrAdd } from "../maps.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ScenarioDocument } from "./rule-document.ts";
-import { type Scenario, type ScenarioSource, type ScenarioSubscriber, toScenario } from "./scenario.ts";
+import {
+  type Scenario,
+  type ScenarioNames,
+  type ScenarioSource,
+  type ScenarioSubscriber,
+  toScenario,
+} from "./scenario.ts";
 
 const DOCUMENTED_STATUSES: readonly number[] = [401, 403, 404, 422, 429];
 
@@ -92,8 +98,12 @@ export class SandboxScenarios implements ScenarioSource {
     return this.cached!.derived;
   }
 
-  listNames(): string[] {
-    return [...this.server.listNames(), ...this.derived.listNames()];
+  get recentNames(): ScenarioNames {
+    const { derived, server } = this;
+    return {
+      has: (name) => derived.has(name) || server.recentNames.has(name),
+      listNames: () => [...server.recentNames.listNames(), ...derived.listNames()],
+    };
   }
 
   get(name: string): Scenario {

@@ -41,6 +41,12 @@ export interface Scenario {
   expect: readonly ExpectDocument[];
 }
 
+/** The names of scenarios that exist. Any request may name one in a header, so a lookup must be cheap. */
+export interface ScenarioNames {
+  has(name: string): boolean;
+  listNames(): readonly string[];
+}
+
 /** A sandbox in which scenarios are active. */
 export interface ScenarioSubscriber {
   /** The names of its active scenarios. */
@@ -56,7 +62,7 @@ export interface ScenarioSource {
   /** Like `get`, but ignores an invalid later edit. @throws UnknownScenarioError, DocumentError */
   getLastGood(name: string): Scenario;
   has(name: string): boolean;
-  listNames(): readonly string[];
+  readonly recentNames: ScenarioNames;
   /**
    * Reports edits of the subscriber's active scenarios until `unsubscribe`. Call it again when other scenarios become
    * active.

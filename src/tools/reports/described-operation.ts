@@ -5,7 +5,7 @@ import type { DocumentComponents } from "./openapi-document.ts";
 
 /** Finds the kind of a part in the place that a reference names. Any other part is a schema. */
 const PART_KIND =
-  /(?<!\/properties)\/(responses|parameters|requestBodies|headers|examples|links)\/[^/]+$|\/(requestBody)$/;
+  /(?<!\/properties|\/schemas)\/(?:(responses|parameters|requestBodies|headers|examples|links)\/[^/]+|(requestBody))$/;
 
 /**
  * Copies parameters, body and answers of an own operation from its OpenAPI document, and the components and other parts

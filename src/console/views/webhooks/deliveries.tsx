@@ -153,7 +153,7 @@ export function Deliveries() {
             >
               Sends each failed delivery again now, without waiting for its retry.{" "}
               {!isComplete &&
-                `All failed deliveries are sent, also those that are not in this list; none is sent if more than 1,000 have failed. `}
+                `Older failed deliveries than the newest ${MAX_DELIVERIES} are sent too; none is sent if more than 1,000 have failed. `}
               Undo does not recall it from the receiver.
             </ConfirmButton>
           )}

@@ -17,7 +17,10 @@ export function derivePath(id: string, parent: Department | undefined): { path: 
     : { path: `${parent.path}/${id}`, depth: parent.depth + 1 };
 }
 
-/** Moves a department with all its descendants, in the caller's transaction. */
+/**
+ * Moves a department with all its descendants, in the caller's transaction. Each path extends that of its parent, which
+ * shares the text in memory.
+ */
 export function moveDepartment(
   tx: Transaction,
   department: Department,
@@ -25,12 +28,12 @@ export function moveDepartment(
 ): Department {
   const { path, depth } = derivePath(department.id, parent);
   const moved = tx.put(departments, { ...department, parent_id: parent?.id ?? null, path, depth });
-  const moveAlong = (below: Department): Department => ({
-    ...below,
-    path: path + below.path.slice(department.path.length),
-    depth: below.depth + depth - department.depth,
-  });
-  tx.putAll(departments, listDescendants(tx, department).map(moveAlong));
+  const changed = [moved];
+  // The loop also reaches the departments that it adds.
+  for (const current of changed)
+    for (const child of tx.index(departments, "by_parent", current.id))
+      changed.push({ ...child, ...derivePath(child.id, current) });
+  tx.putAll(departments, changed.slice(1));
   return moved;
 }
 

@@ -159,5 +159,5 @@ function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: 
 
 function findLatest(sent: readonly Delivery[]): number | null {
   const ends = sent.map(({ delivered_at, last_attempt }) => delivered_at ?? last_attempt!);
-  return ends.length === 0 ? null : Math.max(...ends);
+  return ends.reduce<number | null>((latest, end) => (latest === null || end > latest ? end : latest), null);
 }
