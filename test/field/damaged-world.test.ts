@@ -48,12 +48,14 @@ async function startAgain(folder: string): Promise<{ says: string; found: number
 }
 
 const cut = (share: number) => (file: string) => truncateSync(file, Math.floor(statSync(file).size * share));
-const overwrite = (from: number, byte: (old: number) => number, length = 64) => (file: string) => {
-  const bytes = readFileSync(file);
-  const start = Math.floor(bytes.length * from);
-  for (let at = start; at < Math.min(bytes.length, start + length); at++) bytes[at] = byte(bytes[at]!);
-  writeFileSync(file, bytes);
-};
+const overwrite =
+  (from: number, byte: (old: number) => number, length = 64) =>
+  (file: string) => {
+    const bytes = readFileSync(file);
+    const start = Math.floor(bytes.length * from);
+    for (let at = start; at < Math.min(bytes.length, start + length); at++) bytes[at] = byte(bytes[at]!);
+    writeFileSync(file, bytes);
+  };
 
 describe("a saved world that was damaged while the server was stopped", () => {
   it.each<[what: string, part: string, damage: (file: string) => void]>([
