@@ -266,6 +266,12 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(stages.nth(0)).toHaveAttribute("aria-current", "step");
     await see(stages.nth(0)).toContainText(/ends after \d+ requests; began .*, 0 requests so far/);
     await see(stages.nth(1)).toContainText("waiting");
+    await see(page.getByRole("list", { name: "Expectations of outage" })).toContainText(
+      "The requests pass these checks of the client test: honours-retry-after, bounded-retries.",
+    );
+    await see(page.getByRole("list", { name: "Expectations of recovery" })).toContainText(
+      'It works again. At least 1 request must match {"status":"2xx"}.',
+    );
     const { body } = await control("GET", "/scenarios");
     const { until } = body.items.find(({ name }: { name: string }) => name === "outage-mid-run").stages[0];
     for (let n = 0; n < until.requests; n += 1) await api.call("dan", "GET", "/v1/models");

@@ -123,11 +123,13 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const { delivery_id } = await trigger();
     const { page } = await open(`?delivery=${delivery_id}`);
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
+    await see(pane).toContainText("Makes this scheduled attempt early. The clock stays.");
+    await see(pane).toContainText("Makes an additional attempt through the API.");
     await choose(page, "Call as", /^Dan/);
-    await pane.getByRole("button", { name: "Redeliver now" }).click();
+    await pane.getByRole("button", { name: "Redeliver as this user" }).click();
     await see(pane).toContainText("Not delivered: the receiver returned 503.");
     await see(pane.getByRole("listitem").nth(1)).toContainText("redelivery: returned 503");
-    await pane.getByRole("button", { name: "Redeliver now" }).click();
+    await pane.getByRole("button", { name: "Redeliver as this user" }).click();
     await see(pane).toContainText("Delivered: the receiver returned 200.");
     await see(page.getByRole("row", { name: /^delivered user.created/ }).first()).toBeVisible();
     const { entries } = await control("GET", `/journal?operation=webhooks.redeliver`);
@@ -141,7 +143,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
       if (current === "org_acme") await control("PATCH", `/state/api_keys/${id}`, { revoked: true });
     const { page } = await open(`?delivery=${delivery_id}`);
     await see(page.getByRole("alert")).toContainText("No user of org_acme has an active key");
-    await see(page.getByRole("button", { name: "Redeliver now" })).toHaveCount(0);
+    await see(page.getByRole("button", { name: "Redeliver as this user" })).toHaveCount(0);
   });
 
   it("shows retries that a 410 cancelled and the webhook that it disabled [3.3]", async () => {

@@ -25,18 +25,7 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
             <RuleLines rules={others} isActive={active} />
           </>
         )}
-        {expect.length > 0 && (
-          <>
-            <h3>Expectations</h3>
-            <ul className="panel lines">
-              {expect.map((one) => (
-                <li key={JSON.stringify(one)} className="armed-rule flow">
-                  {one.description ?? <ExpectationText expectation={one} />}
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
+        <Expectations title="Expectations" expectations={expect} />
         {origin === "derived" ? (
           <p className="quiet">
             Derived from the operation’s documented errors, without a file.{" "}
@@ -59,9 +48,28 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
 
 type Expectation = NonNullable<ScenarioState["expect"]>[number];
 
-function ExpectationText({ expectation: { match, count, sequence, client } }: { expectation: Expectation }) {
+/** Requirements that a suite checks; nothing if there are none. */
+function Expectations({ title, expectations }: { title: string; expectations: readonly Expectation[] }) {
+  if (expectations.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul className="panel lines" aria-label={title}>
+        {expectations.map((one) => (
+          <li key={JSON.stringify(one)} className="armed-rule flow">
+            <ExpectationText expectation={one} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function ExpectationText({ expectation }: { expectation: Expectation }) {
+  const { description, match, count, sequence, client } = expectation;
   return (
     <span>
+      {description && <bdi>{description} </bdi>}
       {match && (
         <>
           {describeCount(count)} <code>{JSON.stringify(match)}</code>.{" "}
@@ -126,6 +134,7 @@ function Stages(props: { stages: readonly Stage[]; rules: readonly FaultRule[]; 
             ) : (
               <p className="quiet small">No rules: the API works.</p>
             )}
+            <Expectations title={`Expectations of ${stage.name}`} expectations={stage.expect ?? []} />
           </li>
         ))}
       </ol>

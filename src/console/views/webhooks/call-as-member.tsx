@@ -19,10 +19,12 @@ type AttemptResult = Omit<Triggered["deliveries"][number], "webhook_id">;
 export function CallAsMember(props: {
   organization: string;
   verb: string;
+  /** Explains the call. */
+  hint?: string;
   path: string;
   isOffered?: boolean;
 }) {
-  const { organization, verb, path, isOffered = true } = props;
+  const { organization, verb, hint, path, isOffered = true } = props;
   const sandbox = useSandboxName();
   const actors = useActors().data?.filter((one) => one.current === organization && !one.unusableReason);
   const [selectedId, setSelectedId] = useState<string>();
@@ -48,6 +50,7 @@ export function CallAsMember(props: {
         <div className="tools">
           <ActorField actors={actors} value={actor.id} onChange={setSelectedId} allowAnonymous={false} />
           <ActionButton label={verb} isPending={call.isPending} onPress={() => call.mutate(actor.key)} />
+          {hint && <p className="quiet small wide">{hint}</p>}
         </div>
       )}
       <Problem error={call.error} />

@@ -209,7 +209,8 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
       </div>
       <CallAsMember
         organization={delivery.organization_id}
-        verb="Redeliver now"
+        verb="Redeliver as this user"
+        hint="Makes an additional attempt through the API. If it fails, the scheduled retry stays."
         path={`/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`}
         isOffered={status !== "success"}
       />
