@@ -1,23 +1,18 @@
 import { readSandboxStart } from "../control/sandbox-start.ts";
-import { toOperationsOption } from "../engine/own/join.ts";
 import { assemble } from "../understudy.ts";
 import { connect, UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
 import { createProcessTransport } from "./node-transport.ts";
 import { requireKnownOptions } from "./options.ts";
-import { readOpenApiOption } from "./own-documents.ts";
+import { type OwnOperations, readOwnOperations } from "./own-documents.ts";
 import type { Duration, FixtureInput, SandboxOptions, ScenarioName } from "./types.ts";
 
 type DocumentPath = `${string}.${"yaml" | "yml" | "json"}`;
 
 /** Options of a server in this process, with the meaning that they have for `understudy start`. */
-export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "settings"> {
+export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "settings">, OwnOperations {
   /** A fixture's name, a path, or a fixture as an object; `reference` unless given. */
   fixture?: FixtureInput | DocumentPath;
-  /** Operations of your own: a module that exports declarations, or a list of them (`understudy-sandbox/operations`). */
-  operations?: object;
-  /** OpenAPI documents to serve too: paths of files, or documents as objects. */
-  openapi?: readonly (string | object)[];
   /** Scenarios of the `default` sandbox, by name or file. */
   scenarios?: readonly (ScenarioName | DocumentPath)[];
   /** Your own scenarios, beside the shipped ones. */
@@ -97,11 +92,23 @@ export interface LocalUnderstudy extends UnderstudyClient {
  * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options
  */
 export async function createUnderstudy(options: CreateOptions = {}): Promise<LocalUnderstudy> {
+  const { client } = await startServer(options);
+  return client;
+}
+
+export interface StartedServer {
+  client: LocalUnderstudy;
+  /** Worlds keep their records. @throws OwnOperationError, DocumentError; nothing has changed then */
+  replaceOperations(own: OwnOperations): Promise<void>;
+}
+
+/** @throws as `createUnderstudy` */
+export async function startServer(options: CreateOptions): Promise<StartedServer> {
   requireKnownOptions("createUnderstudy", options, Object.keys(SERVER_OPTIONS));
   const { operations, openapi, port = 0, ...start } = options;
   const understudy = assemble({
     ...start,
-    operations: [...(toOperationsOption(operations).operations ?? []), ...(await readOpenApiOption(openapi))],
+    operations: await readOwnOperations({ operations, openapi }),
     ...readSandboxStart(options),
     mcp: async (access) => (await import("./mcp/serve.ts")).createMcpHttpHandler(access),
   });
@@ -109,11 +116,14 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
   const http = new ControlHttp(url, options.shared?.token, {
     transport: createProcessTransport(understudy.server),
   });
-  return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
+  return {
+    client: Object.assign(new UnderstudyClient(http), { close: () => understudy.close() }),
+    replaceOperations: async (own) => understudy.setOperations(await readOwnOperations(own)),
+  };
 }
 
-/** The server that a suite or `UNDERSTUDY_URL` names, else a new one in this process. */
-export async function createOrConnect(options: CreateOptions): Promise<LocalUnderstudy> {
+/** The server that a suite or `UNDERSTUDY_URL` names, whose operations are its own. */
+export function connectToNamed(): LocalUnderstudy | undefined {
   const url = process.env["UNDERSTUDY_URL"];
-  return url ? Object.assign(connect(url), { close: async () => {} }) : createUnderstudy(options);
+  return url ? Object.assign(connect(url), { close: async () => {} }) : undefined;
 }

@@ -1,7 +1,6 @@
 import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { createLocal } from "./local-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
-import { readOpenApiOption } from "./own-documents.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
 
@@ -19,8 +18,6 @@ export interface EngineOptions extends SandboxStart {
    * 204, a rejection as a connection that broke.
    */
   onDelivery?: OnDelivery;
-  /** OpenAPI documents to serve too: paths of files, or documents as objects. */
-  openapi?: readonly (string | object)[];
 }
 
 /**
@@ -33,8 +30,7 @@ export async function createSandbox(options: EngineOptions = {}): Promise<LocalS
     throw new TypeError(
       "createSandbox has the option persist in pages only; in Node, createUnderstudy({ persist: { folder } }) stores worlds",
     );
-  requireKnownOptions("createSandbox", options, [...START_OPTIONS, "openapi", "onDelivery"]);
-  const { openapi, ...start } = options;
-  const engine = createLocal(start, await readOpenApiOption(openapi));
+  requireKnownOptions("createSandbox", options, [...START_OPTIONS, "onDelivery"]);
+  const engine = await createLocal(options);
   return Object.assign(await engine.open("default"), { close: engine.close });
 }

@@ -1,7 +1,7 @@
 import type { Understudy } from "../control/understudy-options.ts";
-import { getOrAdd } from "../engine/maps.ts";
 import { assembleLocal } from "./local-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
+import { readOwnOperations } from "./own-documents.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
 
 export interface RoutesOptions extends SandboxStart {
@@ -18,7 +18,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as 
 export type Routes = Record<(typeof METHODS)[number], (request: Request) => Promise<Response>>;
 
 /** Frameworks load a route's module again after each change, and once for each route; the sandbox stays. */
-const shared = globalThis as { [ENGINES]?: Map<string, Understudy> };
+const shared = globalThis as { [ENGINES]?: Map<string, Promise<Understudy>> };
 shared[ENGINES] ??= new Map();
 const engines = shared[ENGINES];
 
@@ -36,16 +36,36 @@ export function understudyRoutes(options: RoutesOptions = {}): Routes {
     throw new TypeError(`understudyRoutes: control is true or false, not ${JSON.stringify(control)}`);
   // Percent-encoded, as in the URLs of requests.
   const basePath = new URL(`http://localhost${path}`).pathname.replace(/\/$/, "");
-  const key = JSON.stringify(start);
+  let joined: Promise<Understudy> | undefined;
   const handle = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     const target = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
     // Paths below `/_` are Understudy's own, except those of the API in a named sandbox: `/_s/NAME/v1`.
     if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(target)) return answerClosed();
-    const engine = getOrAdd(engines, key, () => assembleLocal(start));
+    joined ??= joinEngine(start);
+    joined.catch(() => {
+      joined = undefined;
+    });
+    const engine = await joined;
     return engine.fetch(request, basePath);
   };
   return Object.fromEntries(METHODS.map((method) => [method, handle])) as Routes;
+}
+
+/** The engine of all routes with these options. */
+async function joinEngine(start: SandboxStart): Promise<Understudy> {
+  const key = JSON.stringify(start);
+  const running = engines.get(key);
+  if (running === undefined) {
+    const started = assembleLocal(start);
+    engines.set(key, started);
+    started.catch(() => engines.delete(key));
+    return started;
+  }
+  const engine = await running;
+  // The key does not have the code of handlers and the contents of files.
+  engine.setOperations(await readOwnOperations(start));
+  return engine;
 }
 
 function answerClosed(): Response {

@@ -1,5 +1,18 @@
-import type { OperationSource } from "../engine/own/join.ts";
+import { type OperationSource, toOperationsOption } from "../engine/own/join.ts";
 import { showValue } from "./options.ts";
+
+/** Operations that the reference lacks (interfaces 18). */
+export interface OwnOperations {
+  /** Operations of your own: a module that exports declarations, or a list of them (`understudy-sandbox/operations`). */
+  operations?: object | undefined;
+  /** OpenAPI documents to serve too: paths of files, or documents as objects. */
+  openapi?: readonly (string | object)[] | undefined;
+}
+
+/** @throws DocumentError, TypeError */
+export async function readOwnOperations({ operations, openapi }: OwnOperations): Promise<OperationSource[]> {
+  return [...(toOperationsOption(operations).operations ?? []), ...(await readOpenApiOption(openapi))];
+}
 
 /**
  * OpenAPI documents: paths of files, or the documents themselves, with bindings in `x-understudy`. The code that reads

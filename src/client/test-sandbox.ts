@@ -3,18 +3,20 @@ import { existsSync } from "node:fs";
 import { findServedKind } from "../engine/faults/rule.ts";
 import type { RuleDocument } from "../engine/faults/rule-document.ts";
 import { getOrAdd } from "../engine/maps.ts";
-import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
+import { connectToNamed, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 import { formatJournal } from "./evidence.ts";
 import { describeHeld } from "./held.ts";
 import { createLocal } from "./local-understudy.ts";
 import { requireKnownOptions, showValue, WORLD_OPTIONS } from "./options.ts";
-import { readOpenApiOption } from "./own-documents.ts";
+import type { OwnOperations } from "./own-documents.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { readSuiteShare } from "./suite-share.ts";
 import type { FaultRule, Held, SandboxOptions, ScenarioName } from "./types.ts";
 
 /** The world that a test begins with (interfaces 13), by `test.use`, `test.extend` or the runner's configuration. */
-export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "clock" | "settings"> {
+export interface TestOptions
+  extends Pick<SandboxOptions, "fixture" | "seed" | "clock" | "settings">,
+    OwnOperations {
   /**
    * A port for each sandbox, as `sandbox.url`, unless false; on a server that `UNDERSTUDY_URL` names, whose other ports may not
    * be reachable, only if true.
@@ -22,13 +24,6 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
   origin?: boolean;
   /** Without a server and its sockets: `sandbox.fetch` answers in the test's process (interfaces 17). Not in a suite. */
   engine?: boolean;
-  /**
-   * Operations of your own: a module that exports declarations, or a list of them. A server that `UNDERSTUDY_URL` names
-   * has those that it was started with.
-   */
-  operations?: object;
-  /** OpenAPI documents to serve too: paths of files, or documents as objects. */
-  openapi?: readonly (string | object)[];
   /** Active from the start; in a suite, in addition to the suite's own. */
   scenarios?: readonly ScenarioName[];
   /** Your own scenarios, `./scenarios` unless given; of a server that `UNDERSTUDY_URL` names, its `--scenarios`. */
@@ -83,19 +78,19 @@ export class TestServers {
   /** The server that a suite or `UNDERSTUDY_URL` names, else one for the tests, with that folder's scenarios. */
   getServer({ scenariosFolder, engine = false, operations, openapi }: TestOptions): Promise<LocalUnderstudy> {
     const folder = scenariosFolder ?? (existsSync("scenarios") ? "scenarios" : undefined);
-    const options = { scenariosFolder: folder, operations };
+    const options = { scenariosFolder: folder, operations, openapi };
     const declarationsKey = `${this.identify(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.identify(one)))}`;
     if (engine)
-      return getOrAdd(this.servers, `engine ${folder} ${declarationsKey}`, async () =>
-        createLocal(options, await readOpenApiOption(openapi)),
-      );
+      return getOrAdd(this.servers, `engine ${folder} ${declarationsKey}`, () => createLocal(options));
     const url = process.env["UNDERSTUDY_URL"];
     if (url && (operations ?? openapi) !== undefined)
       throw new Error(
         `understudy's options operations and openapi need a server of the tests' own; start that of UNDERSTUDY_URL, ${url}, with --operations or --openapi`,
       );
-    return getOrAdd(this.servers, url || `${folder} ${declarationsKey}`, () =>
-      createOrConnect({ ...options, openapi, refuseDefault: true }),
+    return getOrAdd(
+      this.servers,
+      url || `${folder} ${declarationsKey}`,
+      async () => connectToNamed() ?? createUnderstudy({ ...options, refuseDefault: true }),
     );
   }
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build, createLogger, createServer } from "vite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { defineOperation } from "./operations.ts";
 import understudy, { type PluginOptions } from "./vite.ts";
 
 let root: string;
@@ -180,6 +181,40 @@ describe("understudy-sandbox/vite", () => {
     const text = JSON.stringify(built);
     expect([text.includes("ak_"), text.includes("document.title")]).toEqual([false, true]);
     expect(page).toMatch(/^http:/);
+  });
+
+  it("serves own operations, in the version of the last restart and with the world's records [interfaces 18]", async () => {
+    const document = join(root, "tags.json");
+    const write = (title: string) =>
+      writeFileSync(
+        document,
+        JSON.stringify({
+          ...{ openapi: "3.1.0", info: { title: "Tags", version: "1" } },
+          paths: { "/v1/tags": { get: { responses: { 200: { description: title } } } } },
+        }),
+      );
+    const declare = (text: string) =>
+      defineOperation({
+        ...{ id: "greet", method: "GET", path: "/v1/greeting", access: "public" },
+        handle: () => ({ text }),
+      });
+    write("first");
+    const options: PluginOptions = { seed: 8, operations: { greet: declare("hello") }, openapi: [document] };
+    const { vite, page } = await served(options);
+    try {
+      const greet = async () => (await fetch(`${page}/v1/greeting`)).json();
+      expect(await greet()).toEqual({ text: "hello" });
+      expect((await fetch(`${page}/v1/tags`)).headers.get("x-sandbox-decision")).toBe("generated");
+      options.operations = { greet: declare("good day") };
+      // As Vite does when the configuration was edited.
+      vite.config.inlineConfig.plugins = [understudy(options)];
+      await vite.restart();
+      expect(await greet()).toEqual({ text: "good day" });
+      const journal = await (await fetch(`${printedUrl()}/_control/sandboxes/default/journal`)).json();
+      expect(journal).toMatchObject({ total: 3 });
+    } finally {
+      await vite.close();
+    }
   });
 
   it("refuses an unknown option, and describes an invalid value [interfaces 13]", async () => {

@@ -1,15 +1,15 @@
 import { isIP } from "node:net";
 import type { Plugin, ProxyOptions } from "vite";
 import { isLoopback } from "../engine/contract/http-url.ts";
-import { type CreateOptions, createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
+import { type CreateOptions, connectToNamed, type StartedServer, startServer } from "./create-understudy.ts";
 import { API_PATHS, requireKnownOptions, UPLOAD_PATH, WORLD_OPTIONS } from "./options.ts";
 
 /** The options of `createUnderstudy`, except those for servers that other machines reach themselves. */
 export interface PluginOptions
   extends Pick<
     CreateOptions,
-    | ("fixture" | "seed" | "clock" | "settings" | "scenarios" | "scenariosFolder")
-    | ("persist" | "delay" | "port" | "allowHosts")
+    | ("fixture" | "seed" | "clock" | "settings" | "operations" | "openapi")
+    | ("scenarios" | "scenariosFolder" | "persist" | "delay" | "port" | "allowHosts")
   > {
   /**
    * The paths of the page that belong to the API, each with everything below it; `/v1`, `/v2` and `/webhooks` by default.
@@ -20,6 +20,8 @@ export interface PluginOptions
 
 const OPTIONS: readonly (keyof PluginOptions)[] = [
   ...WORLD_OPTIONS,
+  "operations",
+  "openapi",
   "scenarios",
   "scenariosFolder",
   "persist",
@@ -37,7 +39,7 @@ const PAGE_MODULE = "virtual:understudy";
 /** A server that outlives restarts of the dev server, for example after an edit of its configuration, so that the world stays. */
 interface SharedServer {
   key: string;
-  server: Promise<LocalUnderstudy>;
+  server: Promise<StartedServer>;
   /** The dev server that uses it, by root; after restarts, the newest one. */
   users: Map<string, object>;
 }
@@ -62,7 +64,7 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
       project = root;
       usedServer = await shareServer(options);
       usedServer.users.set(root, user);
-      const target = (await usedServer.server).url;
+      const target = (await usedServer.server).client.url;
       const api = { ...proxyTo(target), bypass: bypassNavigations };
       return {
         server: {
@@ -77,7 +79,7 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
     async load(id) {
       if (id !== `\0${PAGE_MODULE}`) return undefined;
       if (usedServer === undefined) return "export const url = undefined, credentials = {};";
-      const { url, credentials } = await (await usedServer.server).open("default");
+      const { url, credentials } = await (await usedServer.server).client.open("default");
       // A page uses its own origin, which is the dev server's and works on other machines too; code that renders on the
       // server has no origin.
       return `export const url = globalThis.location?.origin ?? ${JSON.stringify(url)};
@@ -86,7 +88,7 @@ export const credentials = ${JSON.stringify(credentials)};`;
     async configureServer(vite) {
       if (usedServer === undefined) return;
       const sharedServer = usedServer;
-      const { url } = await sharedServer.server;
+      const { url } = (await sharedServer.server).client;
       vite.config.logger.info(`  Understudy ${url} serves ${paths.join(", ")}; console: ${url}/_console`);
       // The hooks at the end of a build run once for each environment, so they cannot count restarts.
       const close = vite.close.bind(vite);
@@ -133,23 +135,31 @@ function proxyTo(target: string): ProxyOptions {
   };
 }
 
-async function shareServer(options: CreateOptions): Promise<SharedServer> {
+async function shareServer({ operations, openapi, ...options }: CreateOptions): Promise<SharedServer> {
   const key = JSON.stringify(options);
-  if (shared !== undefined && shared.key !== key) {
-    const { server } = shared;
-    shared = undefined;
-    await (await server).close();
+  const own = { operations, openapi };
+  if (shared?.key === key) {
+    await (await shared.server).replaceOperations(own);
+    return shared;
   }
-  const createServer = () => createOrConnect({ ...options, trustProxy: ["127.0.0.1", "::1"] });
-  shared ??= { key, server: createServer(), users: new Map() };
-  const sharedServer = shared;
+  const previous = shared?.server;
+  shared = undefined;
+  await (await previous)?.client.close();
+  const server = startOrConnect({ ...options, ...own, trustProxy: ["127.0.0.1", "::1"] });
+  const sharedServer: SharedServer = { key, server, users: new Map() };
+  shared = sharedServer;
   try {
-    await sharedServer.server;
+    await server;
   } catch (error) {
     shared = undefined;
     throw error;
   }
   return sharedServer;
+}
+
+async function startOrConnect(options: CreateOptions): Promise<StartedServer> {
+  const client = connectToNamed();
+  return client === undefined ? startServer(options) : { client, replaceOperations: async () => {} };
 }
 
 async function release(sharedServer: SharedServer, root: string, user: object): Promise<void> {
@@ -158,5 +168,5 @@ async function release(sharedServer: SharedServer, root: string, user: object): 
   sharedServer.users.delete(root);
   if (sharedServer.users.size > 0) return;
   if (shared === sharedServer) shared = undefined;
-  await (await sharedServer.server).close();
+  await (await sharedServer.server).client.close();
 }

@@ -23,8 +23,8 @@ async function start(): Promise<{ api: Api; sandbox: SandboxClient }> {
 }
 
 /** Another process: an engine that knows nothing of the first. */
-function elsewhere(): LocalUnderstudy {
-  const engine = createLocal({});
+async function elsewhere(): Promise<LocalUnderstudy> {
+  const engine = await createLocal({});
   closing.push(engine);
   return engine;
 }
@@ -78,7 +78,7 @@ describe("a sandbox as a file", () => {
     await given.sandbox.configure({ journal_limit: 500 });
     const seen = await look(given.sandbox);
     const file = await given.sandbox.export();
-    const opened = await elsewhere().openFile(file, "opened");
+    const opened = await (await elsewhere()).openFile(file, "opened");
     expect(opened.name).toBe("opened");
     expect(await look(opened)).toEqual(seen);
   });
@@ -86,7 +86,7 @@ describe("a sandbox as a file", () => {
   it("rewinds, forks, repeats and advances as in its first server [interfaces 19]", async () => {
     const given = await start();
     await work(given);
-    const engine = elsewhere();
+    const engine = await elsewhere();
     const opened = await engine.openFile(await given.sandbox.export(), "opened");
     const deletion = (await opened.history.list()).entries.find(
       ({ subject }) => subject === "thread_welcome",
@@ -125,7 +125,7 @@ describe("a sandbox as a file", () => {
     const secrets = given.api.understudy.sandboxes.get("default")!.world;
     for (const secret of [...Object.values(KEYS), secrets.secretKey]) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/whsec_[A-Za-z0-9]|eyJ[\w-]{8,}\./);
-    const opened = await elsewhere().openFile(file, "opened");
+    const opened = await (await elsewhere()).openFile(file, "opened");
     const key = opened.credentials.usr_dan;
     expect(key).toMatch(/^ak_\w{39}$/);
     expect(key).not.toBe(KEYS.dan);
@@ -139,7 +139,7 @@ describe("a sandbox as a file", () => {
     const { sandbox } = await start();
     await sandbox.clock.set({ mode: "real" });
     const file = await sandbox.export();
-    const engine = elsewhere();
+    const engine = await elsewhere();
     const [first, second] = [await engine.openFile(file), await engine.openFile(file)];
     expect([first.name, second.name]).toEqual(["default-2", "default-3"]);
     const { clock } = await first.info();
@@ -185,7 +185,7 @@ describe("a sandbox as a file", () => {
       "x-understudy": { collections: { tags: { prefix: "tag_", schema: "#/components/schemas/Tag" } } },
     });
     await sandbox.state("tags" as "threads").create({ name: "red" } as never);
-    const opened = await elsewhere().openFile(await sandbox.export(), "opened");
+    const opened = await (await elsewhere()).openFile(await sandbox.export(), "opened");
     const headers = { "api-key": opened.credentials.usr_dan };
     const listed = await opened.fetch("/v1/tags", { headers });
     expect([listed.status, await listed.text()]).toEqual([200, expect.stringContaining('"red"')]);
@@ -212,13 +212,13 @@ describe("a sandbox as a file", () => {
       return sandbox.export();
     };
     const one = await export_([tags]);
-    const opened = await elsewhere().openFile(one, "opened");
+    const opened = await (await elsewhere()).openFile(one, "opened");
     const headers = { "api-key": opened.credentials.usr_ada };
     expect(await (await opened.fetch("/v1/tags", { headers })).text()).toContain('"red"');
     await opened.history.rewind((await opened.history.list()).entries[0]!.id);
     expect(await (await opened.fetch("/v1/tags", { headers })).text()).not.toContain('"red"');
     const two = await export_([tags, colours]);
-    await expect(elsewhere().openFile(two)).rejects.toThrow(
+    await expect((await elsewhere()).openFile(two)).rejects.toThrow(
       /^The file needs the operations of \S+tag\.yaml \(SHA-256 \w{12}\) and \S+colour\.yaml \(SHA-256 \w{12}\); open it where these files are, with `understudy open FILE --openapi \S+tag\.yaml --openapi \S+colour\.yaml`\.$/,
     );
     // The same files elsewhere have other names.
@@ -238,7 +238,7 @@ describe("a sandbox as a file", () => {
   it("is refused in one sentence if it is damaged, cut, foreign, newer or too large, and nothing is created [interfaces 19]", async () => {
     const { sandbox } = await start();
     const file = await sandbox.export();
-    const engine = elsewhere();
+    const engine = await elsewhere();
     const flipped = file.slice();
     flipped[flipped.length >> 1]! ^= 0xff;
     // biome-ignore lint/suspicious/noExplicitAny: a file that is not as it should be
@@ -343,7 +343,7 @@ describe("a sandbox as a file", () => {
       await given.sandbox.scenarios.activate("slow-network");
       const value = JSON.parse(gunzipSync(await given.sandbox.export()).toString());
       value.content.scenarios.push({ name: "of-the-file", document: { rules: [] } });
-      const engine = elsewhere();
+      const engine = await elsewhere();
       await engine.openFile(new Uint8Array(gzipSync(JSON.stringify(value))), "whole");
       breakIt(value);
       value.content.scenarios.push({ name: "of-the-broken-file", document: { rules: [] } });
@@ -388,7 +388,7 @@ describe("a sandbox as a file", () => {
     await api.call(undefined, "PUT", `${S}/operations`, { openapi });
     expect((await api.call("ada", "POST", "/v1/tags", { name: "red" })).status).toBe(201);
     await api.call(undefined, "DELETE", `${S}/operations`);
-    const opened = await elsewhere().openFile(await sandbox.export(), "opened");
+    const opened = await (await elsewhere()).openFile(await sandbox.export(), "opened");
     expect((await opened.history.list()).total).toBe((await sandbox.history.list()).total);
   });
 });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { understudyRoutes } from "../../src/client/fetch.ts";
+import { defineOperation } from "../../src/client/operations.ts";
 import { KEYS } from "../support/harness.ts";
 
 const asDan = { headers: { "api-key": KEYS.dan } };
@@ -68,4 +69,25 @@ it.each(["yes", 1, null])("control %j is refused, which could mean either [inter
 
 it.each([["api"], ["/api/"], ["/a?b"], [5]])("a base path %j is refused [interfaces 17]", (basePath) => {
   expect(() => understudyRoutes({ basePath } as never)).toThrow('basePath is a path such as "/api"');
+});
+
+it("routes serve own operations, in the version that was loaded last [interfaces 18]", async () => {
+  const declare = (text: string) =>
+    defineOperation({
+      ...{ id: "greet", method: "GET", path: "/v1/greeting", access: "public" },
+      handle: () => ({ text }),
+    });
+  const openapi = [
+    {
+      ...{ openapi: "3.1.0", info: { title: "Tags", version: "1" } },
+      paths: { "/v1/tags": { get: { responses: { 200: { description: "all" } } } } },
+    },
+  ];
+  const get = async (text: string, path: string) => {
+    const { GET } = understudyRoutes({ seed: 14, operations: { greet: declare(text) }, openapi });
+    return GET(new Request(`https://app.example${path}`));
+  };
+  expect(await (await get("hello", "/v1/greeting")).json()).toEqual({ text: "hello" });
+  expect(await (await get("good day", "/v1/greeting")).json()).toEqual({ text: "good day" });
+  expect((await get("good day", "/v1/tags")).status).toBe(200);
 });
