@@ -165,12 +165,27 @@ describe("verify of a match that nothing can meet", () => {
       "/v1/model",
       'match.path is not a path of an operation or of a request in the journal. Did you mean "/v1/models"?',
     ],
+    [
+      "path",
+      "/v1/nosuch/*",
+      "match.path matches no path of an operation, a rule or a request in the journal.",
+    ],
     ["path", "v1/models", "match.path must begin with a slash, without host, prefix and query."],
     ["path", "/v1/models?page=1", "match.path must not have a query."],
   ])("is refused: %s %s [interfaces 11]", async (field, value, sentence) => {
     const { status, body } = await verify("default", { match: { [field]: value }, count: 0 });
     expect([status, body.detail]).toEqual([422, sentence]);
   });
+
+  it.each(["/v1/nosuch/one", "/v1/nosuch/*", "/v1/**/one"])(
+    "is allowed for the path %s, which a rule serves [interfaces 11]",
+    async (path) => {
+      const name = await fresh();
+      const rule = { match: { path: "/v1/nosuch/*" }, effect: { body: {} } };
+      expect((await control("POST", `/${name}/faults`, rule)).status).toBe(201);
+      expect((await verify(name, { match: { path }, count: 0 })).body.ok).toBe(true);
+    },
+  );
 
   it("is allowed for any path, known or not, as in a listing [interfaces 11]", async () => {
     const name = await fresh();

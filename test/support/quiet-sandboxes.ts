@@ -24,7 +24,7 @@ export const NO_FAULTS: FaultInjector = {
   undeclaredOperation: undefined as never,
   reachesUndeclared: false,
   rules: {
-    ...{ revision: 0, scenarios: [], activeKeys: "", stages: [] },
+    ...{ revision: 0, scenarios: [], activeKeys: "", stages: [], paths: [] },
     onHold() {},
     readRulesAgain() {},
     suspendLeases: () => () => {},

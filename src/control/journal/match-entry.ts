@@ -2,7 +2,6 @@ import isEqual from "fast-deep-equal";
 import { type Static, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
-import { normalizePath } from "../../engine/contract/http-url.ts";
 import { ClosedObject, withLibraryType } from "../../engine/contract/schema.ts";
 import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath } from "../../engine/faults/check-rule.ts";
@@ -60,6 +59,8 @@ export interface MatchableWords {
   sandboxWords:
     | Readonly<Record<"users" | "webhooks" | "paths" | "methods" | "stages", ReadonlySet<string>>>
     | undefined;
+  /** The paths of rules, which may serve what the API lacks. */
+  rulePaths?: readonly string[];
 }
 
 /** One condition of a match: undefined if an entry meets it, otherwise the reason. */
@@ -85,7 +86,7 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   }
   if (path !== undefined) {
     const matches = compilePattern(`${prefix}path`, path, compilePathGlob);
-    if (!isDeliveryMatch(match)) requirePossiblePath(path, words, prefix);
+    if (!isDeliveryMatch(match)) requirePossiblePath(path, matches, words, prefix);
     conditions.push((entry) => describeFailure(matches(entry.path), "path", redactText(entry.path), path));
   }
   if (
@@ -173,19 +174,27 @@ function requireSandboxWord(
   if (known !== undefined && !known.has(word)) throw unknownWord(kind, field, word, [...known]);
 }
 
-/** A path without wildcards must be that of an operation or of a request in the journal. @throws Problem 422 */
-function requirePossiblePath(path: string, { api, sandboxWords }: MatchableWords, prefix: string): void {
+/** A path must be that of an operation, of a rule, or of a request in the journal. @throws Problem 422 */
+function requirePossiblePath(
+  path: string,
+  matches: (path: string) => boolean,
+  { api, sandboxWords, rulePaths = [] }: MatchableWords,
+  prefix: string,
+): void {
   const { operations } = api;
   const field = `${prefix}path`;
   if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "must not have a query");
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
     throw unprocessable(field, path, "must begin with a slash, without host, prefix and query");
-  if (sandboxWords === undefined || isGlob(path) || sandboxWords.paths.has(normalizePath(path))) return;
-  if (listMatchingOperations({ path }, operations).length > 0) return;
+  if (sandboxWords === undefined || listMatchingOperations({ path }, operations).length > 0) return;
+  if ([...sandboxWords.paths].some(matches)) return;
+  if (rulePaths.some((rulePath) => matches(rulePath) || compilePathGlob(rulePath)(path))) return;
   throw unprocessable(
     field,
     path,
-    "is not a path of an operation or of a request in the journal",
+    isGlob(path)
+      ? "matches no path of an operation, a rule or a request in the journal"
+      : "is not a path of an operation or of a request in the journal",
     findNearestPath(path, operations),
   );
 }

@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
-import { normalizePath } from "../../engine/contract/http-url.ts";
 import { ClosedObject, withLibraryType } from "../../engine/contract/schema.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import { users } from "../../engine/resources/users/schema.ts";
@@ -117,10 +116,11 @@ function listKnownWords({ api, world, journal, faults }: Sandbox): MatchableWord
   const sentWebhooks = entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []);
   return {
     api,
+    rulePaths: faults.rules.paths,
     sandboxWords: {
       users: new Set([...[...reader.all(users)].map(({ id }) => id), ...callers]),
       webhooks: new Set([...[...reader.all(webhooks)].map(({ webhook_id }) => webhook_id), ...sentWebhooks]),
-      paths: new Set(entries.map(({ path }) => normalizePath(path))),
+      paths: new Set(entries.map(({ path }) => path)),
       methods: new Set(entries.map(({ method }) => method)),
       stages: new Set([...faults.rules.stages, ...entries.flatMap(({ stages = [] }) => stages)]),
     },

@@ -72,15 +72,22 @@ export class Router<O extends Routable = AnyOperation> {
 const PARAMETER = /\{([^{}]+)\}/g;
 
 function addTemplate<O>(segment: Segment<O>, part: string): Segment<O> {
-  const text = part
-    .split(/\{[^{}]+\}/)
-    .map((fixed) => fixed.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-    .join("(.+?)");
-  const existing = segment.templates?.find(({ pattern }) => pattern.source === `^${text}$`);
+  const pattern = toPartPattern(part);
+  const existing = segment.templates?.find((one) => one.pattern.source === pattern.source);
   if (existing !== undefined) return existing.segment;
-  const added = { pattern: new RegExp(`^${text}$`), segment: new Segment<O>() };
+  const added = { pattern, segment: new Segment<O>() };
   segment.templates = [...(segment.templates ?? []), added];
   return added.segment;
+}
+
+/** The pattern of a part with parameters; its groups are their values. */
+export function toPartPattern(part: string): RegExp {
+  const text = part
+    .split(PARAMETER)
+    .filter((_text, index) => index % 2 === 0)
+    .map((fixed) => fixed.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .join("(.+?)");
+  return new RegExp(`^${text}$`);
 }
 
 /** The decoded segments, without a fragment. An encoded slash is part of its segment. */

@@ -24,6 +24,12 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   return best;
 }
 
+/** Whether a word is surely another one, mistyped: at most a third of its letters differ, and not only its digits. */
+export function isTypo(word: string, other: string): boolean {
+  if (word.replace(/\d+/g, "") === other.replace(/\d+/g, "")) return false;
+  return distance(word.toLowerCase(), other.toLowerCase()) <= Math.floor(word.length / 3);
+}
+
 /** The most mistakes of a word of this length. */
 function getMaxMistakes(length: number): number {
   if (length <= 2) return 1;

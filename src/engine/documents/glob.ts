@@ -27,12 +27,7 @@ type Part = readonly (string | typeof STAR | typeof ANY)[] | typeof GLOBSTAR;
  * @throws GlobError for an empty, long or unsupported pattern.
  */
 export function compileGlob(pattern: string): (text: string) => boolean {
-  if (pattern === "") throw new GlobError("a pattern must not be empty");
-  if (pattern.length > MAX_PATTERN_LENGTH)
-    throw new GlobError(`a pattern may have at most ${MAX_PATTERN_LENGTH} characters, not ${pattern.length}`);
-  const alternatives = expandBraces(pattern).map(toParts);
-  if (alternatives.flat(2).length > MAX_EXPANDED_LENGTH)
-    throw new GlobError("the pattern has too many alternatives");
+  const alternatives = readAlternatives(pattern);
   if (!isGlob(pattern)) return (text) => text === pattern;
   return (text) => {
     if (text.length > MAX_TEXT_LENGTH) return false;
@@ -48,9 +43,37 @@ export function compileGlob(pattern: string): (text: string) => boolean {
  * `/v1/org_acme`. @throws GlobError
  */
 export function compilePathGlob(pattern: string): (path: string) => boolean {
-  // An escaped star or parenthesis is the character, not a wildcard.
-  const matches = compileGlob(normalizePath(pattern.replace(/%2[89a]/gi, "\\$&")));
+  const matches = compileGlob(normalizePattern(pattern));
   return (path) => matches(normalizePath(path));
+}
+
+/**
+ * Whether a glob of request paths can match a path of a template such as `/v1/threads/{thread_id}`. A part that mixes
+ * text and parameters is taken for any part. @throws GlobError
+ */
+export function compileTemplateGlob(pattern: string): (template: string) => boolean {
+  const alternatives = readAlternatives(normalizePattern(pattern));
+  const fits = (part: Part, text: string) =>
+    text.includes("{") ? part !== GLOBSTAR && part.length > 0 : matchesPart(part, text);
+  return (template) => {
+    const parts = template.split("/");
+    return alternatives.some((alternative) => matches(alternative, parts, (part) => part === GLOBSTAR, fits));
+  };
+}
+
+/** An escaped star or parenthesis is the character, not a wildcard. */
+function normalizePattern(pattern: string): string {
+  return normalizePath(pattern.replace(/%2[89a]/gi, "\\$&"));
+}
+
+function readAlternatives(pattern: string): Part[][] {
+  if (pattern === "") throw new GlobError("a pattern must not be empty");
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    throw new GlobError(`a pattern may have at most ${MAX_PATTERN_LENGTH} characters, not ${pattern.length}`);
+  const alternatives = expandBraces(pattern).map(toParts);
+  if (alternatives.flat(2).length > MAX_EXPANDED_LENGTH)
+    throw new GlobError("the pattern has too many alternatives");
+  return alternatives;
 }
 
 /** Whether a text contains special characters of globs. */

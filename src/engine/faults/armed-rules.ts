@@ -56,6 +56,10 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return [...this.inlineRules, ...[...this.activeScenarios.values()].flat(), ...this.serverRules];
   }
 
+  get paths(): readonly string[] {
+    return this.allRules.flatMap(({ rule }) => rule.document.match?.path ?? []);
+  }
+
   get stages(): readonly string[] {
     return [...this.stagesByScenario.values()].flatMap((one) =>
       one.stages.map((stage) => one.qualify(stage)),

@@ -1,6 +1,6 @@
 import type { Api } from "../contract/api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { findNearest } from "../contract/text.ts";
+import { findNearest, isTypo } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import type { DocumentPath } from "../documents/document-error.ts";
@@ -270,16 +270,33 @@ function findPathProblem(
   // Paths that begin with `/_` are Understudy's own; rules never see them.
   if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
     return { message: "a path begins with a slash and has no host, prefix or query" };
+  if (servedKind === "content" || listMatchingOperations({ path }, operations).length > 0) return undefined;
+  const quoted = JSON.stringify(path.slice(0, 80));
+  const problem = isGlob(path)
+    ? `${quoted} matches no path of an operation`
+    : `${quoted} is not a path of an operation`;
   const nearestPath = findNearestPath(path, operations);
-  // A rule that only fails, on a path close to an existing one, was meant for that one.
-  const isServed = servedKind === "content" || (servedKind === "failure" && nearestPath === undefined);
-  if (isGlob(path) || isServed || listMatchingOperations({ path }, operations).length > 0) return undefined;
-  const exception =
-    nearestPath === undefined
-      ? "; a rule for a path of your own has neither `operation` nor `phase: after`"
-      : "";
-  const message = `${JSON.stringify(path.slice(0, 80))} is not a path of an operation${exception}`;
-  return { message, hint: nearestPath };
+  const hint = nearestPath !== undefined && differsByTypos(path, nearestPath) ? nearestPath : undefined;
+  if (servedKind === undefined) {
+    if (hint !== undefined) return { message: problem, hint };
+    return {
+      message: `${problem}; a rule for a path of your own has neither \`operation\` nor \`phase: after\``,
+    };
+  }
+  // A rule that only fails, on a path that is an operation's but for a typing error, was meant for that one.
+  if (isGlob(path) || hint === undefined) return undefined;
+  return { message: `${problem}; for a path of your own, give the answer a \`body\``, hint };
+}
+
+/** Whether two paths differ only by mistakes of typing in the letters of their parts, or by a version left out. */
+function differsByTypos(path: string, other: string): boolean {
+  if (other.replace(/^\/v\d+(?=\/)/, "") === path) return true;
+  const parts = path.replace(/\/$/, "").split("/");
+  const otherParts = other.split("/");
+  return (
+    parts.length === otherParts.length &&
+    parts.every((part, index) => part === otherParts[index] || isTypo(part, otherParts[index]!))
+  );
 }
 
 /** The operation's path that a mistyped one most likely meant. */
@@ -295,7 +312,7 @@ function fillTemplate(template: string, path: string): string {
   const parts = path.split("/");
   return template
     .split("/")
-    .map((part, index) => (part.startsWith("{") ? (parts[index] ?? part) : part))
+    .map((part, index) => (part.includes("{") ? (parts[index] ?? part) : part))
     .join("/");
 }
 

@@ -189,7 +189,7 @@ describe("a thousand rules", () => {
       const match =
         i % 5 === 0
           ? { operation: "threads.delete", principal: `usr_${i}` }
-          : { operation: "departments.reparent", path: "/v1/none/**" };
+          : { operation: "departments.reparent", path: "/v1/organizations/none/**" };
       faults.add({ id: `r${i}`, match, effect: EFFECT });
     }
     for (const { rule } of faults.rules.inlineRules) {

@@ -79,7 +79,9 @@ function explainMismatch({ rule: { document, effect } }: ArmedRule, operation: A
   const isMeant = listMatchingOperations(document.match ?? {}, [operation]).length > 0;
   if (isMeant && effect.answer?.kind === "code")
     return `${operation.id} never answers ${effect.answer.code}; ${effect.answer.code}! forces it`;
-  const { method } = document.match ?? {};
+  const { method, path } = document.match ?? {};
   if (method !== undefined && method !== operation.method) return `method is not ${method}`;
+  const fitsElse = listMatchingOperations({ ...document.match, path: undefined }, [operation]).length > 0;
+  if (path !== undefined && fitsElse) return `path does not match ${path}`;
   return `its match does not fit ${operation.id}`;
 }

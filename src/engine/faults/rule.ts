@@ -2,7 +2,8 @@ import { Type } from "typebox";
 import { parseDuration } from "../contract/duration.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { compileGlob, compilePathGlob, isGlob } from "../documents/glob.ts";
+import { toPartPattern } from "../contract/router.ts";
+import { compileGlob, compilePathGlob, compileTemplateGlob, isGlob } from "../documents/glob.ts";
 import type { FaultFacts } from "../sandbox/fault-types.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { listDocumentedCodes } from "./effects/error.ts";
@@ -159,23 +160,34 @@ export function containsValue(value: unknown, part: unknown): boolean {
   );
 }
 
-/**
- * The operations that a match can hit. A path without wildcards narrows them to those whose template it
- * fits; one with wildcards does not, since comparing two patterns is not cheap.
- * @throws GlobError
- */
+/** The operations that a match can hit. @throws GlobError */
 export function listMatchingOperations(
   { operation, method, path }: MatchDocument,
   operations: readonly AnyOperation[],
 ): AnyOperation[] {
   const matchesId = operation === undefined ? undefined : compileGlob(operation);
-  const exactPath = path === undefined || isGlob(path) ? undefined : normalizePath(path);
+  const fitsPath = path === undefined ? undefined : createTemplateMatcher(path);
   return operations.filter(
     (candidate) =>
       (matchesId === undefined || matchesId(candidate.id)) &&
       (method === undefined || candidate.method === method) &&
-      (exactPath === undefined || fitsTemplate(candidate.path, exactPath)),
+      (fitsPath === undefined || fitsPath(candidate.path)),
   );
+}
+
+/** Whether a path of a match can be one of a template. @throws GlobError */
+function createTemplateMatcher(path: string): (template: string) => boolean {
+  if (isGlob(path)) return compileTemplateGlob(path);
+  const parts = normalizePath(path).split("/");
+  return (template) => {
+    const templateParts = template.split("/");
+    return (
+      parts.length === templateParts.length &&
+      templateParts.every((part, index) =>
+        part.includes("{") ? toPartPattern(part).test(parts[index]!) : part === parts[index],
+      )
+    );
+  };
 }
 
 /**
@@ -219,15 +231,6 @@ export const IS_AUTHORIZED: Criterion = {
   miss: "the caller has no valid credentials, or no membership of the path's organization",
   isMet: ({ operation, refusal }) => operation !== UNDECLARED_OPERATION || refusal === undefined,
 };
-
-function fitsTemplate(template: string, path: string): boolean {
-  const parts = path.split("/");
-  const templateParts = template.split("/");
-  return (
-    parts.length === templateParts.length &&
-    templateParts.every((part, index) => (part.startsWith("{") ? parts[index] !== "" : part === parts[index]))
-  );
-}
 
 /** Whether a match is about deliveries of events rather than about requests. */
 export function isDeliveryMatch({ event, webhook }: MatchDocument): boolean {

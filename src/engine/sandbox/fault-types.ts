@@ -164,6 +164,8 @@ export interface SandboxRules {
   readonly activeKeys: string;
   /** All stages of active scenarios, as `scenario/stage`. */
   readonly stages: readonly string[];
+  /** The paths and globs of rules that match by path; the API may lack such a path. */
+  readonly paths: readonly string[];
   /** Called when a request or delivery is held. */
   onHold(): void;
   /** Call this after the sandbox's operations have changed. */
