@@ -322,6 +322,38 @@ describe("state calls", () => {
     expect([refused.status, refused.body.field]).toEqual([422, "settings.locale"]);
   });
 
+  it.each([
+    ["threads", "title"],
+    ["dashboards", "title"],
+    ["meeting_sessions", "title"],
+    ["assistants", "name"],
+    ["vector_stores", "name"],
+    ["music_collections", "name"],
+    ["files", "filename"],
+    ["transcriptions", "filename"],
+  ])("repeat the same few values where %s are made without a %s [G44]", async (collection, field) => {
+    const sandbox = await fresh();
+    const made = await Promise.all(
+      Array.from({ length: 40 }, () => control("POST", `/${sandbox}/state/${collection}`, {})),
+    );
+    expect(made.map(({ status }) => status)).not.toContain(422);
+    expect(new Set(made.map(({ body }) => body[field])).size).toBeGreaterThan(30);
+  });
+
+  it("let other people than the organization's members speak in a meeting [G44]", async () => {
+    const fixture = {
+      organizations: [{ id: "org_x" }],
+      users: [{ id: "usr_x", memberships: { org_x: "owner" } }],
+      meeting_sessions: [{ id: "mbsess_x" }],
+    };
+    const sandbox = await fresh({ fixture, settings: { locale: "ru" } });
+    const { items: people } = (await control("GET", `/${sandbox}/state/users`)).body;
+    const { items } = (await control("GET", `/${sandbox}/state/meeting_transcripts`)).body;
+    expect([...new Set(items.map(({ speaker }: { speaker: string }) => speaker))]).toEqual([
+      people[0].name.split(" ")[0],
+    ]);
+  });
+
   it("give two users with the same invented name different addresses [G44]", async () => {
     const sandbox = await fresh();
     const made = await Promise.all(

@@ -6,6 +6,7 @@ import {
   fixtureRecord,
   readOrGenerate,
 } from "../../contract/fixture-record.ts";
+import { inventJob } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
@@ -15,16 +16,6 @@ import type { FieldChange } from "../change-logs/schema.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
-
-const ASSISTANT_NAMES = [
-  "Onboarding Guide",
-  "Release Notes",
-  "Contract Reader",
-  "Support Triage",
-  "Travel Desk",
-  "Data Steward",
-  "Meeting Scribe",
-];
 
 /** The settings that a generated history changes, with their values. */
 const VARIED_SETTINGS = {
@@ -47,7 +38,7 @@ const VARIED_SETTINGS = {
 export const makeAssistant: Factory<Assistant> = (fields, context) => {
   const { random, world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
-  const name = fields.name ?? random.pick(ASSISTANT_NAMES);
+  const name = fields.name ?? inventJob(context);
   const settings = {
     description: random.pick(VARIED_SETTINGS.description),
     instructions: random.pick(VARIED_SETTINGS.instructions),
@@ -81,7 +72,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
     timestamp: fields.timestamp ?? now,
     resource_type: "assistant",
     resource_id,
-    resource_name: fields.resource_name ?? assistant?.name ?? context.random.pick(ASSISTANT_NAMES),
+    resource_name: fields.resource_name ?? assistant?.name ?? inventJob(context),
     action: fields.action ?? "updated",
     user_id: actor.user_id,
     user_name: fields.user_name ?? actor.user_name,
@@ -134,6 +125,7 @@ const record = fixtureRecord(Assistant, {
 type Entry = FixtureEntry<typeof record>;
 
 export const assistantsFixture: FixtureReader = {
+  dependsOn: ["locale"],
   keys: { assistants: Type.Array(record.schema) },
   generate: { assistants: Count },
   addRecords(fixture, base) {

@@ -1,13 +1,13 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
+import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor, SYSTEM_USER_ID } from "../organizations/access.ts";
 import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
 
-const TITLES = ["Revenue", "Assistant adoption", "Cost per team", "Answer quality", "Usage"];
 const READERS = ["board", "partner", "team", "press"];
 
 export const makeDashboard: Factory<Dashboard> = (fields, context) => {
@@ -16,7 +16,7 @@ export const makeDashboard: Factory<Dashboard> = (fields, context) => {
   return {
     id: fields.id ?? context.createId("dsh_"),
     organization_id,
-    title: fields.title ?? random.pick(TITLES),
+    title: fields.title ?? inventTitle(context),
     created_by: fields.created_by ?? findAuthor(world, organization_id),
     created_at: fields.created_at ?? (isFixture ? -random.int(20 * DAY_MS, 200 * DAY_MS) : now),
   };
@@ -51,6 +51,7 @@ const record = fixtureRecord(Dashboard, {
 export const dashboardsFixture = listReader(dashboards, {
   record,
   factory: makeDashboard,
+  dependsOn: ["locale"],
   children: { collection: shareLinks, make: makeLinks },
   check(fixture, report) {
     const slugs = new Set<string>();

@@ -36,6 +36,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
 };
 
 export const filesFixture = listReader(files, {
+  dependsOn: ["locale"],
   record: fixtureRecord(FileObject, { needs: ["id"], omit: ["object", "status", "gcs_path"] }),
   factory: makeFile,
 });

@@ -7,14 +7,15 @@ import {
   readEntries,
   toEntriesAndCount,
 } from "../../contract/fixture-record.ts";
+import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { roundToMilliseconds } from "../transcriptions/rules.ts";
-import { createRecording, findLastEnd, listSpeakers, toArrival } from "./rules.ts";
-import { drawMeetingLines, estimateSeconds, SPEAKERS, THEMES, type Theme } from "./sample-text.ts";
+import { createRecording, findLastEnd, listAttendees, listSpeakers, toArrival } from "./rules.ts";
+import { drawMeetingLines, estimateSeconds } from "./sample-text.ts";
 import {
   type MeetingLog,
   type MeetingRecording,
@@ -31,13 +32,13 @@ const HALF_AN_HOUR_MS = 1_800_000;
 
 /** Makes a session, which runs unless the record is completed or has an end. */
 export const makeSession: Factory<MeetingSession> = (fields, context) => {
-  const { random, world, now } = context;
+  const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   const hasEnded = fields.status === "completed" || (fields.ended_at ?? null) !== null;
   const started_at = fields.started_at ?? (hasEnded ? (fields.ended_at ?? now) - HALF_AN_HOUR_MS : now);
   return {
     session_id: fields.session_id ?? context.createId("mbsess_"),
-    title: fields.title ?? random.pick(random.pick(THEMES).titles),
+    title: fields.title ?? inventTitle(context),
     status: fields.status ?? (hasEnded ? "completed" : "running"),
     language_code: fields.language_code ?? "en",
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
@@ -69,10 +70,8 @@ export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
 };
 
 function pickNextLine(world: RecordLookup, session_id: string, random: Random): string {
-  const title = world.get(meetingSessions, session_id)?.title ?? "";
-  const theme = THEMES.find(({ titles }) => titles.includes(title)) ?? random.pick(THEMES);
   const position = world.index(meetingTranscripts, "by_session", session_id).size;
-  return drawMeetingLines(theme, position + 2, { random, hasEnded: true })[position]!;
+  return drawMeetingLines(session_id, position + 2, { random, hasEnded: true })[position]!;
 }
 
 /** A start after the last entry, or before the end if only the end is given. */
@@ -130,6 +129,7 @@ const record = fixtureRecord(MeetingSession, {
 type Entry = FixtureEntry<typeof record>;
 
 export const meetingSessionsFixture: FixtureReader = {
+  dependsOn: ["locale"],
   keys: { meeting_sessions: Type.Array(record.schema) },
   check(fixture, report) {
     for (const [position, entry] of readEntries(fixture, "meeting_sessions", record).entries()) {
@@ -163,13 +163,11 @@ interface GeneratedSession {
 function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   const context = base.createContext("meeting_sessions", entry.id);
   const { random } = context;
-  const theme = random.pick(THEMES);
   const fields = record.toFields(entry, base);
-  const transcripts = generateTranscripts(entry, theme, { base, context });
+  const transcripts = generateTranscripts(entry, { base, context });
   const length_ms = Math.ceil((transcripts.at(-1)?.end_time ?? 0) + random.int(3, 30)) * 1000;
-  const title = fields.title ?? random.pick(theme.titles);
   const status = fields.status ?? "completed";
-  const session = makeSession({ ...fields, title, status, ...drawTimes(fields, length_ms, random) }, context);
+  const session = makeSession({ ...fields, status, ...drawTimes(fields, length_ms, random) }, context);
   const logs = generateLogs(session, transcripts.length, context);
   const recordings = session.has_recording ? [createRecording(context.createId("mbrec_"), session)] : [];
   return { session, transcripts, logs, recordings };
@@ -190,13 +188,14 @@ function drawTimes(
 
 function generateTranscripts(
   entry: Entry,
-  theme: Theme,
   { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): TranscriptEntry[] {
   const { random } = context;
   const { entries, count } = toEntriesAndCount(entry.transcript_entries ?? DEFAULT_ENTRIES);
-  const speakers = entry.speakers ?? random.sample(SPEAKERS, 3);
-  const lines = drawMeetingLines(theme, count, { random, hasEnded: entry.status !== "running" });
+  const speakers =
+    entry.speakers ??
+    random.sample(listAttendees(context.world, chooseOrganization(context.world, entry.organization_id)), 3);
+  const lines = drawMeetingLines(entry.id, count, { random, hasEnded: entry.status !== "running" });
   let lastEnd = 0;
   return lines.map((text, position) => {
     const fields = transcriptRecord.toFields(entries[position] ?? {}, base);

@@ -13,7 +13,8 @@ import {
   isMember,
 } from "../organizations/access.ts";
 import { roundToMilliseconds } from "../transcriptions/rules.ts";
-import { estimateSeconds, SPEAKERS, THEMES } from "./sample-text.ts";
+import { users } from "../users/schema.ts";
+import { estimateSeconds, findTheme } from "./sample-text.ts";
 import {
   type Arrival,
   type MeetingRecording,
@@ -271,7 +272,7 @@ export function addSpokenLine(tx: Transaction, { subject, due }: { subject: stri
   if (session?.status !== "running") return;
   const lineCount = tx.index(meetingTranscripts, "by_session", subject).size;
   const random = tx.random("meeting_line");
-  const theme = THEMES.find(({ titles }) => titles.includes(session.title)) ?? THEMES[0]!;
+  const theme = findTheme(subject);
   const text = lineCount === 0 ? random.pick(theme.opening) : theme.body[lineCount % theme.body.length]!;
   const end_time = roundToMilliseconds((due - session.started_at) / 1000);
   transcriptStateRules.insert(tx, {
@@ -297,8 +298,18 @@ export function findLastEnd(world: RecordLookup, session_id: string): number {
 }
 
 const MAX_SCANNED = 20;
+const MAX_ATTENDEES = 4;
 
 export function listSpeakers(world: RecordLookup, session_id: string): readonly string[] {
   const entries = world.index(meetingTranscripts, "by_session", session_id).page(0, MAX_SCANNED);
-  return entries.length > 0 ? [...new Set(entries.map(({ speaker }) => speaker))] : SPEAKERS;
+  const speakers = new Set(entries.map(({ speaker }) => speaker));
+  if (speakers.size > 1) return [...speakers];
+  const organization_id = world.get(meetingSessions, session_id)?.organization_id ?? "";
+  return [...new Set([...speakers, ...listAttendees(world, organization_id)])];
+}
+
+/** The first names of a few members of an organization. */
+export function listAttendees(world: RecordLookup, organization_id: string): readonly string[] {
+  const members = world.index(users, "by_organization", organization_id).page(0, MAX_ATTENDEES);
+  return members.length > 0 ? members.map(({ name }) => name.split(" ")[0]!) : ["Speaker 1"];
 }

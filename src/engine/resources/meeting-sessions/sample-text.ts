@@ -1,16 +1,14 @@
-import type { Random } from "../../state/random.ts";
+import { hash32, type Random } from "../../state/random.ts";
 
 /** A kind of meeting with its first lines, its other lines and its last lines. */
-export interface Theme {
-  titles: readonly string[];
+interface Theme {
   opening: readonly string[];
   body: readonly string[];
   closing: readonly string[];
 }
 
-export const THEMES: readonly Theme[] = [
+const THEMES: readonly Theme[] = [
   {
-    titles: ["Daily standup", "Platform standup", "Morning sync"],
     opening: [
       "Good morning, let's get started; I have us down for fifteen minutes.",
       "Morning everyone, I'll go first and then pass it round.",
@@ -28,7 +26,6 @@ export const THEMES: readonly Theme[] = [
     closing: ["Great, nothing else from me. Same time tomorrow.", "Thanks all, let's get back to it."],
   },
   {
-    titles: ["Sprint planning", "Quarterly planning", "Roadmap review"],
     opening: [
       "Thanks for joining. The goal today is to agree on what we take into the next two weeks.",
       "Let's begin with what we carried over, then look at the new requests.",
@@ -49,7 +46,6 @@ export const THEMES: readonly Theme[] = [
     ],
   },
   {
-    titles: ["Incident review", "Retrospective", "Post-launch review"],
     opening: [
       "This is a blameless review, so let's look at what happened and what we change.",
       "I'll walk through the timeline first, please stop me where it's wrong.",
@@ -70,7 +66,6 @@ export const THEMES: readonly Theme[] = [
     ],
   },
   {
-    titles: ["Customer call", "Onboarding session", "Account check-in"],
     opening: [
       "Thanks for making the time, I'd love to hear how the first weeks went.",
       "Before we look at the open questions, is there anything urgent on your side?",
@@ -92,14 +87,18 @@ export const THEMES: readonly Theme[] = [
   },
 ];
 
-export const SPEAKERS = ["Amara", "Bruno", "Chiara", "Dmitri", "Elif", "Farid", "Greta", "Hugo"] as const;
+/** The theme of a session: all lines of a session have the same one. */
+export function findTheme(session_id: string): Theme {
+  return THEMES[hash32(session_id) % THEMES.length]!;
+}
 
-/** `count` lines of a meeting; a running meeting has no closing line. */
+/** `count` lines of a session; a running meeting has no closing line. */
 export function drawMeetingLines(
-  theme: Theme,
+  session_id: string,
   count: number,
   { random, hasEnded }: { random: Random; hasEnded: boolean },
 ) {
+  const theme = findTheme(session_id);
   const offset = random.int(0, theme.body.length - 1);
   return Array.from({ length: count }, (_, position) => {
     if (position === 0) return random.pick(theme.opening);

@@ -6,21 +6,19 @@ import {
   listReader,
   toEntriesAndCount,
 } from "../../contract/fixture-record.ts";
+import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { MusicCollection, musicCollections, Track, tracks } from "./schema.ts";
 
-const MOODS = ["Quiet", "Early", "Late", "Bright", "Slow", "Deep", "Rainy", "Open"];
-const OCCASIONS = ["focus", "commute", "workshop", "evening", "studio", "retro", "Friday"];
-
 export const makeMusicCollection: Factory<MusicCollection> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   return {
     id: fields.id ?? context.createId("mcoll_"),
-    name: fields.name ?? `${random.pick(MOODS)} ${random.pick(OCCASIONS)}`,
+    name: fields.name ?? inventTitle(context),
     organization_id,
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
     created_at: fields.created_at ?? (isFixture ? -random.int(30, 300) * DAY_MS : now),
@@ -63,6 +61,7 @@ type Entry = FixtureEntry<typeof record>;
 export const musicCollectionsFixture = listReader(musicCollections, {
   record,
   factory: makeMusicCollection,
+  dependsOn: ["locale"],
   children: { collection: tracks, make: generateTracks },
 });
 

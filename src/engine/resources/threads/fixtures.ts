@@ -6,20 +6,12 @@ import {
   readOrGenerate,
   toEntriesAndCount,
 } from "../../contract/fixture-record.ts";
+import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { Message, messages, Thread, threads } from "./schema.ts";
-
-const THREAD_TITLES = [
-  "Travel policy questions",
-  "Quarterly planning notes",
-  "Rollout of the new handbook",
-  "Customer escalation summary",
-  "Interview preparation",
-  "Budget clarifications",
-];
 
 const EXCHANGES: readonly (readonly [question: string, answer: string])[] = [
   [
@@ -47,7 +39,7 @@ export const makeThread: Factory<Thread> = (fields, context) => {
     id: fields.id ?? context.createId("thread_"),
     organization_id,
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
-    title: fields.title ?? random.pick(THREAD_TITLES),
+    title: fields.title ?? inventTitle(context),
     created_at: fields.created_at ?? (isFixture ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
   };
 };
@@ -79,6 +71,7 @@ const record = fixtureRecord(Thread, {
 type Entry = FixtureEntry<typeof record>;
 
 export const threadsFixture: FixtureReader = {
+  dependsOn: ["locale"],
   keys: { threads: Type.Array(record.schema) },
   generate: { threads: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   addRecords(fixture, base) {

@@ -8,13 +8,16 @@ import {
   readEntries,
   toEntriesAndCount,
 } from "../../contract/fixture-record.ts";
+import { inventFilename } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { drawPauseSeconds, roundToMilliseconds } from "./rules.ts";
-import { estimateSeconds, FILENAMES, inventSentence } from "./sample-text.ts";
+import { estimateSeconds, inventSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
+
+const AUDIO_EXTENSIONS = [".m4a", ".mp3", ".wav", ".flac"];
 
 export const makeTranscription: Factory<Transcription> = (fields, context) => {
   const { random, world, isFixture, now } = context;
@@ -31,7 +34,7 @@ export const makeTranscription: Factory<Transcription> = (fields, context) => {
     organization_id,
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
     status,
-    filename: fields.filename ?? random.pick(FILENAMES),
+    filename: fields.filename ?? inventFilename(random.pick(AUDIO_EXTENSIONS), context),
     language_code: fields.language_code ?? "en",
     audio_duration_seconds: fields.audio_duration_seconds ?? random.int(60_000, 900_000) / 1000,
     pii_redaction: fields.pii_redaction ?? null,
@@ -107,7 +110,7 @@ type Entry = FixtureEntry<typeof record>;
 
 export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(record.schema) },
-  dependsOn: ["transcription_seconds"],
+  dependsOn: ["transcription_seconds", "locale"],
   addRecords(fixture, base) {
     const getTranscriptions = computeOnce(() =>
       readEntries(fixture, "transcriptions", record).map((entry) => generateTranscription(entry, base)),

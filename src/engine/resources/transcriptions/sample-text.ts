@@ -1,7 +1,5 @@
 import type { Random } from "../../state/random.ts";
 
-export const FILENAMES = ["interview.m4a", "customer-call.mp3", "research-session.wav", "podcast-raw.flac"];
-
 /** The beginning of each interview; it has both kinds of redactable text. */
 const OPENING = [
   "Thanks for taking the time today, {person}.",

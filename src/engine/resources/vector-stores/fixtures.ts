@@ -9,6 +9,7 @@ import {
   readEntries,
   reportContradictions,
 } from "../../contract/fixture-record.ts";
+import { inventTitle } from "../../contract/invent.ts";
 import { requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
@@ -25,7 +26,7 @@ export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   return {
     id: fields.id ?? context.createId("vs_"),
-    name: fields.name ?? random.pick(STORE_NAMES),
+    name: fields.name ?? inventTitle(context),
     organization_id: chooseOrganization(world, fields.organization_id),
     created_at: fields.created_at ?? (isFixture ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
   };
@@ -115,7 +116,7 @@ const reader = listReader(vectorStores, { record, factory: makeVectorStore });
 
 export const vectorStoresFixture: FixtureReader = {
   ...reader,
-  dependsOn: ["processing_seconds"],
+  dependsOn: ["processing_seconds", "locale"],
   check(fixture, report) {
     for (const [position, store] of readEntries(fixture, "vector_stores", record).entries()) {
       const seen = new Set<string>();
@@ -157,13 +158,3 @@ export const vectorStoresFixture: FixtureReader = {
     }
   },
 };
-
-const STORE_NAMES = [
-  "Employee handbook",
-  "Product knowledge",
-  "Support articles",
-  "Sales playbook",
-  "Security policies",
-  "Research notes",
-  "Contracts",
-];
