@@ -2,7 +2,19 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 
+/** Makes every server of a test check its control API's answers, without loading the API for tests that need no server. */
+const checkControlAnswers = {
+  name: "check-control-answers",
+  transform: (code: string, id: string) =>
+    id.endsWith("/src/control/operations/index.ts")
+      ? `${code}
+import { checkControlAnswers } from "../../../test/support/openapi/control-answers.ts";
+checkControlAnswers(CONTROL_OPERATIONS);`
+      : undefined,
+};
+
 export default defineConfig({
+  plugins: [checkControlAnswers],
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
@@ -22,6 +34,6 @@ export default defineConfig({
     setupFiles: ["./test/support/property-seed.ts", "./src/hosts/node/platform.ts"],
     // A focused test would leave the others out.
     allowOnly: false,
-    env: { TZ: "UTC", NODE_ENV: "test", UNDERSTUDY_VALIDATE_ANSWERS: "1" },
+    env: { TZ: "UTC", NODE_ENV: "test" },
   },
 });

@@ -93,7 +93,6 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     startedAt: performance.now(),
     directory: new LocalDirectory(sandboxes),
     getSavingFailure: () => (persist === undefined ? undefined : (saver?.failure ?? openingFailure ?? null)),
-    validatesAnswers: false,
   };
   const sandboxFetch = createFetch({
     api: engine.handle,

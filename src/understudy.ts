@@ -85,7 +85,6 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     durability: durable,
     directory: fleet ?? new LocalDirectory(sandboxes),
     getSavingFailure: () => (fleet ?? persistence)?.failure,
-    validatesAnswers: options.validateAnswers ?? process.env["UNDERSTUDY_VALIDATE_ANSWERS"] === "1",
   };
   const ownFetch = createFetch({
     api: engine.handle,

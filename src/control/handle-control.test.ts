@@ -34,7 +34,6 @@ it.each(["journal", "history"])(
       sandboxes,
       durability,
       operations: [],
-      validatesAnswers: false,
     } as never);
     const server = createServer(async (request, response) =>
       sendAnswer(request, response, (await control(new NodeRequest(request, response)))!),

@@ -16,7 +16,6 @@ import { parseJson, readJsonBytes } from "../engine/pipeline/read-body.ts";
 import { runSteps, type Step, type StepExchange } from "../engine/pipeline/run-steps.ts";
 import type { ChangeSource, HistoryEntry, WorldChange } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import { AnswerValidator } from "./answer-validator.ts";
 import { checkInput, checkQuery } from "./check-input.ts";
 import { type ControlCall, type ControlOperation, type ControlServer, HISTORY_HEADER } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
@@ -25,7 +24,6 @@ import { Problem, unknownName, unprocessable } from "./problem.ts";
 /** One call of the control API; the steps fill it in, and its handler reads it. */
 class ControlExchange implements ControlCall, StepExchange {
   readonly server: ControlServer;
-  readonly validator: AnswerValidator | undefined;
   readonly request: PlainRequest;
   readonly path: string;
   /** Without its question mark. */
@@ -44,10 +42,9 @@ class ControlExchange implements ControlCall, StepExchange {
   value: unknown = undefined;
   answer: Answer | undefined = undefined;
 
-  constructor(server: ControlServer, validator: AnswerValidator | undefined, request: PlainRequest) {
+  constructor(server: ControlServer, request: PlainRequest) {
     const { path, query } = splitTarget(request.target);
     this.server = server;
-    this.validator = validator;
     this.request = request;
     this.path = normalizePath(path);
     this.search = query;
@@ -80,14 +77,13 @@ export type HandleControl = (request: PlainRequest) => Promise<Answer | undefine
 
 /** Creates the handler of the control API, for any host. */
 export function createControl(server: ControlServer): HandleControl {
-  const validator = server.validatesAnswers ? new AnswerValidator() : undefined;
   return async (request) => {
-    const exchange = new ControlExchange(server, validator, request);
+    const exchange = new ControlExchange(server, request);
     try {
       await runSteps(CONTROL_STEPS, exchange);
     } catch (error) {
       if (error instanceof ClientGoneError) return undefined;
-      throw (exchange.step !== "route" && validator?.checkRefusal(exchange.operation, error)) || error;
+      throw error;
     }
     return delayStream(exchange);
   };
@@ -204,8 +200,8 @@ async function handle(exchange: ControlExchange): Promise<void> {
 }
 
 function render(exchange: ControlExchange): void {
-  const { operation, params, validator, value, change } = exchange;
-  const answer = toAnswer(operation, validator ? validator.validateAnswer(operation, params, value) : value);
+  const { operation, value, change } = exchange;
+  const answer = toAnswer(operation, value);
   const entry = change?.entry;
   exchange.answer =
     entry && exchange.headers[HISTORY_HEADER.toLowerCase()] !== undefined

@@ -47,8 +47,6 @@ export interface ControlServer
   getSavingFailure: () => SavingFailure | null | undefined;
   /** Initial states and changing calls of all sandboxes, for bundles. */
   recordings: Recordings;
-  /** Whether every answer is validated against its declaration, as in tests (answer-validator.ts). */
-  validatesAnswers: boolean;
 }
 
 export interface Limits {

@@ -57,8 +57,6 @@ export interface UnderstudyOptions {
   /** Whether `default` answers no emulated request, because each test has a sandbox of its own (interfaces 16). */
   refuseDefault?: boolean;
   log?: Log;
-  /** Validates every answer of the control API against its declaration; for this project's own tests. */
-  validateAnswers?: boolean;
   replay?: ReplayHooks;
   /** Takes the webhooks that leave the process (interfaces 17). */
   onDelivery?: OnDelivery | undefined;

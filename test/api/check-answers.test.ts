@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
+import { LocalDirectory } from "../../src/control/directory.ts";
 import { Reply } from "../../src/engine/contract/reply.ts";
 import { reparentDepartment as reparent } from "../../src/engine/resources/departments/operations.ts";
 import { departments } from "../../src/engine/resources/departments/schema.ts";
@@ -23,22 +23,11 @@ it.each([
 );
 
 it("an answer of the control API that does not fit its schema is a 500 in every test [interfaces 11]", async () => {
-  const health = CONTROL_OPERATIONS.find(({ path }) => path === "/_control/health")!;
-  const answering = vi.spyOn(health, "handle").mockImplementation(() => ({ status: "fine" }) as never);
+  const answering = vi.spyOn(LocalDirectory.prototype, "count").mockResolvedValue(-1);
   onTestFinished(() => answering.mockRestore());
-  for (const [validateAnswers, status] of [
-    [true, 500],
-    [false, 200],
-    [undefined, 500],
-  ] as const) {
-    const api = await startReference({
-      ...(validateAnswers !== undefined && { validateAnswers }),
-      log: createStandardLog("silent"),
-    });
-    const answer = await api.call(undefined, "GET", "/_control/health");
-    expect([validateAnswers, answer.status]).toEqual([validateAnswers, status]);
-    await api.close();
-  }
+  const api = await startReference({ log: createStandardLog("silent") });
+  expect((await api.call(undefined, "GET", "/_control/health")).status).toBe(500);
+  await api.close();
 });
 
 it.each([

@@ -137,8 +137,7 @@ describe("suite", () => {
           .split("\n")
           .map((line) => line.split(/=(.*)/s)),
       );
-    // The tests' own, which the command inherits (vitest.config.ts).
-    const { UNDERSTUDY_SANDBOX: name, UNDERSTUDY_VALIDATE_ANSWERS: _, ...rest } = environment(first.output);
+    const { UNDERSTUDY_SANDBOX: name, ...rest } = environment(first.output);
     expect(rest).toEqual({
       UNDERSTUDY_BASE_URL: `${url}/_s/${name}`,
       UNDERSTUDY_SUITE_FILE: expect.stringMatching(/suite\.json$/),

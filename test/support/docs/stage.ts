@@ -109,7 +109,7 @@ function plainEnvironment(): NodeJS.ProcessEnv {
     PYTEST_DISABLE_PLUGIN_AUTOLOAD: "1",
   };
   for (const name of Object.keys(env)) {
-    if (/^(VITEST|TEST|npm_|NODE_ENV|UNDERSTUDY_VALIDATE|FORCE_COLOR)/.test(name)) delete env[name];
+    if (/^(VITEST|TEST|npm_|NODE_ENV|FORCE_COLOR)/.test(name)) delete env[name];
   }
   return env;
 }

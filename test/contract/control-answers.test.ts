@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../engine/contract/errors.ts";
-import type { AnyDeclaration } from "../engine/contract/operation.ts";
-import { noContent, RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
-import { ClosedObject } from "../engine/contract/schema.ts";
-import { AnswerValidator, UndeclaredAnswer } from "./answer-validator.ts";
-import { Problem } from "./problem.ts";
+import { Problem } from "../../src/control/problem.ts";
+import { ApiError } from "../../src/engine/contract/errors.ts";
+import type { AnyDeclaration } from "../../src/engine/contract/operation.ts";
+import { noContent, RawBody, Reply, StreamBody } from "../../src/engine/contract/reply.ts";
+import { ClosedObject } from "../../src/engine/contract/schema.ts";
+import { checkAnswer, checkRefusal, UndeclaredAnswer } from "../support/openapi/control-answers.ts";
 
 const Body = ClosedObject({ name: Type.String() });
 const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
@@ -18,9 +18,8 @@ const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
   success: { status: 200, schema: Body },
   ...more,
 });
-const validator = new AnswerValidator();
 const answered = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
-  validator.validateAnswer(declared(more), { kind: "round" }, value);
+  checkAnswer(declared(more), { kind: "round" }, value);
 
 describe("an answer of the control API is checked against its declaration", () => {
   it("passes if it fits [interfaces 11]", () => {
@@ -70,7 +69,7 @@ describe("an answer of the control API is checked against its declaration", () =
   });
 
   it("is a defect if it is a refusal that is not declared [interfaces 11]", () => {
-    const refusal = (error: unknown) => validator.checkRefusal(declared({}), error);
+    const refusal = (error: unknown) => checkRefusal(declared({}), error);
     expect(refusal(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
     expect(refusal(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();
     expect(refusal(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(UndeclaredAnswer);
