@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { toPrintable, toPrintableLines } from "../../engine/contract/text.ts";
 import { ControlError } from "../api/fetch-control.ts";
 
 /** The outcome of a request or another entry: each has its own shape, colour and word. */
@@ -99,12 +100,12 @@ export function Problem({ error }: { error: unknown }) {
   const places = error instanceof ControlError ? (error.problem.problems ?? []) : [];
   return (
     <Notice outcome="refused">
-      {(error as Error).message}
+      {toPrintableLines((error as Error).message)}
       {places.length > 1 && (
         <ul className="places">
           {places.map((place) => (
             <li key={`${place.line}:${place.column}:${place.field}`}>
-              <code>{place.field || "document"}</code> {place.message}
+              <code>{place.field || "document"}</code> {toPrintable(place.message)}
             </li>
           ))}
         </ul>
@@ -122,7 +123,7 @@ export function LoadError({ error }: { error: unknown }) {
 export function NotFound({ kind, id }: { kind: string; id: string | undefined }) {
   return (
     <Notice outcome="refused">
-      No {kind} {id}. It may have been deleted.
+      No {kind} {id && toPrintable(id)}. It may have been deleted.
     </Notice>
   );
 }

@@ -88,7 +88,7 @@ export function RuleLine(props: {
     <li className="armed-rule flow">
       {isActive && <Badge outcome={state}>{count}</Badge>}
       <div className="armed-words">
-        {title} <code className="quiet">{id}</code>
+        <bdi>{title}</bdi> <code className="quiet">{id}</code>
         <Problem error={error} />
       </div>
       {lease && !spent && (

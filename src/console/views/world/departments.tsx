@@ -1,4 +1,5 @@
 import { useMemo, useState } from "react";
+import { toPrintable } from "../../../engine/contract/text.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { useSelectedActor } from "../../api/actors.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
@@ -104,11 +105,7 @@ function MoveResult({ department, parent, answer }: Move & { answer: ServiceAnsw
   const [open, setOpen] = useState(false);
   const where = parent ? `under ${parent.name}` : "to the top";
   if (answer.status < 400) {
-    return (
-      <Notice outcome="ok">
-        Moved {department.name} {where}.
-      </Notice>
-    );
+    return <Notice outcome="ok">{toPrintable(`Moved ${department.name} ${where}.`)}</Notice>;
   }
   const message = answer.json?.error?.message ?? answer.json?.message ?? answer.text;
   return (
@@ -116,7 +113,7 @@ function MoveResult({ department, parent, answer }: Move & { answer: ServiceAnsw
       <strong>
         {answer.status} {answer.json?.error?.code}
       </strong>{" "}
-      {department.name} was not moved: {message}
+      {toPrintable(`${department.name} was not moved: ${message}`)}
       <button type="button" className="bare link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? "Hide response" : "Show response"}
       </button>

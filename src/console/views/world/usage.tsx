@@ -34,7 +34,7 @@ export function Usage() {
         {all.map(({ id, name, gauges }) => (
           <section key={id} className="usage-organization panel stack" aria-label={name}>
             <h2>
-              {name} <code className="quiet">{id}</code>
+              <bdi>{name}</bdi> <code className="quiet">{id}</code>
             </h2>
             {gauges.map((gauge) => (
               <GaugeLine key={gauge.id} gauge={gauge} />
