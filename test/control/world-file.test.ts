@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/create-understudy.ts";
 import { createLocal } from "../../src/client/local-understudy.ts";
+import { defineOperation } from "../../src/client/operations.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
@@ -390,6 +391,33 @@ describe("a sandbox as a file", () => {
     await api.call(undefined, "DELETE", `${S}/operations`);
     const opened = await (await elsewhere()).openFile(await sandbox.export(), "opened");
     expect((await opened.history.list()).total).toBe((await sandbox.history.list()).total);
+  });
+
+  it("opens after a change that created records and deleted them itself [interfaces 19]", async () => {
+    const reorganize = defineOperation({
+      ...{ id: "reorganize", method: "POST", path: "/v1/reorganize", access: "public" },
+      handle({ world: { departments } }) {
+        const parent = departments.insert({ organization_id: "org_acme", name: "Interim" });
+        const parent_id = parent.id;
+        const child = departments.insert({ organization_id: "org_acme", name: "Team", parent_id });
+        departments.remove(child.id);
+        departments.remove(parent.id);
+        departments.update("dept_ml", { description: "Reorganized" });
+        return {};
+      },
+    });
+    const server = await createUnderstudy({ operations: { reorganize } });
+    closing.push(server);
+    const sandbox = await server.open("default");
+    expect((await sandbox.fetch("/v1/reorganize", { method: "POST" })).status).toBe(200);
+    const opened = await server.openFile(await sandbox.export(), "opened");
+    const [entry] = (await opened.history.list()).entries;
+    expect(await opened.history.changes(entry!.id)).toEqual(
+      await sandbox.history.changes((await sandbox.history.list()).entries[0]!.id),
+    );
+    await opened.history.rewind(entry!.id);
+    const { description } = await opened.state("departments").get("dept_ml");
+    expect(description).not.toBe("Reorganized");
   });
 });
 
