@@ -94,6 +94,8 @@ describe("a JSON patch", () => {
       { tags: ["w", "x", "y", "z"] },
     ],
     [[{ op: "remove", path: "/note" }], { note: undefined }],
+    [[{ op: "remove", path: "/shelf" }], { shelf: null }],
+    [[{ op: "move", from: "/shelf", path: "/note" }], { note: "s", shelf: null }],
     [[{ op: "remove", path: "/tags/0" }], { tags: ["y"] }],
     [[{ op: "move", from: "/note", path: "/shelf" }], { note: undefined, shelf: "n" }],
     [[{ op: "copy", from: "/size/unit", path: "/note" }], { note: "cm" }],

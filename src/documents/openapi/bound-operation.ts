@@ -163,14 +163,19 @@ export class BoundOperation {
 
   /** The fields that a JSON patch changes; what the server sets stays. @throws ApiError INVALID_INPUT */
   private readPatch({ body, world }: Call, record: object): JsonObject {
-    const before = this.parts.target.toPublic(record, world);
-    const after = applyPatch(before, body as unknown[]);
+    const { target } = this.parts;
+    const patch = body as JsonObject[];
+    const before = target.toPublic(record, world);
+    const after = applyPatch(before, patch);
     if (!isJsonObject(after)) throw invalidInput("body", after, "the patched record must be an object");
     const changedNames = Object.keys({ ...before, ...after }).filter(
-      (name) => !this.parts.target.isSetByServer(name) && !isEqual(before[name], after[name]),
+      (name) => !target.isSetByServer(name) && !isEqual(before[name], after[name]),
     );
-    const removedValue = this.parts.target.spec === undefined ? null : undefined;
-    return Object.fromEntries(changedNames.map((name) => [name, name in after ? after[name] : removedValue]));
+    // A patch of the whole record leaves fields out as PUT does, and removes none.
+    const isWhole = target.spec !== undefined && patch.some(({ path }) => path === "");
+    const toValue = (name: string) =>
+      name in after ? after[name] : isWhole ? undefined : target.getRemovedValue(name);
+    return Object.fromEntries(changedNames.map((name) => [name, toValue(name)]));
   }
 
   /** The schema of a request may be wider than that of the record. @throws ApiError INVALID_INPUT */
