@@ -5,6 +5,7 @@ import { until } from "../../test/support/eventually.ts";
 import { type Api, startReference } from "../../test/support/harness.ts";
 import { NodeRequest } from "../hosts/node/node-request.ts";
 import { createControl } from "./handle-control.ts";
+import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 let api: Api;
@@ -66,5 +67,16 @@ it.each(["journal", "history"])(
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     }
+  },
+);
+
+it.each(CONTROL_OPERATIONS.flatMap(({ id, describeChange }) => (describeChange?.length === 2 ? id : [])))(
+  "a change by %s has a title in the history even if the call failed after it [interfaces 10]",
+  (id) => {
+    const { describeChange } = CONTROL_OPERATIONS.find((one) => one.id === id)!;
+    const call = { params: { collection: "threads" }, sandbox: api.understudy.sandboxes.get("default") };
+    const { title } = describeChange!(call as never, undefined);
+    expect(title).toMatch(/^[A-Z].*\.$/);
+    expect(title).not.toContain("undefined");
   },
 );

@@ -160,8 +160,9 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
       "Sends the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it.",
     body: { kind: "json", schema: RedeliverInput },
     describeChange: (_call, answer) => {
-      const { total } = answer as { total: number };
-      return { title: `${total === 1 ? "A delivery was" : `${total} deliveries were`} redelivered.` };
+      const { total = 0 } = (answer ?? {}) as { total?: number };
+      const subject = total === 1 ? "A delivery was" : `${total || "Some"} deliveries were`;
+      return { title: `${subject} redelivered.` };
     },
     success: { status: 200, schema: ListOf(ListedDelivery) },
     async handle({ body, sandbox: { api, world }, signal }) {
