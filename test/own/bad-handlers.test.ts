@@ -229,6 +229,35 @@ it("a handler that uses the world after its end gets an error, since the change 
   );
 });
 
+it.each<[string, (table: { insert(fields: object): object; remove(id: string): void }) => void]>([
+  ["inserts a record", (table) => void table.insert({ text: "more" })],
+  ["removes a record", (table) => table.remove("note_first")],
+])(
+  "the `organization` of an event that %s fails the request, since it only reads [interfaces 18]",
+  async (_what, change) => {
+    const created = defineEvent({
+      ...{ name: "note.created", about: notes, data: ["id"] },
+      organization(_record, world) {
+        change(world.of(notes));
+        return "org_acme";
+      },
+    });
+    const spoil = operation(
+      ({ world }) => {
+        world.emit(created, world.notes.insert({ text: "new" }));
+      },
+      { summary: "Emits" },
+    );
+    await begin(spoil, created);
+    expect((await send()).status).toBe(500);
+    const [entry] = (await sandbox!.journal.list()).entries;
+    expect(entry!.reasons.join()).toContain(
+      "the event note.created: `organization` changed the world, which it only reads; change it in the handler of an operation",
+    );
+    expect((await sandbox!.state("notes" as "threads").list()).total).toBe(1);
+  },
+);
+
 it("a handler that changes its arguments changes nothing stored [interfaces 18]", async () => {
   const spoil = operation((call) => {
     const { notes: table, threads } = call.world as never as Record<

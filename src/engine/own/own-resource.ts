@@ -165,10 +165,11 @@ function toEvent(
   const options: Partial<Pick<EventSubject<StoredRecord, string>, "listRecipients" | "invent">> = {
     ...(organization && {
       listRecipients(record, tx) {
-        const args = toUserArguments(record, subject, { api: getApi(), tx: tx as Transaction });
+        const reader = `the event ${name}: \`organization\``;
+        const args = toUserArguments(record, subject, { api: getApi(), tx: tx as Transaction, reader });
         const organization_id: unknown = platform().runBounded(() => organization(...args), MAX_RUN_MS);
         if (typeof organization_id === "string") return [organization_id];
-        throw new OwnOperationError(`the event ${name}: \`organization\` returned no id`, { subject: name });
+        throw new OwnOperationError(`${reader} returned no id`, { subject: name });
       },
     }),
     ...(factory && {

@@ -31,7 +31,10 @@ function getPublicCollections(api: Api): ReadonlyMap<string, PublicCollection> {
   });
 }
 
-type WorldSource = Pick<Call, "api" | "world" | "settings"> & Partial<Pick<Call, "principal">>;
+interface WorldSource extends Pick<Call, "api" | "world" | "settings">, Partial<Pick<Call, "principal">> {
+  /** A function that only reads, as messages name it. */
+  reader?: string;
+}
 
 /** The world that handlers of users' own operations get: records in their public form, as copies. */
 export class OwnWorld {
@@ -39,9 +42,9 @@ export class OwnWorld {
   readonly #transaction: CallTransaction;
   readonly #actor: StateActor;
 
-  constructor({ api, world, principal, settings }: WorldSource) {
+  constructor({ api, world, principal, settings, reader }: WorldSource) {
     this.#api = api as Api;
-    this.#transaction = new CallTransaction(world);
+    this.#transaction = new CallTransaction(world, reader);
     this.#actor = { user_id: principal?.user_id, silent: false, settings };
   }
 
@@ -99,7 +102,7 @@ export class OwnWorld {
       declaredEvent.about.find(this.#tx, String(id)) ??
       publicCollection?.toStored(record as Fields, this.#tx);
     if (subject === undefined) throw new OwnOperationError(`${name} needs the record that it is about`);
-    emit(this.#tx, declaredEvent, subject);
+    emit(this.#transaction.writable, declaredEvent, subject);
   }
 
   private getRecords(collection: PublicCollection): OwnRecords {
@@ -109,24 +112,35 @@ export class OwnWorld {
 
 /**
  * The arguments of a user's function about a record, in the form in which handlers get records. No caller and no sandbox is
- * known where an event is emitted, so the world has no user, and the default settings.
+ * known where an event is emitted, so the world has no user, and the default settings; changes of the world are refused.
  */
 export function toUserArguments(
   record: object,
   { name }: AnyCollection,
-  { api, tx }: { api: Api; tx: Transaction },
+  { api, tx, reader }: { api: Api; tx: Transaction; reader: string },
 ): [record: object, world: OwnWorld] {
   const publicRecord = getPublicCollections(api).get(name)?.toPublic(record, tx) ?? record;
-  return [copyJson(publicRecord) as Fields, OwnWorld.of({ api, world: tx, settings: DEFAULT_SETTINGS })];
+  const world = OwnWorld.of({ api, world: tx, settings: DEFAULT_SETTINGS, reader });
+  return [copyJson(publicRecord) as Fields, world];
 }
 
 /** The transaction of one call. Changes after its end would be lost. */
 class CallTransaction {
   endedBy: string | undefined;
   private readonly transaction: Transaction;
+  private readonly reader: string | undefined;
 
-  constructor(tx: Transaction) {
+  constructor(tx: Transaction, reader: string | undefined) {
     this.transaction = tx;
+    this.reader = reader;
+  }
+
+  /** @throws OwnOperationError for a function that only reads */
+  get writable(): Transaction {
+    if (this.reader === undefined) return this.tx;
+    throw new OwnOperationError(
+      `${this.reader} changed the world, which it only reads; change it in the handler of an operation`,
+    );
   }
 
   get tx(): Transaction {
@@ -227,7 +241,7 @@ export class OwnRecords implements Iterable<Fields> {
   /** @throws ApiError INVALID_INPUT for a field that does not fit */
   insert(values: Fields): Fields {
     const { publicCollection, collection } = this;
-    const [tx, actor] = [this.#tx, this.#actor];
+    const [tx, actor] = [this.#transaction.writable, this.#actor];
     const fields = copyJson(values) as Fields;
     publicCollection.check(fields);
     const storedFields = publicCollection.toStored(fields, tx);
@@ -249,7 +263,7 @@ export class OwnRecords implements Iterable<Fields> {
   /** @throws ApiError RESOURCE_NOT_FOUND, INVALID_INPUT */
   update(id: string, values: Fields): Fields {
     const { publicCollection, collection } = this;
-    const [tx, actor] = [this.#tx, this.#actor];
+    const [tx, actor] = [this.#transaction.writable, this.#actor];
     this.require(id);
     const fields = copyJson(values) as Fields;
     publicCollection.check(fields);
@@ -268,9 +282,10 @@ export class OwnRecords implements Iterable<Fields> {
 
   /** @throws ApiError RESOURCE_NOT_FOUND */
   remove(id: string): void {
+    const tx = this.#transaction.writable;
     this.require(id);
-    this.publicCollection.rules.remove?.(this.#tx, this.#tx.get(this.collection, id)!, this.#actor);
-    removeWithDependents(this.#tx, this.collection, id);
+    this.publicCollection.rules.remove?.(tx, tx.get(this.collection, id)!, this.#actor);
+    removeWithDependents(tx, this.collection, id);
   }
 
   private get collection(): AnyCollection {
