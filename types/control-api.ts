@@ -2770,7 +2770,7 @@ export interface ShownRecords {
   connector_notifications: {
     organization_id: string;
     notifications: NotificationRule[];
-    /** Null until it is first set */
+    /** Null until the rules are first set */
     updated_at: string | null;
   };
   webhooks: {

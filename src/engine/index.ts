@@ -5,7 +5,7 @@ import type { EngineParts } from "./pipeline/engine-parts.ts";
 import { type CompleteAnswer, type PlainRequest, readAddress } from "./pipeline/plain-http.ts";
 import { platform } from "./platform.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
-import { listDeletedKeys } from "./resources/api-keys/rules.ts";
+import { listDeletedKeyIds } from "./resources/api-keys/rules.ts";
 import { explainCredentials, identify } from "./resources/auth/credentials.ts";
 import { listUploadsToRelease } from "./resources/files/rules.ts";
 import { RESOURCES } from "./resources/index.ts";
@@ -134,7 +134,7 @@ export function createEngine(options: HostParts): Engine {
         onCommit: (world, commit) => {
           sender.onCommit(world, commit);
           recordings.onCommit(sandbox, commit);
-          for (const key of listDeletedKeys(commit)) sandbox.windows.drop(key);
+          for (const key of listDeletedKeyIds(commit)) sandbox.windows.drop(key);
           for (const upload of listUploadsToRelease(commit)) uploads.forSandbox(sandbox).remove(upload);
         },
         onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),

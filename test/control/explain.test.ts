@@ -286,6 +286,10 @@ describe("the journal's reasons of a refusal", () => {
     expect(await reasonOf(name, "/v1/models", token)).toBe(
       "Authorization holds an access token of the key apikey_dan, which belongs to a user who is suspended",
     );
+    await control("PATCH", `/${name}/state/api_keys/apikey_dan`, { user_id: "usr_ada" });
+    expect(await reasonOf(name, "/v1/models", token)).toBe(
+      "Authorization holds an access token of the key apikey_dan, which belongs to another user now",
+    );
     await reasonOf(name, "/v1/auth/refresh", {}, "POST");
     const { body: journal } = await control("GET", `/${name}/journal?limit=1`);
     expect(journal.entries[0].reasons).toEqual([

@@ -20,7 +20,7 @@ export const Connection = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "The share of its jobs that fail; null: the setting's",
+      description: "The share of its jobs that fail; null: as `connector_failure_rate` says",
     }),
   ),
 });

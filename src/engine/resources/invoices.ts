@@ -99,7 +99,7 @@ const PAYMENT_MS = 3 * DAY_MS;
 /** The key of the timer for the end of a month; the timer of a payment has the invoice's id. */
 const MONTH_END = "month";
 
-/** With `invoicing` on, sets timers for the end of this month and for the payments of issued invoices (G36). */
+/** Sets timers for this month's end and for payments of issued invoices; removes them if `invoicing` is off (G36). */
 export function updateInvoiceTimers(tx: Transaction, { invoicing }: Settings): void {
   if (invoicing === "off") {
     for (const { key, subject } of tx.index(timers, "by_kind", "invoice"))
@@ -131,7 +131,7 @@ function createInvoices(tx: Transaction, month: number, at: number): void {
   scheduleMonthEnd(tx, month + 1);
 }
 
-/** @param spent in millionths of a franc; the minimum is a centime */
+/** @param spent in millionths of a franc; the invoice has at least a centime */
 function createInvoice(
   tx: Transaction,
   organization_id: string,

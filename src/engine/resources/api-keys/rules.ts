@@ -14,20 +14,20 @@ export function findKey(world: WorldReader, key: string): ApiKey | undefined {
   return world.index(apiKeys, "by_digest", digestKey(key)).first();
 }
 
-/** Keys that a commit deleted; their counters outside the world are deleted too. */
-export function listDeletedKeys({ writes }: Pick<Commit, "writes">): string[] {
+/** The ids of keys that a commit deleted; their counters outside the world are deleted too. */
+export function listDeletedKeyIds({ writes }: Pick<Commit, "writes">): string[] {
   return listWrites(apiKeys, writes).flatMap(({ id, after }) => (after === undefined ? [id] : []));
 }
 
-/** The user of this key, whether or not it may be used; undefined for an unknown key. */
+/** Identifies the caller of this key, usable or not; undefined for an unknown key. */
 export function identifyKey(world: WorldReader, key: string): Identity | undefined {
   const record = findKey(world, key);
   return record && toIdentity(world, record, "api_key");
 }
 
 /**
- * Identifies the caller of this key; `refused` unless the key may be used now, by a user who may use it (section 5
- * rule 2). Fault rules match on the caller before that is decided.
+ * Identifies the caller of this key; `refused` if the key may not be used now (section 5 rule 2). Fault rules match on
+ * a refused caller too.
  */
 export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key" | "token"): Identity {
   const organization = world.get(organizations, key.current);

@@ -59,7 +59,7 @@ export const makeAssistant: Factory<Assistant> = (fields, context) => {
   };
 };
 
-/** Makes an entry without a change, for example for a very long history. */
+/** Makes an entry of a history without changing the assistant, for example for a very long history. */
 export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const { world, isFixture, now } = context;
   const resource_id = fields.resource_id ?? requireFirstRecord(world, assistants, "resource_id").id;

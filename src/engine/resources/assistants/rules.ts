@@ -53,7 +53,7 @@ function recordAssistantChange(
   tx.insert(changeLogs, { id: tx.createNewestFirstId("log_"), ...entry, action });
 }
 
-/** State calls create and delete assistants, and write the entries of the real service (G18, G31). */
+/** State calls create and delete assistants, and write the same log entries as the real service (G18, G31). */
 export const assistantStateRules: StateRules<Assistant> = {
   insert(tx, record, actor) {
     tx.insert(assistants, record);

@@ -8,7 +8,7 @@ import { ByOrganization } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
 import { type FinalState, generateLog, toLogId } from "./log-generator.ts";
-import { findAuditActor } from "./rules.ts";
+import { findActorId } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
 const record = fixtureRecord(AuditLog, { omit: ["organization_id"] });
@@ -62,11 +62,11 @@ function readFinalState({ world }: BaseBuilder, organization_id: string): FinalS
   };
 }
 
-/** Makes an entry that a fixture or a state call writes; it has no other effect. */
+/** Makes an entry for a fixture or a state call, which changes nothing else. */
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
-  const actor_id = fields.actor_id ?? findAuditActor(world, undefined, organization_id);
+  const actor_id = fields.actor_id ?? findActorId(world, undefined, organization_id);
   const actor = world.get(users, actor_id);
   return {
     id: fields.id ?? context.createId("log_"),
@@ -77,7 +77,7 @@ export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
     entity_name: fields.entity_name ?? actor?.name ?? actor_id,
     action: fields.action ?? "updated",
     actor_id,
-    // A user who is gone is still named by their id.
+    // A deleted user is named by their id.
     actor_name: fields.actor_name ?? actor?.name ?? actor_id,
     actor_email: fields.actor_email ?? actor?.email ?? "",
     target_id: fields.target_id ?? null,

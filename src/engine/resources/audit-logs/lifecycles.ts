@@ -13,8 +13,9 @@ const LONGEST_LIFECYCLE = 12;
 export interface LifecycleContext {
   /** The oldest position, counted from the newest, at which the lifecycle can begin. */
   oldest: number;
-  /** The positions that are left for its steps. */
+  /** The number of positions that are left for its steps. */
   maxSteps: number;
+  /** Whether no lifecycle with this key is in progress. */
   isFree: (key: string) => boolean;
 }
 

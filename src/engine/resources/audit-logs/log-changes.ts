@@ -66,7 +66,8 @@ export function makeCapabilityChange(name: string, user: NamedObject, isGranted:
   return makeChange("permission", "updated", entity, { target: user, previous_value, new_value });
 }
 
-export function makeMembership(department: NamedObject, user: NamedObject): AuditChange[] {
+/** The two steps of a lifecycle: a user joins a department and leaves it. */
+export function makeMembershipSteps(department: NamedObject, user: NamedObject): AuditChange[] {
   const entity = { id: `dmem_${department.id}_${user.id}`, name: `${department.name} member` };
   const fields = { target: user, department_id: department.id };
   return ["membership_added", "membership_removed"].map((action) =>
@@ -74,7 +75,7 @@ export function makeMembership(department: NamedObject, user: NamedObject): Audi
   );
 }
 
-export function makeAssignment(role: NamedObject, user: NamedObject | undefined): AuditChange[] {
+export function makeAssignmentSteps(role: NamedObject, user: NamedObject | undefined): AuditChange[] {
   if (user === undefined) return [];
   const entity = { id: `rasg_${role.id}_${user.id}`, name: role.name };
   return [
@@ -83,9 +84,9 @@ export function makeAssignment(role: NamedObject, user: NamedObject | undefined)
   ];
 }
 
-export function makeGrant(knowledgeSlice: NamedObject, department: NamedObject | undefined): AuditChange[] {
+export function makeGrantSteps(slice: NamedObject, department: NamedObject | undefined): AuditChange[] {
   if (department === undefined) return [];
-  const entity = { id: `kgrant_${knowledgeSlice.id}_${department.id}`, name: `Read ${knowledgeSlice.name}` };
+  const entity = { id: `kgrant_${slice.id}_${department.id}`, name: `Read ${slice.name}` };
   return ["created", "removed"].map((action) =>
     makeChange("knowledge_grant", action, entity, { target: department }),
   );

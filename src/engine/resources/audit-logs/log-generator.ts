@@ -10,11 +10,11 @@ import { interleave, type Lifecycle, type LifecycleContext } from "./lifecycles.
 import {
   type AuditChange,
   makeAccountChange,
-  makeAssignment,
+  makeAssignmentSteps,
   makeCapabilityChange,
   makeChange,
-  makeGrant,
-  makeMembership,
+  makeGrantSteps,
+  makeMembershipSteps,
   makeMove,
   makeUpdate,
   type NamedObject,
@@ -165,7 +165,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
         makeChange("user", "invited", user),
         makeChange("user", "created", user),
         ...sometimes([makeUpdate("user", user, { email }, { email: email.replace("@", ".2@") })]),
-        ...sometimes(department ? makeMembership(department, user) : []),
+        ...sometimes(department ? makeMembershipSteps(department, user) : []),
         ...sometimes([
           makeAccountChange(user, "active", "disabled"),
           makeAccountChange(user, "disabled", "active"),
@@ -183,7 +183,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
         makeChange("department", "created", department),
         ...sometimes([makeUpdate("department", department, before, after)]),
         ...(other ? [makeMove(department, parent === other ? null : (parent?.id ?? null), other)] : []),
-        ...sometimes(user ? makeMembership(department, user) : []),
+        ...sometimes(user ? makeMembershipSteps(department, user) : []),
         makeChange("department", "deleted", department),
       ],
     };
@@ -209,7 +209,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
   const drawMembership: DrawLifecycle = (at) => {
     const [department, user] = [pick(departments, at), pick(people, at)];
     if (department === undefined || user === undefined) return undefined;
-    return { key: `member ${department.id} ${user.id}`, steps: makeMembership(department, user) };
+    return { key: `member ${department.id} ${user.id}`, steps: makeMembershipSteps(department, user) };
   };
   const drawPermission: DrawLifecycle = (at) => {
     const user = pick(people, at);
@@ -236,8 +236,8 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
     drawMembership,
     drawDepartment,
     drawPermission,
-    drawObject(["role", "role_"], (role, at) => makeAssignment(role, pick(people, at))),
-    drawObject(["knowledge_slice", "kslice_"], (slice, at) => makeGrant(slice, pick(departments, at))),
+    drawObject(["role", "role_"], (role, at) => makeAssignmentSteps(role, pick(people, at))),
+    drawObject(["knowledge_slice", "kslice_"], (slice, at) => makeGrantSteps(slice, pick(departments, at))),
     drawMove,
     drawObject(["vector_store", "vs_"]),
     drawObject(["knowledge_composite", "kcomp_"]),

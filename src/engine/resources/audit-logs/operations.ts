@@ -36,7 +36,7 @@ const FILTERED_FIELDS = {
 } as const;
 const SEARCHED_FIELDS = ["entity_name", "actor_name", "actor_email"] as const;
 
-/** Whether an entry passes the filters other than the dates; undefined if there are none. */
+/** Returns the test of the filters other than the dates; undefined if there are none. */
 function toMatcher(query: Query): ((entry: AuditLog) => boolean) | undefined {
   const names = (Object.keys(FILTERED_FIELDS) as (keyof typeof FILTERED_FIELDS)[]).filter(
     (name) => query[name] !== undefined,
@@ -80,7 +80,7 @@ interface CsvSource {
  * it is read.
  */
 export async function* writeCsv(source: CsvSource, signal: AbortSignal): AsyncGenerator<string> {
-  // Loaded with the first export, not at the start; this build also runs without Node.
+  // Loaded with the first export, not at the start. The package's browser build runs everywhere.
   const { stringify } = await import("csv-stringify/browser/esm/sync");
   const options = { escape_formulas: source.formulas === "escape" };
   yield stringify([Object.keys(COLUMNS)]);
@@ -128,7 +128,7 @@ const exportAuditLog = operation({
   handle({ query, settings, world }, { id }) {
     const { from, to } = parseDateSpan(query, world, ["from_date", "to_date"]);
     const source = {
-      // The list is newest first, so that its bounds are reversed.
+      // The index is ordered by the negated timestamp, so the bounds are negated and swapped.
       entries: world.index(auditLogs, "by_organization", id).between(-to, -from),
       matches: toMatcher(query),
       toIso: (instant: number) => world.toIso(instant),

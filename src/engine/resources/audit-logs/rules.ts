@@ -49,7 +49,7 @@ export function recordAudit(
 }
 
 /** The user in the entry of a state call: `?actor=`, else the organization's owner, else a member (G31). */
-export function findAuditActor(
+export function findActorId(
   world: RecordLookup,
   user_id: string | undefined,
   organization_id: string,
@@ -64,7 +64,7 @@ export function recordStateAudit(
   organization_id: string,
   change: AuditChange,
 ): void {
-  if (!silent) recordAudit(tx, organization_id, change, findAuditActor(tx, user_id, organization_id));
+  if (!silent) recordAudit(tx, organization_id, change, findActorId(tx, user_id, organization_id));
 }
 
 /** Previous and new value of an update: the fields that differ, as JSON; undefined if none differs. */
@@ -95,7 +95,7 @@ const MAX_TRIES = 20;
 
 /** The author of a state call's change: the user in the call, else the organization's owner (G31). */
 export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
-  const id = findAuditActor(world, user_id, organization_id);
+  const id = findActorId(world, user_id, organization_id);
   const user = world.get(users, id);
   return user ? toActor(user) : { ...SYSTEM, user_id: id };
 }

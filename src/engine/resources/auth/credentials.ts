@@ -26,8 +26,8 @@ const SENT_TWICE = "several values, as it was sent twice";
 const VALID_KEY = new RegExp(KEY_PATTERN);
 
 /**
- * Explains which credential was found in which header, and what is wrong with it (interfaces 11). The journal shows it,
- * the answer does not (section 5 rule 2). It contains no part of a secret.
+ * Explains which credential was found in which header, and what is wrong with it (interfaces 11). The journal shows the
+ * explanation, the answer does not (section 5 rule 2). No part of a secret is in it.
  */
 export async function explainCredentials(tx: Transaction, headers: RequestHeaders): Promise<string> {
   const header = headers["api-key"] !== undefined ? "api-key" : "X-API-Key";

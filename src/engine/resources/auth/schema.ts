@@ -7,7 +7,7 @@ const RefreshToken = Type.Object({
   id: Type.String(),
   digest: Type.String(),
   key_id: Type.String(belongsTo("api_keys")),
-  /** The key's user at that time: a key with another user since then renews no token. */
+  /** The key's user when the token was issued; the token is refused once the key has another user. */
   user_id: Type.String(belongsTo("users")),
   expires_at: Instant(),
 });

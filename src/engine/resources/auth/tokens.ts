@@ -40,14 +40,14 @@ export function signAccessToken(tx: Transaction, principal: Principal, lifetimeS
 
 /**
  * Identifies the caller of this access token; undefined for one that is forged or from another world, `refused` for
- * one that has expired or whose key may no longer be used. Asynchronous only for a token that it has not seen before.
+ * one that has expired or whose key may no longer be used. Asynchronous only for a token that was not verified before.
  */
 export function identifyToken(
   tx: Transaction,
   token: string,
 ): Identity | undefined | Promise<Identity | undefined> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token)) return undefined;
-  const secret = tx.get(signingKeys, readClaimedKey(token))?.secret;
+  const secret = tx.get(signingKeys, readClaimedKeyId(token))?.secret;
   if (secret === undefined) return undefined;
   const cacheKey = `${secret}.${token}`;
   const claims = verifiedTokens.get(cacheKey);
@@ -93,21 +93,21 @@ function identifyClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | 
 export async function explainToken(tx: Transaction, token: string): Promise<string> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token))
     return "what is neither an API key nor an access token";
-  const secret = tx.get(signingKeys, readClaimedKey(token))?.secret;
+  const secret = tx.get(signingKeys, readClaimedKeyId(token))?.secret;
   const claims = secret === undefined ? undefined : await verify(token, secret);
   if (claims === undefined)
     return "an access token that this sandbox did not sign: it is forged, of another sandbox, or from before a reset";
   const record = tx.get(apiKeys, claims.key);
   if (record === undefined || record.user_id !== claims.sub)
-    return `an access token of the key ${claims.key}, which was deleted`;
+    return `an access token of the key ${claims.key}, which ${record ? "belongs to another user now" : "was deleted"}`;
   const problem = findKeyProblem(tx, record);
   if (problem !== undefined) return `an access token of the key ${claims.key}, which ${problem}`;
   const expiry = `expired at ${new Date(claims.exp * 1000).toISOString()}`;
   return `an access token of ${claims.sub}, which ${getSecondsNow(tx) >= claims.exp ? expiry : "may be used"}`;
 }
 
-/** The API key in a token that is not verified yet; empty without one. */
-function readClaimedKey(token: string): string {
+/** The id of the API key in a token that is not verified yet; empty if the token names none. */
+function readClaimedKeyId(token: string): string {
   try {
     const claims: unknown = JSON.parse(fromUtf8(fromBase64Url(token.split(".")[1]!)));
     return String((claims as Partial<Claims> | null)?.key ?? "");
@@ -150,7 +150,7 @@ export function issueRefreshToken(
   return token;
 }
 
-/** The token's record while it is neither spent nor expired. */
+/** The record of a refresh token; undefined for one that is unknown, spent or expired. */
 export function findRefreshToken(world: WorldReader, token: string): RefreshToken | undefined {
   const record = world.index(refreshTokens, "by_digest", digestToken(token)).first();
   return record !== undefined && world.now < record.expires_at ? record : undefined;

@@ -42,7 +42,7 @@ interface LogContext {
   base: BaseBuilder;
 }
 
-/** The i-th newest entry; the given fields are the fixture's. */
+/** Makes the i-th newest entry, counted from 0, with the fields that the fixture gives. */
 function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: LogContext): ChangeLog {
   const context = base.createContext("change_logs", organization_id, i);
   const timestamp = -(i + 1) * HOUR_MS;
@@ -50,8 +50,8 @@ function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: LogC
 }
 
 /**
- * The newest entries, for a number in the fixture (G40): the histories of the organization's assistants (G31), and
- * between their entries the lifecycles of deleted objects. A log that is too short for all of it begins later.
+ * Generates entries where the fixture has only their number (G40): the histories of the organization's assistants
+ * (G31), and between their entries the lifecycles of deleted objects. A log that is too short has only the newest.
  */
 function generateChanges({ organization_id, base }: LogContext, count: number): ChangeLog[] {
   const context = base.createContext("change_logs", organization_id, "invented");
@@ -135,7 +135,7 @@ function createLifecycleGenerator(context: FactoryContext): (limits: LifecycleCo
   const { random } = context;
   let drawnCount = 0;
   return ({ maxSteps }) => {
-    // Objects that are not deleted must be of a type that no endpoint lists: rules.
+    // A single step leaves an object that exists, so its type must be one that no endpoint lists: a rule.
     const resource_type = maxSteps === 1 ? "rule" : RESOURCE_TYPES[drawnCount % RESOURCE_TYPES.length]!;
     const hasAllKinds = drawnCount < RESOURCE_TYPES.length;
     const { prefix, invent, fields } = SUBJECTS[resource_type];
@@ -163,7 +163,7 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
   return { field, old_value, new_value: random.pick(values.filter((value) => value !== old_value)) };
 }
 
-/** Makes an entry that no change has written; it has no other effect. */
+/** Makes an entry for a fixture or a state call, which changes nothing else. */
 export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const { random, world, isFixture, now } = context;
   const organization_id = chooseOrganization(world, partial.organization_id);

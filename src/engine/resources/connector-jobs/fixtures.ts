@@ -25,6 +25,7 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const status = fields.status ?? (slot.isFree ? "running" : "succeeded");
   const isRunning = status === "running";
   const seconds = fields.duration ?? random.int(5, 120);
+  const { duration = isRunning ? null : seconds } = fields;
   const start_time = fields.start_time ?? drawStart(isRunning, seconds, context);
   const { organization_id, connection_id, job_type } = slot;
   const totals = isFixture ? drawnTotals : planTotals(world, slot, { now: context.now, totals: drawnTotals });
@@ -41,7 +42,7 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
     connection_id,
     bytes_synced: isRunning ? 0 : (fields.bytes_synced ?? syncedTotals.bytes_total),
     rows_synced: isRunning ? 0 : (fields.rows_synced ?? syncedTotals.rows_total),
-    duration: fields.duration === undefined ? (isRunning ? null : seconds) : fields.duration,
+    duration,
     organization_id: fields.organization_id ?? organization_id,
     due: isRunning ? start_time + duration_ms : null,
     fails_at: fails_after === null ? null : start_time + fails_after,
@@ -50,8 +51,8 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
 };
 
 /**
- * Milliseconds since the sandbox's origin, so negative in a fixture. There a running job has run for one to twenty
- * thirtieths of its duration, which are seconds by default.
+ * Draws the start of a job, in milliseconds since the sandbox's origin: negative in a fixture, whose running jobs have
+ * run for one to twenty thirtieths of their duration (1 to 20 seconds by default).
  */
 function drawStart(
   isRunning: boolean,
@@ -82,7 +83,7 @@ function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
   return { connection_id, organization_id, job_type: fields.job_type ?? "sync", isFree: false };
 }
 
-/** A connection and a type without a running job, for a job that does not name them. */
+/** The first free slot among those that the fields allow; if none is free, the first of them. */
 function findSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const { job_type } = fields;
   const slots = chooseConnections(fields, world).flatMap(({ id, organization_id }) =>
@@ -96,7 +97,7 @@ function findSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
   return { ...(free ?? slots[0]!), isFree: free !== undefined };
 }
 
-/** @throws ApiError INVALID_INPUT if there is none */
+/** The connections that a job with these fields may have. @throws ApiError INVALID_INPUT if there is none */
 function chooseConnections(
   { connection_id, organization_id }: Partial<ConnectorJob>,
   world: RecordLookup,
@@ -104,15 +105,11 @@ function chooseConnections(
   if (connection_id !== undefined)
     return [requireReferencedRecord(world, connections, { field: "connection_id", id: connection_id })];
   const first = requireFirstRecord(world, connections, "connection_id");
-  const candidates = [first, ...world.all(connections).page(0, MAX_SCANNED)].filter((connection) =>
-    [undefined, connection.organization_id].includes(organization_id),
+  const candidates = [first, ...world.all(connections).page(0, MAX_SCANNED)].filter(
+    (connection) => organization_id === undefined || connection.organization_id === organization_id,
   );
   if (candidates.length > 0) return candidates;
-  throw invalidInput(
-    "connection_id",
-    null,
-    `connection_id is required: ${organization_id} has no connections`,
-  );
+  throw invalidInput("connection_id", null, `${organization_id} has no connection; create one first`);
 }
 
 const record = fixtureRecord(ConnectorJob, { needs: ["job_id", "connection_id"], notNull: ["duration"] });

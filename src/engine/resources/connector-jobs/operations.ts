@@ -178,8 +178,8 @@ function requireJob(call: Caller & { params: { organization_id: string; job_id: 
 }
 
 /**
- * Filtered and ordered by an index. Only dates combined with an order by duration, for which there is no index, cost as
- * much as all jobs of the group.
+ * Selects and orders jobs by an index. Only dates combined with an order by duration have no index: all jobs of the group
+ * are then read.
  */
 function selectJobs(
   world: WorldReader,

@@ -20,7 +20,7 @@ const JOB_EVENT = {
 const jobSucceeded = event({
   ...JOB_EVENT,
   name: "connector.job.succeeded",
-  summary: "A connector job has run its time",
+  summary: "A connector job succeeded",
   implies: { status: "succeeded" },
 });
 
@@ -49,8 +49,8 @@ export function planTotals(
   job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
   { now, totals }: { now: number; totals: Totals },
 ): Totals {
-  let { bytes_total, rows_total } = totals;
   if (job.job_type === "sync") return totals;
+  let { bytes_total, rows_total } = totals;
   const group = toJobGroup(job.organization_id, { connection_id: job.connection_id });
   for (const earlier of world.index(connectorJobs, "-start_time", group).page(0, MAX_JOBS_OF_A_RESET)) {
     const { bytes_synced, rows_synced } = calculateSynced(earlier, now);
@@ -170,7 +170,7 @@ function emitOutcome(tx: Transaction, job: ConnectorJob): void {
   else if (job.status === "failed") emit(tx, jobFailed, job);
 }
 
-/** The timer of a running job: it has run its time and succeeds, or fails before. */
+/** Handles `connector.job` timers: a running job succeeds at its planned end, or fails before it. */
 export function completeJob(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
   const job = tx.get(connectorJobs, subject);
   if (job?.status !== "running") return;

@@ -9,7 +9,7 @@ export const JOB_STATUSES = ["running", "succeeded", "failed", "cancelled"] as c
 export const JOB_ORDERS = ["-start_time", "start_time", "-duration", "duration"] as const;
 export type JobOrder = (typeof JOB_ORDERS)[number];
 
-/** The reference shows no prefix for job ids; ours begin with `job_`, and are as long as others at most (G38). */
+/** The reference shows no prefix for job ids; ours begin with `job_`, and are at most as long as other ids (G38). */
 export const JobId = () => Type.String({ pattern: "^[A-Za-z0-9_-]{1,124}$", examples: ["job_example"] });
 
 /**
@@ -51,8 +51,8 @@ export function toJobGroup(
 const listGroups = ({ organization_id, connection_id, job_type, status }: ConnectorJob) =>
   listFilterGroups(organization_id, connection_id, job_type, status);
 
-/** The orders of lists. A job without a duration comes last in both directions (G14). */
-const JOB_ORDER: Readonly<Record<JobOrder, (job: ConnectorJob) => number>> = {
+/** The sort key of each order. A job without a duration comes last in both directions (G14). */
+const SORT_KEYS: Readonly<Record<JobOrder, (job: ConnectorJob) => number>> = {
   "-start_time": ({ start_time }) => -start_time,
   start_time: ({ start_time }) => start_time,
   "-duration": ({ duration }) => (duration === null ? Number.POSITIVE_INFINITY : -duration),
@@ -66,7 +66,7 @@ export const connectorJobs = collection({
   schema: ConnectorJob,
   timer: "connector.job",
   indexes: {
-    ...Object.fromEntries(JOB_ORDERS.map((name) => [name, { groups: listGroups, order: JOB_ORDER[name] }])),
+    ...Object.fromEntries(JOB_ORDERS.map((name) => [name, { groups: listGroups, order: SORT_KEYS[name] }])),
     running: {
       groups: ({ status, connection_id, job_type }) =>
         status === "running" ? [`${connection_id}|${job_type}`] : [],

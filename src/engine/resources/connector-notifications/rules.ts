@@ -18,9 +18,9 @@ export function toStoredRules(rules: readonly NotificationRule[]): NotificationR
     const [own, other] = type === "webhook" ? (["url", "email"] as const) : (["email", "url"] as const);
     const toFieldPath = (name: string) => `notifications[${position}].${name}`;
     if (rule[other] !== undefined)
-      throw invalidInput(toFieldPath(other), rule[other], `a rule of type ${type} has none`);
+      throw invalidInput(toFieldPath(other), rule[other], `a rule of type ${type} has no ${other}`);
     if (rule[own] === undefined)
-      throw invalidInput(toFieldPath(own), null, `a rule of type ${type} needs one`);
+      throw invalidInput(toFieldPath(own), null, `${own} is required for a rule of type ${type}`);
     if (type === "webhook") requireCallable(url!, toFieldPath("url"));
     return { type, [own]: rule[own], events: [...events] };
   });
@@ -32,7 +32,7 @@ export function findConfig(world: WorldReader, organization_id: string): Notific
   return world.get(connectorNotifications, organization_id) ?? noRules;
 }
 
-/** The content of a notification by webhook or e-mail: the members of section 6.2 that it has. */
+/** A notification by webhook or e-mail: the fields of section 6.2, without the ids of a webhook and a delivery. */
 export interface Notice extends EmittedEvent {
   timestamp: string;
 }

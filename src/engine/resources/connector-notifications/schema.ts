@@ -37,7 +37,7 @@ const RulesBody = Type.Array(NotificationRule, { maxItems: MAX_RULES });
 export const NotificationConfig = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   notifications: RulesBody,
-  updated_at: NullableInstant({ description: "Null until it is first set" }),
+  updated_at: NullableInstant({ description: "Null until the rules are first set" }),
 });
 export type NotificationConfig = Static<typeof NotificationConfig>;
 

@@ -82,12 +82,12 @@ function revokeLink(link: ShareLink, now: number): ShareLink {
 }
 
 const shareLinkStateRules: StateRules<ShareLink> = {
-  insert: (tx, record) => tx.insert(shareLinks, requireConsistent(tx, record)),
-  update: (tx, _before, after) => tx.put(shareLinks, requireConsistent(tx, after)),
+  insert: (tx, record) => tx.insert(shareLinks, toConsistent(tx, record)),
+  update: (tx, _before, after) => tx.put(shareLinks, toConsistent(tx, after)),
 };
 
-/** A slug names one link, and `revoked_at` follows from `status`. @throws ApiError INVALID_INPUT */
-function requireConsistent(tx: Transaction, link: ShareLink): ShareLink {
+/** Sets `revoked_at` by the status. @throws ApiError INVALID_INPUT if another link has the slug */
+function toConsistent(tx: Transaction, link: ShareLink): ShareLink {
   for (const other of tx.index(shareLinks, "by_slug", link.slug)) {
     if (other.link_id !== link.link_id)
       throw invalidInput("slug", link.slug, `${other.link_id} has this slug`);

@@ -76,8 +76,8 @@ export const departmentStateRules: StateRules<Department> = {
     return moveDepartment(tx, stored, parent);
   },
   /**
-   * Deletes everything below it too, from the leaves up. A refusal would be inconvenient for tests, and departments
-   * with a missing parent would have invalid paths.
+   * Everything below a deleted department is deleted too, and recorded from the leaves up. A refusal would be
+   * inconvenient for tests, and departments with a missing parent would have invalid paths.
    */
   remove(tx, record, actor) {
     for (const department of [record, ...listDescendants(tx, record)].reverse())

@@ -73,14 +73,15 @@ describe("the text of a document", () => {
   });
 
   it("has a line for each value of JSON, and truncated JSON stays text [G20]", () => {
-    expect(readJson('{"a": {"b": [1, {"c": "two"}]}, "d": null, "e": true}')).toBe(
+    const whole = { isWhole: true };
+    expect(readJson('{"a": {"b": [1, {"c": "two"}]}, "d": null, "e": true}', whole)).toBe(
       "a b: 1\na b c: two\ne: true",
     );
-    expect(readJson("{broken", false)).toBe("{broken");
-    expect(readJson("{broken")).toBeUndefined();
-    expect(readJson("5")).toBe("5");
+    expect(readJson("{broken", { isWhole: false })).toBe("{broken");
+    expect(readJson("{broken", whole)).toBeUndefined();
+    expect(readJson("5", whole)).toBe("5");
     const deep = `${"[".repeat(5000)}1${"]".repeat(5000)}`;
-    expect(readJson(`{"a": ${deep}, "b": 2}`)).toBe("b: 2");
+    expect(readJson(`{"a": ${deep}, "b": 2}`, whole)).toBe("b: 2");
   });
 });
 

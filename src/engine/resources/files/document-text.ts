@@ -28,7 +28,7 @@ const CELL_ELEMENTS = new Set(["td", "th"]);
 const MAX_DEPTH = 512;
 
 /**
- * Reads the text of HTML or XML, a line for each block or row, without scripts and comments. It stops after
+ * Reads the text of HTML or XML, a line for each block or row, without scripts and comments. Reading stops after
  * MAX_TEXT_LENGTH characters and at elements that nest too deep. @throws the signal's reason
  */
 export async function readMarkup(
@@ -71,7 +71,7 @@ export async function readMarkup(
 }
 
 /**
- * Reads the rows of CSV as they are written; line ends within quotes do not end a row. It stops after
+ * Reads the rows of CSV as they are written; line ends within quotes do not end a row. Reading stops after
  * MAX_TEXT_LENGTH characters. @throws the signal's reason
  */
 export async function readRows(csv: string, signal: AbortSignal): Promise<string[]> {
@@ -141,7 +141,7 @@ const MAX_JSON_DEPTH = 50;
  * Writes a line for each value, after the names that lead to it. Undefined for invalid JSON; the first part of a
  * longer document cannot be parsed and stays as it is.
  */
-export function readJson(text: string, isWhole = true): string | undefined {
+export function readJson(text: string, { isWhole }: { isWhole: boolean }): string | undefined {
   let document: unknown;
   try {
     document = JSON.parse(text);

@@ -64,7 +64,7 @@ interface Reader {
 }
 
 const TEXT = createTextReader((text) => text);
-const JSON_VALUES = createTextReader((text, { isWhole }) => readJson(text, isWhole));
+const JSON_VALUES = createTextReader(readJson);
 const ROWS = createTextReader((text, { signal }) => readRows(text, signal));
 const MARKUP = createTextReader((text, { signal }) => readMarkup(text, { signal }));
 const XML = createTextReader((text, { signal }) => readMarkup(text, { signal, xml: true }));
@@ -134,7 +134,7 @@ function toFailure(step: ProcessingFailure["step"], message: string): Findings {
   return { passages: [], failure: { step, message } };
 }
 
-/** The first that matches a type reads it. */
+/** The first reader whose pattern matches the type of a file reads the file. */
 const READERS: readonly (readonly [types: RegExp, Reader])[] = [
   [/^application\/pdf$/, PDF],
   [/^(application\/json|.+\+json)$/, JSON_VALUES],
@@ -153,8 +153,8 @@ function findReader(type: string): Reader | undefined {
   return READERS.find(([types]) => types.test(type))?.[1];
 }
 
-/** Whether a store can process the file by its type: a document, but no picture, archive or unknown bytes. */
-export function isReadable(file: { mime_type: string; filename: string }): boolean {
+/** Whether a store can process a file of this type: a document, but no picture, archive or unknown bytes. */
+export function isProcessable(file: { mime_type: string; filename: string }): boolean {
   const reader = findReader(findEffectiveType(file));
   return reader !== undefined && reader !== PICTURE;
 }
@@ -172,7 +172,7 @@ export function estimateTextBytes({ passages }: Findings): number {
 /** The last counted table and its sum, by sandbox. */
 const lastCounts = new WeakMap<object, { table: Table<FileText>; bytes: number }>();
 
-/** Bytes of extracted text in all files of a sandbox (interfaces 7). Counts the changes since the last call for it. */
+/** Bytes of extracted text in all files of a sandbox (interfaces 7). Later calls count only changes. */
 export function countTextBytes(sandbox: { world: { root: Root } }): number {
   const table = sandbox.world.root.tables.get(fileTexts.name) as Table<FileText> | undefined;
   if (table === undefined) return 0;

@@ -23,7 +23,7 @@ export function splitIntoPassages(text: string): string[] {
     .filter(hasWords);
 }
 
-/** Makes a passage of each row of a table: a full stop in a cell ends no sentence. */
+/** Makes a passage of each row of a table, since a full stop in a cell ends no sentence; a long row is cut. */
 export function splitRows(rows: readonly string[]): string[] {
   const passages: string[] = [];
   let length = 0;
@@ -110,7 +110,7 @@ function listPassages(file: FileObject, world: WorldReader): readonly string[] {
 
 /**
  * Searches for the passage that fits a question best, by BM25: a rare word counts more than several common ones.
- * Without any match it is the first passage, with the score 0.
+ * Without a match, returns the first passage with the score 0.
  */
 export async function findPassage(
   passages: readonly string[],

@@ -106,9 +106,9 @@ export function requireCompletedUpload(
  */
 export function requireValidNameAndType({ filename, mime_type }: ReceivedFile): void {
   if (filename.length > MAX_FILENAME_LENGTH)
-    throw invalidInput("file", filename, `its name is longer than ${MAX_FILENAME_LENGTH} characters`);
+    throw invalidInput("file", filename, `the file's name is longer than ${MAX_FILENAME_LENGTH} characters`);
   if (mime_type.length > MAX_TYPE_LENGTH || !new RegExp(MIME_TYPE).test(mime_type))
-    throw invalidInput("file", mime_type, "its Content-Type is not a MIME type");
+    throw invalidInput("file", mime_type, "the file's Content-Type is not a MIME type");
 }
 
 const INCOMPLETE_MESSAGES: Record<Exclude<Upload["status"], "complete">, string> = {

@@ -156,7 +156,8 @@ function planBorder(body: UncropFields, { width, height, file }: InspectedImage)
   const size = { width: width + left + right, height: height + top + bottom };
   const hasTooMany = size.width * size.height > MAX_IMAGE_PIXELS;
   if (hasTooMany || Math.max(size.width, size.height) > MAX_SIDE) {
-    const reason = `the image would have ${size.width} x ${size.height} pixels, more than ${hasTooMany ? MAX_IMAGE_PIXELS : `${MAX_SIDE} on a side`}`;
+    const limit = hasTooMany ? MAX_IMAGE_PIXELS : `${MAX_SIDE} on a side`;
+    const reason = `the image would have ${size.width} x ${size.height} pixels, more than ${limit}`;
     const largest = Math.max(left, right, top, bottom);
     if (largest === 0) throw createDecodeError("image_file", file, reason);
     throw invalidInput(SIDES[[left, right, top, bottom].indexOf(largest)]!, String(largest), reason);

@@ -30,12 +30,13 @@ import {
 
 const HALF_AN_HOUR_MS = 1_800_000;
 
-/** Makes a session, which runs unless the record is completed or has an end. */
+/** Makes a session, which runs unless its fields have the status `completed` or an end. */
 export const makeSession: Factory<MeetingSession> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   const hasEnded = fields.status === "completed" || (fields.ended_at ?? null) !== null;
   const started_at = fields.started_at ?? (hasEnded ? (fields.ended_at ?? now) - HALF_AN_HOUR_MS : now);
+  const { ended_at = hasEnded ? Math.max(now, started_at) : null } = fields;
   return {
     session_id: fields.session_id ?? context.createId("mbsess_"),
     title: fields.title ?? inventTitle(context),
@@ -44,7 +45,7 @@ export const makeSession: Factory<MeetingSession> = (fields, context) => {
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
     organization_id,
     started_at,
-    ended_at: fields.ended_at === undefined ? (hasEnded ? Math.max(now, started_at) : null) : fields.ended_at,
+    ended_at,
     has_recording: fields.has_recording ?? false,
   };
 };
@@ -180,9 +181,9 @@ function drawTimes(
   random: Random,
 ) {
   // Some days before, within the working hours around a fixture's noon.
-  const offset = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS - length_ms;
-  const defaultStart = status === "running" ? -length_ms : ended_at == null ? offset : ended_at - length_ms;
-  const start = started_at ?? defaultStart;
+  const drawnEnd = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS;
+  const end = status === "running" ? 0 : (ended_at ?? drawnEnd);
+  const start = started_at ?? end - length_ms;
   return { started_at: start, ended_at: status === "running" ? null : (ended_at ?? start + length_ms) };
 }
 

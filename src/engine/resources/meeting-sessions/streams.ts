@@ -39,7 +39,7 @@ export const streamTranscripts = declareStream({
   summary: "Follow a meeting's transcript",
   eventDescription: "a transcript entry, in order of arrival",
   events: TranscriptEntryBody,
-  listSince: listArrivals("transcript", meetingTranscripts, renderTranscript),
+  listSince: createListSince("transcript", meetingTranscripts, renderTranscript),
 });
 
 export const streamStatus = declareStream({
@@ -62,7 +62,7 @@ export const streamLogs = declareStream({
   summary: "Follow a meeting's log",
   eventDescription: "`{at, level, message}`",
   events: MeetingLogBody,
-  listSince: listArrivals("log", meetingLogs, renderLog),
+  listSince: createListSince("log", meetingLogs, renderLog),
 });
 
 interface StreamDeclaration {
@@ -105,7 +105,7 @@ function declareStream({ id, name, summary, eventDescription, events, listSince 
   });
 }
 
-function listArrivals<R extends StoredRecord & { session_id: string }>(
+function createListSince<R extends StoredRecord & { session_id: string }>(
   kind: Arrival["kind"],
   collection: Collection<R>,
   render: (record: R, world: WorldReader) => object,
@@ -122,7 +122,7 @@ function listArrivals<R extends StoredRecord & { session_id: string }>(
   };
 }
 
-interface EventSource {
+interface StreamSource {
   services: Services;
   session_id: string;
   listSince: ListSince;
@@ -133,7 +133,7 @@ interface EventSource {
 function hasReceivedAll(
   world: WorldReader,
   session: MeetingSession,
-  { listSince, last_event_id }: Pick<EventSource, "listSince" | "last_event_id">,
+  { listSince, last_event_id }: Pick<StreamSource, "listSince" | "last_event_id">,
 ): boolean {
   if (session.status !== "completed") return false;
   const { latest } = listSince(world, session, 0);
@@ -141,7 +141,7 @@ function hasReceivedAll(
 }
 
 /** Sends existing events, then new ones, until the session ends or the client leaves (G16). */
-async function* writeEvents(source: EventSource, signal: AbortSignal) {
+async function* writeEvents(source: StreamSource, signal: AbortSignal) {
   const ended = new AbortController();
   const streamSignal = AbortSignal.any([signal, ended.signal]);
   void endWithSession(source, streamSignal, () => ended.abort());
@@ -153,14 +153,14 @@ async function* writeEvents(source: EventSource, signal: AbortSignal) {
 }
 
 /** Ends the stream of a deleted session even while a slow client is reading, since another session may get the id (G37). */
-async function endWithSession({ services, session_id }: EventSource, signal: AbortSignal, end: () => void) {
+async function endWithSession({ services, session_id }: StreamSource, signal: AbortSignal, end: () => void) {
   while (!services.isClosed && !signal.aborted) {
     await services.waitForChange(signal);
     if (services.read().get(meetingSessions, session_id) === undefined) end();
   }
 }
 
-async function* followEvents(source: EventSource, signal: AbortSignal) {
+async function* followEvents(source: StreamSource, signal: AbortSignal) {
   const { services, session_id, listSince } = source;
   // A comment sends the headers at once, also if there is no event yet.
   yield ":\n\n";

@@ -14,9 +14,9 @@ import {
   listAttachments,
   listTexts,
   readConversation,
+  refuseImages,
   requireFileLimit,
   requireFiles,
-  requireVisionModel,
 } from "./rules.ts";
 import { InputMessage, ModelResponse } from "./schema.ts";
 
@@ -115,7 +115,7 @@ function requireModel(
     const reason = `inputs have ${input_tokens} tokens, more than the ${max_tokens} of ${model.key}`;
     throw invalidInput("inputs", input_tokens, reason);
   }
-  requireVisionModel(world, body.inputs, model.vision !== false);
+  if (model.vision === false) refuseImages(world, body.inputs);
   return model;
 }
 

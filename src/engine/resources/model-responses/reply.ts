@@ -8,7 +8,7 @@ import type { Conversation, Turn } from "./rules.ts";
 /** The maximum number of quoted files, the last ones attached: a longer reply would look like an index. */
 const MAX_QUOTED_FILES = 10;
 
-/** Characters of the user's own words that a reply repeats. */
+/** Characters of an earlier message that a reply repeats. */
 const MAX_ECHO_LENGTH = 80;
 
 const OPENINGS = [

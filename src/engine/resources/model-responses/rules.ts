@@ -93,12 +93,7 @@ export function requireFiles(caller: Caller, file_ids: readonly string[]): void 
  * Images go to models with vision only (section 2.13, G35).
  * @throws ApiError INVALID_INPUT with the field of the first image
  */
-export function requireVisionModel(
-  world: WorldReader,
-  inputs: readonly InputMessage[],
-  hasVision: boolean,
-): void {
-  if (hasVision) return;
+export function refuseImages(world: WorldReader, inputs: readonly InputMessage[]): void {
   for (const { field, file_id } of listAttachments(inputs)) {
     const file = world.get(files, file_id);
     if (file && isPicture(file)) throw invalidInput(field, file_id, "this model takes no images");

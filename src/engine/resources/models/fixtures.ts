@@ -18,7 +18,7 @@ export const makeModel: Factory<Model> = (fields, { random }) => {
     max_tokens: random.pick([32_000, 64_000, 128_000]),
     cost_per_1k_tokens: random.pick([0.001, 0.004, 0.01]),
   };
-  // Null is a value here: the model has no such figure.
+  // Null is a value here: the model has no description, limit or price.
   const { description, max_tokens, cost_per_1k_tokens } = { ...drawnFields, ...fields };
   return {
     id: fields.id ?? toModelId(key),

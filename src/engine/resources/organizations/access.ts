@@ -24,7 +24,7 @@ export const MEMBER_ERRORS = ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DEN
 export const ADMINISTRATOR_ERRORS = [...MEMBER_ERRORS, "INSUFFICIENT_PERMISSIONS"] as const;
 
 /**
- * The organization of the path, for a member of it (G03).
+ * Finds an organization for a member of it (G03).
  * @throws ApiError ORGANIZATION_NOT_FOUND, ORGANIZATION_ACCESS_DENIED
  */
 export function requireMember(caller: Caller, organization_id: string): Organization {
@@ -39,7 +39,7 @@ export function requireMember(caller: Caller, organization_id: string): Organiza
 }
 
 /**
- * The organization of the path, for its owners and admins (G02).
+ * Finds an organization for its owners and admins (G02).
  * @throws ApiError also INSUFFICIENT_PERMISSIONS
  */
 export function requireAdministrator(caller: Caller, organization_id: string): Organization {
@@ -57,7 +57,7 @@ export function requireAdministrator(caller: Caller, organization_id: string): O
 export const CURRENT_MEMBER_ERRORS = ["ORGANIZATION_ACCESS_DENIED"] as const;
 
 /**
- * The organization that the key acts in, for a member of it: a key outlives its user's membership (G37).
+ * Returns the id of the organization that the key acts in, if its user is a member: a key outlives the membership (G37).
  * @throws ApiError ORGANIZATION_ACCESS_DENIED
  */
 export function requireCurrentMember(caller: Caller): string {

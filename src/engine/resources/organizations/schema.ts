@@ -11,7 +11,7 @@ export const Organization = Type.Object({
   name: Type.String({ minLength: 1 }),
   type: StringEnum(ORGANIZATION_TYPES),
   plan: StringEnum(PLANS),
-  /** Requests per minute of an enterprise plan, whose limit is agreed one by one (section 8). */
+  /** Requests per minute, agreed with each organization that has an enterprise plan (section 8). */
   rate_limit: Nullable(Type.Integer({ minimum: 1 })),
 });
 export type Organization = Static<typeof Organization>;

@@ -33,7 +33,8 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
   const { transcription_id, audio_duration_seconds, pii_redaction } = transcription;
   const random = tx.random("transcription");
   const invented: Sentence[] = [];
-  for (let lastEnd = 0; invented.length < MAX_INVENTED_SENTENCES; ) {
+  let lastEnd = 0;
+  while (invented.length < MAX_INVENTED_SENTENCES) {
     const text = inventSentence(invented.length, { random, pii_redaction });
     const start = roundToMilliseconds(lastEnd + drawPauseSeconds(random));
     const end = roundToMilliseconds(start + estimateSeconds(text, random));

@@ -30,12 +30,12 @@ export const makeUsage: Factory<Usage> = (fields, { world }) => {
 };
 
 /**
- * The organization and the key of a row that names no organization: the given key, or the first one that has no row, in
- * the organization that it acts in; else the first organization.
+ * Chooses the owner of a row that names no organization: the given key, else the first key without a row, in the
+ * organization that it acts in; the first organization for a null key, or if no key is left.
  */
 function chooseOwner(world: RecordLookup, api_key_id: string | null | undefined) {
-  const candidates = api_key_id ? [world.get(apiKeys, api_key_id)] : world.all(apiKeys);
-  for (const key of api_key_id === null ? [] : candidates) {
+  if (api_key_id === null) return { organization_id: chooseOrganization(world), api_key_id };
+  for (const key of api_key_id === undefined ? world.all(apiKeys) : [world.get(apiKeys, api_key_id)]) {
     if (key && world.get(usage, toUsageId(key.current, key.id)) === undefined)
       return { organization_id: key.current, api_key_id: key.id };
   }

@@ -22,7 +22,7 @@ import {
   toMonth,
 } from "./rules.ts";
 import { toUsageId, type Usage, UsageLimits, usage } from "./schema.ts";
-import { emitThresholdEvents } from "./spending.ts";
+import { changeAndEmitThresholds } from "./spending.ts";
 
 const retrieveUsageLimits = operation({
   id: "usage.retrieve_limits",
@@ -110,7 +110,7 @@ export const usageStateRules: StateRules<Usage> = {
   },
   update(tx, before, after, actor) {
     if (after.organization_id !== before.organization_id || after.api_key_id !== before.api_key_id)
-      throw invalidInput("organization_id", after.organization_id, "a row of usage cannot move");
+      throw invalidInput("organization_id", after.organization_id, "a row's organization and key are fixed");
     requireConsistent(tx, after);
     // Months that a PATCH does not name stay as they are.
     const row = { ...after, spent: { ...before.spent, ...after.spent }, emitted: before.emitted };
@@ -126,7 +126,7 @@ function saveRow(tx: Transaction, row: Usage, actor: StateActor, spentBefore: Us
     addToOrganization(tx, row, { from: spentBefore, to: row.spent });
   };
   if (actor.silent) change();
-  else emitThresholdEvents(tx, row, change);
+  else changeAndEmitThresholds(tx, row, change);
   return tx.get(usage, row.id)!;
 }
 
@@ -157,7 +157,7 @@ function requireConsistent(world: WorldReader, row: Usage): void {
   // Checked before the id, which consists of the organization's id and the key's.
   requireReferencedRecord(world, organizations, { field: "organization_id", id: row.organization_id });
   if (row.api_key_id !== null && row.api_monthly_limit !== null)
-    throw invalidInput("api_monthly_limit", row.api_monthly_limit, "a key has no limit for all keys");
+    throw invalidInput("api_monthly_limit", row.api_monthly_limit, "only an organization has this limit");
   const id = toUsageId(row.organization_id, row.api_key_id);
   if (row.id !== id) throw invalidInput("id", row.id, `the id of this row is ${id}`);
 }

@@ -21,7 +21,7 @@ export function roundAmount(amount: number): number {
 }
 
 /** Rounds for the details of an error, in which an amount below a hundredth has all its six decimals (G39). */
-export function roundInDetails(amount: number): number {
+export function roundForErrorDetails(amount: number): number {
   return amount < 0.01 ? Math.round(amount * MICRO) / MICRO : roundAmount(amount);
 }
 

@@ -17,7 +17,7 @@ import {
   getSpent,
   listBudgets,
   renderLimitFigures,
-  roundInDetails,
+  roundForErrorDetails,
   toMicro,
   toStatus,
 } from "./rules.ts";
@@ -102,8 +102,8 @@ export const USAGE_EVENTS = [usageThreshold, usageLimit] as const;
 function toSpendingFigures({ scope, limit, spentMicro }: Budget): SpendingFigures {
   return {
     scope,
-    monthly_limit: limit === null ? null : roundInDetails(limit),
-    current_usage: roundInDetails(fromMicro(spentMicro)),
+    monthly_limit: limit === null ? null : roundForErrorDetails(limit),
+    current_usage: roundForErrorDetails(fromMicro(spentMicro)),
   };
 }
 
@@ -142,7 +142,7 @@ export function recordSpending(
   const micro = toMicro(amount);
   if (micro === 0) return;
   const month = getCurrentMonth(tx);
-  emitThresholdEvents(tx, { organization_id, api_key_id: key_id }, () => {
+  changeAndEmitThresholds(tx, { organization_id, api_key_id: key_id }, () => {
     for (const api_key_id of [null, key_id]) {
       const row = findUsage(tx, organization_id, api_key_id);
       const name = api_key_id === null ? undefined : tx.get(apiKeys, api_key_id)?.name;
@@ -165,7 +165,7 @@ const THRESHOLDS = [
  * Makes a change to usage rows of an organization and emits the events of the thresholds that the month's figures
  * crossed on the way up: once per threshold, scope and month (G25).
  */
-export function emitThresholdEvents(
+export function changeAndEmitThresholds(
   tx: Transaction,
   owner: { organization_id: string; api_key_id: string | null },
   change: () => void,

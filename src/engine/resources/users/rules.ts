@@ -108,7 +108,7 @@ function listAuditChanges(before: User, after: User, organization_id: string): A
   ];
 }
 
-/** A role was gained or lost; a changed role is both. */
+/** Lists the loss and the gain of a role; a changed role is both. */
 function listRoleChanges(before: User, after: User, organization_id: string): AuditChange[] {
   const [lost, gained] = [before.memberships[organization_id], after.memberships[organization_id]];
   if (lost === gained) return [];

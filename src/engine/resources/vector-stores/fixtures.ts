@@ -64,7 +64,9 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
 };
 
 function pickStatus({ status, error_message }: Partial<StoreFile>, isFixture: boolean): StoreFile["status"] {
-  return status ?? (error_message ? "failed" : isFixture ? "completed" : "processing");
+  if (status !== undefined) return status;
+  if (error_message) return "failed";
+  return isFixture ? "completed" : "processing";
 }
 
 function pickStart(
@@ -99,7 +101,7 @@ function pickStoreAndFile({ id, ...fields }: Partial<StoreFile>, world: RecordLo
     }
   }
   const missing = store_id === undefined ? "store_id" : "file_id";
-  const reason = `${missing} is required: no other file of an organization fits one of its stores`;
+  const reason = `${missing} is required: there is no file left to put into a store of its organization`;
   throw invalidInput(missing, null, reason);
 }
 

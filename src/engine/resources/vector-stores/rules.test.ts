@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isReadable } from "../files/examine-file.ts";
+import { isProcessable } from "../files/examine-file.ts";
 import { calculateProgress, findStepEnd } from "./rules.ts";
 
 const minute = { started_at: 1000, processing_ms: 60_000 };
@@ -50,10 +50,10 @@ describe("the processing of a file", () => {
       "application/pdf",
       "application/json",
     ]) {
-      expect(isReadable({ mime_type: type, filename: "a" }), type).toBe(true);
+      expect(isProcessable({ mime_type: type, filename: "a" }), type).toBe(true);
     }
     for (const type of ["application/octet-stream", "image/png", "application/zip", "video/mp4", "text/"]) {
-      expect(isReadable({ mime_type: type, filename: "a" }), type).toBe(false);
+      expect(isProcessable({ mime_type: type, filename: "a" }), type).toBe(false);
     }
   });
 });

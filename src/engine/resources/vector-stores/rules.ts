@@ -8,7 +8,7 @@ import type { Timer } from "../../state/timers.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { makeChange } from "../audit-logs/log-changes.ts";
 import { recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
-import { isReadable } from "../files/examine-file.ts";
+import { isProcessable } from "../files/examine-file.ts";
 import { makeFile } from "../files/fixtures.ts";
 import { fileEvent } from "../files/rules.ts";
 import {
@@ -106,7 +106,7 @@ export function advanceFile(tx: Transaction, { key, due }: Timer): void {
 /** Finds the failure of a file by its content, or by its type if it has no bytes (G34). */
 function findFailure(world: WorldReader, file: FileObject): ProcessingFailure | undefined {
   if (file.file_size === 0) return { step: "parsing", message: "the file is empty" };
-  if (!isReadable(file)) return { step: "parsing", message: UNSUPPORTED_TYPE };
+  if (!isProcessable(file)) return { step: "parsing", message: UNSUPPORTED_TYPE };
   return world.get(fileTexts, file.id)?.failure;
 }
 
@@ -161,9 +161,8 @@ export const storeFileStateRules: StateRules<StoreFile> = {
   insert(tx, record, actor) {
     const store = requireReferencedRecord(tx, vectorStores, { field: "store_id", id: record.store_id });
     const file = requireReferencedRecord(tx, files, { field: "file_id", id: record.file_id });
-    const { organization_id } = store;
-    if (organization_id !== file.organization_id)
-      throw invalidInput("file_id", file.id, `file_id must be a file of ${organization_id}, as the store is`);
+    const reason = `file_id must be a file of ${store.organization_id}, the store's organization`;
+    if (store.organization_id !== file.organization_id) throw invalidInput("file_id", file.id, reason);
     return putStoreFile(tx, record, actor);
   },
   update(tx, before, after, actor) {

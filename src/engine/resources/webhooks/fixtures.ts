@@ -31,7 +31,7 @@ export const fixtureFacts = collection<FixtureFact>({
   schema: Type.Object({ id: Type.String(), organization_id: Type.String(belongsTo("organizations")) }),
 });
 
-/** The organization of an event that names none (interfaces 4); undefined if there is none. */
+/** The organization of an event that names none (interfaces 4); undefined in a world without organizations. */
 export function getDefaultOrganization(world: WorldReader): string | undefined {
   const first = world.get(fixtureFacts, "first_organization")?.organization_id;
   if (first !== undefined && world.get(organizations, first) !== undefined) return first;
@@ -159,5 +159,5 @@ function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: 
 
 function findLatest(sent: readonly Delivery[]): number | null {
   const ends = sent.map(({ delivered_at, last_attempt }) => delivered_at ?? last_attempt!);
-  return ends.reduce<number | null>((latest, end) => (latest === null || end > latest ? end : latest), null);
+  return ends.sort((a, b) => b - a)[0] ?? null;
 }

@@ -35,7 +35,7 @@ import {
 /** The refusals of `requireWebhook`. */
 const WEBHOOK_ERRORS = [...CURRENT_MEMBER_ERRORS, "RESOURCE_NOT_FOUND"] as const;
 
-/** Finds a webhook of the acting organization (G23). @throws ApiError RESOURCE_NOT_FOUND otherwise */
+/** Finds a webhook of the organization that the key acts in (G23). @throws ApiError RESOURCE_NOT_FOUND otherwise */
 function requireWebhook(caller: Caller, webhook_id: string): Webhook {
   const organization_id = requireCurrentMember(caller);
   const webhook = caller.world.get(webhooks, webhook_id);

@@ -101,7 +101,7 @@ export function setActivity(
   };
 }
 
-/** Null for an active webhook. */
+/** Why a webhook is inactive; null for an active one. */
 export function explainInactive({ active, inactive_because }: Webhook): string | null {
   return active ? null : (inactive_because ?? "it was created inactive");
 }
