@@ -2423,7 +2423,7 @@ export interface ProblemDocument {
   value?: unknown;
   /** The nearest known word */
   hint?: string;
-  /** With 409: how to make it possible */
+  /** With 409: how to make the call possible */
   advice?: string;
   /** If a rule of the emulated API refuses: its code */
   code?: string;

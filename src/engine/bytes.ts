@@ -17,7 +17,7 @@ export function fromUtf8(bytes: Uint8Array): string {
 const scratch = new Uint8Array(16 * 1024);
 
 export function countUtf8Bytes(text: string): number {
-  // A character of UTF-16 takes at most three bytes. `encodeInto` is ten times as fast as a loop.
+  // A unit of UTF-16 takes at most three bytes in UTF-8. `encodeInto` is ten times as fast as a loop.
   if (text.length * 3 <= scratch.length) return encoder.encodeInto(text, scratch).written;
   return encoder.encode(text).length;
 }

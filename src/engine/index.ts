@@ -18,7 +18,7 @@ import {
   listKnownSecrets,
 } from "./resources/webhooks/deliveries.ts";
 import { RequestCounter } from "./sandbox/counters.ts";
-import { combineListeners, combineTimers } from "./sandbox/listeners.ts";
+import { combineListeners, combineTimerHandlers } from "./sandbox/listeners.ts";
 import { type RegistryParts, SandboxRegistry } from "./sandbox/registry.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createServices, type ServiceParts } from "./services.ts";
@@ -81,7 +81,7 @@ export function createEngine(options: HostParts): Engine {
   const { fixture = "reference", seed = 1, clock = { mode: "real" }, settings = {} } = options.defaults;
   const requestCounter = new RequestCounter();
   const wallClock = makeMonotonicClock(platform().timers.now);
-  const timerHandlers = combineTimers(RESOURCES);
+  const timerHandlers = combineTimerHandlers(RESOURCES);
   const faults = new Faults({
     scenarios: options.scenarios,
     api,

@@ -1,4 +1,4 @@
-import type { SentOperations } from "../engine/contract/resource.ts";
+import type { OperationDocuments } from "../engine/contract/resource.ts";
 import { getOrAdd } from "../engine/maps.ts";
 import { platform } from "../engine/platform.ts";
 import type { FaultState } from "../engine/sandbox/fault-types.ts";
@@ -165,7 +165,7 @@ export interface SavedSandbox {
   /** `snapshots`: their names, in the order in which they were saved. */
   about: SandboxState["about"] & { snapshots: string[]; operations?: string[] };
   fixture: { name: string; document: object };
-  operations?: SentOperations;
+  operations?: OperationDocuments;
   faults: FaultState | undefined;
   present: SavedWorld;
   snapshots: Record<string, SavedWorld>;

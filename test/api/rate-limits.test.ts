@@ -100,7 +100,7 @@ describe("rate limits [section 8]", () => {
     expect((await configs({}, "eve")).headers.get("retry-after")).toBe("60");
   });
 
-  it("count per key, and an access token counts on its key [G07]", async () => {
+  it("count per key, and an access token counts against its key [G07]", async () => {
     limitTo("org_acme", 3);
     const { body } = await api.call("ada", "POST", "/v1/auth/token");
     const bearer = { authorization: `Bearer ${body.access_token}` };

@@ -285,7 +285,7 @@ async function openReplayWorld(
     const existing = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
     const sandbox = existing ?? sandboxes.create({ name: bundle.sandbox, ...start, settings });
     if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
-    sandbox.held.isWaiting = false;
+    sandbox.held.holdsRequests = false;
     if (bundle.document !== undefined) {
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       sandbox.setResources(readSentOperations(bundle.document, sandbox.api.resources).own);

@@ -22,7 +22,7 @@ export class StateCollection extends PublicCollection {
     const { properties } = collection.schema as TObject;
     this.stored = acceptAnyEvent(this.recordSchema);
     this.internalFields = Type.Object(
-      Object.fromEntries(this.internal.map((name) => [name, properties[name]!])),
+      Object.fromEntries(this.internalNames.map((name) => [name, properties[name]!])),
     );
   }
 
@@ -71,7 +71,7 @@ export class StateCollection extends PublicCollection {
    */
   checkWhole(record: object, world: Transaction): void {
     checkInput(this.stored, this.toPublic(record, world));
-    if (this.internal.length > 0)
+    if (this.internalNames.length > 0)
       checkInput(
         this.internalFields,
         this.convert(record, (at) => toIso(at, world)),

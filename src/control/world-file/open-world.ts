@@ -1,5 +1,5 @@
 import { fromLatin1, toUtf8 } from "../../engine/bytes.ts";
-import type { SentOperations } from "../../engine/contract/resource.ts";
+import type { OperationDocuments } from "../../engine/contract/resource.ts";
 import { toShellWord } from "../../engine/contract/text.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
@@ -79,7 +79,7 @@ export async function openWorld(
 function findDocument(
   { content: { saved, operations } }: WorldFile,
   { getApi }: ControlServer,
-): SentOperations | undefined {
+): OperationDocuments | undefined {
   const served = getApi().resources.flatMap(({ own }) => own ?? []);
   const missing = operations.filter(
     (one) => !served.some(({ source, sha256 }) => source === one.source || (sha256 && sha256 === one.sha256)),

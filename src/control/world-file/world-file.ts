@@ -1,4 +1,4 @@
-import type { SentOperations } from "../../engine/contract/resource.ts";
+import type { OperationDocuments } from "../../engine/contract/resource.ts";
 import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
 import type { StoredStates } from "../../engine/sandbox/stored-states.ts";
 import type { SavedSandbox } from "../../persistence/sandbox-rows.ts";
@@ -33,7 +33,7 @@ export interface WorldFile {
     uploads?: unknown;
     scenarios: { name: string; document: object }[];
     /** The files of the server's own operations; those that are code have no content. */
-    operations: { source: string; sha256?: string; content?: SentOperations }[];
+    operations: { source: string; sha256?: string; content?: OperationDocuments }[];
   };
   journal: { dropped: number; entries: StoredExchange[] };
 }

@@ -157,7 +157,7 @@ export class BoundCollection extends PublicCollection {
     return (
       Object.hasOwn(belongs_to, field) ||
       this.instants.includes(field) ||
-      this.internal.includes(field) ||
+      this.internalNames.includes(field) ||
       node === undefined ||
       this.schemas.has(node, "readOnly")
     );

@@ -1,4 +1,4 @@
-import type { Resource, SentOperations } from "../../engine/contract/resource.ts";
+import type { OperationDocuments, Resource } from "../../engine/contract/resource.ts";
 import { isJsonObject } from "../../engine/contract/schema.ts";
 import { DocumentError, NO_POSITION } from "../../engine/documents/document-error.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
@@ -13,7 +13,7 @@ import { toOwnSource } from "./openapi-source.ts";
  * @throws DocumentError, OwnOperationError
  */
 export function readSentOperations(
-  sent: SentOperations,
+  sent: OperationDocuments,
   resources: readonly Resource[],
 ): { own: readonly Resource[]; warnings: string[] } {
   const readWarnings: string[] = [];
@@ -23,7 +23,7 @@ export function readSentOperations(
   return { own: api.resources.slice(resources.length), warnings: [...readWarnings, ...warnings] };
 }
 
-export function readSentDocument({ openapi, bindings }: SentOperations): OperationSource {
+export function readSentDocument({ openapi, bindings }: OperationDocuments): OperationSource {
   const document =
     typeof openapi === "string"
       ? openDocument(openapi, "openapi")

@@ -48,9 +48,9 @@ function addEventNames(resource: Resource, names: readonly string[]): Resource {
   };
   const extendOperation = (operation: AnyOperation) => {
     const { body, success } = operation;
-    const extended = addNames({ body, success });
-    // A copy of both if a name was added to either.
-    return extended.success === success ? operation : { ...operation, ...extended };
+    const schemas = { body, success };
+    const extended = addNames(schemas);
+    return extended === schemas ? operation : { ...operation, ...extended };
   };
   return {
     ...resource,

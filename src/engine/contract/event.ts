@@ -135,7 +135,7 @@ export interface SampleContext {
   settings?: Settings;
 }
 
-/** Data of an event without a subject in the sandbox: invents a subject that fits into it. */
+/** Builds the data of an event whose subject is not in the sandbox, from an invented one that fits the sandbox. */
 export function inventData(
   event: AnyEvent,
   { world, at, random, givenFields, settings = DEFAULT_SETTINGS }: SampleContext,
@@ -154,7 +154,7 @@ export function inventData(
     world,
     createId,
     createNewestFirstId: createId,
-    createSecret: () => random.letters(32),
+    createSecret: () => random.characters(32),
   };
   return buildEventData(
     event,

@@ -33,7 +33,7 @@ interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
   omit?: readonly Omitted[];
   /** Fields that a fixture cannot set to null; it leaves them out instead. */
   notNull?: readonly NotNull[];
-  /** Fields that fixtures call by a shorter name, by the stored one. */
+  /** Shorter names that fixtures have for fields, by the stored name. */
   names?: Renamed;
   /** More keys of an entry, such as the records that belong to this one. */
   more?: More;
@@ -73,10 +73,10 @@ export function fixtureRecord<
     ([name, field]) => !omitted.has(name) && !isInternal(field),
   );
   for (const [name, field] of publicFields) {
-    const publicName = names[name] ?? name;
-    storedNames.set(publicName, name);
+    const fixtureName = names[name] ?? name;
+    storedNames.set(fixtureName, name);
     const value = notNull.has(name) ? removeNull(toPublicField(field)) : toPublicField(field);
-    fields[publicName] = required.has(name) ? value : Type.Optional(value);
+    fields[fixtureName] = required.has(name) ? value : Type.Optional(value);
   }
   const schema = Type.Object({ ...fields, ...more }, { additionalProperties: false });
   return {

@@ -17,7 +17,7 @@ export function readHttpUrl(address: string): URL | string {
   return url.username === "" && url.password === "" ? url : "must not contain credentials";
 }
 
-/** Decodes the characters that a segment of a path may contain as they are; `%2F`, for example, remains. */
+/** Decodes the characters that a segment of a path may contain as they are, `%7e` to `~`; `%2f` becomes `%2F`. */
 export function normalizePath(path: string): string {
   if (!path.includes("%")) return path;
   return path.replace(/%[\da-f]{2}/gi, (escaped) => {

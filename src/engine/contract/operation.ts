@@ -22,7 +22,7 @@ export interface Identity {
   principal: Principal;
   /** Requests per minute of the key's plan (section 8). */
   requests_per_minute: number;
-  /** The caller will be refused, but after fault rules that match on the caller (interfaces 6). */
+  /** The caller is refused, but only after the fault rules that match on the caller (interfaces 6). */
   refused?: true;
 }
 
@@ -51,8 +51,8 @@ export interface Input<P = unknown, Q = unknown, B = unknown> {
 }
 
 /**
- * The view of a request that a handler of the emulated API has: values, never the request itself. `world` is a
- * transaction, `now` and randomness come from it.
+ * The view of a request that a handler of the emulated API has: values, never the request itself. Time and randomness
+ * come from `world`, its transaction.
  */
 export interface Call<P = unknown, Q = unknown, B = unknown> extends Input<P, Q, B> {
   files: Readonly<Record<string, ReceivedFile>>;
@@ -229,7 +229,7 @@ export interface Operation<
   };
   /** The change itself: synchronous, inside the transaction, returning a value or a Reply. */
   handle: (call: Call<Static<P>, Static<Q>, Static<B>>, loaded: L, prepared: W) => unknown;
-  /** Runs after the commit, for answers that report its effects, such as deliveries. Replaces the answer. */
+  /** Runs after the commit and replaces the answer by one that reports the commit's effects, such as deliveries. */
   finish?: (
     call: Omit<Call<Static<P>, Static<Q>, Static<B>>, "world">,
     answer: unknown,
@@ -251,8 +251,8 @@ export function operation<
   return declaration;
 }
 
-export function isReadOnly({ method, reads = method === "GET" }: AnyDeclaration): boolean {
-  return reads;
+export function isReadOnly({ method, reads }: AnyDeclaration): boolean {
+  return reads ?? method === "GET";
 }
 
 /** Whether an answer with this status never has a body (RFC 9110, 15). */

@@ -21,7 +21,7 @@ export class PublicCollection {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly factory: Factory<any>;
   readonly properties: Readonly<Record<string, TSchema>>;
-  protected readonly internal: readonly string[];
+  protected readonly internalNames: readonly string[];
   readonly recordSchema: TObject;
   protected readonly partialSchema: TObject;
 
@@ -34,7 +34,7 @@ export class PublicCollection {
     // All collections of the state calls have one; records.test.ts checks it.
     this.factory = factories[collection.name]!;
     const { properties } = collection.schema as TObject;
-    this.internal = Object.keys(properties).filter((name) => isInternal(properties[name]!));
+    this.internalNames = Object.keys(properties).filter((name) => isInternal(properties[name]!));
     this.recordSchema = removeInternalFields(collection.schema);
     this.properties = this.recordSchema.properties;
     // No field is required: the server completes the record.
@@ -52,8 +52,8 @@ export class PublicCollection {
   }
 
   private pickPublicFields(record: object): object {
-    if (this.internal.length === 0) return record;
-    return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internal.includes(name)));
+    if (this.internalNames.length === 0) return record;
+    return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internalNames.includes(name)));
   }
 
   /** Converts fields that `check` accepted to their stored form. */

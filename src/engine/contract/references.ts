@@ -9,8 +9,8 @@ import { isJsonObject, type JsonSchema } from "./schema.ts";
 export interface Reference {
   collection: string;
   /**
-   * Whether the record with the reference belongs to the named record and is deleted with it. Otherwise it only
-   * mentions it, such as an author, and outlives it.
+   * Whether the record with the reference belongs to the named record and is deleted with it. Otherwise the reference
+   * is a mention, such as of an author, and the record outlives the named one.
    */
   owned: boolean;
 }

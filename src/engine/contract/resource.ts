@@ -20,10 +20,10 @@ export interface Resource {
   operations: readonly AnyOperation[];
   events?: readonly AnyEvent[];
   /**
-   * Where a user's own resource is declared. A file: its name in messages, the digest of its bytes and, unless it is code,
-   * its documents as `content`. A call: a name for messages, and its documents as `sent`.
+   * Where a user's own resource is declared, by the name in messages. A file has the digest of its bytes and, unless it
+   * is code, its documents as `content`; a call has its documents as `sent`.
    */
-  own?: { source: string; sha256?: string; content?: SentOperations; sent?: SentOperations };
+  own?: { source: string; sha256?: string; content?: OperationDocuments; sent?: OperationDocuments };
   /** The fixture's keys that fill this resource (interfaces 5). */
   fixture?: FixtureReader;
   /** The factory of each collection, by name; every collection of the state calls has one. */
@@ -44,7 +44,7 @@ export interface Resource {
 }
 
 /** An OpenAPI document with its bindings, as objects or texts: those that a call sent for one sandbox, or those of a file. */
-export interface SentOperations {
+export interface OperationDocuments {
   openapi: unknown;
   bindings?: unknown;
 }

@@ -26,7 +26,7 @@ export interface Services {
   readonly isClosed: boolean;
 }
 
-/** Work that needs much time or memory, so few run at once; texts are read in the server's own thread. */
+/** Work of which few tasks run at once, since it needs much time or memory; texts are read in the server's own thread. */
 export type HeavyWork = "document" | "image" | "text";
 export type RunQueued = <T>(kind: HeavyWork, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 

@@ -180,7 +180,7 @@ class Evaluation {
   /** Why the rule that came nearest to matching did not match. */
   private nearestMiss: readonly string[] | undefined;
   private criteriaMet = -1;
-  private needsCaller = false;
+  private needsAuthorizedCaller = false;
   private readonly otherCallerRule: ArmedRule | undefined;
 
   constructor({ rules, otherCallerRule }: SelectedRules, facts: FaultFacts, context: EvaluationContext) {
@@ -216,7 +216,7 @@ class Evaluation {
   }
 
   private recordMiss(armed: ArmedRule, nearness: number, why: string): void {
-    if (why === IS_AUTHORIZED.miss) this.needsCaller = true;
+    if (why === IS_AUTHORIZED.miss) this.needsAuthorizedCaller = true;
     this.context.observer.onEvaluated?.(armed, false, why);
     if (nearness <= this.criteriaMet) return;
     this.criteriaMet = nearness;
@@ -288,6 +288,6 @@ class Evaluation {
       return { injection, reasons: [delayReason, ...(reasons ?? [])] };
     }
     if (reasons === undefined) return NO_FAULT;
-    return { injection: undefined, reasons, needsCaller: this.needsCaller };
+    return { injection: undefined, reasons, needsAuthorizedCaller: this.needsAuthorizedCaller };
   }
 }

@@ -78,10 +78,10 @@ function inventText(
   const { random } = context;
   if (examples !== undefined) return String(random.pick(examples));
   if (format === "email") return inventEmail(inventName(context), context.createId("x_"), context);
-  if (format === "uri") return `https://${random.letters(8)}.example.test/`;
+  if (format === "uri") return `https://${random.characters(8)}.example.test/`;
   if (format === "uuid")
     return random
-      .letters(32)
+      .characters(32)
       .replace(/\w/g, (c) => (c.charCodeAt(0) % 16).toString(16))
       .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, "$1-$2-4$3-8$4-$5");
   if (format === "date") return new Date(Date.UTC(2026, 0, random.int(1, 365))).toISOString().slice(0, 10);

@@ -86,7 +86,7 @@ function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
 function requireOperation(exchange: Exchange): void {
   const { routeError, verdict, identity } = exchange;
   if (routeError === undefined) return;
-  const refusal = verdict?.needsCaller ? exchange.refusal : undefined;
+  const refusal = verdict?.needsAuthorizedCaller ? exchange.refusal : undefined;
   if (refusal === undefined) throw routeError;
   exchange.step = "auth";
   if (refusal.code !== "AUTHENTICATION_REQUIRED") {

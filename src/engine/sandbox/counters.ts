@@ -29,7 +29,7 @@ class PairCounter<K, L> {
 /** A success by its status, an error by its code. */
 type AnswerOutcome = number | string;
 
-/** The outcomes of each operation, by its id, in one sandbox, for coverage; a reset does not clear them. */
+/** How often each operation, by its id, had each outcome, for coverage; a reset of the sandbox does not clear them. */
 export class OutcomeCounts extends PairCounter<string, AnswerOutcome> {}
 
 /** Requests by operation and status since the server began, for metrics; null: no operation has the path. */

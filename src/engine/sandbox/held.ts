@@ -49,7 +49,7 @@ export interface Held {
 export class HeldExchanges {
   isClosed = false;
   /** False in a replay: every hold ends at once. */
-  isWaiting = true;
+  holdsRequests = true;
   /** Why the answers since the last reset do not follow from the requests alone; for bundles. */
   replayProblem: string | undefined = undefined;
   /** Grows with every change of the list. */
@@ -87,7 +87,7 @@ export class HeldExchanges {
     const { setTimeout, clearTimeout, now } = platform().timers;
     const id = `held_${++this.lastNumber}`;
     this.onHold();
-    const wait_ms = this.isWaiting ? timeout_ms : 0;
+    const wait_ms = this.holdsRequests ? timeout_ms : 0;
     return new Promise((resolve) => {
       const end = (by: Release<Outcome>["by"], outcome?: Outcome) => {
         if (!this.heldById.delete(id)) return;

@@ -40,7 +40,7 @@ export interface AnsweredRequest {
   /** Name, value, name, value … as sent. */
   readonly response_headers: readonly string[];
   readonly response_body: Uint8Array | string | undefined;
-  /** For a streamed answer: its size and digest once it was sent to its end; `cut` if the client left before. */
+  /** For a streamed answer: `under way`, then its size and digest, or `cut` if the client left before its end. */
   readonly streamed: StreamOutcome | undefined;
   /** Absent for a received request. */
   readonly delivery?: JournaledAttempt | undefined;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { combineTimers } from "./listeners.ts";
+import { combineTimerHandlers } from "./listeners.ts";
 
 it("a timer is handled by all resources that handle its kind, and ends when all of them have finished", async () => {
   const calls: string[] = [];
@@ -7,7 +7,7 @@ it("a timer is handled by all resources that handle its kind, and ends when all 
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const combined = combineTimers([
+  const combined = combineTimerHandlers([
     {},
     { timers: { "file.step": () => void calls.push("a"), "webhook.retry": () => void calls.push("retry") } },
     {

@@ -7,7 +7,7 @@ import type { WorldParts } from "../state/world-parts.ts";
 type ListeningResource = Pick<Resource, "timers" | "onEvents">;
 
 /** Combines the handlers of all resources to one per kind; each resource ignores unknown subjects. */
-export function combineTimers(resources: readonly ListeningResource[]): WorldParts["timerHandlers"] {
+export function combineTimerHandlers(resources: readonly ListeningResource[]): WorldParts["timerHandlers"] {
   const handlersByKind: WorldParts["timerHandlers"] = {};
   for (const kind of TIMER_KINDS) {
     const handlers = resources.flatMap(({ timers }) => timers?.[kind] ?? []);

@@ -53,7 +53,7 @@ export class RateWindows {
     const exceeded = window.requests >= limit;
     if (!exceeded) {
       window = { minute, requests: window.requests + 1, tokens: window.tokens };
-      if (minute > this.latestMinute) this.dropBefore(minute);
+      if (minute > this.latestMinute) this.dropOld(minute);
       this.store(key_id, window);
     }
     return toRateState(window, { limit, exceeded });
@@ -118,10 +118,10 @@ export class RateWindows {
   }
 
   /** Drops old windows once a minute, so that those of keys that are no longer used do not add up. */
-  private dropBefore(minute: number): void {
-    this.latestMinute = minute;
+  private dropOld(currentMinute: number): void {
+    this.latestMinute = currentMinute;
     for (const [key, window] of this.table.entries())
-      if (window.minute < minute - MAX_AGE_MINUTES) this.table = this.table.delete(key);
+      if (window.minute < currentMinute - MAX_AGE_MINUTES) this.table = this.table.delete(key);
   }
 }
 

@@ -56,7 +56,7 @@ export class SandboxRegistry {
 
   /**
    * The caller has checked that the name is well-formed and free.
-   * @throws DocumentError if the fixture is unknown or wrong, or a scenario is
+   * @throws DocumentError, UnknownScenarioError if the fixture or a scenario is unknown or wrong
    */
   create(options: NewSandbox): Sandbox {
     const { fixtures, defaults } = this.parts;

@@ -297,7 +297,7 @@ export class Sandbox {
     return this.parts.blobs;
   }
 
-  /** Ends the streams that follow it, and releases what is held; requests in progress are still answered. */
+  /** Ends the streams that follow the sandbox, and releases held requests; requests in progress are still answered. */
   endStreams(): void {
     this.world.close();
     this.journal.close();
@@ -313,7 +313,7 @@ export class Sandbox {
   }
 
   private createWorld(mode: ClockMode, at: number, rate: number | undefined): World {
-    const parts = this.parts.worldParts(this);
+    const worldParts = this.parts.worldParts(this);
     return new World({
       root: this.source.buildRoot(this.seed, this.settings),
       clock: makeClock(mode, at, this.parts.wallClock(), rate),
@@ -322,11 +322,11 @@ export class Sandbox {
       secretKey: deriveSecretKey(this, this.parts.serverKey),
       wallClock: this.parts.wallClock,
       parts: {
-        ...parts,
+        ...worldParts,
         collections: () => this.api.collections,
         onCommit: (world, commit) => {
           this.recorder.recordCommit(commit);
-          parts.onCommit(world, commit);
+          worldParts.onCommit(world, commit);
         },
       },
     });

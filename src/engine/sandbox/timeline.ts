@@ -122,7 +122,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
   }
 
   /**
-   * Calls the listener after changes, with the new entry or undefined, and when the sandbox is deleted.
+   * Calls the listener after changes, with the new entry or undefined, and at the end.
    * @returns a function that unsubscribes
    */
   subscribe(listener: (entry: E | undefined) => void): () => void {
@@ -130,7 +130,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     return () => this.listeners.delete(listener);
   }
 
-  /** Call this when the sandbox is deleted; calls the listeners a last time. */
+  /** Call this when the sandbox is deleted or the server ends; calls the listeners a last time. */
   close(): void {
     this.isClosed = true;
     this.announce(undefined);

@@ -41,7 +41,7 @@ export function makeMonotonicClock(read: () => number): () => number {
 }
 
 export function makeClock(mode: ClockMode, at: number, wall: number, rate = 1): Clock {
-  return { mode, at, wall, rate: mode === "frozen" ? 0 : mode === "real" ? 1 : rate };
+  return { mode, at, wall, rate: { real: 1, frozen: 0, scaled: rate }[mode] };
 }
 
 export function readClock(clock: Clock, wall: number): number {

@@ -17,7 +17,7 @@ describe("a seed [interfaces 5]", () => {
       ["a", "b"],
       ["c", "d"],
     ]);
-    expect([random.letters(10), random.letters(5, "xyz"), random.id("file_")]).toEqual([
+    expect([random.characters(10), random.characters(5, "xyz"), random.id("file_")]).toEqual([
       "vmogdkhplk",
       "zyzxy",
       "file_a0iyvwy488u14x25jfde",

@@ -1,12 +1,12 @@
 import { toHex } from "../bytes.ts";
 import { digest, hmac } from "../platform.ts";
 
-const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
+const CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 const ID_LENGTH = 20;
 const FNV_PRIME = 0x01000193;
 
 /**
- * Seeded randomness. A `Random` is a pure function of its seed and labels, so a draw for one purpose
+ * Seeded randomness. The draws of a `Random` follow from its seed and labels alone, so a draw for one purpose
  * never depends on how often another purpose drew (interfaces 5: same seed, same bytes).
  */
 export class Random {
@@ -70,7 +70,7 @@ export class Random {
     return remaining;
   }
 
-  letters(length: number, alphabet = LETTERS): string {
+  characters(length: number, alphabet = CHARACTERS): string {
     const codes = new Array<number>(length);
     for (let i = 0; i < length; i++) codes[i] = alphabet.charCodeAt(this.uint32() % alphabet.length);
     return String.fromCharCode(...codes);
@@ -78,7 +78,7 @@ export class Random {
 
   /** An id of section 2.1 such as `file_k3v9…`. */
   id(prefix: string): string {
-    return prefix + this.letters(ID_LENGTH);
+    return prefix + this.characters(ID_LENGTH);
   }
 }
 

@@ -137,7 +137,7 @@ export class SortedTree<K, V> {
     }
   }
 
-  /** The subtree with the values of the entries at [from, to), whose keys it all has. */
+  /** The subtree with the values of the entries at [from, to); their keys are all in it. */
   private replaceEntries(
     node: Tree<K, V>,
     entries: readonly (readonly [K, V])[],

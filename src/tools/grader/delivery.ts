@@ -124,6 +124,6 @@ export function drawEventData(
   // address only once.
   const { email } = data;
   if (typeof email === "string" && !("email" in givenFields))
-    data["email"] = email.replace(/@.*$/, `.${random.letters(6)}@example.com`);
+    data["email"] = email.replace(/@.*$/, `.${random.characters(6)}@example.com`);
   return data;
 }

@@ -156,7 +156,7 @@ export const RESOURCES: readonly Assumption[] = [
     topic: "Usage figures",
     chosen: "A missing limit is null. Two decimals are shown, and statuses decided before rounding.",
     details: [
-      "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond it the budget is 0. `overall_status` is the worst of organization, total and keys.",
+      "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond the limit the budget is 0. `overall_status` is the worst of organization, total and keys.",
       "Keys with a limit or any spending in the organization are listed by id, and `total_keys` counts those; a key may have another limit in each organization. The spending of a deleted key still counts in its months, under its last name and without a limit; a new key with its id starts at zero.",
     ],
   },

@@ -19,7 +19,7 @@ export const makeApiKey: Factory<ApiKey> = (fields, context) => {
       fields.current ??
       Object.keys(world.get(users, user_id)?.memberships ?? {})[0] ??
       requireFirstRecord(world, organizations, "current").id,
-    key: fields.key ?? `ak_${random.letters(39, ALPHANUMERIC)}`,
+    key: fields.key ?? `ak_${random.characters(39, ALPHANUMERIC)}`,
     name: fields.name ?? `Key of ${user_id}`,
     revoked: fields.revoked ?? false,
     expires_at: fields.expires_at ?? null,

@@ -31,7 +31,7 @@ export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   return {
     link_id: fields.link_id ?? context.createId("slink_"),
     dashboard_id,
-    slug: fields.slug ?? `${random.pick(READERS)}-${random.letters(8)}`,
+    slug: fields.slug ?? `${random.pick(READERS)}-${random.characters(8)}`,
     status,
     created_by: fields.created_by ?? world.get(dashboards, dashboard_id)?.created_by ?? SYSTEM_USER_ID,
     created_at: fields.created_at ?? now,

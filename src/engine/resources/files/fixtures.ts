@@ -29,7 +29,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
     file_size: fields.file_size ?? random.int(2_000, 900_000),
     organization_id,
     status: "uploaded",
-    gcs_path: fields.gcs_path ?? toStoragePath(organization_id, random.letters(20), filename),
+    gcs_path: fields.gcs_path ?? toStoragePath(organization_id, random.characters(20), filename),
     created_at: fields.created_at ?? (isFixture ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
     created_by: fields.created_by ?? findAuthor(world, organization_id),
   };

@@ -78,7 +78,7 @@ const createUploadUrl = operation({
       filename: body.filename,
       mime_type: body.mime_type,
       file_size: body.file_size,
-      gcs_path: toStoragePath(organization_id, world.random("gcs_path").letters(20), body.filename),
+      gcs_path: toStoragePath(organization_id, world.random("gcs_path").characters(20), body.filename),
       // An empty file has all its bytes from the start.
       status: isComplete ? "complete" : "open",
       created_at: world.now,
@@ -165,7 +165,7 @@ const uploadFile = operation({
       mime_type,
       file_size: size,
       organization_id,
-      gcs_path: toStoragePath(organization_id, world.random("gcs_path").letters(20), filename),
+      gcs_path: toStoragePath(organization_id, world.random("gcs_path").characters(20), filename),
       created_by: principal.user_id,
       findings,
     });

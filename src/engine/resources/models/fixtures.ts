@@ -5,7 +5,7 @@ import { Model, models, PROVIDERS } from "./schema.ts";
 
 /** Makes a model; missing fields follow from its key or are drawn. */
 export const makeModel: Factory<Model> = (fields, { random }) => {
-  const key = fields.key ?? `custom-${random.letters(8)}`;
+  const key = fields.key ?? `custom-${random.characters(8)}`;
   const provider = fields.provider ?? random.pick(PROVIDERS);
   const words = key.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   const drawnFields = {
