@@ -19,7 +19,7 @@ it.each<[string, object[], string]>([
   [
     "a text that no value fits",
     collection({ text: string({ min: 5, max: 2 }) }),
-    "text fits no value: its smallest bound is 5, its largest 2",
+    "text fits no value: its minimum is 5, and its maximum 2",
   ],
   [
     "a nested field that no value fits",

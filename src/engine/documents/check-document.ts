@@ -7,7 +7,7 @@ import { explainAlternatives } from "./explain-alternatives.ts";
 import { explain } from "./schema-message.ts";
 import { locateProblem, type ProblemDetails, type UserDocument } from "./user-document.ts";
 
-// Finding a position costs time, so only the first of hundreds of errors are sorted.
+// Finding a position costs time, so only the first of hundreds of errors get one.
 const MAX_ERRORS = 200;
 
 /**
@@ -59,8 +59,8 @@ const thoroughValidators = new WeakMap<object, ValidateFunction | null>();
 
 /**
  * Every error of a value that a validator refused, in a form fit for messages: with the schema and the data at
- * fault, and with `anyOf` and `oneOf` reduced to the branch that was most likely meant. The schema is compiled a
- * second time for it, once, so that the validator itself may stay lean and stop at the first error. After
+ * fault, and with `anyOf` and `oneOf` reduced to the branch that was most likely meant. A second validator of the
+ * schema, compiled at its first use, finds them, so that the given one may stop at the first error. After
  * MAX_ERRORS errors of unions, further unions are left out.
  */
 export function diagnose(value: unknown, validate: ValidateFunction): readonly ErrorObject[] {

@@ -28,8 +28,8 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
 }
 
 /**
- * Whether it is UTF-8 whose only control characters are zero and white space; others are probably halves of UTF-16
- * characters, such as Greek letters.
+ * Whether bytes are UTF-8 whose only control characters are zero and white space; other control characters are probably
+ * halves of UTF-16 characters, such as Greek letters.
  */
 function isPlainUtf8(bytes: Uint8Array): boolean {
   if (bytes.some((byte) => (byte > 0 && byte < 8) || (byte > 13 && byte < 32))) return false;

@@ -51,12 +51,12 @@ export class DocumentError extends Error {
     this.#text = text;
   }
 
-  /** Writes one line per problem, which editors and CI annotations read: `file:line:column: message (did you mean "x"?)`. */
+  /** One line per problem, which editors and CI annotations read: `file:line:column: message (did you mean "x"?)`. */
   format(): string {
     return this.problems.map(formatProblem).join("\n");
   }
 
-  /** Does the same as `format`, with a frame of the surrounding lines after each problem; for terminals. */
+  /** Like `format`, with a frame of the surrounding lines after each problem; for terminals. */
   formatWithFrames(): string {
     const lines = this.#text?.split("\n") ?? [];
     return this.problems
@@ -99,10 +99,11 @@ export function clip(text: string, length: number): string {
 const FRAME_WIDTH = 100;
 
 /**
- * Three lines: the line before, the line with the problem, and a caret below it. None if the position is not in the
- * text.
+ * The line before, if there is one, the line with the problem, and a caret below it. Empty if the position is not in
+ * the text.
  */
 function drawCodeFrame(lines: readonly string[], { line, column }: DocumentProblem): string[] {
+  if (lines[line - 1] === undefined) return [];
   const number = String(line);
   // A very long line is cut shortly before the problem, so that the caret stays on the screen.
   const from = column > FRAME_WIDTH ? column - FRAME_WIDTH / 2 : 0;
@@ -110,7 +111,6 @@ function drawCodeFrame(lines: readonly string[], { line, column }: DocumentProbl
     const gutter = String(line - length + index + 1).padStart(number.length);
     return `${gutter} | ${replaceControls(text.slice(from, from + FRAME_WIDTH))}`;
   });
-  if (lines[line - 1] === undefined) return [];
   return [...frameLines, `${" ".repeat(number.length)} | ${" ".repeat(Math.max(0, column - 1 - from))}^`];
 }
 

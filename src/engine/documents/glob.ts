@@ -43,8 +43,8 @@ export function compileGlob(pattern: string): (text: string) => boolean {
  * `/v1/org_acme`. @throws GlobError
  */
 export function compilePathGlob(pattern: string): (path: string) => boolean {
-  const matches = compileGlob(normalizePattern(pattern));
-  return (path) => matches(normalizePath(path));
+  const matchesPath = compileGlob(normalizePattern(pattern));
+  return (path) => matchesPath(normalizePath(path));
 }
 
 /**

@@ -134,7 +134,7 @@ describe("a document", () => {
       "world.yaml:1:4: the number 12345678901234567890 is too large to be exact; quote it if it is a text",
     ],
     ["a: .inf", "world.yaml:1:4: a number must be finite; quote it if it is a text"],
-    ["a: *nobody", "world.yaml:1:4: nothing before this is named &nobody"],
+    ["a: *missing", "world.yaml:1:4: no anchor &missing comes before this alias"],
     ["a: !!timestamp 2026-01-01", "world.yaml:1:4: the tag !!timestamp is not understood; leave it out"],
     ["a:\n\t- b", "world.yaml:2:1: a tab indents here; YAML is indented with spaces"],
     ["a: @x", "world.yaml:1:4: a text that begins with @ must be quoted"],

@@ -142,7 +142,7 @@ function explainForbidden(error: ErrorObject): Explanation {
   return { message: `may not have ${joinWords(keys.map(quoteKey), "and")} together` };
 }
 
-// Messages do not show patterns; the title of a schema with a pattern describes it ("a duration such as 90s").
+// The title of a schema with a pattern says more than the pattern ("a duration such as 90s").
 function getTitle({ parentSchema }: ErrorObject): string | undefined {
   return (parentSchema as { title?: string } | undefined)?.title;
 }

@@ -41,19 +41,19 @@ export interface ReadOptions {
 export function createInlineDocument(value: unknown, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { file } = options;
-  const refuse = (message: string, problemPath?: DocumentPath) =>
+  const createError = (message: string, problemPath?: DocumentPath) =>
     documentError(file, NO_POSITION, message, problemPath && { path: problemPath });
   const path: (string | number)[] = [];
   let values = 0;
   const check = (part: unknown): void => {
     if (++values > limits.maxValues)
-      throw refuse(`the document is too large: it has more than ${limits.maxValues} values`);
+      throw createError(`the document is too large: it has more than ${limits.maxValues} values`);
     if (typeof part !== "object" || part === null) return;
     if (path.length > limits.maxDepth)
-      throw refuse(`maps and lists are nested more than ${limits.maxDepth} deep`);
+      throw createError(`maps and lists are nested more than ${limits.maxDepth} deep`);
     for (const key of Object.keys(part)) {
       path.push(Array.isArray(part) ? Number(key) : key);
-      if (isDangerousKey(key, options.anyKey)) throw refuse(`the key \`${key}\` is not allowed`, path);
+      if (isDangerousKey(key, options.anyKey)) throw createError(`the key \`${key}\` is not allowed`, path);
       check((part as Record<string, unknown>)[key]);
       path.pop();
     }

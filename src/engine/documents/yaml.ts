@@ -58,7 +58,7 @@ function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): C
     if (token.type === "error")
       refuse(token.offset, toSyntaxMessage("UNEXPECTED_TOKEN", token.message, text));
     tokens.push(token);
-    // The parser emits a document token at its end; the stack below checks a second document.
+    // The parser emits the token of a document at the document's end; a second one is found below, when it begins.
     if (token.type === "document") documents++;
   };
   let count = 0;
@@ -133,7 +133,7 @@ interface Walk {
 
 /**
  * Walks a parsed document once, in its order, and finds things that YAML allows and our documents do not: keys given
- * twice, keys that are not text, dangerous keys, numbers that lose digits, aliases without a target.
+ * twice, keys that are not text, dangerous keys, integers that lose digits, aliases without a target.
  * @throws UnreadableTextError
  */
 export function checkNodes(
@@ -191,13 +191,13 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
 function checkAlias(alias: Alias, walk: Walk): void {
   const target = walk.anchors.get(alias.source);
   const name = clip(alias.source, 60);
-  if (target === undefined) addProblem(walk, alias, `nothing before this is named &${name}`);
+  if (target === undefined) addProblem(walk, alias, `no anchor &${name} comes before this alias`);
   else if (walk.openNodes.has(target))
     addProblem(walk, alias, `*${name} stands within the value it refers to`);
   else walk.targets.set(alias, target);
 }
 
-// A number that changes when it is read must be an error.
+// An integer that changes when it is read must be an error; `.inf` and `.nan` have no form in JSON.
 function checkNumber(node: Scalar, walk: Walk): void {
   const { value, source = "" } = node;
   if (typeof value !== "number" || Number.isSafeInteger(value)) return;

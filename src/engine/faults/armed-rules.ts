@@ -197,11 +197,11 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
   /** Ends the lease with this key; false if no rule or stage has it. */
   endLease(key: string): boolean {
     const holder = this.leaseHolders.find((one) => one.key === key);
-    const due = holder?.progress.due;
-    if (due === undefined) return false;
-    holder!.progress.due = undefined;
+    if (holder?.progress.due === undefined) return false;
+    const { due } = holder.progress;
+    holder.progress.due = undefined;
     if (holder instanceof StageProgress) this.record(this.endStage(holder, due));
-    else (holder as ArmedRule).progress.expired = true;
+    else if (holder instanceof ArmedRule) holder.progress.expired = true;
     this.notify();
     return true;
   }
@@ -214,7 +214,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     };
   }
 
-  /** A used-up rule is no longer evaluated; without rules, requests skip the evaluation. */
+  /** Called when rules have counted a call: used-up rules are no longer evaluated, and their leases end. */
   releaseSpent(rules: readonly ArmedRule[]): void {
     const spent = rules.filter((rule) => rule.isSpent);
     this.revision += 1;
@@ -261,7 +261,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     this.sandbox.recorder.complete({ kind: "scenario", ...event });
   }
 
-  /** Replaces rules: ends the leases of removed rules, and begins those of new ones. */
+  /** Replaces rules or stages: ends the leases of those removed, and begins those of new ones. */
   private replace(
     changes: Partial<Pick<ArmedRules, "inlineRules" | "activeScenarios" | "stagesByScenario">>,
   ): void {

@@ -135,7 +135,7 @@ rules:
     [
       "a code for a delivery",
       "{ match: { event: user.created }, effect: { error: RATE_LIMIT_EXCEEDED } }",
-      "status, delay or wire",
+      "status, delay, hold or wire",
     ],
     [
       "a phase for a delivery",
@@ -160,7 +160,7 @@ rules:
     [
       "a path with its prefix",
       "{ match: { path: /_s/ci/v1/models }, effect: { status: 503 } }",
-      "has no host, prefix",
+      "has no host, sandbox prefix",
     ],
     [
       "a key in place of its id",
@@ -193,7 +193,7 @@ rules:
     [
       "operation and glob of paths apart",
       "{ match: { operation: threads.delete, path: '/v1/models*' }, effect: { status: 503 } }",
-      "no operation fits all of operation, method and path",
+      "no operation fits `operation`, `method` and `path` together",
     ],
     [
       "a code that none of the glob's operations answers",
@@ -219,7 +219,7 @@ rules:
   it("a file whose name no scenario can have is refused, unless it names itself [interfaces 6]", () => {
     const read = (text: string) => () =>
       readScenario({ text, displayName: "s.yaml", file: "/my world!.yaml" }, API);
-    expect(read("rules: []\n")).toThrow("is not a name for a scenario; give it one with `name:`");
+    expect(read("rules: []\n")).toThrow("cannot be the name of a scenario; set one with `name:`");
     expect(read("name: mine\nrules: []\n")().name).toBe("mine");
   });
 

@@ -182,7 +182,7 @@ function checkRequests(
   }
 }
 
-/** Returns the operations that a rule's match can hit; none if anything is wrong with the match. */
+/** Reports what is wrong with a rule's match. Returns the operations that it can hit; none if anything is wrong. */
 function checkMatch(
   match: MatchDocument,
   servedKind: ServedKind,
@@ -199,7 +199,7 @@ function checkMatch(
     report(["match", "operation"], operationProblem.message, operationProblem);
   else if (pathProblem !== undefined) report(["match", "path"], pathProblem.message, pathProblem);
   else if (matchingOperations.length === 0 && servedKind === undefined)
-    report(["match"], "no operation fits all of operation, method and path");
+    report(["match"], "no operation fits `operation`, `method` and `path` together");
   return matchingOperations;
 }
 
@@ -215,13 +215,13 @@ function checkDelivery(
   }
   for (const key of ["error", "details", "headers", "body"] as const) {
     if (effect[key] !== undefined)
-      report(["effect", key], `a delivery is hit with status, delay or wire, not with \`${key}\``);
+      report(["effect", key], `the effect on a delivery is status, delay, hold or wire, not \`${key}\``);
   }
   if (phase === "after") report(["phase"], "a delivery has one phase; `after` is about requests");
   for (const [index, entry] of sequence.entries()) {
     const isStatus = Object.keys(toEntryEffect(entry) ?? {}).every((key) => key === "status");
     if (isStatus) continue;
-    const message = "a receiver answers with a status; codes are the API's";
+    const message = "a receiver answers with a status, such as 503; error codes are only for requests";
     const hint = typeof entry === "string" ? findNearest(entry, ["pass"]) : undefined;
     report(["sequence", index], message, { hint });
   }
@@ -269,7 +269,7 @@ function findPathProblem(
     return { message: "the path contains a query; match parameters with `match.query`" };
   // Paths that begin with `/_` are Understudy's own; rules never see them.
   if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
-    return { message: "a path begins with a slash and has no host, prefix or query" };
+    return { message: "a path begins with a slash and has no host, sandbox prefix or query" };
   if (servedKind === "content" || listMatchingOperations({ path }, operations).length > 0) return undefined;
   const quoted = JSON.stringify(path.slice(0, 80));
   const problem = isGlob(path)

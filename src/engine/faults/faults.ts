@@ -44,15 +44,15 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   private readonly parts: FaultParts;
   private initialScenarios: readonly string[] = [];
   private lastRuleNumber = 0;
-  private requests: RequestFaults;
-  private deliveries: readonly ArmedRule[] = [];
+  private requestFaults: RequestFaults;
+  private deliveryRules: readonly ArmedRule[] = [];
 
   constructor(shared: FaultParts, sandbox: Sandbox) {
     this.sandbox = sandbox;
     this.library = new SandboxScenarios(shared.scenarios, sandbox);
     this.parts = { ...shared, scenarios: this.library };
     this.rules = new ArmedRules(sandbox, shared.base, () => this.onRulesChanged());
-    this.requests = new RequestFaults(this.parts, this, []);
+    this.requestFaults = new RequestFaults(this.parts, this, []);
     if (shared.base.length > 0) this.onRulesChanged();
   }
 
@@ -105,13 +105,13 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 
   enterStages(): StagedRequest | undefined {
-    const { requests } = this;
+    const { requestFaults } = this;
     const entered = this.rules.countRequest();
     return (
       entered && {
         ...entered,
-        before: (facts) => requests.before(facts),
-        after: (facts) => requests.after(facts),
+        before: (facts) => requestFaults.before(facts),
+        after: (facts) => requestFaults.after(facts),
       }
     );
   }
@@ -145,11 +145,11 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
-    return this.requests.before(facts);
+    return this.requestFaults.before(facts);
   }
 
   after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
-    return this.requests.after(facts);
+    return this.requestFaults.after(facts);
   }
 
   /** Copies of the rules, for a dry run. */
@@ -158,10 +158,10 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 
   evaluateDelivery(facts: DeliveryFacts): DeliveryFault | undefined {
-    const { deliveries } = this;
-    if (deliveries.length === 0) return undefined;
-    const fault = decideDelivery(deliveries, facts, this.seed);
-    this.rules.releaseSpent(deliveries);
+    const { deliveryRules } = this;
+    if (deliveryRules.length === 0) return undefined;
+    const fault = decideDelivery(deliveryRules, facts, this.seed);
+    this.rules.releaseSpent(deliveryRules);
     return fault;
   }
 
@@ -172,9 +172,9 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   /** Indexes the rules again after others became active. */
   private onRulesChanged(): void {
     const rules = this.rules.activeRules;
-    this.requests = new RequestFaults(this.parts, this, rules);
-    this.deliveries = rules.filter(({ rule }) => rule.operations === undefined);
-    this.isArmed = this.rules.runningStages.length > 0 || this.deliveries.length < rules.length;
+    this.requestFaults = new RequestFaults(this.parts, this, rules);
+    this.deliveryRules = rules.filter(({ rule }) => rule.operations === undefined);
+    this.isArmed = this.rules.runningStages.length > 0 || this.deliveryRules.length < rules.length;
     this.reachesUndeclared = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id));
   }
 

@@ -11,7 +11,7 @@ import {
   toScenario,
 } from "./scenario.ts";
 
-const DOCUMENTED_STATUSES: readonly number[] = [401, 403, 404, 422, 429];
+const REFUSAL_STATUSES: readonly number[] = [401, 403, 404, 422, 429];
 
 /**
  * By code: the end of the scenario's name after the operation's id, and the reason in its description. Other codes use
@@ -28,7 +28,7 @@ const DESCRIPTIONS: Partial<Record<ErrorCode, readonly [suffix: string, reason: 
   RESOURCE_NOT_FOUND: ["not-found", "the requested object does not exist, or the caller may not see it"],
   ORGANIZATION_NOT_FOUND: ["unknown-organization", "there is no such organization"],
   SESSION_NOT_FOUND: ["unknown-session", "there is no such meeting session"],
-  FILE_NOT_IN_STORE: ["not-in-store", "the file was never put into this store"],
+  FILE_NOT_IN_STORE: ["not-in-store", "the store does not contain the file"],
   DASHBOARD_NOT_FOUND: ["unknown-dashboard", "there is no such dashboard, or the caller may not see it"],
   DEPARTMENT_CYCLE_DETECTED: ["cycle", "the new parent is the department itself or lies below it"],
   INVALID_INPUT: ["invalid-input", "the service does not accept one of the values"],
@@ -130,7 +130,7 @@ export class SandboxScenarios implements ScenarioSource {
 function findRefusals(operations: readonly AnyOperation[]): Map<string, Refusal> {
   const entries = operations.flatMap((operation) =>
     listErrorCodes(operation)
-      .filter((code) => DOCUMENTED_STATUSES.includes(CATALOGUE[code].status))
+      .filter((code) => REFUSAL_STATUSES.includes(CATALOGUE[code].status))
       .map((code) => [nameRefusal(operation, code), { operation, code }] as const),
   );
   return new Map(entries.sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -205,7 +205,7 @@ class Evaluation {
       if (rule.body !== undefined) {
         if (!this.facts.hasReadBody) return this.facts.readBody().then(() => this.resume(i));
         if (!containsValue(this.facts.body, rule.body)) {
-          this.recordMiss(armed, rule.criteria.length, "the body does not hold what the rule asks for");
+          this.recordMiss(armed, rule.criteria.length, "the body does not contain what the rule asks for");
           continue;
         }
       }
@@ -223,7 +223,7 @@ class Evaluation {
     this.nearestMiss = armed.explainMiss(why);
   }
 
-  /** Undefined if the rule did not trigger, or only delays or holds the call. */
+  /** Undefined if the rule did not trigger, or only delays or holds the request. */
   private apply(armed: ArmedRule): FaultVerdict | Promise<FaultVerdict> | undefined {
     const { observer, readSpending } = this.context;
     const { operation } = this.facts;

@@ -13,13 +13,15 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private readonly outcomes = new Map<ArmedRule, { triggers: boolean; why: string }>();
   private facts: FaultFacts | undefined;
   private isAfter = false;
-  private readonly armed: ArmedRules;
+  private readonly armedRules: ArmedRules;
 
-  constructor(parts: RequestFaultParts, armed: ArmedRules, seed: number) {
+  constructor(parts: RequestFaultParts, armedRules: ArmedRules, seed: number) {
     this.seed = seed;
-    this.armed = armed;
-    this.rules = armed.allRules.map(({ rule, source, progress }) => new ArmedRule(rule, source, progress));
-    const unspent = this.rules.filter((rule) => !rule.isSpent && armed.isActive(rule));
+    this.armedRules = armedRules;
+    this.rules = armedRules.allRules.map(
+      ({ rule, source, progress }) => new ArmedRule(rule, source, progress),
+    );
+    const unspent = this.rules.filter((rule) => !rule.isSpent && armedRules.isActive(rule));
     this.requests = new RequestFaults(parts, this, unspent);
   }
 
@@ -54,7 +56,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private explainSkipped(armed: ArmedRule): string {
     const { rule } = armed;
     if (rule.operations === undefined) return "it matches deliveries of events, not requests";
-    if (!this.armed.isActive(armed)) return "its stage is not the current one";
+    if (!this.armedRules.isActive(armed)) return "its stage is not the current one";
     if (armed.isSpent) return explainSpent(armed);
     if (this.facts === undefined) return "the request reaches no operation";
     const { operation, principal, headers } = this.facts;
@@ -81,7 +83,8 @@ function explainMismatch({ rule: { document, effect } }: ArmedRule, operation: A
     return `${operation.id} never answers ${effect.answer.code}; ${effect.answer.code}! forces it`;
   const { method, path } = document.match ?? {};
   if (method !== undefined && method !== operation.method) return `method is not ${method}`;
-  const fitsElse = listMatchingOperations({ ...document.match, path: undefined }, [operation]).length > 0;
-  if (path !== undefined && fitsElse) return `path does not match ${path}`;
+  const fitsWithoutPath =
+    listMatchingOperations({ ...document.match, path: undefined }, [operation]).length > 0;
+  if (path !== undefined && fitsWithoutPath) return `path does not match ${path}`;
   return `its match does not fit ${operation.id}`;
 }

@@ -57,9 +57,9 @@ export function readRule(document: RuleDocument, id: string, operations: readonl
     operations: isDelivery
       ? undefined
       : new Set([
-          ...listMatchingOperations(match, operations).flatMap((operation) =>
-            canAnswer(operation, effect.answer) ? operation.id : [],
-          ),
+          ...listMatchingOperations(match, operations)
+            .filter((operation) => canAnswer(operation, effect.answer))
+            .map((operation) => operation.id),
           ...(reachesUndeclared(document, operations) ? [UNDECLARED_OPERATION.id] : []),
         ]),
     principal: match.principal,
@@ -207,7 +207,7 @@ export const UNDECLARED_OPERATION: AnyOperation = {
   handle: () => undefined,
 };
 
-/** How a rule answers paths that no operation has: with content or a failure; undefined if it does not apply to them. */
+/** How a rule may answer paths that no operation has: with content or a failure; undefined if it never does. */
 export type ServedKind = "content" | "failure" | undefined;
 
 export function findServedKind({ match = {}, effect = {}, sequence, phase }: RuleDocument): ServedKind {

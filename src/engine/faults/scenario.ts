@@ -62,6 +62,7 @@ export interface ScenarioSource {
   /** Like `get`, but ignores an invalid later edit. @throws UnknownScenarioError, DocumentError */
   getLastGood(name: string): Scenario;
   has(name: string): boolean;
+  /** New files appear here after a second at the latest. */
   readonly recentNames: ScenarioNames;
   /**
    * Reports edits of the subscriber's active scenarios until `unsubscribe`. Call it again when other scenarios become
@@ -139,7 +140,7 @@ function findProblems(
   const problems: ProblemDetails[] = [];
   const report: Report = (path, message, more) => problems.push({ ...more, path, message });
   if (!SCENARIO_NAME.test(name))
-    report([], "the file's name is not a name for a scenario; give it one with `name:`");
+    report([], "the file's name cannot be the name of a scenario; set one with `name:`");
   if (scenario.rules === undefined && scenario.stages === undefined)
     report([], "the scenario needs `rules`, or `stages` with rules");
   const ids = new Set<string>();

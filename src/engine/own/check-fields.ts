@@ -46,7 +46,7 @@ function checkField(
   const schema = field as Schema;
   for (const [low, high] of BOUNDS)
     if ((schema[low] as number) > (schema[high] as number))
-      throw createError(`fits no value: its smallest bound is ${schema[low]}, its largest ${schema[high]}`);
+      throw createError(`fits no value: its minimum is ${schema[low]}, and its maximum ${schema[high]}`);
   if (Array.isArray(schema["enum"]) && schema["enum"].length === 0)
     throw createError("fits no value: it lists none");
   const { properties, items } = schema;

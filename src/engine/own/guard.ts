@@ -45,7 +45,7 @@ export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOper
     handle(call, loaded, prepared) {
       const handlerCall = toHandlerCall(call);
       const value = run(() => handle(handlerCall as never, loaded, prepared));
-      // Its `toJSON` and getters are the user's code too.
+      // The value's `toJSON` and getters are the user's code too.
       const answer = runBounded(() => toJson(operation, value));
       if (event !== undefined) run(() => handlerCall.world.emit(event, answer as object));
       handlerCall.world.end(operation.id);

@@ -84,19 +84,16 @@ export function joinResources(reference: readonly Resource[], userResources: rea
         const existing = operationsByKey.get(key);
         if (existing === undefined) continue;
         if (existing.sourceFile === undefined) {
-          warnings.push(
-            `${operation.sourceFile}: the reference has ${key.replace(/^id /, "the operation ")}, so ${operation.id} is not used`,
-          );
+          warnings.push(`${operation.sourceFile}: the reference has ${key}, so ${operation.id} is not used`);
           return false;
         }
         const declarers =
           existing.sourceFile === operation.sourceFile
             ? `${existing.sourceFile} declares`
             : `${existing.sourceFile} and ${operation.sourceFile} declare`;
-        throw new OwnOperationError(
-          `${declarers} ${key.replace(/^id /, "the operation ")} twice: ${existing.id} and ${operation.id}`,
-          { subject: operation.id },
-        );
+        throw new OwnOperationError(`${declarers} ${key} twice: ${existing.id} and ${operation.id}`, {
+          subject: operation.id,
+        });
       }
       for (const key of listKeys(operation)) operationsByKey.set(key, operation);
       return true;
@@ -107,9 +104,9 @@ export function joinResources(reference: readonly Resource[], userResources: rea
   return { api: createApi([...reference, ...usedResources]), warnings };
 }
 
-/** The names by which an operation is found. */
+/** The names by which an operation is found, as messages write them. */
 function listKeys({ id, method, path }: AnyOperation): string[] {
-  return [`id ${id}`, `${method} ${path.replaceAll(/\{[^{}]+\}/g, "{}")}`];
+  return [`the operation ${id}`, `${method} ${path.replaceAll(/\{[^{}]+\}/g, "{}")}`];
 }
 
 function requireDistinct(

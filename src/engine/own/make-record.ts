@@ -89,7 +89,7 @@ function inventText(
   return text.padEnd(minLength, ".").slice(0, maxLength);
 }
 
-/** A record of the same organization, if there is one; else the first. */
+/** The id of a record of the same organization, if there is one; else of the first. */
 function findReferredId(
   { collection: name }: Reference,
   { context, collectionsByName, organization_id }: InventContext,

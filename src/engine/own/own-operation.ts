@@ -41,7 +41,7 @@ export function toOperation(
   if (!METHODS.includes(method))
     throw createError(`has the method ${String(method)}; there are ${METHODS.join(", ")}`);
   if (typeof path !== "string" || !/^(\/([\w.~-]+|\{\w+\}))+$/.test(path) || path.startsWith("/_"))
-    throw createError(`has the path ${JSON.stringify(path)}; one is as in /v1/notes/{note_id}`);
+    throw createError(`has the path ${JSON.stringify(path)}, which is not one such as /v1/notes/{note_id}`);
   if (typeof declaration.handle !== "function") throw createError("has no `handle`");
   for (const key of ["summary", "description"] as const)
     if (declaration[key] !== undefined && typeof declaration[key] !== "string")
@@ -160,7 +160,7 @@ function toAccess(
   );
 }
 
-/** @throws ApiError also INSUFFICIENT_PERMISSIONS */
+/** @throws ApiError those of `requireMember`, and INSUFFICIENT_PERMISSIONS */
 function requireOwner(call: Call, organization_id: string): void {
   requireMember(call, organization_id);
   if (requireCaller(call).memberships[organization_id] !== "owner")
@@ -174,7 +174,7 @@ function isSchema(value: object): boolean {
   );
 }
 
-/** A schema, or the fields of an object. */
+/** @param value a schema, or the fields of an object */
 function toSchema(value: object): TSchema {
   return isSchema(value) ? (value as TSchema) : toObject(value as Fields);
 }

@@ -86,9 +86,13 @@ function toCollection({
   checkKeys(emits, ["insert", "update", "remove"], { noun: "the `emits` of", name });
   const createError = (message: string) => new OwnOperationError(message, { subject: name });
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name) || RESERVED.includes(name))
-    throw createError(`${JSON.stringify(name)} is not a name for a collection, which is as in shared_notes`);
+    throw createError(
+      `a collection cannot have the name ${JSON.stringify(name)}; use one such as shared_notes`,
+    );
   if (!/^[a-z]+_$/.test(prefix))
-    throw createError(`${name}: the prefix ${JSON.stringify(prefix)} must be letters and an underscore`);
+    throw createError(
+      `${name}: the prefix ${JSON.stringify(prefix)} must be lower-case letters and an underscore`,
+    );
   const schema = declaredSchema as unknown as TObject;
   checkFields(schema.properties, { noun: "the collection", name });
   const references = Object.entries(schema.properties).filter(([, field]) => "x-refers-to" in field);
@@ -221,7 +225,7 @@ function createEmittingRules(
   };
 }
 
-/** Lists of records by collection. OpenAPI documents declare many, few of which have records: readers are lazy. */
+/** Reads lists of records by collection, lazily: OpenAPI documents declare many collections without records. */
 export function toFixtureReader(
   collections: readonly AnyCollection[],
   factories: NonNullable<Resource["factories"]>,

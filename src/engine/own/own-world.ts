@@ -319,9 +319,9 @@ export class OwnRecords implements Iterable<Fields> {
   private listCandidates(equalFields: readonly (readonly [string, unknown])[]): Iterable<StoredRecord> {
     const { collection } = this;
     const tx = this.#tx;
-    for (const [name, { field }] of Object.entries(collection.indexes)) {
+    for (const [index, { field }] of Object.entries(collection.indexes)) {
       const [, value] = equalFields.find(([name]) => name === field) ?? [];
-      if (typeof value === "string") return tx.index(collection, name, value);
+      if (typeof value === "string") return tx.index(collection, index, value);
     }
     return tx.all(collection);
   }
@@ -339,8 +339,8 @@ function isSameOrAbsent(actual: unknown, expected: unknown): boolean {
 
 /** Compares two values; an absent one is the largest. */
 export function compareFields(a: unknown, b: unknown): number {
-  if (a === b) return 0;
-  if (a == null || b == null) return (a ?? null) === (b ?? null) ? 0 : a == null ? 1 : -1;
+  if (a === b || (a == null && b == null)) return 0;
+  if (a == null || b == null) return a == null ? 1 : -1;
   return (a as string) < (b as string) ? -1 : 1;
 }
 
@@ -348,7 +348,6 @@ export function compareFields(a: unknown, b: unknown): number {
 function copyJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJson);
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, field]) => (field === undefined ? [] : [[name, copyJson(field)]])),
-  );
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(entries.map(([name, field]) => [name, copyJson(field)]));
 }

@@ -22,6 +22,7 @@ export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
   return { status, headers, content_type: JSON_TYPE, body: JSON.stringify(body), decision };
 }
 
+/** Also sets the exchange's code, for the journal. */
 export function toRefusalAnswer(exchange: Exchange, error: ApiError): Answer {
   exchange.code = error.code;
   return toErrorAnswer(exchange, { error: { ...error, message: error.message }, headers: error.headers });

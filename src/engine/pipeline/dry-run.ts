@@ -147,7 +147,7 @@ function describePassedStep(step: StepName, exchange: Exchange): string {
     case "fault":
       return describeFaults(
         exchange,
-        operation ? "no rule triggers before the change" : "no rule answers there",
+        operation ? "no rule triggers before the change" : "no rule answers the path",
       );
     case "auth": {
       const isInBody = call !== undefined && operation?.identify !== undefined;
@@ -179,6 +179,6 @@ function describePassedStep(step: StepName, exchange: Exchange): string {
 
 function describeFaults(exchange: Exchange, fallback: string): string {
   const reasons = listReasons(exchange);
-  if (exchange.verdict?.injection !== undefined) return `${reasons}; it only waits`;
+  if (exchange.verdict?.injection !== undefined) return `${reasons}; the request only waits`;
   return reasons === "" ? fallback : reasons;
 }

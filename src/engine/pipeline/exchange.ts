@@ -181,12 +181,12 @@ function describeChange(exchange: Exchange): WorldChange {
   };
 }
 
-export const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
+export const ORGANIZATION_ID = /^org_[A-Za-z0-9_-]{1,120}$/;
 
 /** Finds the organization's id in a path outside the contract, where any segment may be one. */
 export function findOrganizationInPath(path: string): string | undefined {
   const segments = normalizePath(path).split("/");
-  return segments.find((segment) => ORGANIZATION.test(segment));
+  return segments.find((segment) => ORGANIZATION_ID.test(segment));
 }
 
 const NO_FILES: Call["files"] = {};

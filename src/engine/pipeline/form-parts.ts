@@ -37,11 +37,11 @@ export class FormParts {
 
   /** Only a list may be in several parts. @throws ApiError INVALID_INPUT */
   addText(name: string, text: string): void {
-    const refuse = (reason: string) =>
+    const createError = (reason: string) =>
       invalidInput(name, text.slice(0, MAX_VALUE_LENGTH), `${name} ${reason}`);
-    if (this.findFileSpec(name) !== undefined) throw refuse("must be a file");
+    if (this.findFileSpec(name) !== undefined) throw createError("must be a file");
     const before = this.sentTexts[name];
-    if (before !== undefined && this.types.get(name) !== "array") throw refuse("was sent twice");
+    if (before !== undefined && this.types.get(name) !== "array") throw createError("was sent twice");
     this.sentTexts[name] = before === undefined ? text : [before, text].flat();
   }
 

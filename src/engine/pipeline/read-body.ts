@@ -29,7 +29,7 @@ export async function readBytes({ headers, body }: Received, limit: number): Pro
     if (size > limit) throw createTooLargeError(limit);
     chunks.push(chunk);
   }
-  return chunks.length === 0 ? EMPTY_BYTES : chunks.length === 1 ? chunks[0]! : concatBytes(chunks);
+  return chunks.length > 1 ? concatBytes(chunks) : (chunks[0] ?? EMPTY_BYTES);
 }
 
 /** A JSON body with its text, which shows numbers as they were written. */
@@ -111,7 +111,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Finds values beyond the limits, before the text is parsed. */
+/** Describes how a text exceeds the limits, before it is parsed; undefined if it does not. */
 function findExcess(bytes: Uint8Array, maxValues: number): string | undefined {
   // A shorter text cannot nest that deep, since each bracket is closed again.
   if (bytes.length < 2 * (MAX_JSON_DEPTH + 1)) return undefined;

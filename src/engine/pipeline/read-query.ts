@@ -41,7 +41,7 @@ export function readQuery(
   return values;
 }
 
-/** Texts as the types that the schema asks for. */
+/** Converts texts to the types that the schema asks for. */
 export function readTexts(schema: TSchema, texts: Record<string, string>): Record<string, unknown> {
   const properties = getProperties(schema);
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import type { Transaction } from "../state/transaction.ts";
 import { checkResponse, toAnswer } from "./answer.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
-import { type Exchange, findOrganizationInPath, ORGANIZATION, toCall, Undecidable } from "./exchange.ts";
+import { type Exchange, findOrganizationInPath, ORGANIZATION_ID, toCall, Undecidable } from "./exchange.ts";
 import { canForward, forwardToUpstream } from "./forward-to-upstream.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { parseJson, parseText } from "./read-body.ts";
@@ -62,7 +62,7 @@ function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
   const requested = operation
     ? (params["organization_id"] ?? params["org_id"])
     : findOrganizationInPath(path);
-  const isNamed = requested !== undefined && ORGANIZATION.test(requested);
+  const isNamed = requested !== undefined && ORGANIZATION_ID.test(requested);
   exchange.identity = identity;
   exchange.organization = isNamed ? requested : identity?.principal.organization_id;
 }

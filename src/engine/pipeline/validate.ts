@@ -73,7 +73,7 @@ function getSentText(texts: URLSearchParams, name: string): string | string[] | 
   return all.length > 1 ? all : (all[0] ?? null);
 }
 
-/** @param text the text of `body` @throws ApiError INVALID_INPUT */
+/** @param text the JSON text of `value` @throws ApiError INVALID_INPUT */
 export function validateJson(
   schema: TSchema,
   { value, text }: { value: unknown; text: string },
@@ -88,7 +88,7 @@ export function validateJson(
     );
   const readSent: ReadSent = (field) =>
     (typeof field.value === "number" ? findWrittenNumber(text, field.pointer) : undefined) ?? field.value;
-  return checkFields(schema, value, { exchange, readSent });
+  return validateFields(schema, value, { exchange, readSent });
 }
 
 /** Validates the text fields of a form. @throws ApiError INVALID_INPUT */
@@ -103,7 +103,7 @@ export function validateForm(
     if (rest.length === 0) return text ?? value;
     return getValue(parseIfJson(text), `/${rest.join("/")}`);
   };
-  return checkFields(schema, fields, { exchange, readSent });
+  return validateFields(schema, fields, { exchange, readSent });
 }
 
 interface ValidationContext {
@@ -111,7 +111,7 @@ interface ValidationContext {
   readSent: ReadSent;
 }
 
-function checkFields(schema: TSchema, body: unknown, { exchange, readSent }: ValidationContext): unknown {
+function validateFields(schema: TSchema, body: unknown, { exchange, readSent }: ValidationContext): unknown {
   const completeBody = completeAndValidate(schema, body, { exchange, readSent });
   const unknownFields = findUnknownFields(schema, body);
   const [first] = unknownFields;

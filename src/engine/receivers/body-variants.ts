@@ -91,9 +91,8 @@ function listJoinings(text: string, timestamp: string | undefined): [string, str
     ["the payload's timestamp", payloadTimestamp],
   ] as const) {
     if (time === undefined) continue;
-    const seconds = /^\d{9,10}$/.test(time)
-      ? Number(time)
-      : (/^\d{12,13}$/.test(time) ? Number(time) : Date.parse(time)) / 1000;
+    const milliseconds = /^\d{12,13}$/.test(time) ? Number(time) : Date.parse(time);
+    const seconds = /^\d{9,10}$/.test(time) ? Number(time) : milliseconds / 1000;
     times.push([label, time]);
     if (Number.isNaN(seconds)) continue;
     times.push([`${label} in seconds`, String(Math.floor(seconds))]);

@@ -98,7 +98,7 @@ function listKeyVariants(secret: string): KeyVariant[] {
 
 type KeyVariant = [label: string, key: string | Uint8Array];
 
-/** Characters that files, shells and templates add to a secret. */
+/** The secret with what files, shells and templates add to it, and texts that replace one that was not set. */
 function listAdditions(secret: string): KeyVariant[] {
   return [
     ["an empty secret", ""],

@@ -161,7 +161,7 @@ export class Forwarding {
     }
   }
 
-  private async awaitFollower(world: World, receiver_id: string): Promise<void> {
+  private async abandonAfterGrace(world: World, receiver_id: string): Promise<void> {
     const followers = this.getFollowers(world, receiver_id);
     const { arrivals } = followers;
     await sleep(GRACE_MS);
@@ -177,7 +177,7 @@ export class Forwarding {
     // The latest client gets it: the connection of an earlier one may have died unnoticed.
     const latest = [...this.getFollowers(world, receiver_id)].at(-1);
     if (latest === undefined) {
-      void this.awaitFollower(world, receiver_id);
+      void this.abandonAfterGrace(world, receiver_id);
       return Promise.resolve(createUnreachableResponse());
     }
     const id = toHex(platform().randomBytes(16));
@@ -211,7 +211,7 @@ export class Forwarding {
   }
 
   private failWaiting(world: World, receiver_id: string): void {
-    void this.awaitFollower(world, receiver_id);
+    void this.abandonAfterGrace(world, receiver_id);
     for (const waiting of [...this.waiting.values()])
       if (waiting.world === world && waiting.receiver_id === receiver_id)
         waiting.settle(createUnreachableResponse());

@@ -41,7 +41,7 @@ export function getAnswer<A extends ReceiverAnswer>(answers: readonly A[], reque
   return answers[Math.min(requestNumber, answers.length - 1)] ?? 200;
 }
 
-/** The first delay that cannot be read, as its position; undefined if all can. */
+/** The position of the first answer whose delay cannot be read; undefined if all can. */
 export function findUnreadableDelay(answers: readonly ReceiverAnswer[]): number | undefined {
   const position = answers.findIndex(
     (answer) =>

@@ -151,12 +151,8 @@ function explainForm(
 
 function explainEncoding(text: string, { candidate }: { candidate: DigestCandidate | undefined }): Finding {
   const isBase64 = /^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(text);
-  const encoding =
-    isBase64 && candidate?.mistake === "none"
-      ? "the right digest in base64"
-      : isBase64
-        ? "what looks like base64"
-        : "characters that are not hex";
+  const base64 = candidate?.mistake === "none" ? "the right digest in base64" : "what looks like base64";
+  const encoding = isBase64 ? base64 : "characters that are not hex";
   return { code: "wrong-encoding", reason: `the digest must be lowercase hex; it holds ${encoding}` };
 }
 

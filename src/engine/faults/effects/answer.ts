@@ -50,10 +50,11 @@ const CONNECTION_HEADERS = new Set([
 export function checkHeaders({ headers = {} }: EffectDocument, report: ReportEffect): void {
   for (const [name, value] of Object.entries(headers)) {
     const path = ["headers", name];
-    if (!HEADER_NAME.test(name)) report(path, "is not a name for a header");
+    if (!HEADER_NAME.test(name)) report(path, "is not a valid name of a header");
     else if (CONNECTION_HEADERS.has(name.toLowerCase()))
       report(path, "belongs to the connection and cannot be set; see `wire`");
-    else if (!HEADER_VALUE.test(String(value))) report(path, "holds characters that a header cannot carry");
+    else if (!HEADER_VALUE.test(String(value)))
+      report(path, "contains characters that a header cannot carry");
   }
 }
 

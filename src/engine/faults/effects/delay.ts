@@ -18,7 +18,7 @@ export function findDelayProblem(value: unknown): DurationProblem | undefined {
   return duration > MAX_DELAY_MS ? { message: "may be at most 1h" } : undefined;
 }
 
-/** Reports the problem of a delay that is given. Returns whether it has none. */
+/** Reports what is wrong with a delay; returns whether it is right, as one that is not given is. */
 export function checkDelay(value: unknown, path: readonly string[], report: ReportEffect): boolean {
   const problem = value === undefined ? undefined : findDelayProblem(value);
   if (problem !== undefined) report(path, problem.message, problem.hint);
@@ -38,9 +38,9 @@ function suggestDuration(text: string): string | undefined {
   const parts = /^\s*(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]{1,20})\s*$/i.exec(text);
   if (parts === null) return undefined;
   const unit = parts[2]!.toLowerCase();
-  const shortUnit = /^m(s|il)/.test(unit) ? "ms" : "smhd".includes(unit[0]!) ? unit[0]! : undefined;
-  const hint = shortUnit === undefined ? undefined : `${parts[1]}${shortUnit}`;
-  return hint !== undefined && parseDuration(hint) !== undefined ? hint : undefined;
+  const shortUnit = /^m(s|il)/.test(unit) ? "ms" : unit[0];
+  const hint = `${parts[1]}${shortUnit}`;
+  return parseDuration(hint) === undefined ? undefined : hint;
 }
 
 export const DelaySchema = {

@@ -14,7 +14,7 @@ const HoldSchema = {
   ],
 };
 
-/** Waits until a call releases it. Its timeout runs on the wall clock: a frozen sandbox would never release. */
+/** The message waits until a call releases it; the timeout runs on the wall clock, since a sandbox may be frozen. */
 export const holdEffect: Effect = {
   keys: { hold: HoldSchema as never },
   check({ hold }, report) {
