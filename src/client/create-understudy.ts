@@ -3,14 +3,16 @@ import { assemble } from "../understudy.ts";
 import { connect, UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
 import { createProcessTransport } from "./node-transport.ts";
-import { requireKnownOptions } from "./options.ts";
-import { type OwnOperations, readOwnOperations } from "./own-documents.ts";
+import { type OwnOperationOptions, requireKnownOptions } from "./options.ts";
+import { readOwnOperations } from "./own-documents.ts";
 import type { Duration, FixtureInput, SandboxOptions, ScenarioName } from "./types.ts";
 
 type DocumentPath = `${string}.${"yaml" | "yml" | "json"}`;
 
 /** Options of a server in this process, with the meaning that they have for `understudy start`. */
-export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "settings">, OwnOperations {
+export interface CreateOptions
+  extends Pick<SandboxOptions, "seed" | "clock" | "settings">,
+    OwnOperationOptions {
   /** A fixture's name, a path, or a fixture as an object; `reference` unless given. */
   fixture?: FixtureInput | DocumentPath;
   /** Scenarios of the `default` sandbox, by name or file. */
@@ -99,7 +101,7 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
 export interface StartedServer {
   client: LocalUnderstudy;
   /** Worlds keep their records. @throws OwnOperationError, DocumentError; nothing has changed then */
-  replaceOperations(own: OwnOperations): Promise<void>;
+  replaceOperations(own: OwnOperationOptions): Promise<void>;
 }
 
 /** @throws as `createUnderstudy` */

@@ -1,16 +1,11 @@
 import { type OperationSource, toOperationsOption } from "../engine/own/join.ts";
-import { showValue } from "./options.ts";
-
-/** Operations that the reference lacks (interfaces 18). */
-export interface OwnOperations {
-  /** Operations of your own: a module that exports declarations, or a list of them (`understudy-sandbox/operations`). */
-  operations?: object | undefined;
-  /** OpenAPI documents to serve too: paths of files, or documents as objects. */
-  openapi?: readonly (string | object)[] | undefined;
-}
+import { type OwnOperationOptions, showValue } from "./options.ts";
 
 /** @throws DocumentError, TypeError */
-export async function readOwnOperations({ operations, openapi }: OwnOperations): Promise<OperationSource[]> {
+export async function readOwnOperations({
+  operations,
+  openapi,
+}: OwnOperationOptions): Promise<OperationSource[]> {
   return [...(toOperationsOption(operations).operations ?? []), ...(await readOpenApiOption(openapi))];
 }
 

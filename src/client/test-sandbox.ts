@@ -7,8 +7,7 @@ import { connectToNamed, createUnderstudy, type LocalUnderstudy } from "./create
 import { formatJournal } from "./evidence.ts";
 import { describeHeld } from "./held.ts";
 import { createLocal } from "./local-understudy.ts";
-import { requireKnownOptions, showValue, WORLD_OPTIONS } from "./options.ts";
-import type { OwnOperations } from "./own-documents.ts";
+import { type OwnOperationOptions, requireKnownOptions, showValue, WORLD_OPTIONS } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { readSuiteShare } from "./suite-share.ts";
 import type { FaultRule, Held, SandboxOptions, ScenarioName } from "./types.ts";
@@ -16,7 +15,7 @@ import type { FaultRule, Held, SandboxOptions, ScenarioName } from "./types.ts";
 /** The world that a test begins with (interfaces 13), by `test.use`, `test.extend` or the runner's configuration. */
 export interface TestOptions
   extends Pick<SandboxOptions, "fixture" | "seed" | "clock" | "settings">,
-    OwnOperations {
+    OwnOperationOptions {
   /**
    * A port for each sandbox, as `sandbox.url`, unless false; on a server that `UNDERSTUDY_URL` names, whose other ports may not
    * be reachable, only if true.
