@@ -64,6 +64,12 @@ describe("an OpenAPI document of one sandbox", () => {
     expect((await api.call(undefined, "GET", "/v1/hello")).status).toBe(401);
   });
 
+  it("has the source `openapi`, also if it was sent as a text with bindings", async () => {
+    const bindings = "operations: { health: { answer: { status: ok } } }";
+    const { status, body } = await put({ openapi: TEXT, bindings });
+    expect([status, body.items[0].source]).toEqual([200, "openapi"]);
+  });
+
   it("does not replace operations of the reference, and a warning names them [interfaces 18]", async () => {
     const openapi = {
       openapi: "3.1.0",

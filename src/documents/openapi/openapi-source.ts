@@ -12,9 +12,11 @@ export interface OpenApiDocument {
   sha256?: string | undefined;
 }
 
-/** A document as a source of operations, named by the user's file: the bindings, if they name the document. */
-export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): OperationSource {
-  const source = document.text === undefined || bindings === undefined ? document.file : bindings.file;
+/** A document as a source of operations, by default named after the file that the user gave. */
+export function toOwnSource(
+  { document, bindings, sha256 }: OpenApiDocument,
+  source = (bindings ?? document).file,
+): OperationSource {
   return {
     source,
     ...(sha256 !== undefined && { sha256 }),

@@ -28,7 +28,8 @@ export function readSentDocument({ openapi, bindings }: OperationDocuments): Ope
     typeof openapi === "string"
       ? openDocument(openapi, "openapi")
       : createInlineDocument(openapi, { file: "openapi", anyKey: true });
-  return toOwnSource({ document, bindings: bindings === undefined ? undefined : readBindings(bindings) });
+  const sentBindings = bindings === undefined ? undefined : readBindings(bindings);
+  return toOwnSource({ document, bindings: sentBindings }, document.file);
 }
 
 /** These bindings need not name their document, which was sent with them. */
