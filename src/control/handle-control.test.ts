@@ -18,7 +18,7 @@ it.each(["journal", "history"])(
   "a stream of the %s sends nothing before the changes in it are on disk [interfaces 2]",
   async (log) => {
     const S = "/_control/sandboxes/default";
-    const asked: [sandbox: string | undefined, mark: number, reads: boolean][] = [];
+    const asked: [sandbox: string | undefined, mark: number, call: object][] = [];
     let save = () => {};
     const saved = new Promise<void>((resolve) => {
       save = resolve;
@@ -27,8 +27,8 @@ it.each(["journal", "history"])(
     const durability = {
       mark: () => ++marks,
       // The call itself changes nothing; its stream contains changes of other calls.
-      waitUntilStored: (sandbox: { name: string } | undefined, mark: number, reads: boolean) =>
-        asked.push([sandbox?.name, mark, reads]) === 1 ? undefined : saved,
+      waitUntilStored: (sandbox: { name: string } | undefined, mark: number, call: object) =>
+        asked.push([sandbox?.name, mark, call]) === 1 ? undefined : saved,
     };
     const { sandboxes } = api.understudy;
     const control = createControl({
@@ -60,8 +60,8 @@ it.each(["journal", "history"])(
       save();
       expect(await first).toContain(log);
       expect(asked).toEqual([
-        ["default", 1, { reads: true }],
-        ["default", 2, { reads: true }],
+        ["default", 1, { changesOthers: false }],
+        ["default", 2, { changesOthers: false }],
       ]);
     } finally {
       server.closeAllConnections();

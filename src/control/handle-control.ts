@@ -99,7 +99,7 @@ function delayStream({ server, sandbox, answer }: ControlExchange): Answer {
     ...answer!,
     async *stream(signal) {
       for await (const chunk of stream(signal)) {
-        const settling = durability.waitUntilStored(sandbox, mark, { reads: true });
+        const settling = durability.waitUntilStored(sandbox, mark, { changesOthers: false });
         mark = durability.mark();
         if (settling !== undefined) await settling;
         yield chunk;
@@ -227,7 +227,7 @@ function recordCall({ server, operation, sandbox, path, search, body, answer }: 
  * @throws StoreRefusal if they were undone
  */
 function waitUntilStored({ server, sandbox, mark, operation }: ControlExchange): undefined | Promise<void> {
-  return server.durability?.waitUntilStored(sandbox, mark!, { reads: isReadOnly(operation) });
+  return server.durability?.waitUntilStored(sandbox, mark!, { changesOthers: !isReadOnly(operation) });
 }
 
 const CONTROL_STEPS: readonly Step<ControlExchange>[] = [

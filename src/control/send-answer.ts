@@ -65,11 +65,11 @@ export function refuseFullDisk(error: unknown) {
   return refusal.kind === "full" ? toStoreProblem(refusal).toAnswer() : undefined;
 }
 
-/** The hook for emulated requests: a refusal of the store becomes the answer. `reads`: the request changes at most this sandbox. */
+/** The hook for emulated requests: a refusal of the store becomes the answer. */
 export function toEngineWait({ waitUntilStored }: DurabilityHook): Durability["waitUntilStored"] {
   return (sandbox, mark) => {
     try {
-      return waitUntilStored(sandbox, mark, { reads: true })?.then(() => undefined, toUnsavedAnswer);
+      return waitUntilStored(sandbox, mark, { changesOthers: false })?.then(() => undefined, toUnsavedAnswer);
     } catch (error) {
       return Promise.resolve(toUnsavedAnswer(error));
     }

@@ -224,7 +224,7 @@ export class DocumentLibrary<T> {
     this.listeners.notify();
   }
 
-  /** Reads the documents in use that a file belongs to again. */
+  /** Reads again the documents in use that a file belongs to. */
   refresh(file: string): AffectedDocuments<T> {
     const refreshed: AffectedDocuments<T> = { changed: [], broken: [] };
     for (const document of this.listDependents(file)) {

@@ -9,6 +9,7 @@ import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
 import { buildBase, buildVariant, Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
 import { countMinimumRecords, type FixtureShape, getFixtureShape } from "../engine/fixtures/fixture-shape.ts";
+import { getOrAdd } from "../engine/maps.ts";
 import { digest } from "../engine/platform.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/tables.ts";
@@ -169,13 +170,8 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   private findShipped(value: unknown): Fixture {
-    const cache = shippedFixtures.get(this.resources) ?? new WeakLruCache<unknown, Fixture>(0);
-    shippedFixtures.set(this.resources, cache);
-    const fixture = cache.get(value);
-    if (fixture !== undefined) return fixture;
-    const created = new Fixture(value as FixtureData, true, this.builders);
-    cache.set(value, created);
-    return created;
+    const cache = getOrAdd(shippedFixtures, this.resources, () => new WeakLruCache<unknown, Fixture>(0));
+    return getOrAdd(cache, value, () => new Fixture(value as FixtureData, true, this.builders));
   }
 
   /** Created when a fixture is checked or counted; a start with the shipped fixture does not need it. */
@@ -201,7 +197,7 @@ function createRootBuilders(resources: readonly Resource[]): RootBuilders {
   };
 }
 
-/** @throws DocumentError if no version of it was good */
+/** @throws DocumentError if the document never had a good version */
 function requireReadable(document: Document<Fixture>): Document<Fixture> {
   if (document.version === undefined) throw document.problem!;
   return document;

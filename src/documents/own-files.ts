@@ -2,8 +2,8 @@ import type { OperationSource } from "../engine/own/join.ts";
 import type { OwnFiles, WatchedDocuments } from "./watch-documents.ts";
 
 /**
- * Opens files of declared operations, then OpenAPI documents, whose bindings may name collections of the first. The code for
- * each kind is loaded only if it is needed.
+ * Opens files of declared operations, then OpenAPI documents, since bindings may name collections that the former
+ * declare. The code for each kind is loaded only if it is needed.
  */
 export async function openOwnFiles({
   operations = [],

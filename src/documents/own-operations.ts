@@ -130,7 +130,7 @@ export class OwnOperations implements OwnFiles {
       .replace(/^(\w*Error): /, "")
       .trim();
     for (const file of this.versions.keys()) {
-      // A missing module is at its import; the stack has the place in the compiled code.
+      // A missing module is reported at its import: the stack has the place in the compiled code.
       const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec(message) ?? [];
       const place = missing && findSubject(readFileSync(file, "utf8"), missing);
       if (place) return documentError(formatPath(file, this.cwd), place, message);
@@ -160,7 +160,7 @@ export class OwnOperations implements OwnFiles {
     return files.map((file) => realpathSync(join(full, file)));
   }
 
-  /** Whether it is a file in one of the folders that was not there before. */
+  /** Whether a file in one of the folders was not there at the last load. */
   private isNew(file: string): boolean {
     const folders = this.paths.map((path) => resolve(this.cwd, path));
     return !this.versions.has(file) && isDeclarationFile(file) && folders.includes(dirname(file));

@@ -245,7 +245,7 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 }
 
-/** The user's folder, if it exists, before the shipped scenarios (interfaces 2). */
+/** The user's folder, if there is one, before the shipped scenarios (interfaces 2). */
 export function listScenarioFolders(own?: string): string[] {
   return own === undefined ? [SHIPPED_SCENARIOS.folder] : [own, SHIPPED_SCENARIOS.folder];
 }

@@ -8,12 +8,12 @@ interface ShippedDocument {
 /** A folder of documents that come with Understudy. */
 class ShippedFiles {
   readonly folder: string;
-  private readonly build: string;
+  private readonly builtFile: string;
   private documents: Readonly<Record<string, ShippedDocument>> | undefined;
 
   constructor(name: string) {
     this.folder = join(PROJECT_FOLDER, name);
-    this.build = join(PROJECT_FOLDER, "dist", `${name}.json`);
+    this.builtFile = join(PROJECT_FOLDER, "dist", `${name}.json`);
   }
 
   holds(file: string): boolean {
@@ -26,7 +26,7 @@ class ShippedFiles {
    */
   findCompiled(file: string, text: string): unknown {
     if (!this.holds(file)) return undefined;
-    this.documents ??= readStored(this.build);
+    this.documents ??= readStored(this.builtFile);
     const name = basename(file);
     const document = Object.hasOwn(this.documents, name) ? this.documents[name] : undefined;
     return document?.text === text ? document.value : undefined;
@@ -38,7 +38,7 @@ export const PROJECT_FOLDER = findProjectFolder();
 export const SHIPPED_FIXTURES = new ShippedFiles("fixtures");
 export const SHIPPED_SCENARIOS = new ShippedFiles("scenarios");
 
-/** Works in src/documents/ and in every folder of dist/ into which the bundler puts this. */
+/** Works in src/documents/ and in every folder of dist/ into which the bundler puts this module. */
 function findProjectFolder(): string {
   let folder = STARTING_FOLDER;
   while (!existsSync(join(folder, "fixtures", "reference.yaml"))) {

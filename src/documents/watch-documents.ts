@@ -127,7 +127,8 @@ export class DocumentWatch {
       this.follow();
     } catch (error) {
       // After any edit, the server continues with the last good version.
-      this.onError(new Error(`${file} stays as it was: ${(error as Error).message}`, { cause: error }));
+      const { message } = error as Error;
+      this.onError(new Error(`the edit of ${file} has no effect: ${message}`, { cause: error }));
     }
   }
 

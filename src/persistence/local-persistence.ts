@@ -40,8 +40,8 @@ export class LocalPersistence implements DurabilityHook {
   readonly waitUntilStored = (
     sandbox: Sandbox | undefined,
     mark: number,
-    { reads }: { reads: boolean },
-  ): Promise<void> => this.saver!.waitUntilStored(reads ? sandbox : undefined, mark);
+    { changesOthers }: { changesOthers: boolean },
+  ): Promise<void> => this.saver!.waitUntilStored(changesOthers ? undefined : sandbox, mark);
 
   /** A loaded sandbox may send deliveries before all are loaded. */
   async waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {

@@ -64,7 +64,7 @@ export function createHeaderGenerator(
       const headerValue = value ?? generateValue(schemas, schema, hash32(`${seed} ${name}`));
       const text = Array.isArray(headerValue) ? headerValue.join(",") : String(headerValue);
       if (typeof headerValue !== "object" || Array.isArray(headerValue)) values[name] = text;
-      // Those before it were checked, so an unsendable one is this.
+      // The headers before this one were checked, so the unsendable one is this one.
       if (findUnsendableHeader(values) !== undefined) delete values[name];
     }
     return values;

@@ -58,7 +58,7 @@ export function bindOperation(
   const { action, name } = boundAction;
   const target = context.getTarget(name);
   const selector = toSelector(described, binding, target);
-  if (findsRecord({ action, target, selector })) declaration.errors.push("RESOURCE_NOT_FOUND");
+  if (requiresRecord({ action, target, selector })) declaration.errors.push("RESOURCE_NOT_FOUND");
   const bound = computeOnce(
     () => new BoundOperation({ described, binding, action, target, context, selector, success, status }),
   );
@@ -75,7 +75,7 @@ export function bindOperation(
 }
 
 /** Whether a record must exist: the one that a call is about, or an owner in its path. */
-function findsRecord({
+function requiresRecord({
   action,
   target,
   selector,

@@ -111,7 +111,7 @@ const sections = {
 
 /** `x-understudy` at the top of a document. */
 export const Bindings = ClosedObject(sections);
-/** The form of `x-understudy`, without that of the single operations, each of which is checked by its own. */
+/** The form of `x-understudy` without those of its operations: each operation is checked by its own form. */
 const UncheckedOperations = ClosedObject({
   collections: sections.collections,
   operations: Optional(MapOf(Type.Unknown())),
@@ -142,7 +142,7 @@ export type Action = (typeof ACTIONS)[number];
 
 /**
  * Whether all bindings of a document are right. Checks each by the schema of its own form only: the whole schemas, which
- * say what is wrong, take longer to compile than a document to read.
+ * say what is wrong, take longer to compile than a document takes to read.
  */
 export function areBindings(value: unknown): boolean {
   if (!toValidator(UncheckedOperations)(value)) return false;

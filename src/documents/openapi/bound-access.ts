@@ -131,7 +131,7 @@ function toName(template: unknown): string | undefined {
   return typeof template === "string" ? /^\{([\w-]+)\}$/.exec(template)?.[1] : undefined;
 }
 
-/** @throws ApiError if the caller lacks the role in the organization that `access` requires */
+/** @throws ApiError if the caller lacks the role that `access` requires in the organization */
 export function requireRole(call: Call, access: Access, organization: string): void {
   if (access === "admin") requireAdministrator(call, organization);
   else if (access === "member") requireMember(call, organization);

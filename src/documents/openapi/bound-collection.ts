@@ -45,7 +45,7 @@ export class BoundCollection extends PublicCollection {
     this.hasNumericId = id !== undefined && isNumeric(id, schemas);
   }
 
-  /** The collection whose records own those of this one by a field. */
+  /** The collection of the owner that a field names; undefined for other fields. */
   findOwner(field: string): string | undefined {
     const reference = this.findReference(field);
     return reference?.owned === true ? reference.collection : undefined;

@@ -53,7 +53,7 @@ export async function receiveFiles(
   return [{ bytes: concatBytes(pieces), filename: undefined, mime_type }];
 }
 
-/** Puts the bytes of a file into the fields of a record, with name, type and size where it has such fields; a first file stays. */
+/** Adds a file's bytes, and its name, type and size where the record has such fields; the first file wins. */
 export function addFile(
   values: JsonObject,
   names: ReadonlySet<string>,

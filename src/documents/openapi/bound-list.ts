@@ -37,7 +37,7 @@ export function createLister(
     .map(({ name }) => name);
   const factPlaces = listFacts(listPlaces(answer, schemas), [names.total, names.next, names.more]);
   const headers = Object.entries((success.node["headers"] ?? {}) as JsonObject).map(([name]) => name);
-  const pages = createPageLinks(names, answer, schemas);
+  const links = createPageLinks(names, answer, schemas);
   const getId = (record: object) => target.getId(record);
   // Indexes of the reference may have another order.
   const isRanked = binding.sort === undefined && target.spec !== undefined;
@@ -54,19 +54,21 @@ export function createLister(
     const query = call.query as JsonObject;
     const records = findRows(call);
     const page = readPage(records, query, names, {
-      ...{ order: rows.getOrder, getId, isRanked },
+      order: rows.getOrder,
+      getId,
+      isRanked,
       find: (id) => target.find(call.world, id),
     });
     const items = page.records.map((record) => presentRecord(record, call.world));
     const facts = toFacts(page, getId);
-    const sentHeaders = Object.fromEntries(pages.listHeaders(headers, call, page));
+    const sentHeaders = Object.fromEntries(links.listHeaders(headers, call, page));
     if (presentBody === undefined) return new Reply(status, items, sentHeaders);
     const places: [string, unknown][] = [[itemsAt, items]];
     if (names.total !== undefined) places.push([names.total, page.total]);
-    if (names.next !== undefined) places.push([names.next, pages.find(names.next, call, page, 1)]);
+    if (names.next !== undefined) places.push([names.next, links.find(names.next, call, page, 1)]);
     if (names.more !== undefined) places.push([names.more, page.next !== undefined]);
     for (const [place, fact] of factPlaces)
-      places.push([place, fact === "previous" ? pages.find(place, call, page, -1) : facts[fact]]);
+      places.push([place, fact === "previous" ? links.find(place, call, page, -1) : facts[fact]]);
     const filledPlaces = places.filter(([, value]) => value !== undefined);
     return new Reply(status, presentBody(filledPlaces, call.world), sentHeaders);
   };
@@ -119,7 +121,8 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
       if (/^total(_count)?$/.test(name)) return page.total;
       const fact = listFacts([name], [])[0]?.[1];
       const step = name.startsWith("next") ? next : fact === "previous" ? previous : undefined;
-      return step ? Object.values(step)[0] : fact && fact !== "previous" ? facts[fact] : undefined;
+      if (step !== undefined) return Object.values(step)[0];
+      return fact && fact !== "previous" ? facts[fact] : undefined;
     };
     return headers.flatMap((header) => {
       const value = toValue(header.toLowerCase().replace(/^x-/, "").replaceAll("-", "_"));

@@ -17,7 +17,7 @@ import { listPathNames, toSelector } from "./select-records.ts";
 import { listPlaceholders, listUnknownPlaceholders } from "./templates.ts";
 
 const READ_METHODS: readonly Method[] = ["GET", "POST"];
-/** Clients repeat, cache and prefetch a GET, and expect a change of the other methods. */
+/** Clients repeat, cache and prefetch a GET, so GET is usual only for actions that read. */
 const USUAL_METHODS: Readonly<Record<Action, readonly Method[]>> = {
   list: READ_METHODS,
   retrieve: READ_METHODS,
@@ -170,7 +170,7 @@ export class BindingChecker {
     }
   }
 
-  /** A new name declares an event of an own collection; an event of the reference's must exist. */
+  /** A new name declares an event of an own collection; an event of the reference's collections must exist. */
   private checkEvent(binding: LocatedBinding, target: BoundCollection): void {
     const { emit: name } = binding.value;
     if (name === undefined || this.events.has(name)) return;
@@ -229,7 +229,7 @@ function lacksPlace(node: unknown, place: string, schemas: Schemas): boolean {
   );
 }
 
-/** The event of an own collection: all fields of the record. */
+/** The event of an own collection; its data is all public fields of the record. */
 function toEvent(name: string, collection: AnyCollection): AnyEvent {
   const { properties } = collection.schema as unknown as { properties: Record<string, never> };
   const data = Object.keys(properties).filter((field) => !isInternal(properties[field]!));

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { SUBSCHEMAS } from "./walk.ts";
 
-/** A problem of one schema, or a feature that is not supported, with the key that it is about. */
+/** A problem of one schema, with the key that it is about. */
 export interface SchemaProblem {
   key: string;
   message: string;
@@ -13,19 +13,19 @@ type Check = (value: unknown, key: string, schema: JsonObject) => string | undef
 
 const CHECKS = new Map<string, Check>([
   ["type", checkType],
-  ...checkEach(
+  ...toChecks(
     ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"],
     checkCount,
   ),
-  ...checkEach(["minimum", "maximum", "multipleOf"], checkNumber),
+  ...toChecks(["minimum", "maximum", "multipleOf"], checkNumber),
   ["enum", (value) => (Array.isArray(value) ? undefined : "enum must be a list of values")],
-  ...checkEach(SUBSCHEMAS.list, checkList),
-  ...checkEach(SUBSCHEMAS.map, checkMap),
-  ...checkEach(SUBSCHEMAS.one, (value, key) => (isSchema(value) ? undefined : `${key} must be a schema`)),
+  ...toChecks(SUBSCHEMAS.list, checkList),
+  ...toChecks(SUBSCHEMAS.map, checkMap),
+  ...toChecks(SUBSCHEMAS.one, (value, key) => (isSchema(value) ? undefined : `${key} must be a schema`)),
   ["required", checkRequired],
 ]);
 
-function checkEach(keys: readonly string[], check: Check) {
+function toChecks(keys: readonly string[], check: Check) {
   return keys.map((key) => [key, check] as const);
 }
 

@@ -154,7 +154,7 @@ class DocumentCompiler {
     }
   }
 
-  /** Whether each field that both have can have one type in both. */
+  /** Whether the stored and the described types overlap, for each field that both have. */
   private doFieldsAgree({ storedFields }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
     return [...schemas.listFields(schema)].every(([name, node]) => {

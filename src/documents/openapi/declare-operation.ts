@@ -18,9 +18,9 @@ import type { Schemas } from "./schemas.ts";
 /** The answer of a success that the document describes. */
 export interface DescribedSuccess {
   status: number;
-  /** The media type of its JSON; undefined if it has none. */
+  /** The answer's JSON; undefined if the document describes none. */
   json: Media | undefined;
-  /** The same, else the first of its media types. */
+  /** The same, else the first media type of the answer. */
   media: Media | undefined;
   node: JsonObject;
 }
@@ -34,9 +34,9 @@ export function findSuccess({ responses }: DescribedOperation): DescribedSuccess
     keys.find((one) => one === "default");
   const response = key === undefined ? undefined : responses.get(key);
   const json = response?.media.find(({ type }) => mayBeJson(type));
-  const empty = response !== undefined && response.media.length === 0;
-  const status =
-    key === undefined || !/^\d{3}$/.test(key) ? (empty && key !== "default" ? 204 : 200) : Number(key);
+  const isEmpty = response !== undefined && response.media.length === 0 && key !== "default";
+  const defaultStatus = isEmpty ? 204 : 200;
+  const status = key !== undefined && /^\d{3}$/.test(key) ? Number(key) : defaultStatus;
   return { status, json, media: json ?? response?.media[0], node: response?.node ?? {} };
 }
 
@@ -57,7 +57,7 @@ function isFile(node: unknown, schemas: Schemas): boolean {
   return contentMediaType !== undefined && contentEncoding === undefined;
 }
 
-/** JSON if it is one of several, and then its plain form rather than a list of changes. */
+/** The media type that is read: JSON, but not a JSON patch; else a JSON patch, else a form, else the first. */
 export function chooseMedia(media: readonly Media[]): Media | undefined {
   return (
     media.find(({ type }) => mayBeJson(type) && !type.startsWith(JSON_PATCH)) ??
@@ -149,7 +149,7 @@ function toForm(node: unknown, schemas: Schemas): BodySpec {
   return { kind: "multipart", fields: schema as TObject, files: Object.fromEntries(files) };
 }
 
-/** The texts of a form by their schemas; objects and lists are JSON, or a list has a part for each value. */
+/** Converts a form's texts to their schemas' types. Objects and lists are JSON, or a list has a part for each value. */
 export function coerceForm(value: unknown, node: unknown, schemas: Schemas): unknown {
   if (!isJsonObject(value)) return value;
   const properties = schemas.listProperties(node);
@@ -160,11 +160,8 @@ export function coerceForm(value: unknown, node: unknown, schemas: Schemas): unk
       if (!types.has("array"))
         return [name, coerce(types.has("object") ? parseIfJson(sent) : sent, schema, schemas)];
       const parsed = parseIfJson(sent);
-      const list = Array.isArray(sent)
-        ? sent.map(parseItem)
-        : Array.isArray(parsed)
-          ? parsed
-          : [parseItem(sent)];
+      const isJsonList = !Array.isArray(sent) && Array.isArray(parsed);
+      const list = isJsonList ? parsed : [sent].flat().map(parseItem);
       return [name, coerce(list, schema, schemas)];
     }),
   );
@@ -190,7 +187,7 @@ function parseForm(text: string, node: unknown, schemas: Schemas): unknown {
   return coerce(form, node, schemas);
 }
 
-/** The declaration that all operations of a document have in common. */
+/** The part of an operation's declaration that does not depend on a binding. */
 export function declareOperation(
   described: DescribedOperation,
   { schemas, root }: Pick<OpenApiReading, "schemas" | "root">,

@@ -4,7 +4,7 @@ import { inventField } from "./generate-value.ts";
 import { type DescribedOperation, mayBeJson } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 
-/** An error as the document's own schema for its status describes it; undefined if it describes none. */
+/** An error in the form that the document describes for its status; undefined if the document describes none. */
 export function renderByDocument(
   error: RenderedError,
   context: ErrorContext,
@@ -46,14 +46,14 @@ const FIELDS: readonly [RegExp, (filling: FillContext) => readonly unknown[]][] 
   [/^(timestamp|time|at|date)$/i, ({ context }) => [context.timestamp]],
   [
     /^(param|parameter|field|path|location|pointer|property|target|loc)$/i,
-    ({ error }) => [nameInput(error), [nameInput(error)]],
+    ({ error }) => [getFieldAtFault(error), [getFieldAtFault(error)]],
   ],
   [/^(details|data|meta|context)$/i, ({ error }) => [error.details, [], [error.message]]],
   [/^(success|ok)$/i, () => [false]],
 ];
 
-/** The part of the request at fault, by the details. */
-function nameInput({ details }: RenderedError): unknown {
+/** The name of the field at fault, else of the first detail. */
+function getFieldAtFault({ details }: RenderedError): unknown {
   return details["field"] ?? Object.keys(details)[0];
 }
 

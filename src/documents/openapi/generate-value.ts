@@ -82,18 +82,16 @@ export function completeObject(
     if (isJsonObject(value) && depth < MAX_DEPTH)
       complete[name] = completeObject(value, schema, invention, depth + 1);
     if (value !== undefined) continue;
-    if (
-      required.has(name)
-        ? !schemas.has(schema, "writeOnly")
-        : schemas.mergeKeywords(schema)["default"] !== undefined
-    )
-      complete[name] = inventField(schema, invention);
+    const isNeeded = required.has(name)
+      ? !schemas.has(schema, "writeOnly")
+      : schemas.mergeKeywords(schema)["default"] !== undefined;
+    if (isNeeded) complete[name] = inventField(schema, invention);
   }
   // The object as it was sent; it may lack fields that the server sets.
   const sent = depth === 0 ? (invention.sent ?? complete) : complete;
-  const form = schemas.findForm(node, sent);
-  if (form === undefined || depth >= MAX_DEPTH) return complete;
-  return completeObject(complete, form, invention, depth + 1);
+  const alternative = schemas.findAlternative(node, sent);
+  if (alternative === undefined || depth >= MAX_DEPTH) return complete;
+  return completeObject(complete, alternative, invention, depth + 1);
 }
 
 /** The first example of a media type, a schema or a parameter, if it has one. */

@@ -1,5 +1,6 @@
 import equal from "fast-deep-equal";
 import { isJsonObject } from "../../engine/contract/schema.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import { chooseMedia, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
@@ -23,8 +24,8 @@ export function inferPairs({
 }: Pick<OpenApiReading, "operations" | "schemas">): InferredPair[] {
   const byPath = new Map<string, Map<string, DescribedOperation>>();
   for (const operation of operations) {
-    const methods = byPath.get(operation.path) ?? new Map<string, DescribedOperation>();
-    byPath.set(operation.path, methods.set(operation.method, operation));
+    const methods = getOrAdd(byPath, operation.path, () => new Map<string, DescribedOperation>());
+    methods.set(operation.method, operation);
   }
   const pairs: InferredPair[] = [];
   for (const [path, single] of byPath) {
@@ -36,15 +37,14 @@ export function inferPairs({
     const schema = findSuccess(retrieve).json?.schema?.node;
     const properties = schemas.listFields(schema);
     const item = findItem(findSuccess(list).json?.schema?.node, schemas);
-    if (properties.size === 0 || item === undefined || !doTypesAgree(item, schema, schemas)) continue;
+    if (properties.size === 0 || item === undefined || !isSameSchema(item, schema, schemas)) continue;
     const outerParameters = [...listPath.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
     if (!outerParameters.every((name) => properties.has(name))) continue;
-    const idField = properties.has("id") ? "id" : properties.has(parameter) ? parameter : undefined;
+    const idField = ["id", parameter].find((name) => properties.has(name));
     if (idField === undefined) continue;
     const collection = toCollectionName(listPath.split("/").at(-1)!);
-    const acceptsFields = (operation: DescribedOperation | undefined) =>
-      operation?.body === undefined ||
-      schemas.listFields(chooseMedia(operation.body.media)?.schema?.node).size > 0;
+    const acceptsFields = ({ body }: DescribedOperation) =>
+      body === undefined || schemas.listFields(chooseMedia(body.media)?.schema?.node).size > 0;
     const candidates: [DescribedOperation | undefined, OperationBinding][] = [
       [list, { list: collection }],
       [methodsOfList!.get("POST"), { create: collection }],
@@ -72,7 +72,7 @@ function findItem(answer: unknown, schemas: OpenApiReading["schemas"]): unknown 
   return lists.length === 1 ? schemas.mergeKeywords(lists[0])["items"] : undefined;
 }
 
-function doTypesAgree(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]): boolean {
+function isSameSchema(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]): boolean {
   const isSameReference =
     isJsonObject(a) && isJsonObject(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
   return isSameReference || equal(schemas.mergeKeywords(a), schemas.mergeKeywords(b));

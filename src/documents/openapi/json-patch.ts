@@ -7,7 +7,7 @@ export const JSON_PATCH = "application/json-patch+json";
 
 /** Applies a JSON patch (RFC 6902) to a copy. @throws ApiError INVALID_INPUT that names the part of the patch */
 export function applyPatch(document: JsonObject, patch: readonly unknown[]): unknown {
-  // A property has the document, so that a patch can replace the document like any value in it.
+  // The document is a property, so that a patch can replace the document like any value in it.
   const holder: JsonObject = { document: structuredClone(document) };
   for (const [position, step] of patch.entries()) applyStep(holder, isJsonObject(step) ? step : {}, position);
   return holder["document"];

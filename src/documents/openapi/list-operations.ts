@@ -145,7 +145,7 @@ class DocumentReader {
         if (!isJsonObject(node)) continue;
         const place = [...item.path, method.toLowerCase()];
         const operation = this.describe({ method, path: base + path, node, place }, item);
-        if (this.isFirst(operation, seen)) operations.push(operation);
+        if (this.checkUnique(operation, seen)) operations.push(operation);
       }
     }
     return operations;
@@ -155,7 +155,7 @@ class DocumentReader {
    * Reports an operation with the id of an earlier one, or with a path that differs from an earlier one only in the
    * names of parameters, and returns false for it.
    */
-  private isFirst(
+  private checkUnique(
     { id, method, path, node, place }: DescribedOperation,
     { ids, paths }: Record<"ids" | "paths", Map<string, string>>,
   ): boolean {

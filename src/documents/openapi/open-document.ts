@@ -41,7 +41,7 @@ export function openDocument(text: string, file: string): UserDocument {
   };
 }
 
-/** Undefined for a text that is broken, empty or too large: the slower reader says how. */
+/** Undefined for a text that is broken, empty or too large: the slower reader reports what is wrong. */
 function parseFast(text: string): unknown {
   if (text.length > LIMITS.maxBytes) return undefined;
   try {

@@ -11,7 +11,7 @@ import {
 import { type AnyCollection, collection, type IndexSpec } from "../../engine/state/collection.ts";
 import type { Schemas } from "./schemas.ts";
 
-/** Times that the server sets; stored as instants, so that a fixture's records serve sandboxes of any time. */
+/** Times that the server sets; stored as instants, so that a fixture's records fit a sandbox that starts at any time. */
 export const CREATED_NAMES = /^(created|created_?at|creation_?(date|time)|inserted_?at|date_?created)$/i;
 export const UPDATED_NAMES =
   /^(updated|updated_?at|modified|modified_?at|last_?(updated|modified)(_?at)?|date_?updated)$/i;
@@ -45,7 +45,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
   if (soft !== undefined) properties[soft] = NullableInstant();
   if (hasFiles) properties[CONTENT_FIELD] = internal({ type: "string" } as unknown as TSchema);
-  const serverFields = new Set([...(soft === undefined ? [] : [soft]), ...(hasFiles ? [CONTENT_FIELD] : [])]);
+  const serverFields = new Set([soft, hasFiles ? CONTENT_FIELD : undefined]);
   const required = [...schemas.listRequired(spec.schema)].filter(
     (field) =>
       !serverFields.has(field) && !schemas.has(schemas.listProperties(spec.schema).get(field), "writeOnly"),
@@ -92,12 +92,8 @@ export function isStoredInstant(field: object): boolean {
 }
 
 function toField(name: string, node: unknown, schemas: Schemas): unknown {
-  const { format, readOnly } = schemas.mergeKeywords(node);
-  const isSetByServer =
-    CREATED_NAMES.test(name) ||
-    UPDATED_NAMES.test(name) ||
-    readOnly === true ||
-    schemas.has(node, "readOnly");
+  const { format } = schemas.mergeKeywords(node);
+  const isSetByServer = CREATED_NAMES.test(name) || UPDATED_NAMES.test(name) || schemas.has(node, "readOnly");
   if (format === "date-time" && isSetByServer)
     return schemas.listTypes(node).has("null") ? NullableInstant() : Instant();
   const inlined = inlineSchema(node, schemas, 0);

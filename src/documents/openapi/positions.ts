@@ -22,7 +22,7 @@ export class Positions {
 
   /** The place of the value at a path, or of its nearest ancestor. */
   find(path: DocumentPath): Place {
-    // After the event of the document itself.
+    // Event 0 is the document itself.
     let value = 1;
     let key = 1;
     for (const step of path) {

@@ -40,7 +40,7 @@ export class ParameterReader {
         .split(/;\s*/)
         .map((pair) => splitAtEquals(pair)),
     );
-    const readCookie = ({ name }: DescribedParameter) => toCookie(cookies.get(name));
+    const readCookie = ({ name }: DescribedParameter) => decodeCookie(cookies.get(name));
     const cookieValues = this.read("cookie", (parameter) => this.unpack(parameter, readCookie(parameter)));
     const values = Object.entries({ ...cookieValues, ...headerValues });
     return Object.fromEntries(values.filter(([name]) => !this.queryNames.has(name)));
@@ -108,8 +108,10 @@ export class ParameterReader {
       }
     }
     const texts = readTexts(name) ?? readTexts(`${name}[]`);
-    if (texts === undefined || !types.has("array"))
-      return texts?.length === 1 ? (explode === true ? texts[0] : this.unpack(parameter, texts[0])) : texts;
+    if (texts === undefined || !types.has("array")) {
+      if (texts?.length !== 1) return texts;
+      return explode === true ? texts[0] : this.unpack(parameter, texts[0]);
+    }
     const delimiter = DELIMITERS[String(style)] ?? ",";
     return explode === true ? texts : texts.flatMap((text) => text.split(delimiter));
   }
@@ -237,7 +239,7 @@ const removeName = (text: string, name: string) =>
   name !== "" && text.startsWith(`${name}=`) ? text.slice(name.length + 1) : text;
 
 /** Browsers and frameworks quote or escape what a cookie cannot hold. */
-function toCookie(text: string | undefined): string | undefined {
+function decodeCookie(text: string | undefined): string | undefined {
   const unquoted = text?.replace(/^"(.*)"$/, "$1");
   try {
     return unquoted && decodeURIComponent(unquoted);

@@ -42,11 +42,11 @@ export class Schemas extends SchemaReader {
   /** The same for the text fields of a form, which are converted to their types before validation. */
   declareForm(node: JsonObject, read: (fields: unknown) => unknown): object {
     const properties = node["properties"] as JsonObject;
-    const names = Object.entries(properties).map(([name, one]) => [
+    const texts = Object.entries(properties).map(([name, one]) => [
       name,
       { type: [...this.listTypes(one)][0] ?? "string" },
     ]);
-    const schema = { type: "object", properties: Object.fromEntries(names) };
+    const schema = { type: "object", properties: Object.fromEntries(texts) };
     provideValidator(schema, () => {
       const validate = this.compileValidator(node, "request");
       const validateForm = (fields: unknown) => {
@@ -67,8 +67,8 @@ export class Schemas extends SchemaReader {
     return this.ajv.getSchema(name)!;
   }
 
-  /** The name by which a discriminator selects one of its alternatives. */
-  nameChoice(
+  /** The property and the value by which a discriminator selects an alternative. */
+  findDiscriminatorValue(
     node: JsonObject,
     key: string,
     branch: unknown,
@@ -79,8 +79,8 @@ export class Schemas extends SchemaReader {
     return discriminator && choice && { property: discriminator.property, value: choice.names[0] };
   }
 
-  /** The alternative that an object has the form of; a discriminator decides where there is one. */
-  findForm(node: unknown, object: JsonObject): unknown {
+  /** The alternative that fits an object; a discriminator decides where there is one. */
+  findAlternative(node: unknown, object: JsonObject): unknown {
     const branches = this.listAlternatives(node);
     if (branches.length === 0) return undefined;
     const discriminator = this.readDiscriminator(this.mergeKeywords(node), branches);
@@ -170,7 +170,7 @@ export class Schemas extends SchemaReader {
 
   /**
    * The property that selects one of the alternatives, and the values that select each. Undefined without a
-   * discriminator, and if one of the alternatives has no name of its own: then plain alternatives decide.
+   * discriminator, and if one of the alternatives is not a `$ref`: then plain alternatives decide.
    */
   private readDiscriminator(
     { discriminator }: JsonObject,

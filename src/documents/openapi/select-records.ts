@@ -15,7 +15,7 @@ export interface Selector {
   id: string | undefined;
 }
 
-/** Reads `where` and `id` from the binding, or else from the names of path parameters. */
+/** Reads `where` and `id` from the binding; path parameters complete them by their names. */
 export function toSelector(
   { path }: Pick<DescribedOperation, "path">,
   binding: OperationBinding,

@@ -82,7 +82,7 @@ class SchemaShaper {
     const scalar: JsonObject = { type };
     for (const key of SCALAR_KEYWORDS) if (keywords[key] !== undefined) scalar[key] = keywords[key];
     if (scalar["pattern"] !== undefined && !isPattern(scalar["pattern"])) delete scalar["pattern"];
-    // Numbers beyond this are bounds of a format, and lose digits.
+    // Larger bounds only describe a format such as int64, and numbers near them lose digits.
     for (const key of ["maximum", "exclusiveMaximum"])
       if ((scalar[key] as number) > MAX_NUMBER) scalar[key] = MAX_NUMBER;
     for (const key of ["minimum", "exclusiveMinimum"])
@@ -109,9 +109,9 @@ class SchemaShaper {
     const usable = branches.filter((branch) => !isNull(schemas.listTypes(branch)));
     const node = usable.find((branch) => !ancestors.includes(schemas.mergeKeywords(branch))) ?? usable[0];
     if (node === undefined) return undefined;
-    const names = schemas.nameChoice(keywords, key, node);
+    const selector = schemas.findDiscriminatorValue(keywords, key, node);
     const fixed = new Map<string, unknown>();
-    if (names !== undefined) fixed.set(names.property, { const: names.value });
+    if (selector !== undefined) fixed.set(selector.property, { const: selector.value });
     return { node, properties: schemas.listProperties(node), required: schemas.listRequired(node), fixed };
   }
 

@@ -60,7 +60,7 @@ export interface AvailableParameters {
   queries: readonly string[];
 }
 
-/** The names of the placeholders in a template, in any depth, that stand for nothing. */
+/** The names of placeholders, at any depth of a template, that have no value. */
 export function* listUnknownPlaceholders(
   template: unknown,
   available: AvailableParameters,

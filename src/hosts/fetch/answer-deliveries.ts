@@ -16,7 +16,7 @@ export function answerDeliveries(onDelivery: OnDelivery): (request: Request) => 
       signal.addEventListener("abort", () => reject(signal.reason));
     });
     const answer = await Promise.race([onDelivery(request), aborted]);
-    // Test environments such as jsdom bring a class of their own.
+    // Test environments such as jsdom have a `Response` class of their own.
     if (Object.prototype.toString.call(answer) !== "[object Response]")
       return new Response(null, { status: 204 });
     if ((answer as Response).type === "error") throw new TypeError("the receiver broke the connection");

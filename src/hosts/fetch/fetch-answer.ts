@@ -11,10 +11,11 @@ export function toResponse(
   { status, headers, body, stream }: Pick<CompleteAnswer, "status" | "headers" | "body" | "stream">,
   request: Pick<Request, "method" | "signal">,
 ): Response {
-  const isEmpty = request.method === "HEAD" || isBodyless(status);
-  const content = isEmpty ? null : stream === undefined ? body : toStream(stream, request);
-  const response = new Response(content as Uint8Array<ArrayBuffer>, { status, headers: toPairs(headers) });
-  if (body !== undefined && content === body) unstreamedBodies.set(response, body);
+  const init = { status, headers: toPairs(headers) };
+  if (request.method === "HEAD" || isBodyless(status)) return new Response(null, init);
+  if (stream !== undefined) return new Response(toStream(stream, request), init);
+  const response = new Response(body as Uint8Array<ArrayBuffer>, init);
+  if (body !== undefined) unstreamedBodies.set(response, body);
   return response;
 }
 
@@ -31,7 +32,7 @@ function toStream(
 ): ReadableStream<Uint8Array> {
   const cancelled = new AbortController();
   const pieces = stream(AbortSignal.any([cancelled.signal, request.signal]))[Symbol.asyncIterator]();
-  /** Ends the stream also if it waits to be read, so that its own cleaning up runs. */
+  /** Ends the stream even while it waits for its reader, so that it cleans up. */
   const end = () => {
     cancelled.abort();
     void pieces.return?.().catch(() => {});

@@ -219,7 +219,7 @@ class MemoryBytes implements ByteStore, FormSpace {
   ): Promise<WriteOutcome> {
     const before = this.getBlob(blob);
     if (start > before.size) return "gap";
-    // Creates a new blob, whose removal the loop notices.
+    // Stores the blob even if it is new, so that the loop notices its removal.
     this.set(blob, before);
     let position = start;
     for await (const chunk of chunks) {

@@ -35,7 +35,7 @@ const GRIDS = [1, 8];
 
 export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {
   const header = readHeader(bytes);
-  // Cameras store their orientation.
+  // A camera may store an image on its side, with its orientation in the Exif data.
   const hasOrientation = header.format === "jpeg" && toLatin1(bytes.subarray(0, 65_536)).includes("Exif\0\0");
   if (!hasOrientation || header.width * header.height > MAX_IMAGE_PIXELS) return header;
   const { width, height } = await decodeBitmap(bytes);

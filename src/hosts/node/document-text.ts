@@ -11,7 +11,7 @@ const MAX_DECODED_BYTES = 64 * 1024 * 1024;
 /**
  * The program of the reading thread, as text, because a bundle has no file to start a thread from. A thread keeps a
  * hostile document away from the server's memory and event loop. The heap limit of a thread does not count the buffers
- * into which a compressed stream unfolds, so they are counted here, before the library loads. The text read so far is
+ * into which a compressed stream is decoded, so they are counted here, before the library loads. The text read so far is
  * returned.
  */
 const READER_PROGRAM = `
@@ -19,9 +19,9 @@ const { parentPort, workerData } = require("node:worker_threads");
 let room = workerData.bytes.length * 2 + ${MAX_DECODED_BYTES};
 const take = (bytes) => {
   if (bytes >= 65536) room -= bytes;
-  if (room < 0) throw new RangeError("the PDF unfolds into too much");
+  if (room < 0) throw new RangeError("the PDF is too large when decompressed");
 };
-const { Uint8Array: Bytes, DecompressionStream: Unfold } = globalThis;
+const { Uint8Array: Bytes, DecompressionStream: Decompressor } = globalThis;
 globalThis.Uint8Array = new Proxy(Bytes, {
   construct(target, args, newTarget) {
     if (typeof args[0] === "number") take(args[0]);
@@ -29,7 +29,7 @@ globalThis.Uint8Array = new Proxy(Bytes, {
   },
 });
 globalThis.DecompressionStream = function (format) {
-  const { readable, writable } = new Unfold(format);
+  const { readable, writable } = new Decompressor(format);
   let pending = 0;
   const counted = new TransformStream({
     transform(chunk, out) {

@@ -25,12 +25,12 @@ export interface DurabilityHook {
   /**
    * Undefined if everything is already stored.
    * @param sandbox undefined for a control call that names none
-   * @param call `reads`: the call changed nothing but this sandbox, if anything
+   * @param call `changesOthers`: the call may have changed another sandbox too
    * @throws StoreRefusal if a change after the mark was undone instead
    */
   waitUntilStored(
     sandbox: Sandbox | undefined,
     mark: number,
-    call: { reads: boolean },
+    call: { changesOthers: boolean },
   ): undefined | Promise<void>;
 }

@@ -15,7 +15,7 @@ interface NetworkOptions {
   publicUrl?: string | undefined;
   trustProxy?: readonly string[] | undefined;
   policy: Parameters<typeof createAddressPolicy>[0];
-  /** Whether a host name is one of the server's. */
+  /** Whether a URL with this port names the server. */
   isOwnHost: Parameters<OwnAddress["findReceiver"]>[1];
 }
 
@@ -56,7 +56,7 @@ export class NodeNetwork {
     return createOutbound(this.targets);
   }
 
-  /** Receivers of the receiver test, with a way to find their addresses. */
+  /** How the receiver test reaches receivers, and finds their addresses. */
   createGraderNetwork() {
     return { outbound: this.createOutbound(), locate: createTargetResolver(this.targets) };
   }

@@ -55,8 +55,8 @@ const NO_BODY: AsyncIterable<Uint8Array> = {
 /** An absolute-form target (`GET http://host/path`) means its path. */
 export function toOriginForm(target: string): string {
   if (target.startsWith("/")) return target;
-  const match = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^#]*)/i.exec(target);
-  return match?.[1] ? (match[1].startsWith("/") ? match[1] : `/${match[1]}`) : "/";
+  const path = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^#]*)/i.exec(target)?.[1] ?? "";
+  return path.startsWith("/") ? path : `/${path}`;
 }
 
 /**

@@ -84,7 +84,7 @@ export class OwnAddress {
       if (!this.server.listening || !RECEIVER.test(url.pathname)) return undefined;
       const { host: address, port } = this.selfAddress;
       const calledPort = origins.has(Number(url.port)) ? Number(url.port) : this.boundAddress.port;
-      // A URL with the server's port has its protocol; one with another port may be a proxy's, with the other protocol.
+      // The server's port speaks only its own protocol; another port may be a proxy's, with the other protocol.
       if (Number(url.port) === calledPort && url.protocol !== `${this.scheme}:`) return undefined;
       const family = isIPv6(address) ? (6 as const) : (4 as const);
       return isOwn(url, calledPort) ? { address, family, port } : undefined;

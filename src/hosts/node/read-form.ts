@@ -44,7 +44,7 @@ export const readForm: ReadForm = async (request, spec, storage) => {
   }
 };
 
-/** Refuses a form that is too long before it is read. @throws ApiError PAYLOAD_TOO_LARGE */
+/** Refuses a form whose announced length is too large. @throws ApiError PAYLOAD_TOO_LARGE */
 function checkLength(request: Received, spec: FormSpec, settings: Settings): void {
   const files = Object.entries(spec.files).map(([name, file]) => ({ name, limit: file.limit(settings) }));
   const maxBytes = files.reduce((sum, { limit }) => sum + limit, 0);
@@ -158,7 +158,7 @@ class FormReader {
     this.addField(name, text, { valueTruncated: size > FIELD_BYTES });
   }
 
-  /** Stores a file, or reads a JSON field sent as one. Undefined if it is ignored: it is not declared, or its name is empty. */
+  /** Stores a file, or reads a JSON field sent as a file. Undefined for a file that is undeclared or has an empty name. */
   private addFile(
     name: string,
     stream: NodeJS.ReadableStream,
@@ -175,7 +175,7 @@ class FormReader {
       this.parts.sentTexts[name] = "";
       return undefined;
     }
-    // busboy shortens names such as `..` and `dir/` to this.
+    // busboy shortens names such as `..` and `dir/` to an empty one.
     if (filename === "") return undefined;
     // A part without a type is treated as one of an unknown type; busboy assumes text/plain.
     const mime_type = CONTENT_TYPE.exec(this.head)?.[1] ?? UNKNOWN_TYPE;

@@ -11,17 +11,19 @@ const REASONS: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
+/** The status for an error of Node's parser; 400 for any other. */
+const STATUSES: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+
 /** Answers a request that Node's parser refuses (broken framing, headers too long). */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   // These bytes belong to a request that was refused already.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const status =
-    error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-  refuseSocket(socket, status, error.code ?? "unknown reason");
+  const { code = "unknown reason" } = error;
+  refuseSocket(socket, STATUSES[code] ?? 400, code);
 }
 
-/** Writes to the socket, which then ends. */
+/** Writes the refusal to a socket, and ends the connection. */
 export function refuseSocket(socket: Socket, status: number, reason: string): void {
   const { headers, body } = createRefusal(status, reason);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -35,7 +35,7 @@ export interface Certificate {
 /** A server that closes waits for handshakes that are under way. */
 const HANDSHAKE_MS = 5_000;
 
-/** Creates a server that `answerRequests` connects. With a certificate it uses HTTPS only. */
+/** Creates a server that answers once `answerRequests` was called. With a certificate it uses HTTPS only. */
 export function createNodeServer({ Req, Res }: MessageClasses, certificate?: Certificate): Server {
   const options = {
     IncomingMessage: Req,

@@ -35,7 +35,7 @@ export type ResolveUrl = (url: URL) => Promise<ResolvedTarget>;
 export interface Outbound {
   /** Makes one request. Never rejects: network failures are results. */
   send(request: OutboundRequest): Promise<OutboundResult>;
-  /** Ends open attempts as `aborted` and closes all connections; later sends end at once, likewise. */
+  /** Ends open attempts as `aborted` and closes all connections; later attempts end as `aborted` at once. */
   close(): void;
 }
 

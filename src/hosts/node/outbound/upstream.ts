@@ -60,19 +60,19 @@ export function createUpstream(
         (name) => !NOT_SENT.test(name) && !replacedNames.has(name.toLowerCase()),
       );
       if (forwardedHeaders.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
-        throw new UpstreamFailure(508, `${url} sends the requests that it gets back to this server`);
+        throw new UpstreamFailure(
+          508,
+          `${url} forwards requests to this server again, which would never end`,
+        );
       const path = base.pathname.replace(/\/$/, "") + target;
       const createFailure = (status: number, reason: string) =>
         new UpstreamFailure(status, `${method} ${path}: ${reason}`);
       const hasHeader = (name: RegExp) =>
         rawHeaders.some((text, index) => index % 2 === 0 && name.test(text));
+      const framing: string[] = [];
+      if (hasHeader(/^transfer-encoding$/i)) framing.push("Transfer-Encoding", "chunked");
       // For a POST without a body, Node would add `Transfer-Encoding: chunked`.
-      const lacksLength = !hasHeader(/^content-length$/i) && !NO_BODY.test(method);
-      const framing = hasHeader(/^transfer-encoding$/i)
-        ? ["Transfer-Encoding", "chunked"]
-        : lacksLength
-          ? ["Content-Length", "0"]
-          : [];
+      else if (!hasHeader(/^content-length$/i) && !NO_BODY.test(method)) framing.push("Content-Length", "0");
       const host = replacedNames.has("host") ? [] : ["Host", base.host];
       const requestHeaders = [
         ...host,

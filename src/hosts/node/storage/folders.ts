@@ -139,8 +139,9 @@ function makeOwnedFolder(): string {
 }
 
 /**
- * Removes the folders of servers that ended without cleaning up, as after kill -9: real folders of this user, named by
- * a process of this machine that has ended. A folder that cannot be removed stays. Returns the removed names.
+ * Removes the folders of servers that ended without cleaning up, as after kill -9: real folders of this user, whose
+ * name says that a process of this machine, which has ended, owns them. A folder that cannot be removed stays.
+ * @returns the removed names
  */
 export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]> {
   const removedNames: string[] = [];

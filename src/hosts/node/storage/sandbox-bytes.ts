@@ -204,7 +204,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   private toFullError(): ApiError {
     return new ApiError("PAYLOAD_TOO_LARGE", {
       message: "The sandbox has no room left for uploads.",
-      system_message: `Uploads of this sandbox, and the texts that were read from them, may take ${this.limit} bytes. Register, cancel or reset what is there, or raise the limit.`,
+      system_message: `Uploads of this sandbox, and the texts that were read from them, may take ${this.limit} bytes. Register or cancel uploads, reset the sandbox, or raise the limit.`,
       details: { limit_bytes: this.limit, used_bytes: this.countUsedBytes(), scope: "sandbox_uploads" },
     });
   }
