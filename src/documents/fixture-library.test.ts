@@ -278,7 +278,7 @@ webhooks:
   });
 
   it("are refused if a record needs an organization and the fixture has none [interfaces 5]", () => {
-    const none = "belong to organizations, and this fixture has none";
+    const none = "belong to organizations, but this fixture has no organizations";
     expect(refusal(write("homeless.yaml", "files: [{ id: file_a }]\nthreads: 2\n"))).toBe(
       [`homeless.yaml:1:8: files ${none}`, `homeless.yaml:2:10: threads ${none}`].join("\n"),
     );

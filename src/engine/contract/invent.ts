@@ -5,11 +5,11 @@ import type { FactoryContext } from "./factory.ts";
 import { capitalize } from "./text.ts";
 
 /**
- * Invents values that a fixture, `fixture generate` or a state call leaves out (G44). Each value takes one draw of the
- * record's own random generator, which seeds faker: the same seed gives the same value. Nothing here reads the
+ * The context in which values are invented that a fixture or a state call leaves out (G44). Each value takes one draw
+ * of the record's own random generator, which seeds faker: the same seed gives the same value. Nothing here reads the
  * machine's clock; a value with a date must get the sandbox's time as `refDate`.
  */
-type Inventor = Pick<FactoryContext, "random" | "settings">;
+type InventContext = Pick<FactoryContext, "random" | "settings">;
 
 /** All invented addresses are in a domain without a mail server (RFC 2606). */
 const MAIL_DOMAIN = "example.test";
@@ -29,19 +29,19 @@ function spellInAscii(text: string): string {
     .replaceAll(/[^\0-\x7f]/g, (letter) => LETTERS[letter.toLowerCase()] ?? letter);
 }
 
-export function inventName(inventor: Inventor): string {
-  return createSeededFaker(inventor).person.fullName();
+export function inventName(context: InventContext): string {
+  return createSeededFaker(context).person.fullName();
 }
 
 /** A valid address for a name in any script; derived from the id if the name has no letters. */
-export function inventEmail(name: string, id: string, inventor: Inventor): string {
+export function inventEmail(name: string, id: string, context: InventContext): string {
   // Titles such as "Dr." and "Jr." are no part of an address.
   const words = spellInAscii(name)
     .split(/\s+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word) && !word.endsWith("."));
   const [firstName = id, ...others] = words;
   const names = { firstName, lastName: others.at(-1) ?? "" };
-  const local = createSeededFaker(inventor).internet.username(names).toLowerCase();
+  const local = createSeededFaker(context).internet.username(names).toLowerCase();
   return `${local
     .replaceAll(/[^a-z0-9]+/g, ".")
     .slice(0, MAX_LOCAL_PART)
@@ -57,29 +57,29 @@ export function makeDistinctEmail(email: string, isTaken: (email: string) => boo
   }
 }
 
-export function inventCompany(inventor: Inventor): string {
-  return createSeededFaker(inventor).company.name();
+export function inventCompany(context: InventContext): string {
+  return createSeededFaker(context).company.name();
 }
 
 /** The name of a department or of its field: "Marketing". */
-export function inventTeam(inventor: Inventor): string {
-  return createSeededFaker(inventor).person.jobArea();
+export function inventTeam(context: InventContext): string {
+  return createSeededFaker(context).person.jobArea();
 }
 
 /** The name of an assistant or a role: "Marketing Analyst". */
-export function inventJob(inventor: Inventor): string {
-  const { person } = createSeededFaker(inventor);
+export function inventJob(context: InventContext): string {
+  const { person } = createSeededFaker(context);
   return `${person.jobArea()} ${person.jobType()}`;
 }
 
 /** A title of a few words: "Embrace cross-platform markets". */
-export function inventTitle(inventor: Inventor): string {
-  return capitalize(createSeededFaker(inventor).company.buzzPhrase());
+export function inventTitle(context: InventContext): string {
+  return capitalize(createSeededFaker(context).company.buzzPhrase());
 }
 
 /** A file's name with this extension, such as ".pdf"; letters, digits and hyphens in every locale. */
-export function inventFilename(extension: string, inventor: Inventor): string {
-  const { company } = createSeededFaker(inventor);
+export function inventFilename(extension: string, context: InventContext): string {
+  const { company } = createSeededFaker(context);
   const words = spellInAscii(`${company.buzzAdjective()} ${company.buzzNoun()}`).toLowerCase();
   const slug = words.replaceAll(/\p{M}/gu, "").replaceAll(/[^a-z0-9]+/g, "-");
   return `${slug.replaceAll(/^-|-$/g, "") || "document"}${extension}`;
@@ -89,7 +89,7 @@ export function inventFilename(extension: string, inventor: Inventor): string {
 const fakers = new Map<string, Faker>();
 let source = new Random(0);
 
-function createSeededFaker({ random, settings: { locale } }: Inventor): Faker {
+function createSeededFaker({ random, settings: { locale } }: InventContext): Faker {
   let faker = fakers.get(locale);
   if (faker === undefined) {
     const loaded = platform().loadFaker(locale);

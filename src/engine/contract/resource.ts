@@ -72,8 +72,8 @@ export interface FixtureReader {
     report: (path: readonly (string | number)[], message: string) => void,
   ) => void;
   /**
-   * By key of the fixture: creates the fields, except the id, of records where the fixture has their number in place of a
-   * list. Called once for all records of the list, with the lists that exist by then.
+   * By key of the fixture: creates the fields, except the id, of records that a number in place of a list asks for. Called
+   * once for all records of the list, with the lists that exist by then.
    */
   fieldGenerators?: Readonly<Record<string, (lists: FixtureLists) => (position: number) => object>>;
   /** Fills the collections of its resource with the records of a fixture. */

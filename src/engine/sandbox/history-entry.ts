@@ -28,7 +28,7 @@ export interface WorldChange {
   entry?: HistoryEntry | undefined;
 }
 
-/** The cause of a commit; its `change` is read only if the commit has changed something. */
+/** The source of a commit; its `change` is read only if the commit has changed something. */
 export interface ChangeSource {
   readonly change: WorldChange;
 }

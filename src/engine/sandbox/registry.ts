@@ -67,20 +67,20 @@ export class SandboxRegistry {
 
   /**
    * A second sandbox with the same data, clock, settings and random state (interfaces 4), or with those of a moment of
-   * the source's history (interfaces 10); settings, scenarios and rules are the current ones. `lostUploads` are the ids of
-   * uploads that have lost bytes since that moment.
+   * the original's history (interfaces 10); settings, scenarios and rules are the current ones. `lostUploads` are the ids
+   * of uploads that have lost bytes since that moment.
    */
-  fork(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; lostUploads: string[] } {
-    const { seed, settings, own } = source;
-    const { scenarios } = source.faults.rules;
+  fork(original: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; lostUploads: string[] } {
+    const { seed, settings, own, source } = original;
+    const { scenarios } = original.faults.rules;
     let lostUploads: string[] = [];
-    const fork = this.add({ name, seed, settings, own, scenarios }, source.source, (sandbox) => {
-      lostUploads = sandbox.copyFrom(source, moment);
+    const fork = this.add({ name, seed, settings, own, scenarios }, source, (sandbox) => {
+      lostUploads = sandbox.copyFrom(original, moment);
     });
     return { fork, lostUploads };
   }
 
-  /** Restores a saved sandbox; replaces an existing one of that name, and deletes it if it cannot be restored. */
+  /** Restores a saved sandbox; replaces an existing one of that name, and deletes the new one if it cannot be restored. */
   restoreSaved(options: NewSandbox, fixture: LoadedFixture, savedState: SavedState): Sandbox {
     this.sandboxes.get(options.name)?.close();
     const sandbox = this.add(options, fixture);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FairQueue, Mutex, PendingWork } from "./concurrency.ts";
+import { FairQueue, Mutex, RunningWork } from "./concurrency.ts";
 
 function gate() {
   let open = () => {};
@@ -41,7 +41,7 @@ it("a mutex runs tasks one after the other, also after one that failed", async (
 });
 
 it("waiting for pending work includes work that begins meanwhile or fails", async () => {
-  const work = new PendingWork();
+  const work = new RunningWork();
   await work.whenSettled();
   const [first, second] = [gate(), gate()];
   work.track(first.closed);

@@ -30,7 +30,7 @@ export class KeyedMutex {
 }
 
 /** Outbound work that an advance of the clock waits for. */
-export class PendingWork {
+export class RunningWork {
   private readonly running = new Set<Promise<unknown>>();
 
   track(work: Promise<unknown>): void {

@@ -136,7 +136,7 @@ function decodeTable(
     return table;
   }
   if (base === undefined)
-    throw new WorldDocumentError(path, "is the difference from a base that is not here");
+    throw new WorldDocumentError(path, "contains only the differences from records that are missing");
   let table = base;
   for (const id of document.removed) table = table.remove(id);
   for (const record of records) {

@@ -11,7 +11,7 @@ import {
   type TimerKind,
   WakeUp,
 } from "./clock.ts";
-import { ChangeListeners, Mutex, PendingWork } from "./concurrency.ts";
+import { ChangeListeners, Mutex, RunningWork } from "./concurrency.ts";
 import type { Root } from "./tables.ts";
 import { type PendingTimer, type Timer, timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
@@ -40,7 +40,7 @@ export class World implements ObservedWorld {
   private readonly wallClock: () => number;
   private readonly parts: WorldParts;
   private readonly listeners = new ChangeListeners();
-  private readonly pendingWork = new PendingWork();
+  private readonly runningWork = new RunningWork();
   private readonly advances = new Mutex();
   private readonly wakeUp = new WakeUp();
   private nextDue = Number.POSITIVE_INFINITY;
@@ -181,12 +181,12 @@ export class World implements ObservedWorld {
   }
 
   track(work: Promise<unknown>): void {
-    this.pendingWork.track(work);
+    this.runningWork.track(work);
   }
 
   /** Resolves when no tracked work is running. */
   whenSettled(): Promise<void> {
-    return this.pendingWork.whenSettled();
+    return this.runningWork.whenSettled();
   }
 
   /** Calls back after every commit, clock change and restore, and at the end; returns a function that stops it. */

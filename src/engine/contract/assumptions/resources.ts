@@ -70,7 +70,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G17",
     topic: "Transcriptions",
     chosen:
-      "A transcription completes on the sandbox's clock; until then it is 422. The linked actions (paragraphs, SRT, VTT) exist. Redaction headers name the policies.",
+      "A transcription completes on the sandbox's clock; until then a read of it is 422. The linked actions (paragraphs, SRT, VTT) exist. Redaction headers name the policies.",
     details: [
       "It completes `transcription_seconds` after it began (in a fixture: after the epoch), and then has as many sentences as fit into its audio, unless it had some.",
       'The 422 has the details `{field: "status", value}`. The durations in `metadata` come from the seed. A foreign transcription is 404 with `transcription_id`.',
@@ -89,7 +89,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G19",
     topic: "Shared dashboards",
     chosen:
-      "GET /v1/dashboards/shared/{slug} resolves a link without credentials; revoked and unknown are 404.",
+      "GET /v1/dashboards/shared/{slug} resolves a link without credentials; revoked and unknown links are 404.",
   },
   {
     id: "G20",
