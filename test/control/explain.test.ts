@@ -229,7 +229,7 @@ describe("the journal's reasons of a refusal", () => {
     [{}, "no credential was sent: neither api-key nor X-API-Key nor Authorization"],
     [
       { "api-key": "ak_short" },
-      "api-key holds something else than an API key, which is ak_ and 39 letters and digits",
+      "api-key holds a value that is not an API key, as it is not ak_ and 39 letters or digits",
     ],
     [
       { "x-api-key": KEYS.ada.replace("ada", "eda") },
@@ -252,13 +252,10 @@ describe("the journal's reasons of a refusal", () => {
     [{ authorization: "Bearer" }, "Authorization says Bearer, and nothing after it"],
     [{ authorization: KEYS.ada }, "Authorization holds an API key without `Bearer` before it"],
     [{ authorization: "Basic YTpi" }, "Authorization has the scheme Basic; `Bearer` is expected"],
-    [
-      { authorization: "Bearer nonsense" },
-      "Authorization holds what is neither an API key nor an access token",
-    ],
+    [{ authorization: "Bearer nonsense" }, "Authorization holds neither an API key nor an access token"],
     [
       { authorization: `Bearer ${KEYS.ada}`, "api-key": "ak_short" },
-      "api-key holds something else than an API key, which is ak_ and 39 letters and digits; Authorization is then ignored",
+      "api-key holds a value that is not an API key, as it is not ak_ and 39 letters or digits; Authorization is then ignored",
     ],
   ])(
     "for a 401 say which credential was found where, and what was wrong: %j [interfaces 11]",

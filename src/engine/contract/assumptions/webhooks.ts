@@ -26,7 +26,7 @@ export const WEBHOOKS: readonly Assumption[] = [
     id: "G25",
     topic: "Event data",
     chosen:
-      "The object's public fields with its id as <resource>_id; usage events once per crossing, scope and month.",
+      "The object's public fields with its id as <resource>_id; each usage event once per scope and month.",
     details: [
       "[Events](../events.md) lists the fields. The messages of a deleted thread emit no events. A jump over both `usage.threshold` (80 percent) and `usage.limit` (100) emits both, the threshold first.",
       "`user.verified` is emitted when a user's `verified` becomes true.",

@@ -231,7 +231,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
       steps: [makeMove(department, parent.id, undefined), makeMove(department, null, parent)],
     };
   };
-  const generators: readonly DrawLifecycle[] = [
+  const kinds: readonly DrawLifecycle[] = [
     drawUser,
     drawMembership,
     drawDepartment,
@@ -242,10 +242,10 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
     drawObject(["vector_store", "vs_"]),
     drawObject(["knowledge_composite", "kcomp_"]),
   ];
-  let nextGenerator = 0;
+  let nextKind = 0;
   return (at: number, { maxSteps, isFree }: Omit<LifecycleContext, "oldest">): Lifecycle<AuditChange> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const lifecycle = generators[nextGenerator++ % generators.length]!(at);
+      const lifecycle = kinds[nextKind++ % kinds.length]!(at);
       const isUsable = lifecycle?.key === undefined || isFree(lifecycle.key);
       if (lifecycle !== undefined && isUsable && lifecycle.steps.length <= maxSteps) return lifecycle;
     }

@@ -92,7 +92,7 @@ function identifyClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | 
 /** Describes an access token, and why it is refused, without any part of it. */
 export async function explainToken(tx: Transaction, token: string): Promise<string> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token))
-    return "what is neither an API key nor an access token";
+    return "neither an API key nor an access token";
   const secret = tx.get(signingKeys, readClaimedKeyId(token))?.secret;
   const claims = secret === undefined ? undefined : await verify(token, secret);
   if (claims === undefined)

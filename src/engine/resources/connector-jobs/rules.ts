@@ -201,7 +201,7 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
   },
 };
 
-/** A change of status sets the duration, unless the call gives one. */
+/** The duration to check; a change of status sets the duration by itself, unless the call gives one. */
 function findRequestedDuration(before: ConnectorJob, after: ConnectorJob): number | null {
   if ((before.status === "running") === (after.status === "running")) return after.duration;
   if (after.duration !== before.duration) return after.duration;

@@ -215,7 +215,7 @@ export async function requireDigests(
     const value = headers[field.toLowerCase()];
     const message = isReadable
       ? `${field} has the ${algorithm} ${digest}, but the bytes have ${computed}`
-      : `${field} has no base64 of ${algorithm === "md5" ? 16 : 4} bytes as its ${algorithm}`;
+      : `the ${algorithm} in ${field} must be ${algorithm === "md5" ? 16 : 4} bytes in base64`;
     throw new ApiError("INVALID_DIGEST", { message, details: { field, value } });
   }
 }

@@ -73,7 +73,7 @@ export function requireFileLimit(input: InputMessage, position: number): void {
   throw invalidInput(
     `inputs[${position}].files`,
     input.files,
-    `a message takes at most ${FILES_PER_MESSAGE} files, those in content blocks included`,
+    `a message takes at most ${FILES_PER_MESSAGE} files, including those in content blocks`,
   );
 }
 

@@ -139,12 +139,10 @@ function addToOrganization(
   if (api_key_id === null) return;
   const row = findUsage(tx, organization_id, null);
   const spent = { ...row.spent };
-  for (const month of Object.keys({ ...from, ...to })) {
-    const difference = (to[month] ?? 0) - (from[month] ?? 0);
-    if (difference === 0) continue;
-    spent[month] = Math.max(0, (spent[month] ?? 0) + difference);
-    tx.put(usage, { ...row, spent });
-  }
+  const months = Object.keys({ ...from, ...to }).filter((month) => (from[month] ?? 0) !== (to[month] ?? 0));
+  for (const month of months)
+    spent[month] = Math.max(0, (spent[month] ?? 0) + (to[month] ?? 0) - (from[month] ?? 0));
+  if (months.length > 0) tx.put(usage, { ...row, spent });
 }
 
 function toStoredMonths(spent: Readonly<Record<string, number>>, world: WorldReader): Usage["spent"] {

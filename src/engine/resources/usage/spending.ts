@@ -80,7 +80,7 @@ const CROSSING_EVENT = {
   section: "6.1",
   assumptions: ["G25"],
   description:
-    "Once per crossing, scope and month. Spending that passes 80 and 100 percent at once emits both, the threshold first.",
+    "Once per scope and month. Spending that passes 80 and 100 percent at once emits both, `usage.threshold` first.",
 } as const;
 
 const usageThreshold = event({

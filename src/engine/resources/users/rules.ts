@@ -52,7 +52,7 @@ export const userStateRules: StateRules<User> = {
     requireMembershipForCapabilities(record);
     tx.insert(users, record);
     if (!actor.silent) emit(tx, userCreated, record);
-    recordInEach(tx, actor, record, "created");
+    recordInEachLog(tx, actor, record, "created");
     return record;
   },
   update(tx, before, after, actor) {
@@ -75,7 +75,7 @@ export const userStateRules: StateRules<User> = {
   },
   remove(tx, record, actor) {
     if (!actor.silent) emit(tx, userDeleted, record);
-    recordInEach(tx, actor, record, "deleted");
+    recordInEachLog(tx, actor, record, "deleted");
   },
 };
 
@@ -91,7 +91,7 @@ function requireMembershipForCapabilities({ memberships, capabilities }: User): 
 }
 
 /** Records the creation or deletion of a user in the log of each of their organizations. */
-function recordInEach(tx: Transaction, actor: StateActor, user: User, action: string): void {
+function recordInEachLog(tx: Transaction, actor: StateActor, user: User, action: string): void {
   for (const organization_id of Object.keys(user.memberships))
     recordStateAudit(tx, actor, organization_id, makeChange("user", action, user));
 }

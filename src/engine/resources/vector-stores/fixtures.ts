@@ -152,7 +152,7 @@ export const vectorStoresFixture: FixtureReader = {
       for (const entry of files) {
         if (entry.status !== "processing") continue;
         const file = generateFile(id, entry);
-        // Instant 0 is the start of the sandbox. If processing has ended before, all its steps run then, in order.
+        // Instant 0 is the start of the sandbox. If processing ended before it, all steps run at the start, in order.
         const since = getStepEnd(file, "embedding") > 0 ? 0 : file.started_at;
         const due = findStepEnd(file, since);
         base.addTimer({ kind: "file.step", subject: file.file_id, key: file.id, due });
