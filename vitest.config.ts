@@ -16,7 +16,7 @@ checkControlAnswers(CONTROL_OPERATIONS);`
 export default defineConfig({
   plugins: [checkControlAnswers],
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
     // Both cores are busy with tests: threads that help to collect garbage cost more than they spare, as do small spaces.
     execArgv: ["--single-threaded-gc", "--max-semi-space-size=64"],

@@ -85,7 +85,6 @@ if (stale) {
     input: {
       "cli/main": "src/cli/main.ts",
       understudy: "src/understudy.ts",
-      generated: "src/control/generated-files.ts",
       // Started as a thread, so it has to be a file of its own.
       "persistence/sqlite-thread": "src/persistence/sqlite-thread.js",
       "client/index": "src/client/index.ts",

@@ -1,20 +1,29 @@
-// Writes the files under docs/ that follow from the declarations (src/control/generated-files.ts lists them), or with --check
-// says which of them no longer says what is true.
+// Writes the files under docs/ that follow from the declarations (generate/files.ts lists them), or with --check says which
+// of them no longer says what is true.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
 import { clientTypes } from "./client-types.mjs";
 
-function build(...options) {
-  const script = fileURLToPath(new URL("./build.mjs", import.meta.url));
-  const { status } = spawnSync(process.execPath, [script, "--if-stale", ...options], { stdio: "inherit" });
-  if (status !== 0) process.exit(status ?? 1);
+const place = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+
+/** Node 20 runs no TypeScript. */
+async function load(input) {
+  const file = place("node_modules/.cache/understudy/generate.js");
+  const bundle = await rolldown({
+    input,
+    platform: "node",
+    external: (id) => /^[^./]/.test(id),
+    logLevel: "warn",
+  });
+  await bundle.write({ file, codeSplitting: false });
+  await bundle.close();
+  return import(pathToFileURL(file).href);
 }
 
-// The types are made of what is generated here.
-build("--no-types");
-const { clientSchemas, generateFiles } = await import("../dist/generated.js");
+const { clientSchemas, generateFiles } = await load(place("scripts/generate/files.ts"));
 
 const docs = (name) => new URL(`../docs/${name}`, import.meta.url);
 const files = Object.entries(await generateFiles((name) => readFileSync(docs(name), "utf8"))).map(
@@ -30,5 +39,9 @@ for (const [name, text] of files) {
     drifted += 1;
   } else writeFileSync(path, text);
 }
-if (!process.argv.includes("--check")) build();
-process.exit(drifted === 0 ? 0 : 1);
+if (process.argv.includes("--check")) process.exit(drifted === 0 ? 0 : 1);
+// The types are made of what is generated here.
+const { status } = spawnSync(process.execPath, [place("scripts/build.mjs"), "--if-stale"], {
+  stdio: "inherit",
+});
+process.exit(status ?? 1);

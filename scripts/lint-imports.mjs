@@ -1,11 +1,11 @@
-// Checks that the folders of `src/` import one way (docs/decisions/0005-folders-import-one-way.md):
+// Checks that the folders of `src/`, and `scripts/generate/`, import one way (docs/decisions/0005-folders-import-one-way.md):
 //   node scripts/lint-imports.mjs            exits 1 and lists each import that the table does not allow
 //   node scripts/lint-imports.mjs --arrows   prints which folder imports which
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const src = fileURLToPath(new URL("../src", import.meta.url));
+const root = fileURLToPath(new URL("..", import.meta.url));
 
 const ENGINE = [
   "state",
@@ -79,12 +79,15 @@ export const FOLDERS = {
     "client",
     "understudy.ts",
   ],
+  scripts: [...engine, "hosts/node", "documents", "tools", "control"],
 };
 
 function findFolder(path) {
-  const file = relative(src, path);
-  if (file.startsWith("..")) return undefined;
-  const [first, second] = file.split("/");
+  const [place, ...parts] = relative(root, path).split("/");
+  if (place === "scripts") return place;
+  if (place !== "src") return undefined;
+  const file = parts.join("/");
+  const [first, second] = parts;
   if (FOUNDATION.includes(file)) return undefined;
   return first === "engine" || first === "hosts" ? `${first}/${second}` : first;
 }
@@ -94,28 +97,30 @@ const IMPORT =
 
 const problems = [];
 const arrows = new Map();
-for (const name of readdirSync(src, { recursive: true, encoding: "utf8" })) {
+const list = (folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
+for (const name of [...list("src"), ...list("scripts/generate")]) {
   if (!/\.(tsx?|js)$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
-  const file = join(src, name);
+  const file = join(root, name);
   const folder = findFolder(file);
   if (folder === undefined) continue;
   if (FOLDERS[folder] === undefined)
-    problems.push(`src/${name}: the folder ${folder} is not in the table FOLDERS of this script`);
+    problems.push(`${name}: the folder ${folder} is not in the table FOLDERS of this script`);
   const text = readFileSync(file, "utf8");
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
   const [, global] = (folder.startsWith("engine/") && NODE_GLOBALS.exec(code)) || [];
-  if (global !== undefined) problems.push(`src/${name}: the engine uses ${global}`);
+  if (global !== undefined) problems.push(`${name}: the engine uses ${global}`);
   for (const match of text.matchAll(IMPORT)) {
     const target = match[1] ?? match[2] ?? match[3];
     if (!target.startsWith(".")) {
       if (folder.startsWith("engine/") && target.startsWith("node:"))
-        problems.push(`src/${name}: the engine imports ${target}`);
+        problems.push(`${name}: the engine imports ${target}`);
       continue;
     }
     const to = findFolder(normalize(join(dirname(file), target)));
     if (to === undefined || to === folder) continue;
     arrows.set(`${folder} -> ${to}`, [...(arrows.get(`${folder} -> ${to}`) ?? []), name]);
-    if (!FOLDERS[folder]?.includes(to)) problems.push(`src/${name}: ${folder} imports ${to}`);
+    if (!FOLDERS[folder]?.includes(to)) problems.push(`${name}: ${folder} imports ${to}`);
   }
 }
 if (process.argv.includes("--arrows"))

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { generateFiles } from "../../src/control/generated-files.ts";
+import { generateFiles } from "../../scripts/generate/files.ts";
 
 const written = (name: string) =>
   readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8").split("\n");

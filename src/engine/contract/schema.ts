@@ -69,7 +69,7 @@ export const internal = <T extends TSchema>(schema: T) =>
 
 /**
  * Sets the type that the library gives a value, which JSON Schema describes less exactly: a name of
- * control/generated-files.ts, or an expression of TypeScript.
+ * scripts/generate/files.ts, or an expression of TypeScript.
  */
 export const withLibraryType = <S extends TSchema>(type: string, schema: S): S =>
   Object.assign(schema, { "x-type": type });

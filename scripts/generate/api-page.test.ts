@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { API } from "../../engine/resources/index.ts";
+import { API } from "../../src/engine/resources/index.ts";
+import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type ApiDocument, renderApiPage } from "./api-page.ts";
-import { buildOpenApiDocument } from "./openapi.ts";
 
 const document = buildOpenApiDocument(API, "0.0.0") as unknown as ApiDocument;
 type Responses = Record<string, { $ref?: string; "x-error-codes"?: string[] }>;

@@ -3,11 +3,11 @@ import {
   type Declaration,
   listSuccesses,
   type Success,
-} from "../../engine/contract/operation.ts";
-import { PROBLEMS, type ProblemKind } from "../../engine/contract/problems.ts";
-import type { JsonSchema } from "../../engine/contract/schema.ts";
-import { type DescribedSetting, describeSettings } from "../../engine/contract/settings.ts";
-import { getTag, groupBy } from "./openapi-document.ts";
+} from "../../src/engine/contract/operation.ts";
+import { PROBLEMS, type ProblemKind } from "../../src/engine/contract/problems.ts";
+import type { JsonSchema } from "../../src/engine/contract/schema.ts";
+import { type DescribedSetting, describeSettings } from "../../src/engine/contract/settings.ts";
+import { getTag, groupBy } from "../../src/tools/reports/openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
 type Call = Declaration<any, any, any, any, ProblemKind>;

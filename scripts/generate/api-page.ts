@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../../engine/contract/schema.ts";
-import { toSentence } from "../../engine/contract/text.ts";
+import type { JsonSchema } from "../../src/engine/contract/schema.ts";
+import { toSentence } from "../../src/engine/contract/text.ts";
 import { describeSchema, describeType, toLink } from "./describe-schema.ts";
 
 /** The parts of the OpenAPI document that the page shows. */

@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../../engine/contract/schema.ts";
-import { DATE_OR_INSTANT } from "./openapi-document.ts";
+import type { JsonSchema } from "../../src/engine/contract/schema.ts";
+import { DATE_OR_INSTANT } from "../../src/tools/reports/openapi-document.ts";
 
 export function toLink(record: string): string {
   return `[${record}](#${record.toLowerCase()})`;

@@ -1,58 +1,30 @@
-import "../hosts/node/platform.ts";
+import "../../src/hosts/node/platform.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TSchema, Type } from "typebox";
 import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
-import { BindingFile } from "../documents/openapi/binding-schema.ts";
-import { listFixtureNames } from "../documents/read-fixture.ts";
-import { ScenarioLibrary } from "../documents/scenario-library.ts";
-import { SHIPPED_FIXTURES } from "../documents/shipped-files.ts";
-import { CATALOGUE } from "../engine/contract/errors.ts";
-import { ProblemBody } from "../engine/contract/problems.ts";
-import { removeInternalFields } from "../engine/contract/public-view.ts";
-import { formatScenarioSchema } from "../engine/faults/rule-document.ts";
-import { formatFixtureSchema } from "../engine/fixtures/fixture-schema.ts";
-import { ForwardedAnswer, ForwardedDelivery, ForwardedEvent } from "../engine/receivers/forwarding.ts";
-import { ReceiverAnswer } from "../engine/receivers/receiver.ts";
-import { ReceivedRequestBody } from "../engine/receivers/simulated-receivers.ts";
-import { API, RESOURCES } from "../engine/resources/index.ts";
-import { EmailBody } from "../engine/webhooks/outbox.ts";
-import { Bundle } from "../tools/bundle/bundle.ts";
-import { ReceiverReportBody } from "../tools/grader/report-body.ts";
-import { type ApiDocument, renderApiPage } from "../tools/reports/api-page.ts";
-import { buildControlApiDocument } from "../tools/reports/control-openapi.ts";
-import { CoverageMatrix } from "../tools/reports/coverage.ts";
-import { buildEventCatalogue, CataloguedEvent, renderEventsPage } from "../tools/reports/event-catalogue.ts";
-import {
-  buildFidelityLedger,
-  FidelityLedger,
-  renderAssumptionsPage,
-  renderFidelityPage,
-} from "../tools/reports/fidelity.ts";
-import { buildOpenApiDocument } from "../tools/reports/openapi.ts";
-import { rewriteTables } from "../tools/reports/page-tables.ts";
-import { SettingsInput } from "./check-input.ts";
-import { ClockBody, ClockInput } from "./clock-input.ts";
-import { DeliveryDetail, ListedDelivery } from "./delivery-body.ts";
-import { FleetBody } from "./directory.ts";
-import { HistoryEntryBody } from "./history/render-history-entry.ts";
-import { HarBody } from "./journal/har.ts";
-import { HeldBody } from "./journal/render-held.ts";
-import { JournalEntryBody } from "./journal/render-journal-entry.ts";
-import { VerificationBody } from "./journal/verify-journal.ts";
+import { SettingsInput } from "../../src/control/check-input.ts";
+import { ClockBody, ClockInput } from "../../src/control/clock-input.ts";
+import { DeliveryDetail, ListedDelivery } from "../../src/control/delivery-body.ts";
+import { FleetBody } from "../../src/control/directory.ts";
+import { HistoryEntryBody } from "../../src/control/history/render-history-entry.ts";
+import { HarBody } from "../../src/control/journal/har.ts";
+import { HeldBody } from "../../src/control/journal/render-held.ts";
+import { JournalEntryBody } from "../../src/control/journal/render-journal-entry.ts";
+import { VerificationBody } from "../../src/control/journal/verify-journal.ts";
 import {
   AdvancedBody,
   AdvanceInput,
   ClockChangeBody,
   PendingBody,
   RanTimerBody,
-} from "./operations/clock.ts";
-import { DeliveryQuery, RedeliverInput } from "./operations/deliveries.ts";
-import { TriggeredBody, TriggerInput } from "./operations/events.ts";
-import { ExplainInput, ExplanationBody } from "./operations/explain.ts";
-import { RuleBody, RuleInput } from "./operations/faults.ts";
-import { ReleaseInput } from "./operations/held.ts";
+} from "../../src/control/operations/clock.ts";
+import { DeliveryQuery, RedeliverInput } from "../../src/control/operations/deliveries.ts";
+import { TriggeredBody, TriggerInput } from "../../src/control/operations/events.ts";
+import { ExplainInput, ExplanationBody } from "../../src/control/operations/explain.ts";
+import { RuleBody, RuleInput } from "../../src/control/operations/faults.ts";
+import { ReleaseInput } from "../../src/control/operations/held.ts";
 import {
   HistoryBody,
   HistoryDetailBody,
@@ -61,22 +33,51 @@ import {
   RepeatInput,
   RewindInput,
   RewoundBody,
-} from "./operations/history.ts";
-import { CONTROL_OPERATIONS } from "./operations/index.ts";
-import { JournalBody, JournalQuery } from "./operations/journal.ts";
-import { Expectation } from "./operations/journal-verify.ts";
-import { OwnOperationsBody } from "./operations/own-operations.ts";
-import { ReceiverTestEvent, ReceiverTestInput } from "./operations/receiver-test.ts";
-import { ReceiverBody, ReceiverInput } from "./operations/receivers.ts";
-import { ResetInput, SandboxInput } from "./operations/sandboxes.ts";
-import { ActiveScenariosBody, ScenarioBody } from "./operations/scenarios.ts";
-import { HealthBody } from "./operations/server.ts";
-import { SnapshotBody } from "./operations/snapshots.ts";
-import { ChangeQuery } from "./operations/state.ts";
-import { SandboxBody } from "./sandbox-body.ts";
-import { DifferenceBody, RecordChangesBody } from "./snapshot-diff.ts";
-import { SnapshotFile } from "./snapshot-input.ts";
-import { LiveBody, RequestLine } from "./stream-live.ts";
+} from "../../src/control/operations/history.ts";
+import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
+import { JournalBody, JournalQuery } from "../../src/control/operations/journal.ts";
+import { Expectation } from "../../src/control/operations/journal-verify.ts";
+import { OwnOperationsBody } from "../../src/control/operations/own-operations.ts";
+import { ReceiverTestEvent, ReceiverTestInput } from "../../src/control/operations/receiver-test.ts";
+import { ReceiverBody, ReceiverInput } from "../../src/control/operations/receivers.ts";
+import { ResetInput, SandboxInput } from "../../src/control/operations/sandboxes.ts";
+import { ActiveScenariosBody, ScenarioBody } from "../../src/control/operations/scenarios.ts";
+import { HealthBody } from "../../src/control/operations/server.ts";
+import { SnapshotBody } from "../../src/control/operations/snapshots.ts";
+import { ChangeQuery } from "../../src/control/operations/state.ts";
+import { SandboxBody } from "../../src/control/sandbox-body.ts";
+import { DifferenceBody, RecordChangesBody } from "../../src/control/snapshot-diff.ts";
+import { SnapshotFile } from "../../src/control/snapshot-input.ts";
+import { LiveBody, RequestLine } from "../../src/control/stream-live.ts";
+import { BindingFile } from "../../src/documents/openapi/binding-schema.ts";
+import { listFixtureNames } from "../../src/documents/read-fixture.ts";
+import { ScenarioLibrary } from "../../src/documents/scenario-library.ts";
+import { SHIPPED_FIXTURES } from "../../src/documents/shipped-files.ts";
+import { CATALOGUE } from "../../src/engine/contract/errors.ts";
+import { ProblemBody } from "../../src/engine/contract/problems.ts";
+import { removeInternalFields } from "../../src/engine/contract/public-view.ts";
+import { formatScenarioSchema } from "../../src/engine/faults/rule-document.ts";
+import { formatFixtureSchema } from "../../src/engine/fixtures/fixture-schema.ts";
+import { ForwardedAnswer, ForwardedDelivery, ForwardedEvent } from "../../src/engine/receivers/forwarding.ts";
+import { ReceiverAnswer } from "../../src/engine/receivers/receiver.ts";
+import { ReceivedRequestBody } from "../../src/engine/receivers/simulated-receivers.ts";
+import { API, RESOURCES } from "../../src/engine/resources/index.ts";
+import { EmailBody } from "../../src/engine/webhooks/outbox.ts";
+import { Bundle } from "../../src/tools/bundle/bundle.ts";
+import { ReceiverReportBody } from "../../src/tools/grader/report-body.ts";
+import { buildControlApiDocument } from "../../src/tools/reports/control-openapi.ts";
+import { CoverageMatrix } from "../../src/tools/reports/coverage.ts";
+import { buildEventCatalogue, CataloguedEvent } from "../../src/tools/reports/event-catalogue.ts";
+import {
+  buildFidelityLedger,
+  FidelityLedger,
+  renderAssumptionsPage,
+  renderFidelityPage,
+} from "../../src/tools/reports/fidelity.ts";
+import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
+import { type ApiDocument, renderApiPage } from "./api-page.ts";
+import { renderEventsPage } from "./events-page.ts";
+import { rewriteTables } from "./page-tables.ts";
 
 /** Sets of names that are literal types of the library, so that a misspelt one does not compile. */
 const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
