@@ -1,4 +1,5 @@
 import type { FaultRule, ScenarioState } from "../../../../types/control-api.ts";
+import { toSentence } from "../../../engine/contract/text.ts";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge, Notice, Problem } from "../../components/status.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
@@ -69,7 +70,7 @@ function ExpectationText({ expectation }: { expectation: Expectation }) {
   const { description, match, count, sequence, client } = expectation;
   return (
     <span>
-      {description && <bdi>{description} </bdi>}
+      {description && <bdi>{toSentence(description)} </bdi>}
       {match && (
         <>
           {describeCount(count)} <code>{JSON.stringify(match)}</code>.{" "}

@@ -1,4 +1,5 @@
 import { type CSSProperties, memo } from "react";
+import type { RequestLine as RequestEntry } from "../../../../types/control-api.ts";
 import { CONSOLE_BASE, toAddress, useParameters, useSandboxName } from "../../address.ts";
 import { Mark } from "../../components/status.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
@@ -15,15 +16,15 @@ import {
 /** Length of a time of day without milliseconds. */
 const SECONDS_LENGTH = "12:00:05".length;
 
-/** Method and path. A long path is cut at its start, since its end tells rows apart. */
-function RequestLine({ line }: { line: string }) {
-  const [method, path] = line.split(" ", 2) as [string, string];
+/** Method, path and query. A long path is cut at its start, since its end tells rows apart, and after its query. */
+function RequestLine({ request: { method, path, query } }: { request: RequestEntry }) {
   return (
     <>
       <span className="mono">{method}</span>
       <span className="clip mono path-end">
         <bdi>{path}</bdi>
       </span>
+      {query && <span className="clip mono path-query">?{query}</span>}
     </>
   );
 }
@@ -57,7 +58,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
           title={describeNode(row)}
         >
           {request ? (
-            <RequestLine line={describeNode(row)} />
+            <RequestLine request={request} />
           ) : (
             <span className="clip">{toShortTitle(describeNode(row))}</span>
           )}
