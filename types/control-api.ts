@@ -2096,7 +2096,7 @@ export interface ReceivedRequest {
   answer: string;
 }
 export interface ForwardedDelivery {
-  /** To answer it by */
+  /** Names the delivery in the call that answers it */
   id: string;
   /** On the sandbox's clock */
   at: string;

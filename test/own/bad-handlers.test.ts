@@ -345,7 +345,7 @@ it.each<[string, object[], string]>([
   [
     "a role that does not exist",
     [defineOperation({ ...declared, access: "chief" as never })],
-    'operations: access is public, caller, member, admin, owner or a function, not "chief"',
+    'operations: the operation notes.spoil has the access "chief", not public, caller, member, admin, owner or a',
   ],
   [
     "a path below the product's own",

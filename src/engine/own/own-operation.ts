@@ -85,7 +85,7 @@ export function toOperation(
   const event = eventsByName.get(eventName ?? "");
   if (eventOrName !== undefined && event === undefined)
     throw createError(`emits ${eventName ?? JSON.stringify(eventOrName)}, which is not an event`);
-  const { authorize, errors } = toAccess(access, pathNames);
+  const { authorize, errors } = toAccess(access, pathNames, createError);
   const response = declaration.response && inlineRecords(toSchema(declaration.response));
   const declaredOperation: AnyOperation = operation({
     id,
@@ -128,6 +128,7 @@ type Authorize = NonNullable<AnyOperation["access"]>;
 function toAccess(
   access: NonNullable<DeclaredOperation["access"]>,
   pathNames: readonly string[],
+  createError: (problem: string) => OwnOperationError,
 ): { authorize: Authorize | undefined; errors: readonly DeclaredError[] } {
   if (typeof access === "function")
     return {
@@ -154,10 +155,8 @@ function toAccess(
     };
   if (access === "owner")
     return { authorize: (call) => requireOwner(call, getOrganization(call)), errors: ADMINISTRATOR_ERRORS };
-  throw new OwnOperationError(
-    `access is public, caller, member, admin, owner or a function, not ${JSON.stringify(access)}`,
-    { subject: access },
-  );
+  const given = `has the access ${JSON.stringify(access)}`;
+  throw createError(`${given}, not public, caller, member, admin, owner or a function`);
 }
 
 /** @throws ApiError those of `requireMember`, and INSUFFICIENT_PERMISSIONS */

@@ -222,8 +222,8 @@ export class OwnRecords implements Iterable<Fields> {
   page(page: { limit?: number | null; offset?: number | null } = {}): Fields[] {
     const limit = Math.max(0, page.limit ?? Number.POSITIVE_INFINITY);
     const offset = Math.max(0, page.offset ?? 0);
-    const isWhole = this.conditions.length === 0 && this.order === undefined;
-    const records = isWhole
+    const isWholeCollection = this.conditions.length === 0 && this.order === undefined;
+    const records = isWholeCollection
       ? this.#tx.all(this.collection).page(offset, limit)
       : this.list().slice(offset, offset + limit);
     return records.map((record) => this.toPublic(record));

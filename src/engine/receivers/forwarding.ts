@@ -25,7 +25,7 @@ const Headers = (description: string) =>
 /** A delivery to a receiver on another machine. */
 export const ForwardedDelivery = ClosedObject(
   {
-    id: Type.String({ description: "To answer it by" }),
+    id: Type.String({ description: "Names the delivery in the call that answers it" }),
     at: Timestamp({ description: "On the sandbox's clock" }),
     method: Type.String(),
     headers: Headers("As they were sent, without headers of the connection"),
