@@ -26,7 +26,7 @@ export class StateCollection extends PublicCollection {
     );
   }
 
-  protected override refuse(field: string, value: unknown, message: string): Error {
+  protected override createError(field: string, value: unknown, message: string): Error {
     return unprocessable(field, value, message);
   }
 

@@ -83,7 +83,7 @@ export class BoundCollection extends PublicCollection {
     return Object.fromEntries(Object.entries(storedFields).filter(([name]) => this.fields.has(name)));
   }
 
-  protected override refuse(field: string, value: unknown, message: string): Error {
+  protected override createError(field: string, value: unknown, message: string): Error {
     return invalidInput(field, value, message);
   }
 

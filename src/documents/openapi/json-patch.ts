@@ -14,14 +14,14 @@ export function applyPatch(document: JsonObject, patch: readonly unknown[]): unk
 }
 
 function applyStep(holder: JsonObject, step: JsonObject, position: number): void {
-  const refuse = (key: string, reason: string) => {
+  const createError = (key: string, reason: string) => {
     const field = `[${position}].${key}`;
     return invalidInput(field, step[key] ?? null, `${field} ${reason}`);
   };
   const locate = (key: "path" | "from", { isNew = false } = {}): [JsonObject | unknown[], name: string] => {
     const pointer = step[key];
     if (typeof pointer !== "string" || (pointer !== "" && !pointer.startsWith("/")))
-      throw refuse(key, 'must be a JSON pointer such as "/title"');
+      throw createError(key, 'must be a JSON pointer such as "/title"');
     const steps = ["document", ...toSteps(pointer)];
     const name = steps.pop()!;
     let parent: unknown = holder;
@@ -30,7 +30,7 @@ function applyStep(holder: JsonObject, step: JsonObject, position: number): void
     if (Array.isArray(parent)) {
       if (exists || (isNew && (name === "-" || name === String(parent.length)))) return [parent, name];
     } else if (isJsonObject(parent) && (exists || (isNew && name !== "__proto__"))) return [parent, name];
-    throw refuse(key, "names nothing");
+    throw createError(key, "names nothing");
   };
   const insert = (value: unknown) => {
     const [parent, name] = locate("path", { isNew: true });
@@ -46,7 +46,7 @@ function applyStep(holder: JsonObject, step: JsonObject, position: number): void
   };
   const { op, value } = step;
   if (["add", "replace", "test"].includes(op as string) && value === undefined)
-    throw refuse("value", "is required");
+    throw createError("value", "is required");
   if (op === "add") insert(value);
   else if (op === "remove") remove("path");
   else if (op === "replace") {
@@ -54,8 +54,9 @@ function applyStep(holder: JsonObject, step: JsonObject, position: number): void
     insert(value);
   } else if (op === "move") insert(remove("from"));
   else if (op === "copy") insert(structuredClone(read(...locate("from"))));
-  else if (op !== "test") throw refuse("op", "must be add, remove, replace, move, copy or test");
-  else if (!isEqual(read(...locate("path")), value)) throw refuse("value", "is not the value at the path");
+  else if (op !== "test") throw createError("op", "must be add, remove, replace, move, copy or test");
+  else if (!isEqual(read(...locate("path")), value))
+    throw createError("value", "is not the value at the path");
 }
 
 function read(parent: unknown, name: string): unknown {

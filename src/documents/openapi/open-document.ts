@@ -62,19 +62,22 @@ const VERSION = /^3\.[01]\.\d+/;
  * The value of an OpenAPI 3.0 or 3.1 document. @throws DocumentError that says what the document is instead
  */
 export function requireOpenApi({ value, file, text, locate }: UserDocument): JsonObject {
-  const refuse = (at: Position, message: string) => documentError(file, at, message);
+  const createError = (at: Position, message: string) => documentError(file, at, message);
   const top = text === undefined ? NO_POSITION : { line: 1, column: 1 };
-  if (!isJsonObject(value)) throw refuse(top, "this is not an OpenAPI document: it is not a map");
+  if (!isJsonObject(value)) throw createError(top, "this is not an OpenAPI document: it is not a map");
   const { openapi, swagger } = value;
   if (swagger !== undefined)
-    throw refuse(
+    throw createError(
       locate(["swagger"]),
       `this is a Swagger ${String(swagger)} document; convert it to OpenAPI 3.0 or 3.1, for example with swagger2openapi`,
     );
   if (openapi === undefined)
-    throw refuse(top, "this is not an OpenAPI document: it has no `openapi` with its version, such as 3.1.0");
+    throw createError(
+      top,
+      "this is not an OpenAPI document: it has no `openapi` with its version, such as 3.1.0",
+    );
   if (typeof openapi !== "string" || !VERSION.test(openapi))
-    throw refuse(
+    throw createError(
       locate(["openapi"]),
       `OpenAPI ${JSON.stringify(openapi)} is not supported; 3.0 and 3.1 are, written as a text such as "3.1.0"`,
     );

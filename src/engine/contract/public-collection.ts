@@ -63,12 +63,12 @@ export class PublicCollection {
       if (typeof value !== "string") return value;
       const instant = parseInstant(value);
       if (instant === undefined)
-        throw this.refuse(findName(fields, value), value, "must be an ISO 8601 timestamp");
+        throw this.createError(findName(fields, value), value, "must be an ISO 8601 timestamp");
       return world.toInstant(instant);
     }) as Fields;
   }
 
-  /** @throws what `refuse` returns, for the first field that is unknown or does not fit */
+  /** @throws what `createError` returns, for the first field that is unknown or does not fit */
   check(fields: unknown): void {
     this.validate(this.partialSchema, fields);
   }
@@ -81,7 +81,7 @@ export class PublicCollection {
   /**
    * Refuses given values that the changed record does not have, since they contradict another field. Values as before the
    * change are accepted: a client may send a whole record back. Maps such as `spent` keep entries not given.
-   * @throws what `refuse` returns
+   * @throws what `createError` returns
    */
   requireGivenValuesKept(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {
     const givenValues = this.convert(given, (value) =>
@@ -91,7 +91,7 @@ export class PublicCollection {
       const actual = changed[name] ?? null;
       if (isWithin(value, actual) || (before !== undefined && isEqual(value, before[name]))) continue;
       const actualText = JSON.stringify(actual).slice(0, 80);
-      throw this.refuse(
+      throw this.createError(
         name,
         given[name],
         `contradicts the record's other fields, with which it is ${actualText}`,
@@ -99,7 +99,7 @@ export class PublicCollection {
     }
   }
 
-  protected refuse(field: string, value: unknown, message: string): Error {
+  protected createError(field: string, value: unknown, message: string): Error {
     return invalidInput(field, value, `${field} of ${this.collection.name} ${message}`);
   }
 
@@ -107,7 +107,7 @@ export class PublicCollection {
     const validate = toValidator(schema);
     if (validate(value)) return;
     const { field, value: found, message } = findInvalidField(value, validate.errors!);
-    throw this.refuse(field, found, message);
+    throw this.createError(field, found, message);
   }
 }
 

@@ -60,10 +60,7 @@ export function createUpstream(
         (name) => !NOT_SENT.test(name) && !replacedNames.has(name.toLowerCase()),
       );
       if (forwardedHeaders.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
-        throw new UpstreamFailure(
-          508,
-          `${url} forwards requests to this server again, which would never end`,
-        );
+        throw new UpstreamFailure(508, `${url} sends the request back to this server`);
       const path = base.pathname.replace(/\/$/, "") + target;
       const createFailure = (status: number, reason: string) =>
         new UpstreamFailure(status, `${method} ${path}: ${reason}`);
