@@ -21,7 +21,7 @@ export type UploadsDocument = Static<typeof UploadsDocument>;
  */
 export interface BlobStore {
   capture(sandbox: object): unknown;
-  /** Weak references to the sandbox's bytes; the same object until a byte changes. */
+  /** Weak references to the bytes of the sandbox's uploads; the same object until the uploads change. */
   peek(sandbox: object): unknown;
   /** Captures the remaining bytes of earlier references; `lostUploads` have lost bytes since. */
   tryRecover(references: unknown): { captured: unknown; lostUploads: string[] };
