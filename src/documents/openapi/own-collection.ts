@@ -63,14 +63,17 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   const indexes: Record<string, IndexSpec<object>> = {
     [ALL_RECORDS]: { groups: (record) => (isLive(record) ? [""] : []), order },
   };
-  for (const field of Object.keys(belongs_to))
+  for (const field of Object.keys(belongs_to)) {
+    const isWhole = soft === undefined && !schemas.listTypes(properties[field]).has("array");
     indexes[`by_${field}`] = {
+      ...(isWhole && { field }),
       groups: (record) =>
         isLive(record) && (record as JsonObject)[field] != null
           ? [String((record as JsonObject)[field])]
           : [],
       order,
     };
+  }
   return collection<object>({
     name,
     prefix: findPrefix(spec, schemas),

@@ -3,7 +3,7 @@ import { type Api, createApi } from "../contract/api.ts";
 import { OwnOperationError } from "../contract/errors.ts";
 import { type AnyEvent, aboutRecords, type EventSubject, emit, event } from "../contract/event.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
-import { isInstant, removeInternalFields, toPublicField } from "../contract/public-view.ts";
+import { removeInternalFields, toPublicField } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
 import { findNearest } from "../contract/text.ts";
@@ -96,25 +96,13 @@ function toCollection({
   const schema = declaredSchema as unknown as TObject;
   checkFields(schema.properties, { noun: "the collection", name });
   const references = Object.entries(schema.properties).filter(([, field]) => "x-refers-to" in field);
-  const { created_at } = schema.properties;
-  const hasCreationTime = created_at !== undefined && isInstant(created_at);
   return collection({
     name,
     prefix,
     schema,
-    // Lists of records by owner, in the order in which they were created.
+    // Lists of records by owner, by id as the collection itself.
     indexes: Object.fromEntries(
-      references.map(([field]) => [
-        field,
-        {
-          groups: (record: Record<string, unknown>) => {
-            const id = record[field];
-            return typeof id === "string" ? [id] : [];
-          },
-          order: (record: Record<string, unknown>) =>
-            hasCreationTime ? (record["created_at"] as number) : 0,
-        },
-      ]),
+      references.map(([field]) => [field, { groups: field, order: () => 0 }]),
     ) as never,
   }) as AnyCollection;
 }

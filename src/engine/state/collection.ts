@@ -7,11 +7,13 @@ export type StoredRecord = object;
 export interface IndexSpec<R> {
   /**
    * The groups that contain a record, each an ordered list: several if a list has equality filters. A field's name means
-   * one group for each of its values, such as the messages of each thread; a record with null is in none.
+   * one group for each of its values, such as the messages of each thread; a record with null or without it is in none.
    */
   groups: (keyof R & string) | ((record: R) => readonly string[]);
   /** Ascending; ties are broken by id ascending (G28). Newest first: the negated instant. */
   order: (record: R) => number | string;
+  /** The field whose values the function `groups` returns, as far as it is neither null nor absent. */
+  field?: string;
 }
 
 /** An index as tables store it. */
@@ -81,11 +83,11 @@ export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Col
   };
 }
 
-function toIndex<R>({ groups, order }: IndexSpec<R>, position: number): Index<R> {
-  if (typeof groups === "function") return { groups, order, field: undefined, position };
+function toIndex<R>({ groups, order, field }: IndexSpec<R>, position: number): Index<R> {
+  if (typeof groups === "function") return { groups, order, field, position };
   const listGroups = (record: R) => {
-    const value = record[groups] as string | null;
-    return value === null ? [] : [value];
+    const value = record[groups] as string | null | undefined;
+    return value == null ? [] : [value];
   };
   return { groups: listGroups, order, field: groups, position };
 }
