@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { toValidator } from "../../engine/contract/validator.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import { API } from "../../engine/resources/index.ts";
 import { type CompiledDocument, compileDocument } from "./compile-document.ts";
@@ -67,6 +68,47 @@ it("a valid document is read without compiling more than the bindings that it us
   }
   expect(compiled).toBeGreaterThan(0);
   expect(compiled).toBeLessThan(40_000);
+});
+
+describe("a chain of references", () => {
+  const link: Record<string, (next: object, at: number) => object> = {
+    allOf: (next, at) => ({
+      allOf: [next, { type: "object", properties: { [`p${at}`]: { type: "string" } } }],
+    }),
+    oneOf: (next) => ({ oneOf: [next, { type: "integer" }] }),
+    $ref: (next) => next,
+    properties: (next) => ({ type: "object", properties: { next } }),
+    circles: (next, at) => ({
+      type: "object",
+      properties: { next, first: ref(0), [`p${at}`]: ref((at * 7) % 300) },
+    }),
+  };
+  const ref = (at: number) => ({ $ref: `#/components/schemas/S${at}` });
+  const chain = (kind: string, length: number): string => {
+    const schemas: Record<string, object> = { [`S${length}`]: { type: "object", required: ["id"] } };
+    for (let at = 0; at < length; at++) schemas[`S${at}`] = link[kind]!(ref(at + 1), at);
+    const content = { "application/json": { schema: ref(0) } };
+    const post = { requestBody: { content }, responses: { 200: { description: "d", content } } };
+    const info = { title: "t", version: "1" };
+    return JSON.stringify({ openapi: "3.1.0", info, paths: { "/a": { post } }, components: { schemas } });
+  };
+
+  it.each(["allOf", "oneOf", "$ref", "properties", "circles"])(
+    "of 300 by %s is validated and generated without overflowing the stack [interfaces 18]",
+    (kind) => {
+      const [operation] = compile(chain(kind, 300)).operations;
+      const { schema } = operation!.body as { schema: object };
+      const validate = toValidator(schema);
+      const isDirect = kind !== "properties" && kind !== "circles";
+      expect([validate({}), validate({ id: "a" })]).toEqual([!isDirect, true]);
+    },
+  );
+
+  it.each(["allOf", "oneOf", "$ref"])("of 20,000 by %s is refused with its place [interfaces 18]", (kind) => {
+    expect(refusal(chain(kind, 20_000))).toMatch(
+      /^a\.yaml:1:\d+: more than 1000 schemas are combined here, each by a reference within another/,
+    );
+  });
 });
 
 describe("a text that is not an OpenAPI document", () => {

@@ -9,7 +9,7 @@ import {
 } from "../../engine/documents/user-document.ts";
 import { getOrAdd } from "../../engine/maps.ts";
 import { checkSchema, isEmptyEnum } from "./check-schema.ts";
-import { References, type ResolvedNode } from "./references.ts";
+import { MAX_COMBINED, References, type ResolvedNode } from "./references.ts";
 import { isPattern, Schemas } from "./schemas.ts";
 import { type Place, walk } from "./walk.ts";
 
@@ -109,6 +109,11 @@ class DocumentReader {
         );
     }
     if (isSchema) {
+      if (this.problems.length === 0 && this.references.countCombined(node) > MAX_COMBINED)
+        this.report(
+          path,
+          `more than ${MAX_COMBINED} schemas are combined here, each by a reference within another`,
+        );
       for (const { key, message } of checkSchema(node)) this.report([...path, key], message);
       if (isEmptyEnum(node))
         this.warn("an enum without a value of its type (any value of the type fits)", [...path, "enum"]);

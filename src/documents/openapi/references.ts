@@ -12,10 +12,16 @@ export interface ResolvedNode<T = JsonObject> {
 /** The problem of a `$ref`. The message follows the text of the `$ref`: `leads nowhere`. */
 type BadReference = Pick<ProblemDetails, "message" | "hint">;
 
+/** With more, one applied within another, reading schemas and validating would overflow the stack. */
+export const MAX_COMBINED = 1_000;
+const COMBINING = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+
 /** Follows the `$ref`s of one document. Nothing is fetched, and no other file is read. */
 export class References {
   private readonly root: JsonObject;
   private readonly targets = new Map<string, ResolvedNode<unknown> | undefined>();
+  private readonly combined = new Map<JsonObject, number>();
+  private readonly outer = new Set<JsonObject>();
 
   constructor(root: JsonObject) {
     this.root = root;
@@ -65,11 +71,30 @@ export class References {
     return this.isCircular(node) ? { message: "leads back to itself" } : undefined;
   }
 
+  /**
+   * How many schemas are applied to one value, one within another: those that a schema refers to and combines. Counting
+   * ends beyond `MAX_COMBINED`.
+   */
+  countCombined(node: unknown): number {
+    if (!isJsonObject(node) || this.outer.has(node)) return 0;
+    const known = this.combined.get(node);
+    if (known !== undefined || this.outer.size > MAX_COMBINED) return known ?? 0;
+    this.outer.add(node);
+    const target = typeof node["$ref"] === "string" ? this.find(node["$ref"])?.node : undefined;
+    let inner = this.countCombined(target);
+    for (const key of COMBINING)
+      for (const part of [node[key]].flat()) inner = Math.max(inner, this.countCombined(part));
+    this.outer.delete(node);
+    this.combined.set(node, inner + 1);
+    return inner + 1;
+  }
+
   private isCircular(node: JsonObject): boolean {
     const seen = new Set<unknown>();
     for (let next: unknown = node; isJsonObject(next) && typeof next["$ref"] === "string"; ) {
       if (seen.has(next)) return true;
       seen.add(next);
+      if (seen.size > MAX_COMBINED) return false;
       // Other keywords beside a `$ref`, which OpenAPI 3.1 allows, do not end a circle.
       next = this.find(next["$ref"])?.node;
     }

@@ -107,6 +107,7 @@ export class Schemas extends SchemaReader {
         typeof schema === "boolean" ? (schema ? {} : { not: {} }) : (schema as object),
         next.name,
       );
+      compileOnFirstUse(ajv, next.name);
     }
   }
 
@@ -198,6 +199,26 @@ export class Schemas extends SchemaReader {
     }
     return { property, choices: [...byTarget].map(([target, names]) => ({ target, names })) };
   }
+}
+
+/**
+ * Compiles a schema when a value first reaches it. Ajv compiles what a schema refers to within it, which overflows the
+ * stack if many schemas refer to each other.
+ */
+function compileOnFirstUse(ajv: Ajv2020, name: string): void {
+  const entry = ajv.schemas[name]!;
+  let compiled: ValidateFunction | undefined;
+  const validate = ((data, context) => {
+    if (compiled === undefined) {
+      delete entry.validate;
+      compiled = ajv.getSchema(name)!;
+    }
+    const fits = compiled(data, context);
+    validate.errors = compiled.errors ?? null;
+    validate.evaluated = compiled.evaluated!;
+    return fits;
+  }) as ValidateFunction;
+  entry.validate = validate;
 }
 
 /** Applies `nullable` of OpenAPI 3.0. */
