@@ -602,7 +602,7 @@ export interface Fleet {
 }
 /** Fields that are left out default to the server's start options */
 export interface SandboxOptions {
-  /** 1 to 63 lower-case letters, digits and hyphens; generated if left out */
+  /** 1 to 63 lower-case letters, digits and hyphens, with a letter or digit first; generated if left out */
   name?: string;
   /** The name of a fixture, or a fixture itself; only the command line reads files */
   fixture?: FixtureInput;

@@ -169,13 +169,22 @@ function explainMessage(
   const [, name, typed, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
   if (choices !== undefined)
     return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${typed}`;
-  const [, unknown] = /^Unknown arguments?: (\S+?)(?:,|$)/.exec(message) ?? [];
-  if (unknown === undefined) return message;
+  const [, unknownList] = /^Unknown arguments?: (.+)$/s.exec(message) ?? [];
+  if (unknownList === undefined) return message;
+  const [unknown = "", ...others] = unknownList.split(", ");
   const action = explainUnknownAction(words, help);
   if (action !== undefined) return action;
   const [command] = words;
+  const usage = help.split("\n")[0]!.trim();
   if (words.includes(unknown) && help.includes(`${command} -- `))
     return `a command to run comes after --, as in: understudy ${command} -- ${words.slice(words.indexOf(unknown)).join(" ")}`;
+  if (words.includes(unknown)) {
+    const [extra, ...more] = [unknown, ...others.filter((one) => words.includes(one))].map((one) =>
+      JSON.stringify(one.slice(0, 80)),
+    );
+    const problem = more.length === 0 ? `${extra} is` : `${[extra, ...more].join(", ")} are`;
+    return `${problem} more than the command takes: ${usage}`;
+  }
   const { key } = (parser as { getOptions(): { key: Record<string, unknown> } }).getOptions();
   const nearest = findNearest(unknown, Object.keys(key));
   return nearest === undefined ? message : `${message} (did you mean --${nearest}?)`;

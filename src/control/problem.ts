@@ -158,7 +158,7 @@ export function toStoreProblem(
   if (kind === "taken") return conflict("name-in-use", `There is a sandbox ${message} already`, NAME_ADVICE);
   if (kind === "limit") {
     return new Problem("limit-reached", {
-      detail: `The fleet has ${message}: delete sandboxes that you no longer need, or ask its operator to raise the limit.`,
+      detail: `The fleet has ${message}, which is its limit: delete those that you no longer need, or ask its operator to raise the limit.`,
       extension: { limit: "sandboxes" },
     });
   }

@@ -88,7 +88,8 @@ export function sumRecords(root: Root): number {
 }
 
 export const NewName = Type.String({
-  description: "1 to 63 lower-case letters, digits and hyphens; generated if left out",
+  description:
+    "1 to 63 lower-case letters, digits and hyphens, with a letter or digit first; generated if left out",
 });
 
 /** Creates a sandbox, and deletes it again if a later step fails: a limit, the port, or records that clash. */

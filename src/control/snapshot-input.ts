@@ -78,9 +78,12 @@ export async function readSnapshot({ api, blobs }: Sandbox, document: unknown): 
   }
 }
 
-function toProblem({ field, message }: WorldDocumentError, { resources }: Pick<Api, "resources">): Problem {
-  const names = message.includes("no collection") ? listStateCollections(resources).keys() : [];
-  return unprocessable(`world.${field}`, null, message, findNearest(field.split(".")[1] ?? "", names));
+function toProblem(
+  { field, message, unknownCollection: name }: WorldDocumentError,
+  { resources }: Pick<Api, "resources">,
+): Problem {
+  const hint = name === undefined ? undefined : findNearest(name, listStateCollections(resources).keys());
+  return unprocessable(`world.${field}`, null, message, hint);
 }
 
 function requireVersion({ format, version }: Record<string, unknown>): void {

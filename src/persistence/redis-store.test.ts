@@ -165,7 +165,7 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await a.commit(pieces([put("two", "world", "x", 1)]));
     await expect(a.commit(pieces([put("three", "world", "x", 1)]))).rejects.toMatchObject({
-      ...{ kind: "limit", message: "3" },
+      ...{ kind: "limit", message: "2 sandboxes" },
     });
     expect(await a.list()).toEqual(["one", "two"]);
     await a.commit(pieces([put("two", "world", "x", 2)]));

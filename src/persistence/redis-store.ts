@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { pluralize } from "../engine/contract/text.ts";
 import { getOrAdd } from "../engine/maps.ts";
 import { Mutex } from "../engine/state/concurrency.ts";
 import { RedisConnection, type Reply, toFleetRefusal, type Word } from "./redis-connection.ts";
@@ -227,7 +228,7 @@ export class RedisStore implements Store {
     const count = await this.count();
     if (count <= this.limit) return;
     await this.connection.send(["ZREM", key, name]);
-    throw new StoreRefusal("limit", String(count));
+    throw new StoreRefusal("limit", pluralize(this.limit, "sandbox", "sandboxes"));
   }
 
   /** Repeats a command for some time if Redis cannot be reached, so that requests survive a short outage. */

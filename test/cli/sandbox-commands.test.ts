@@ -75,7 +75,9 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     ],
     [1, "rewind zz", "`understudy history` lists its entries."],
     [2, "scenario zz", "Its actions are list, on, off, show, check, from-har.\n"],
-    [2, "journal show zz", "Unknown arguments: show, zz\n"],
+    [2, "journal show zz", '"show", "zz" are more than the command takes: understudy journal\n'],
+    [2, "sandbox create a b", '"b" is more than the command takes: understudy sandbox create [name]\n'],
+    [2, "status x", '"x" is more than the command takes: understudy status\n'],
     [2, "clock advance", "<by> is missing: give a duration such as 5m"],
   ])("exit with %i and say what to do next: %s [interfaces 2]", async (code, line, said) => {
     const ended = await run(...line.split(" "));

@@ -229,6 +229,15 @@ describe("snapshots", () => {
     expect((await control("GET", `/${name}/snapshots`)).body.total).toBe(1);
   });
 
+  it("with a mistyped collection name the nearest one [interfaces 4]", async () => {
+    const name = await fresh();
+    await control("POST", `/${name}/snapshots`, { name: "s" });
+    const document = (await control("GET", `/${name}/snapshots/s`)).body;
+    document.world.tables.thread = { records: [] };
+    const { status, body } = await control("PUT", `/${name}/snapshots/t`, document);
+    expect([status, body.field, body.hint]).toEqual([422, "world.tables.thread", "threads"]);
+  });
+
   it("keep their maximum number when several calls arrive at once [interfaces 4]", async () => {
     const name = await fresh();
     const sandbox = api.understudy.sandboxes.get(name)!;

@@ -33,7 +33,10 @@ import {
   type StateCollection,
 } from "../state/state-collection.ts";
 
-/** More than a shared server allows in a sandbox by default. */
+/**
+ * More than a shared server allows in a sandbox by default. It is also the default: a script or a test that asks for a
+ * collection expects all of it, and interfaces 4 names no smaller page.
+ */
 const MAX_RECORDS = 1_000_000;
 
 /** The schema of a record, by collection. */

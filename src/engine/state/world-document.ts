@@ -26,10 +26,13 @@ export type TableDocument =
 export class WorldDocumentError extends Error {
   override readonly name = "WorldDocumentError";
   readonly field: string;
+  /** The name that no collection of this server has, if that is what is wrong. */
+  readonly unknownCollection: string | undefined;
 
-  constructor(field: string, message: string) {
+  constructor(field: string, message: string, unknownCollection?: string) {
     super(message);
     this.field = field;
+    this.unknownCollection = unknownCollection;
   }
 }
 
@@ -104,7 +107,7 @@ export function decodeTables(
   );
   for (const name of Object.keys(documents)) {
     if (!collectionsByName.has(name))
-      throw new WorldDocumentError(`tables.${name}`, `is not a collection of this server`);
+      throw new WorldDocumentError(`tables.${name}`, "is not a collection of this server", name);
   }
   const tables: AnyTable[] = [];
   for (const [name, collection] of collectionsByName) {

@@ -17,7 +17,8 @@ export class InputError extends Error {}
  */
 export function readBaseUrl(text: string): string {
   const url = readHttpUrl(text);
-  if (typeof url === "string") throw new InputError(`--target ${url}`);
+  if (typeof url === "string")
+    throw new InputError(`--target ${url}; it is the base URL of the service, or of a sandbox`);
   if (url.search !== "" || url.hash !== "")
     throw new InputError("--target must be a base URL, without query or fragment");
   const base = url.href.replace(/\/+$/, "");

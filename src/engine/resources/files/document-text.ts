@@ -184,6 +184,16 @@ export function decodeText(
   }
 }
 
+/** Why `decodeText` cannot decode a text, and what to do. */
+export function explainUnreadableText(bytes: Uint8Array, mime_type: string): string {
+  const encoding = detectEncoding(bytes, mime_type);
+  const advice =
+    "save it as UTF-8, or name its encoding in the Content-Type, as in text/plain; charset=windows-1252";
+  if (encoding === "utf-8") return `the text is not valid UTF-8; ${advice}`;
+  const source = encoding.startsWith("utf-16") ? "its byte order mark" : "its Content-Type";
+  return `the text is not valid ${encoding.slice(0, 40)}, the encoding by ${source}; ${advice}`;
+}
+
 function detectEncoding(bytes: Uint8Array, mime_type: string): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";

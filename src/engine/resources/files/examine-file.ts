@@ -3,7 +3,7 @@ import type { HeavyWork, Services } from "../../contract/services.ts";
 import { platform } from "../../platform.ts";
 import type { Table } from "../../state/table.ts";
 import type { Root } from "../../state/tables.ts";
-import { decodeText, readJson, readMarkup, readRows } from "./document-text.ts";
+import { decodeText, explainUnreadableText, readJson, readMarkup, readRows } from "./document-text.ts";
 import { findEffectiveType } from "./fixtures.ts";
 import { MAX_TEXT_LENGTH, splitIntoPassages, splitRows } from "./passages.ts";
 import { describePicture } from "./pictures.ts";
@@ -111,7 +111,7 @@ function createTextReader(
     async read(bytes, { size, mime_type, type, signal }) {
       const isWhole = bytes.length >= size;
       const text = decodeText(bytes, { mime_type, isWhole });
-      if (text === undefined) return toFailure("parsing", "the text is not valid UTF-8");
+      if (text === undefined) return toFailure("parsing", explainUnreadableText(bytes, mime_type));
       const content = await read(text, { isWhole, signal });
       return content === undefined
         ? toFailure("parsing", `the file cannot be read as ${type}`)

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import {
+  computeOnce,
   type FixtureEntry,
   fixtureRecord,
   readEntries,
@@ -134,9 +135,9 @@ export const webhooksFixture: FixtureReader = {
       return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
     });
     // A webhook shows its latest delivery, so both are made for either collection.
-    const makeWebhooks = () => entries.map((entry) => makeWebhookWithDeliveries(entry, base));
-    base.fill(webhooks, () => makeWebhooks().map(({ webhook }) => webhook));
-    base.fill(deliveries, () => makeWebhooks().flatMap(({ sent }) => sent));
+    const getWebhooks = computeOnce(() => entries.map((entry) => makeWebhookWithDeliveries(entry, base)));
+    base.fill(webhooks, () => getWebhooks().map(({ webhook }) => webhook));
+    base.fill(deliveries, () => getWebhooks().flatMap(({ sent }) => sent));
     for (const { delivery_id, next_retry } of entries.flatMap((entry) => entry.deliveries ?? [])) {
       if (next_retry == null) continue;
       base.addTimer({ kind: "webhook.retry", subject: delivery_id, due: base.toInstant(next_retry) });
