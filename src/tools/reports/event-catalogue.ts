@@ -3,6 +3,7 @@ import { type AnyEvent, createSamplePayload, toDataSchema } from "../../engine/c
 import { ClosedObject, type JsonSchema } from "../../engine/contract/schema.ts";
 import { capitalize } from "../../engine/contract/text.ts";
 import { toPublishedSchema } from "./openapi-document.ts";
+import { DECLARED, toField, toType, writeBlock } from "./schema-types.ts";
 
 export const CataloguedEvent = ClosedObject(
   {
@@ -61,49 +62,22 @@ function toPayloadSchema(event: AnyEvent): Record<string, unknown> {
   };
 }
 
-/** The names of JSON's types in one language. */
-interface Language {
-  types: Readonly<Record<string, string>>;
-  any: string;
-  literals: (values: readonly string[]) => string;
-  list: (item: string) => string;
-}
-
-const TYPESCRIPT: Language = {
-  types: {
-    string: "string",
-    integer: "number",
-    number: "number",
-    boolean: "boolean",
-    null: "null",
-    object: "Record<string, unknown>",
-  },
-  any: "unknown",
-  literals: (values) => values.join(" | "),
-  list: (item) => (item.includes(" ") ? `(${item})[]` : `${item}[]`),
+const PYTHON_TYPES: Readonly<Record<string, string>> = {
+  string: "str",
+  integer: "int",
+  number: "float",
+  boolean: "bool",
+  null: "None",
+  object: "dict[str, Any]",
 };
 
-const PYTHON: Language = {
-  types: {
-    string: "str",
-    integer: "int",
-    number: "float",
-    boolean: "bool",
-    null: "None",
-    object: "dict[str, Any]",
-  },
-  any: "Any",
-  literals: (values) => `Literal[${values.join(", ")}]`,
-  list: (item) => `list[${item}]`,
-};
-
-function toTypeText(field: JsonSchema, language: Language): string {
+function toPythonType(field: JsonSchema): string {
   const literals = field.const === undefined ? field.enum : [field.const];
-  if (literals) return language.literals(literals.map((one) => JSON.stringify(one)));
-  if (field.anyOf) return field.anyOf.map((one) => toTypeText(one, language)).join(" | ");
+  if (literals) return `Literal[${literals.map((one) => JSON.stringify(one)).join(", ")}]`;
+  if (field.anyOf) return field.anyOf.map(toPythonType).join(" | ");
   const types = [field.type ?? "unknown"].flat().map((type) => {
-    if (type === "array") return language.list(toTypeText(field.items ?? {}, language));
-    return language.types[type] ?? language.any;
+    if (type === "array") return `list[${toPythonType(field.items ?? {})}]`;
+    return PYTHON_TYPES[type] ?? "Any";
   });
   return types.join(" | ");
 }
@@ -115,10 +89,11 @@ export function writeEventTypes(events: readonly CataloguedEvent[], language: "t
 
 function writeTypeScript(events: readonly CataloguedEvent[]): string {
   const types = events.map((event) => {
-    const fields = listFields(event, TYPESCRIPT).map(
-      ({ name, type, optional }) => `    ${name}${optional ? "?" : ""}: ${type};`,
-    );
-    return `/** ${event.summary} */\nexport interface ${toTypeName(event.name)} extends Delivered {\n  event: "${event.name}";\n  data: {\n${fields.join("\n")}\n  };\n}`;
+    const fields = [
+      toField("event", JSON.stringify(event.name)),
+      toField("data", toType(getDataSchema(event), DECLARED)),
+    ];
+    return `/** ${event.summary} */\nexport interface ${toTypeName(event.name)} extends Delivered ${writeBlock(fields)}`;
   });
   const union = events.map(({ name }) => `  | ${toTypeName(name)}`).join("\n");
   const base =
@@ -130,24 +105,19 @@ function writePython(events: readonly CataloguedEvent[]): string {
   const head = "from typing import Any, Literal, NotRequired, TypedDict, Union";
   const types = events.map((event) => {
     const name = toTypeName(event.name);
-    const fields = listFields(event, PYTHON).map(
-      (field) => `    ${field.name}: ${field.optional ? `NotRequired[${field.type}]` : field.type}`,
-    );
+    const { properties = {}, required = [] } = getDataSchema(event);
+    const fields = Object.entries(properties).map(([field, schema]) => {
+      const type = toPythonType(schema);
+      return `    ${field}: ${required.includes(field) ? type : `NotRequired[${type}]`}`;
+    });
     return `class ${name}Data(TypedDict):\n${fields.join("\n") || "    pass"}\n\n\nclass ${name}(TypedDict):\n    """${event.summary}"""\n\n    event: Literal["${event.name}"]\n    data: ${name}Data\n    timestamp: str\n    webhook_id: str\n    delivery_id: str`;
   });
   const union = `WebhookEvent = Union[\n${events.map(({ name }) => `    ${toTypeName(name)},`).join("\n")}\n]`;
   return [head, ...types, union].join("\n\n\n");
 }
 
-function listFields({ schema }: CataloguedEvent, language: Language) {
-  const { data } = (
-    schema as { properties: { data: { properties?: Record<string, JsonSchema>; required?: string[] } } }
-  ).properties;
-  return Object.entries(data.properties ?? {}).map(([name, field]) => ({
-    name,
-    type: toTypeText(field, language),
-    optional: data.required?.includes(name) !== true,
-  }));
+function getDataSchema({ schema }: CataloguedEvent): JsonSchema {
+  return (schema as { properties: { data: JsonSchema } }).properties.data;
 }
 
 /** `file.processed` -> `FileProcessed`. */

@@ -5,7 +5,15 @@ import { type AnyOperation, listSuccesses } from "../../engine/contract/operatio
 import { removeInternalFields } from "../../engine/contract/public-view.ts";
 import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import { RefusalScenarios } from "../../engine/faults/refusal-scenarios.ts";
-import { type Purpose, type TypeScope, toField, toType, writeBlock } from "./schema-types.ts";
+import {
+  DECLARED,
+  hasKeyword,
+  type Purpose,
+  type TypeScope,
+  toField,
+  toType,
+  writeBlock,
+} from "./schema-types.ts";
 
 /** TypeScript types of own operations, collections, events and scenarios. */
 export function generateOwnTypes({ resources }: Api): string {
@@ -15,7 +23,7 @@ export function generateOwnTypes({ resources }: Api): string {
   const records = ownResources
     .flatMap(({ collections }) => collections)
     .map(({ name, schema }) =>
-      toField(name, toType(removeInternalFields(schema) as object as JsonSchema, names.plain)),
+      toField(name, toType(removeInternalFields(schema) as object as JsonSchema, DECLARED)),
     );
   const calls = operations.map((operation) =>
     toField(operation.id, writeBlock(listTypeParts(operation, names))),
@@ -63,7 +71,7 @@ function listTypeParts(operation: AnyOperation, names: SchemaNames): string[] {
   const { params, query, body, described } = operation;
   if (described !== undefined) return listDescribedTypeParts(described, names);
   const type = (schema: unknown) =>
-    schema === undefined ? "undefined" : toType(schema as JsonSchema, names.plain);
+    schema === undefined ? "undefined" : toType(schema as JsonSchema, DECLARED);
   const responses = listSuccesses(operation).map(({ schema }) => type(schema));
   return [
     toField("params", type(params)),
@@ -124,8 +132,6 @@ const INTERFACES = { answer: "OwnSchemas", request: "OwnInputs" } as const;
 
 /** The schemas that `$ref`s name. Each gets a field of an interface, so that a schema may refer to itself. */
 class SchemaNames {
-  /** The scope of declarations, which have no references. */
-  readonly plain: TypeScope = { purpose: "answer", nullable: false, has: hasKeyword, refer: () => "unknown" };
   private readonly fields = {
     answer: new Map<string, () => string>(),
     request: new Map<string, () => string>(),
@@ -163,8 +169,6 @@ class SchemaNames {
     return fields;
   }
 }
-
-const hasKeyword = (schema: JsonSchema, keyword: "readOnly" | "writeOnly") => schema[keyword] === true;
 
 /** Two documents may have schemas of one name. */
 function chooseName(base: string, taken: ReadonlyMap<string, unknown>): string {

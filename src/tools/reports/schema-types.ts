@@ -13,6 +13,16 @@ export interface TypeScope {
   refer(ref: string): string;
 }
 
+export const hasKeyword = (schema: JsonSchema, keyword: "readOnly" | "writeOnly") => schema[keyword] === true;
+
+/** The scope of declarations, which have no references. */
+export const DECLARED: TypeScope = {
+  purpose: "answer",
+  nullable: false,
+  has: hasKeyword,
+  refer: () => "unknown",
+};
+
 /** The TypeScript type of the values that fit a schema, where TypeScript can say it. */
 export function toType(schema: JsonSchema | boolean, scope: TypeScope): string {
   if (typeof schema !== "object" || schema === null) return schema === false ? "never" : "unknown";
