@@ -179,3 +179,34 @@ describe("a client that cannot be graded", () => {
     await sandbox.delete();
   });
 });
+
+describe("a client that makes many requests", () => {
+  const gradeCalls = async (count: number) => {
+    const sandbox = await server.sandbox();
+    const headers = { "api-key": sandbox.credentials.usr_dan };
+    const read = async () => {
+      const batch = Array.from({ length: 100 }, () => sandbox.fetch("/v1/models", { headers }));
+      for (const answer of await Promise.all(batch)) await answer.arrayBuffer();
+    };
+    const run = async () => {
+      for (let batch = 0; batch < count / 100; batch++) await read();
+    };
+    try {
+      return await sandbox.gradeClient(run, { only: ["uses-etags"], timeoutMs: 60_000 });
+    } finally {
+      await sandbox.delete();
+    }
+  };
+
+  it("is graded by all of them, beyond the journal's limit [interfaces 21]", async () => {
+    expect(await gradeCalls(1200)).toMatchObject({ stopped: null, requests: 1200 });
+  }, 60_000);
+
+  it("is not graded if they are more than can be stored [interfaces 21]", async () => {
+    const { verdict, stopped } = await gradeCalls(5100);
+    expect(verdict).toBe("not-graded");
+    expect(stopped).toMatch(
+      /^The client made too many requests: of the run's requests only the last \d+ were stored; let it do less in a run\.$/,
+    );
+  }, 120_000);
+});

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 
 export interface CommandRun {
@@ -39,7 +41,8 @@ const GRACE_MS = 3000;
 export async function runCommand(command: readonly string[], options: CommandOptions): Promise<CommandRun> {
   const [program, ...args] = command;
   if (program === "") throw new CommandNotFound("the command after -- is empty");
-  const child = startChild(program!, args, options);
+  const mark = randomUUID();
+  const child = startChild(program!, args, { ...options, env: { ...options.env, UNDERSTUDY_RUN: mark } });
   let output = Buffer.alloc(0);
   let omittedBytes = 0;
   const appendOutput = (chunk: Buffer) => {
@@ -72,6 +75,7 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     options.signal.removeEventListener("abort", end);
     // Processes that the command left behind would call a sandbox that is about to be deleted.
     signalGroup(child.pid, "SIGKILL");
+    killEscaped(`UNDERSTUDY_RUN=${mark}`);
   }
 }
 
@@ -125,4 +129,16 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   } catch {
     // The process group is empty.
   }
+}
+
+/** Ends processes that left the group, as with `setsid`; on Linux only, where the environment of a process can be read. */
+function killEscaped(variable: string): void {
+  if (process.platform !== "linux") return;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+      if (variables.includes(variable)) process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has ended, or belongs to another user.
+    }
 }

@@ -1,5 +1,5 @@
 import type { JournalEntry, SettingsChange } from "../../../types/control-api.ts";
-import { pluralize } from "../../engine/contract/text.ts";
+import { capitalize, pluralize } from "../../engine/contract/text.ts";
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { countOutcomes } from "../checks/frame.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
@@ -31,7 +31,8 @@ export class ClientHangs extends Error {}
 const TIMEOUT_MS = 20_000;
 /** Time for a run to end by itself after the signal. */
 const GRACE_MS = 1000;
-const MAX_ENTRIES = 1000;
+/** The journal's limit during a run, unless it is higher. */
+const MAX_REQUESTS = 5000;
 /** The snapshot from which each run begins. */
 export const SNAPSHOT_NAME = "before-client-test";
 /** Begins the ids of its rules; others stay active. */
@@ -89,9 +90,9 @@ export async function gradeClient(
       runs += 1;
       if (baseline === undefined) {
         // The stage without rules always runs.
-        baseline = staged.run!;
-        stopped = findReasonNotGraded(baseline);
-        if (stopped !== null) break;
+        baseline = staged.run;
+        stopped = baseline === undefined ? `${capitalize(staged.why)}.` : findReasonNotGraded(baseline);
+        if (baseline === undefined || stopped !== null) break;
       }
       const duration_ms = Math.round(performance.now() - began);
       for (const check of group) {
@@ -204,7 +205,9 @@ class ClientRunner {
       // A rule that is used up is refused.
       for (const rule of armedRules) sandbox.faults.add(rule).catch(() => {});
     }, RENEW_MS);
-    if (stage.settings) await sandbox.configure(stage.settings);
+    const journal_limit = Math.max(MAX_REQUESTS, before.settings.journal_limit);
+    const settings = { ...stage.settings, journal_limit };
+    await sandbox.configure(settings);
     try {
       await sandbox.journal.clear();
       return await this.read(stage, await this.runOnce());
@@ -212,14 +215,18 @@ class ClientRunner {
       clearInterval(renewal);
       // The user, or a reset, may have disarmed it.
       for (const { id } of armedRules) await sandbox.faults.remove(id).catch(() => {});
-      if (stage.settings) await sandbox.configure(pickSettings(before.settings, stage.settings));
+      await sandbox.configure(pickSettings(before.settings, settings));
     }
   }
 
   async read(stage: Stage, end: RunEnd): Promise<StagedRun> {
     const { sandbox } = this;
     const collected = await stage.collect?.(sandbox);
-    const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
+    const { entries, dropped } = await sandbox.journal.list({ kind: "request" });
+    if (dropped > 0) {
+      const why = `the client made too many requests: of the run's requests only the last ${entries.length} were stored; let it do less in a run`;
+      return { run: undefined, why, collected };
+    }
     return { run: { end, requests: entries.toReversed(), isHit }, why: "", collected };
   }
 
