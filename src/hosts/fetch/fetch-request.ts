@@ -21,13 +21,11 @@ export class FetchRequest implements PlainRequest {
     this.target = (pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname) + search;
     this.site = toSite(origin + base);
     this.bytes = bytes;
-    const headers: Record<string, string> = { host };
-    for (const [name, value] of request.headers) headers[name] = value;
-    if (bytes.length > 0) headers["content-length"] = String(bytes.length);
-    this.headers = headers;
-    const raw: string[] = [];
-    for (const name in headers) raw.push(name, headers[name]!);
-    this.rawHeaders = raw;
+    const headers = new Map([["host", host], ...request.headers]);
+    if (bytes.length > 0) headers.set("content-length", String(bytes.length));
+    this.headers = Object.fromEntries(headers);
+    // An object would move names such as `1` to the front.
+    this.rawHeaders = [...headers].flat();
     this.callerSignal = request.signal;
   }
 
