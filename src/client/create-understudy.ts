@@ -1,4 +1,4 @@
-import { readSandboxStart } from "../control/sandbox-start.ts";
+import { readSandboxStart, ServerStart } from "../control/sandbox-start.ts";
 import { assemble } from "../understudy.ts";
 import { connect, UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
@@ -61,28 +61,8 @@ export interface CreateOptions
   port?: number;
 }
 
-/** A record rather than a list, so that the compiler finds an option that is missing here. */
-const SERVER_OPTIONS: Readonly<Record<keyof CreateOptions, true>> = {
-  fixture: true,
-  seed: true,
-  clock: true,
-  settings: true,
-  operations: true,
-  openapi: true,
-  scenarios: true,
-  scenariosFolder: true,
-  persist: true,
-  shared: true,
-  overrides: true,
-  delay: true,
-  certificate: true,
-  publicUrl: true,
-  trustProxy: true,
-  upstream: true,
-  allowHosts: true,
-  refuseDefault: true,
-  port: true,
-};
+/** By this type, the compiler finds an option that is missing there. */
+const SERVER_OPTIONS: Readonly<Record<keyof CreateOptions, unknown>> = ServerStart.properties;
 
 export interface LocalUnderstudy extends UnderstudyClient {
   /** Ends every sandbox and the server; open requests finish first. */

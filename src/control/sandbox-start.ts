@@ -15,27 +15,35 @@ export const Seed = Type.Integer({
 const Texts = Type.Optional(Type.Array(Type.String()));
 const OnOff = Type.Optional(Type.Boolean());
 
-const Start = Type.Object({
+/** Checked where it is read. */
+const Unchecked = Type.Optional(Type.Unknown());
+
+/** The options of `createUnderstudy`, in the order in which messages list them. */
+export const ServerStart = Type.Object({
+  fixture: Unchecked,
   seed: Type.Optional(Seed),
   clock: Type.Optional(ClockInput),
+  settings: Unchecked,
+  operations: Unchecked,
+  openapi: Unchecked,
   scenarios: Texts,
   scenariosFolder: Type.Optional(Type.String()),
-  port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
   persist: Type.Optional(
     Type.Union([
       ClosedObject({ folder: Type.String(), durable: OnOff }),
       ClosedObject({ file: Type.String() }),
     ]),
   ),
+  shared: Type.Optional(Type.Object({ token: Type.String() })),
+  overrides: OnOff,
+  delay: Unchecked,
+  certificate: Type.Optional(Type.Object({ cert: Type.String(), key: Type.String() })),
   publicUrl: Type.Optional(
     Type.String({
       pattern: "^https?://[^/?#@]+(/[^?#]*)?$",
       title: "an address such as https://sandbox.example.test, without credentials and query",
     }),
   ),
-  shared: Type.Optional(Type.Object({ token: Type.String() })),
-  overrides: OnOff,
-  certificate: Type.Optional(Type.Object({ cert: Type.String(), key: Type.String() })),
   trustProxy: Texts,
   upstream: Type.Optional(
     ClosedObject({
@@ -46,6 +54,7 @@ const Start = Type.Object({
   ),
   allowHosts: Texts,
   refuseDefault: OnOff,
+  port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
 });
 
 interface SandboxStart {
@@ -56,7 +65,7 @@ interface SandboxStart {
 
 /** Options of the library, checked as the control API checks them. @throws Problem 422 */
 export function readSandboxStart(options: object): SandboxStart {
-  checkInput(Start, options);
+  checkInput(ServerStart, options);
   const { publicUrl, upstream } = options as { publicUrl?: string; upstream?: { url: string } };
   for (const [field, url] of Object.entries({ publicUrl, "upstream.url": upstream?.url }))
     if (url !== undefined && !URL.canParse(url))
