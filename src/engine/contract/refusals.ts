@@ -64,3 +64,8 @@ export function toReachedLimit(figures: readonly SpendingFigures[], scope?: stri
     current_usage: Math.max(usage, monthly_limit),
   };
 }
+
+/** The details of a request over its limit per minute (G05). */
+export function toRateDetails(limit: number, retry_after_seconds: number): Record<string, number> {
+  return { limit, window_seconds: 60, retry_after_seconds };
+}

@@ -1,7 +1,7 @@
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../contract/errors.ts";
 import { getValue } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
-import { findRefusal, type SpendingFigures, toReachedLimit } from "../contract/refusals.ts";
+import { findRefusal, type SpendingFigures, toRateDetails, toReachedLimit } from "../contract/refusals.ts";
 import { isJsonObject } from "../contract/schema.ts";
 import type { FaultAnswer, FaultFacts, RequestEffect } from "../sandbox/fault-types.ts";
 import type { WorldReader } from "../state/transaction.ts";
@@ -157,11 +157,7 @@ function describeInput(facts: FaultFacts): Values {
 const DEFAULT_LIMIT = 100;
 
 function describeRate({ rate: window }: FaultFacts): Values {
-  return {
-    limit: window?.limit ?? DEFAULT_LIMIT,
-    window_seconds: 60,
-    retry_after_seconds: window?.seconds_left ?? 60,
-  };
+  return toRateDetails(window?.limit ?? DEFAULT_LIMIT, window?.seconds_left ?? 60);
 }
 
 function describeSpending(

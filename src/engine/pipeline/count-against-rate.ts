@@ -1,5 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Identity } from "../contract/operation.ts";
+import { toRateDetails } from "../contract/refusals.ts";
 import { pluralize } from "../contract/text.ts";
 import { countSecondsUntil } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
@@ -16,7 +17,7 @@ export function countAgainstRate(exchange: Exchange, { principal, requests_per_m
   if (!rate.exceeded) return;
   const retry_after_seconds = countSecondsUntil(rate.reset, at);
   throw new ApiError("RATE_LIMIT_EXCEEDED", {
-    details: { limit: rate.limit, window_seconds: 60, retry_after_seconds },
+    details: toRateDetails(rate.limit, retry_after_seconds),
     reason: `the key ${key_id} has used its ${pluralize(rate.limit, "request")} of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,
     headers: { "Retry-After": String(retry_after_seconds) },
   });

@@ -1,7 +1,7 @@
 import { parseDuration } from "../../contract/duration.ts";
 import { ApiError, type ErrorCode } from "../../contract/errors.ts";
 import type { Call } from "../../contract/operation.ts";
-import { toReachedLimit } from "../../contract/refusals.ts";
+import { toRateDetails, toReachedLimit } from "../../contract/refusals.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { sleepUntilAborted } from "../../webhooks/attempt.ts";
 import { getRequestsPerMinute, organizations } from "../organizations/schema.ts";
@@ -67,11 +67,11 @@ const ERROR_DETAILS: Partial<
 > = {
   RESOURCE_NOT_FOUND: ({ file_ids: [file_id = null] }) => ({ file_id }),
   INVALID_INPUT: ({ model }) => ({ field: "model", value: model }),
-  RATE_LIMIT_EXCEEDED: (_, { world, principal }) => ({
-    limit: getRequestsPerMinute(world.get(organizations, principal.organization_id)!),
-    window_seconds: 60,
-    retry_after_seconds: 60 - (Math.floor(world.toEpoch(world.now) / 1000) % 60),
-  }),
+  RATE_LIMIT_EXCEEDED: (_, { world, principal }) =>
+    toRateDetails(
+      getRequestsPerMinute(world.get(organizations, principal.organization_id)!),
+      60 - (Math.floor(world.toEpoch(world.now) / 1000) % 60),
+    ),
   SPENDING_LIMIT_EXCEEDED: (_, { world, principal }) => ({
     ...toReachedLimit(listSpendingFigures(world, principal)),
   }),
