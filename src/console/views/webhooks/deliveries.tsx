@@ -207,13 +207,15 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
       <div className="actions">
         <RetryNow delivery={delivery_id} />
       </div>
-      <CallAsMember
-        organization={delivery.organization_id}
-        verb="Redeliver as this user"
-        hint="Makes an additional attempt through the API. If it fails, the scheduled retry stays."
-        path={`/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`}
-        isOffered={status !== "success"}
-      />
+      <div className="section">
+        <CallAsMember
+          organization={delivery.organization_id}
+          verb="Redeliver as this user"
+          hint="Makes an additional attempt through the API. If it fails, the scheduled retry stays."
+          path={`/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`}
+          isOffered={status !== "success"}
+        />
+      </div>
       <Section title="Attempts">
         <AttemptAxis delivery={delivery} isWide />
         <AttemptList delivery={delivery} secret={webhook?.secret} />
