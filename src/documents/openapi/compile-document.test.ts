@@ -1,49 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
+import { compile, HEAD, NOTES, refusal } from "../../../test/support/openapi/compile-notes.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
-import { DocumentError } from "../../engine/documents/document-error.ts";
 import { API } from "../../engine/resources/index.ts";
-import { type CompiledDocument, compileDocument } from "./compile-document.ts";
 import { openDocument } from "./open-document.ts";
-
-function compile(text: string, bindings?: string): CompiledDocument {
-  const file = bindings === undefined ? undefined : openDocument(bindings, "b.yaml");
-  return compileDocument(openDocument(text, "a.yaml"), { bindings: file, available: API });
-}
-
-/** The problems as a user sees them, or nothing. */
-function refusal(text: string, bindings?: string): string {
-  try {
-    compile(text, bindings);
-    return "";
-  } catch (error) {
-    if (error instanceof DocumentError) return error.format();
-    throw error;
-  }
-}
-
-const HEAD = "openapi: 3.1.0\ninfo: { title: t, version: '1' }\n";
-const NOTES = `${HEAD}paths:
-  /v1/notes:
-    get:
-      operationId: listNotes
-      parameters: [{ name: limit, in: query, schema: { type: integer } }]
-      responses: { "200": { description: d, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Note" } } } } } }
-    post:
-      operationId: createNote
-      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Note" } } } }
-      responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Note" } } } } }
-  /v1/notes/{note_id}:
-    parameters: [{ name: note_id, in: path, required: true, schema: { type: string } }]
-    get:
-      operationId: getNote
-      responses: { "200": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Note" } } } } }
-components:
-  schemas:
-    Note:
-      type: object
-      required: [id, text]
-      properties: { id: { type: string, readOnly: true }, text: { type: string }, thread_id: { type: string } }
-`;
 
 it("a valid document is read without compiling more than the bindings that it uses [interfaces 18]", async () => {
   let compiled = 0;
@@ -202,110 +161,6 @@ describe("two operations that clash", () => {
   });
 });
 
-describe("a binding with an unknown name", () => {
-  const bind = (operations: string, collections = "{}") =>
-    refusal(NOTES, `openapi: ./a.yaml\ncollections: ${collections}\noperations:\n  ${operations}\n`);
-
-  it.each([
-    [
-      "listNotse: { list: threads }",
-      'b.yaml:4:3: a.yaml has no operation "listNotse" (did you mean "listNotes"?)',
-    ],
-    [
-      "listNotes: { lst: threads, where: {} }",
-      'b.yaml:4:16: "lst" is not an action; the actions are list, create, retrieve, update, replace, delete, download, answer (did you mean "list"?)',
-    ],
-    [
-      "listNotes: { list: thraeds }",
-      'b.yaml:4:22: there is no collection "thraeds" (did you mean "threads"?)',
-    ],
-    [
-      "listNotes: { list: threads, where: { titel: a } }",
-      'b.yaml:4:40: threads has no field "titel" (did you mean "title"?)',
-    ],
-    [
-      "getNote: { retrieve: threads, id: '{noteid}' }",
-      'is not a placeholder of GET /v1/notes/{note_id} (did you mean "note_id"?)',
-    ],
-    [
-      "createNote: { create: threads, emit: thread.craeted }",
-      'there is no event "thread.craeted" of threads (did you mean "thread.created"?)',
-    ],
-    [
-      "createNote: { create: threads, emit: user.created }",
-      "user.created is an event about users, not about threads",
-    ],
-    [
-      "listNotes: { list: threads, page: { limit: lmit } }",
-      'no query parameter "lmit" (did you mean "limit"?)',
-    ],
-    [
-      "listNotes: { retrieve: threads }",
-      "the path /v1/notes names no record; say which with `id` or `where`",
-    ],
-    [
-      "listNotes: { list: messages, parents: { thred_id: {} } }",
-      'messages has no field "thred_id" that names another record (did you mean "thread_id"?)',
-    ],
-    [
-      "listNotes: { list: messages, parents: { thread_id: { ownr_id: a } } }",
-      'threads has no field "ownr_id" (did you mean "owner_id"?)',
-    ],
-    [
-      "listNotes: { list: threads, sort: -titel }",
-      'b.yaml:4:37: threads has no field "titel" (did you mean "title"?)',
-    ],
-    [
-      "listNotes: { list: threads, where: { title: '{query.lmit}' } }",
-      '{query.lmit} is not a placeholder of GET /v1/notes (did you mean "query.limit"?)',
-    ],
-    ["listNotes: { list: threads, items_at: dta }", 'b.yaml:4:41: the answer of GET /v1/notes has no "dta"'],
-    [
-      "listNotes: { list: threads, page: { total: meta.totl } }",
-      'the answer of GET /v1/notes has no "meta.totl"',
-    ],
-    ["listNotes: { lst: threads }", "b.yaml:4:"],
-    ["listNotes: { list: threads, access: everyone }", "`operations.listNotes.access`"],
-  ])("is refused with the nearest name: %s", (operations, message) => {
-    expect(bind(operations)).toContain(message);
-  });
-
-  it.each([
-    [
-      '{ tags: { schema: "#/components/schemas/Noet" } }',
-      'has no schema #/components/schemas/Noet (did you mean "#/components/schemas/Note"?)',
-    ],
-    ['{ threads: { schema: "#/components/schemas/Note" } }', "threads is a collection already"],
-    [
-      '{ tags: { schema: "#/components/schemas/Note", belongs_to: { thread_id: thread } } }',
-      'there is no collection "thread" (did you mean "threads"?)',
-    ],
-  ])("is refused in a collection: %s", (collections, message) => {
-    expect(bind("listNotes: { answer: 1 }", collections)).toContain(message);
-  });
-});
-
-it("a binding whose action is unusual for its method is named", () => {
-  const bindings = (action: string) =>
-    `openapi: a.yaml\noperations:\n  listNotes: { ${action}: threads }\n  getNote: { retrieve: threads }\n`;
-  expect(compile(NOTES, bindings("list")).warnings).toEqual([]);
-  expect(
-    compile(NOTES, bindings("create")).warnings.map(({ line, message }) => `${line} ${message}`),
-  ).toEqual([
-    "3 GET /v1/notes is bound to `create`, which is usual for POST and PUT: is another operation meant?",
-  ]);
-});
-
-it("a collection whose name is none is refused with the form of names", () => {
-  expect(refusal(NOTES, "openapi: a.yaml\ncollections:\n  My-Notes: 5\n")).toContain(
-    "b.yaml:3:3: `collections` may not have the key `My-Notes`; a key is a name such as shared_notes",
-  );
-});
-
-it("a key that no document may have is refused with its place", () => {
-  expect(refusal(`${NOTES}      __proto__: {}\n`)).toMatch(/^a\.yaml:\d+:\d+: .*__proto__/);
-});
-
 describe("a plain pair of paths", () => {
   it("binds itself to a collection of its name", () => {
     const { collections, operations } = compile(NOTES);
@@ -407,18 +262,5 @@ describe("a feature that is not supported", () => {
   ])("is not named for a body that can be read: %s [interfaces 18]", (content) => {
     const text = `${HEAD}paths:\n  /v1/a:\n    post:\n      requestBody:\n        content: ${content}\n      responses: {}\n`;
     expect(compile(text).warnings).toEqual([]);
-  });
-});
-
-describe("empty bindings", () => {
-  it.each([
-    ["of the document", `${NOTES}x-understudy:\n`, /^a\.yaml:\d+:\d+: /],
-    [
-      "of an operation",
-      NOTES.replace("operationId: getNote\n", "operationId: getNote\n      x-understudy:\n"),
-      /^a\.yaml:\d+:\d+: /,
-    ],
-  ])("%s are refused with their place [interfaces 18]", (_of, text, message) => {
-    expect(refusal(text)).toMatch(message);
   });
 });
