@@ -1,6 +1,6 @@
 import { isLocalhost } from "../engine/contract/http-url.ts";
 import { pluralize } from "../engine/contract/text.ts";
-import { HarFile, InputError, readBaseUrl } from "../tools/har/har-file.ts";
+import { HarFile, InputError, readTarget } from "../tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { onTermination, printError, printJsonLine, printLines } from "./process.ts";
@@ -62,7 +62,7 @@ export async function record(options: RecordOptions): Promise<void> {
 /** @throws UsageError */
 function parseTarget(text: string): string {
   try {
-    return readBaseUrl(text);
+    return readTarget(text);
   } catch (error) {
     throw error instanceof InputError ? new UsageError(error.message) : error;
   }

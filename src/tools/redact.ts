@@ -68,8 +68,8 @@ export function redactJson(value: unknown): unknown {
   const repeats = typeof fieldName === "string" && isSecretName(fieldName.split(/[.[]/).at(-1)!);
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      const secret = isSecretName(name) || (repeats && name === "value");
-      return [name, secret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
+      const isSecret = isSecretName(name) || (repeats && name === "value");
+      return [name, isSecret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
     }),
   );
 }

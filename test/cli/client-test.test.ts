@@ -83,7 +83,7 @@ it.each([
   ],
   [["--", "node", "-e", "process.exit(7)"], 1, "exit code 7"],
   [["--timeout", "9999999", "--", "node", "-e", "setTimeout(process.exit, 300, 7)"], 1, "exit code 7"],
-  [["--timeout", "1", "--", "node", "-e", "setInterval(() => {}, 1000)"], 1, "It had no end within 1 s."],
+  [["--timeout", "1", "--", "node", "-e", "setInterval(() => {}, 1000)"], 1, "It did not end within 1 s."],
   [["--", "node", "-e", CALLS_ELSEWHERE], 1, "it called http://127.0.0.1:9"],
   [["--", "node", "-e", FIXED_PORT], 1, "not one that is fixed in its code"],
   [["--timeout", "2", "--checks", "uses-etags", "--", "node", "-e", NEVER_ENDS], 0, "1 not observable"],

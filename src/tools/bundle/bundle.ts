@@ -5,13 +5,13 @@ import { DelaySchema } from "../../engine/faults/effects/delay.ts";
 import type { EffectDocument } from "../../engine/faults/effects/effect.ts";
 
 export const BUNDLE_FORMAT = "understudy-bundle";
-/** Grows if older versions could not replay newer bundles. */
+/** Raised when an older Understudy could not replay a newer bundle. */
 export const BUNDLE_VERSION = 1;
 
 const Headers = Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }));
 const Instant = Type.String({ format: "date-time" });
 
-/** `text` is UTF-8; other bytes are one character each. Placeholders replace secrets. */
+/** `text` if the bytes are UTF-8, else `latin1` with one character per byte. Placeholders replace secrets. */
 export const Body = Type.Union([
   Type.Object({ text: Type.String() }, { additionalProperties: false }),
   Type.Object({ latin1: Type.String() }, { additionalProperties: false }),
@@ -153,7 +153,7 @@ export function readBundle(text: string, file: string): Bundle {
   if (typeof version === "number" && version > BUNDLE_VERSION) {
     refuse(
       "version",
-      `this bundle has version ${version}, written by a newer Understudy; this one reads up to ${BUNDLE_VERSION}`,
+      `this bundle was written by a newer Understudy (version ${version}, this one knows ${BUNDLE_VERSION}); update Understudy`,
     );
   }
   const validate = toValidator(Bundle);

@@ -75,8 +75,8 @@ export function makeBundle(
 /** @throws BundleRefusal */
 function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording): readonly JournalEntry[] {
   const entries = journal.entries();
-  const { initial, calls, restores } = recording;
-  const problem = recording.replayProblem ?? held.replayProblem ?? findUnexplainedState(calls, restores);
+  const { initial } = recording;
+  const problem = recording.replayProblem ?? held.replayProblem ?? findUnexplainedState(recording);
   if (problem !== undefined) {
     const detail = `This sandbox cannot be put into a bundle: ${problem}`;
     throw new BundleRefusal("not-replayable", detail, "reset the sandbox and repeat the requests");
@@ -99,14 +99,14 @@ function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording
 }
 
 /** Why the state cannot follow from the fixture and the recorded calls; undefined if it can. */
-function findUnexplainedState(calls: readonly RecordedCall[], restores: number): string | undefined {
-  if (restores > 0) return "its state does not follow from its fixture and the recorded calls";
+function findUnexplainedState({ calls, unrecordedRestores }: Recording): string | undefined {
+  if (unrecordedRestores > 0) return "its state does not follow from its fixture and the recorded calls";
   const savedNames = new Set<string>();
   for (const { call } of calls) {
-    const [, snap] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
+    const [, snapshot] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
     if (call.operation === "snapshots.save") savedNames.add((call.body as { name: string }).name);
-    if (call.operation === "snapshots.restore" && !savedNames.has(snap!))
-      return `it went back to the snapshot ${snap}, which was not saved since the sandbox was created or reset`;
+    if (call.operation === "snapshots.restore" && !savedNames.has(snapshot!))
+      return `it went back to the snapshot ${snapshot}, which was not saved since the sandbox was created or reset`;
   }
   return undefined;
 }

@@ -53,11 +53,11 @@ export interface Recording {
   /** By delivery, in the order of their ends. Restores and deletions do not remove any, since they do not undo a call to a receiver. */
   attempts: Map<string, RecordedAttempt[]>;
   attemptCount: number;
-  bytes: number;
+  callBytes: number;
   /** The reason why this sandbox cannot be replayed; undefined if it can. */
   replayProblem: string | undefined;
   /** Number of restores whose control call has not been recorded yet. */
-  restores: number;
+  unrecordedRestores: number;
   /** Position of the newest control call in the history. */
   lastControl: number;
 }
@@ -67,9 +67,7 @@ const MAX_CALLS = 10_000;
 const MAX_ATTEMPTS = 10_000;
 /** Limit for the bodies of all control calls, as JSON. */
 const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
-/**
- * Calls that begin a recording, do not change the sandbox's world, or matter only if the snapshot is restored.
- */
+/** Calls that begin a recording or do not change the sandbox's world. */
 const NOT_REPEATED = new Set([
   "clock.stop",
   "coverage.clear",
@@ -99,7 +97,7 @@ export class Recordings {
     if (change !== "restored") return;
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
-    recording.restores += 1;
+    recording.unrecordedRestores += 1;
     // A fixture that was edited on disk moves untouched sandboxes to its new version (interfaces 6).
     queueMicrotask(() => {
       if (!sandbox.world.isUntouched || this.recordings.get(sandbox) !== recording) return;
@@ -108,7 +106,7 @@ export class Recordings {
     });
   };
 
-  /** Marks a sandbox as not replayable; `why` completes the sentence `... cannot be replayed: `. */
+  /** Marks a sandbox as not replayable; `why` completes the sentence `... cannot be put into a bundle: `. */
   markNotReplayable(sandbox: Sandbox, why: string): void {
     const recording = this.recordings.get(sandbox);
     if (recording !== undefined) recording.replayProblem ??= why;
@@ -119,9 +117,9 @@ export class Recordings {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
     if (call.operation === "snapshots.restore" || call.operation === "history.rewind")
-      recording.restores -= 1;
-    recording.bytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
-    if (recording.calls.length >= MAX_CALLS || recording.bytes > MAX_RECORDED_BYTES) {
+      recording.unrecordedRestores -= 1;
+    recording.callBytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
+    if (recording.calls.length >= MAX_CALLS || recording.callBytes > MAX_RECORDED_BYTES) {
       recording.replayProblem ??= `more than ${MAX_CALLS} control calls, or more than 32 MB of them, have changed it`;
       recording.calls.length = 0;
       return;
@@ -188,11 +186,11 @@ export class Recordings {
       calls: [],
       attempts: new Map(),
       attemptCount: 0,
-      bytes: 0,
+      callBytes: 0,
       replayProblem: world.isUntouched
         ? undefined
         : "it began as a copy of another sandbox, not from its fixture",
-      restores: 0,
+      unrecordedRestores: 0,
       lastControl: sandbox.history.lastSequence,
     });
   }

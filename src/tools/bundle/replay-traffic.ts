@@ -55,7 +55,7 @@ function waitForEntry(
       resolve(entry);
     };
     const stop = sandbox.journal.subscribe((entry) => {
-      // Entries of its deliveries precede its own. Undefined: the journal was cleared, or the sandbox deleted.
+      // Entries of the request's deliveries precede its own. Undefined: the journal was cleared, or the sandbox deleted.
       if (entry === undefined || (entry.delivery === undefined && matchesEntry(entry))) finish(entry);
     });
     signal.addEventListener("abort", () => finish(undefined), { once: true });

@@ -94,7 +94,7 @@ export class SecretPlaceholders {
     });
   }
 
-  /** Redacts a client's body: text that only looks like a secret is replaced too. */
+  /** Redacts a text of a client or user: what only looks like a secret is replaced too. */
   redact(text: string): string {
     return replaceNamedTexts(this.replaceKnown(text))
       .replace(API_KEY, (_, secret: string) => `ak_${maskUnknown(secret)}`)

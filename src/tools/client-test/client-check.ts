@@ -117,7 +117,7 @@ export function listAfter({ requests }: ClientRun, { sequence }: JournalEntry): 
   return requests.filter((one) => one.sequence > sequence);
 }
 
-/** Whether the run's end shows how the client took this failure: it was the run's only kind, or only accepted ones came after it. */
+/** Whether the run's end shows how the client took this failure: no other kind was staged, or each later request got it too. */
 export function isEndCausedBy(
   { run, isMixed }: ReadContext,
   hit: JournalEntry,
@@ -163,7 +163,7 @@ export function makeRule(
   return { ...rule, match: { ...match, method: method as "GET", path } };
 }
 
-/** A stage that hits the method and path of a request of the run without failures; `missing`: there is no such request. */
+/** A stage that hits the method and path of a request of the run without failures; `missing` says that there is none. */
 export function hitRequest(
   find: (baseline: ClientRun) => JournalEntry | undefined,
   rule: Omit<RuleDefinition, "match">,

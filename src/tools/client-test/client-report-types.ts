@@ -5,7 +5,7 @@ export interface RunProgress {
   /** From 1; in the first, no fault is staged. */
   run: number;
   of: number;
-  /** Ids of the checks that it is for. */
+  /** Ids of the checks that need the run. */
   checks: readonly string[];
   /** Reads the checks from the requests so far. */
   observe: () => Promise<ClientCheckReport[]>;
@@ -44,7 +44,7 @@ export interface ClientCheckReport extends CheckResult<ClientOutcome> {
 }
 
 export interface ClientReport {
-  /** `not-graded`: it made no request, or did not get to its end; `stopped` says why. */
+  /** `not-graded`: the client made no request, or the test did not get to its end; `stopped` says why. */
   verdict: "pass" | "fail" | "not-graded";
   stopped: string | null;
   summary: ReturnType<typeof countOutcomes>;

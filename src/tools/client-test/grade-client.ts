@@ -35,7 +35,7 @@ const GRACE_MS = 1000;
 const MAX_REQUESTS = 5000;
 /** The snapshot from which each run begins. */
 export const SNAPSHOT_NAME = "before-client-test";
-/** Begins the ids of its rules; others stay active. */
+/** Begins the ids of the test's rules; other rules stay active. */
 export const RULE_PREFIX = "client-test-";
 /** Rules end by themselves if the test is gone, as with a closed page; a hidden page's timers run once a minute. */
 const LEASE_MS = 180_000;
@@ -68,7 +68,7 @@ export async function gradeClient(
       if (options.signal?.aborted)
         stopped = `The test was stopped by its user before run ${runs + 1} of ${stages.size}.`;
       if (stopped !== null) break;
-      const began = performance.now();
+      const runStarted = performance.now();
       const cleanRun = baseline;
       options.onRun?.({
         ...{ run: runs + 1, of: stages.size, checks: group.map(({ id }) => id) },
@@ -94,7 +94,7 @@ export async function gradeClient(
         stopped = baseline === undefined ? `${capitalize(staged.why)}.` : findReasonNotGraded(baseline);
         if (baseline === undefined || stopped !== null) break;
       }
-      const duration_ms = Math.round(performance.now() - began);
+      const duration_ms = Math.round(performance.now() - runStarted);
       for (const check of group) {
         reports.set(check, toReport(check, readFinding(check, staged, baseline), duration_ms));
       }
@@ -238,7 +238,7 @@ class ClientRunner {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout: Promise<RunEnd> = new Promise((resolve) => {
       timer = setTimeout(
-        () => resolve({ how: "timed out", detail: `had no end within ${timeoutMs / 1000} s` }),
+        () => resolve({ how: "timed out", detail: `did not end within ${timeoutMs / 1000} s` }),
         Math.min(timeoutMs, MAX_TIMEOUT_MS),
       );
     });

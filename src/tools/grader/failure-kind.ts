@@ -152,7 +152,7 @@ function adviseOnGateway({ result }: Attempt, { patience }: OptionNames): string
 function adviseOnLateness({ result }: Attempt): string {
   const { message } = result.error!;
   if (message.includes("connection was not made")) {
-    return "No connection was made: a firewall drops packets silently, or the host is another one.";
+    return "No connection was made: a firewall drops packets silently, or the URL names the wrong host.";
   }
   if (message.includes("did not end")) {
     return "The answer began and never ended: end it in the handler, and send as many bytes as its Content-Length says.";
@@ -189,7 +189,7 @@ export function describeResult({ result }: Attempt): string {
 function describeSilence({ error, duration_ms }: OutboundResult): string {
   const { kind, message } = error!;
   if (kind === "reset") {
-    return `closed the connection after ${duration_ms} ms without an answer (${message}); its log should show an exception in its handler, or its end`;
+    return `closed the connection after ${duration_ms} ms without an answer (${message}); its log should show an exception in its handler, or the end of its process`;
   }
   if (kind === "tls") {
     return `gave no answer: ${message}; the service accepts no certificate that it cannot verify`;

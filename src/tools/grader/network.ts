@@ -35,7 +35,7 @@ export interface GraderNetwork {
 }
 
 /**
- * The client of deliveries, which may call any address, since it runs on the user's own machine. `caFile`:
+ * Opens a network that may call any address, since the grader runs on the user's own machine. `caFile`:
  * certificates (PEM) to trust in addition to Node's own.
  */
 export function openNetwork(caFile?: string): GraderNetwork {

@@ -116,10 +116,10 @@ export class Probe {
     const { patienceMs, settleMs } = this.options;
     const started = performance.now();
     const giveUp = started + patienceMs;
-    let now = await this.read();
-    while (areEffectsMissing(before, now, expected) && performance.now() < giveUp) {
+    let reading = await this.read();
+    while (areEffectsMissing(before, reading, expected) && performance.now() < giveUp) {
       await this.pause(Math.min(25 + (performance.now() - started) / 20, 250));
-      now = await this.read();
+      reading = await this.read();
     }
     const latenessMs = performance.now() - started;
     await this.pause(sumEffects(expected) === 0 ? Math.max(settleMs, this.latenessMs * 1.5) : settleMs);
@@ -142,10 +142,10 @@ export function formatSeconds(ms: number): string {
   return `${Number((ms / 1000).toFixed(1))} s`;
 }
 
-function areEffectsMissing(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): boolean {
-  if (now.ids === null) return now.count - before.count < sumEffects(expected);
+function areEffectsMissing(before: ProbeReading, after: ProbeReading, expected: ExpectedEffects): boolean {
+  if (after.ids === null) return after.count - before.count < sumEffects(expected);
   return [...expected].some(
-    ([id, expectedCount]) => countOccurrences(now, id) - countOccurrences(before, id) < expectedCount,
+    ([id, expectedCount]) => countOccurrences(after, id) - countOccurrences(before, id) < expectedCount,
   );
 }
 
@@ -153,14 +153,14 @@ function sumEffects(expected: ExpectedEffects): number {
   return [...expected.values()].reduce((sum, one) => sum + one, 0);
 }
 
-function findDifference(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): string | null {
-  if (now.ids === null) {
+function findDifference(before: ProbeReading, after: ProbeReading, expected: ExpectedEffects): string | null {
+  if (after.ids === null) {
     const total = sumEffects(expected);
-    const count = now.count - before.count;
+    const count = after.count - before.count;
     return count === total ? null : `the probe's count rose by ${count} instead of ${total}`;
   }
   for (const [id, expectedCount] of expected) {
-    const count = countOccurrences(now, id) - countOccurrences(before, id);
+    const count = countOccurrences(after, id) - countOccurrences(before, id);
     if (count !== expectedCount)
       return `the probe lists delivery ${id} ${formatTimes(count)} instead of ${formatTimes(expectedCount)}`;
   }

@@ -105,7 +105,7 @@ export const listManualChecks = ({ longMemory }: OptionNames): ReceiverReport["m
   },
   {
     what: "Whether delivery ids are kept for 24 hours, and survive a restart",
-    how: `Look at the code that writes them: use a table with a unique key and no expiry below a day. A Set, a Map or a cache in the process loses them when the process ends. ${longMemory} waits longer than the minute before the first retry.`,
+    how: `Look at the code that writes them: use a table with a unique key and no expiry below a day. A Set, a Map or a cache in the process loses them when the process ends. With ${longMemory} the test waits longer than the minute before the first retry.`,
   },
   {
     what: "Whether work that was acknowledged survives a crash",

@@ -204,7 +204,7 @@ function openSession(
   const { secret, signal, data = {}, event = "user.created", memoryDeliveries = 250 } = options;
   if (secret === "") throw new ReceiverTestUsageError("the signing secret is empty");
   if (typeof secret !== "string")
-    throw new ReceiverTestUsageError("the option secret is the webhook's signing secret, a text");
+    throw new ReceiverTestUsageError("the option secret must be a text, the webhook's signing secret");
   if (options.requireProbe && options.probe === undefined) {
     throw new ReceiverTestUsageError("a probe is required, and none is given");
   }

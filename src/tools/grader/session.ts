@@ -56,7 +56,7 @@ export interface SessionOptions extends SendOptions, DeliverySource {
 /** Limits after a 429: repetitions of a request, each wait, and all waits of the run; then the 429 is its answer. */
 const MAX_RATE_LIMIT_RETRIES = 5;
 const MAX_RATE_LIMIT_WAIT_MS = 60_000;
-const MAX_RATE_LIMIT_WAITS_MS = 300_000;
+const MAX_TOTAL_RATE_LIMIT_WAIT_MS = 300_000;
 
 const MAX_CONCURRENCY = 8;
 const SLOW_MS = 250;
@@ -80,7 +80,7 @@ export class Session {
   readonly acceptedIds = new Set<string>();
   /** The shortest time in which a genuine delivery was answered, in milliseconds. */
   fastestMs = Number.POSITIVE_INFINITY;
-  private rateLimitWaitMs = 0;
+  private totalRateLimitWaitMs = 0;
   /** How long the run waited for the first side effect, if it never came; milliseconds. */
   waitedMs: number | undefined;
 
@@ -244,8 +244,8 @@ export class Session {
       if (result.response_code !== 429 || retries === MAX_RATE_LIMIT_RETRIES) return result;
       const seconds = Math.max(Number(result.headers["retry-after"]) || 1, 0.1);
       const pause = Math.min(seconds * 1000, MAX_RATE_LIMIT_WAIT_MS);
-      if (this.rateLimitWaitMs + pause > MAX_RATE_LIMIT_WAITS_MS) return result;
-      this.rateLimitWaitMs += pause;
+      if (this.totalRateLimitWaitMs + pause > MAX_TOTAL_RATE_LIMIT_WAIT_MS) return result;
+      this.totalRateLimitWaitMs += pause;
       await this.pause(pause);
     }
   }

@@ -5,7 +5,7 @@ import { ClosedObject, Timestamp } from "../../engine/contract/schema.ts";
 import { isFormType } from "../../engine/contract/secret-names.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 
-/** One half of an exchange without secrets; fields for a schema that adds more. */
+/** The fields of a request or an answer, for schemas that add more. */
 export const MASKED_MESSAGE = {
   headers: Type.Array(ClosedObject({ name: Type.String(), value: Type.String() }), {
     description: "As sent, secrets masked",
@@ -54,7 +54,7 @@ function maskBody(bytes: Uint8Array | string, type: string): unknown {
 }
 
 /**
- * Undefined if it cannot be decoded. A truncated body is decoded as far as possible.
+ * Undefined if the body cannot be decoded. A truncated body is decoded as far as possible.
  * @param codings of the header `Content-Encoding`, in the order in which they were applied
  */
 export function decompress(
@@ -86,7 +86,7 @@ function decodeOnce(bytes: Buffer, coding: string, maxOutputLength: number): Buf
     return hasHeader ? zlib.inflateSync(bytes, options) : zlib.inflateRawSync(bytes, options);
   }
   if (coding === "br") return zlib.brotliDecompressSync(bytes, { maxOutputLength });
-  // Node has it from 22.15 on.
+  // Node has zstd from 22.15 on.
   const { zstdDecompressSync: unzstd } = zlib as { zstdDecompressSync?: typeof zlib.brotliDecompressSync };
   return coding === "zstd" ? unzstd?.(bytes, { maxOutputLength }) : undefined;
 }

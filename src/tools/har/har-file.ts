@@ -12,10 +12,10 @@ import type { HarEntry } from "./har-entry.ts";
 export class InputError extends Error {}
 
 /**
- * The base URL of a service, as `--target` takes it: without a slash at its end.
+ * Reads the base URL that `--target` names; removes slashes at its end.
  * @throws InputError
  */
-export function readBaseUrl(text: string): string {
+export function readTarget(text: string): string {
   const url = readHttpUrl(text);
   if (typeof url === "string")
     throw new InputError(`--target ${url}; it is the base URL of the service, or of a sandbox`);

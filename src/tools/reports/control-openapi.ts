@@ -51,7 +51,7 @@ export function buildControlApiDocument(
         headers: HEADERS,
         schemas: {},
       },
-      listNotes: () => ({}),
+      toExtraMembers: () => ({}),
       toErrorResponses: toProblemResponses,
     },
     calls,

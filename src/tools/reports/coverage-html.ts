@@ -49,7 +49,7 @@ export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consol
     title: headline,
     style: STYLE,
     body: html`<h1>${headline}</h1>
-<p>${matrix.covered} of ${matrix.total} documented outcomes were seen so far.${matrix.covered === 0 ? " No request has reached it yet." : ""}</p>
+<p>${matrix.covered} of ${matrix.total} documented outcomes were seen so far.</p>
 <ul class="legend">
 <li><span class="hit" style="--heat: .25">1</span>seen, and how often: the more often, the stronger the green</li>
 <li><span class="never">0</span>documented, never seen</li>

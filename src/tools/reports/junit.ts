@@ -26,8 +26,8 @@ export interface JunitReport {
 export function writeJunit(report: JunitReport): string {
   const all = report.suites.flatMap((suite) => suite.cases);
   const suites = report.suites.map(({ name, cases, properties = [] }) => {
-    const each = properties.map((property) => writeElement("property", { ...property })).join("");
-    const head = each === "" ? "" : writeElement("properties", {}, each);
+    const propertyElements = properties.map((property) => writeElement("property", { ...property })).join("");
+    const head = propertyElements === "" ? "" : writeElement("properties", {}, propertyElements);
     return writeElement("testsuite", { name, ...sumTotals(cases) }, head + cases.map(writeCase).join(""));
   });
   // Jenkins' schema has no `skipped` here.

@@ -22,13 +22,13 @@ interface DocumentedApi<O extends AnyDeclaration> {
     schemas: JsonObject;
   };
   /** Additional members of an operation. */
-  listNotes: (operation: O) => JsonObject;
+  toExtraMembers: (operation: O) => JsonObject;
   toErrorResponses: (operation: O, components: DocumentComponents) => JsonObject;
   /** Members of an operation that a user's document describes, in place of those of its declaration. */
   copyDescribed?: (operation: O, components: DocumentComponents) => JsonObject | undefined;
   tags?: readonly string[];
   /** Members of the whole document. */
-  listMembers?: (components: SchemaComponents) => JsonObject;
+  toDocumentMembers?: (components: SchemaComponents) => JsonObject;
 }
 
 /** The components to which operations refer; writing operations adds to them. */
@@ -53,7 +53,7 @@ export function toOpenApi<O extends AnyDeclaration>(
     item[operation.method.toLowerCase()] = toOperationObject(api, operation, components);
   }
   const { schemas, ...others } = api.components;
-  const more = api.listMembers?.(components.schemas);
+  const more = api.toDocumentMembers?.(components.schemas);
   return {
     openapi: "3.1.0",
     info: { ...api.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
@@ -126,7 +126,7 @@ function toOperationObject<O extends AnyDeclaration>(
     summary,
     ...(description ? { description } : {}),
     "x-section": section,
-    ...api.listNotes(operation),
+    ...api.toExtraMembers(operation),
     parameters: listParameters(operation, schemas),
     ...(operation.body && !described ? { requestBody: toRequestBody(operation.body, schemas) } : {}),
     ...described,

@@ -60,11 +60,11 @@ export function buildOpenApiDocument(
         parameters: DELIVERY_PARAMETERS,
         schemas: { ...ERROR_SCHEMAS, WebhookEvent: DELIVERY_SCHEMA },
       },
-      listNotes: describeBasis,
+      toExtraMembers: describeBasis,
       toErrorResponses,
       copyDescribed: copyDescribedParts,
       tags: ["events"],
-      listMembers: (components) => ({
+      toDocumentMembers: (components) => ({
         webhooks: Object.fromEntries(
           events.map((event) => [event.name, { post: toDeliveryObject(event, components) }]),
         ),

@@ -87,7 +87,8 @@ function listDescribedTypeParts(
 ): string[] {
   const references = new References(document as JsonObject);
   const follow = (node: unknown) => references.follow({ node: (node ?? {}) as JsonObject, path: [] }).node;
-  const [request, answer] = [names.scope(references, "request"), names.scope(references, "answer")];
+  const requestScope = names.scope(references, "request");
+  const answerScope = names.scope(references, "answer");
   const { requestBody, responses = {} } = operation as { requestBody?: JsonObject; responses?: JsonObject };
   const { parameters = [] } = operation as { parameters?: JsonObject[] };
   const toParametersType = (place: string) => {
@@ -95,7 +96,7 @@ function listDescribedTypeParts(
     const fields = selected.map(({ name, schema, content, required }) => {
       const [media] = Object.values((content ?? {}) as JsonObject);
       const shape = (schema ?? (media as JsonObject | undefined)?.["schema"] ?? {}) as JsonSchema;
-      return toField(String(name), toType(shape, request), place === "query" && required !== true);
+      return toField(String(name), toType(shape, requestScope), place === "query" && required !== true);
     });
     return selected.length === 0 ? "undefined" : writeBlock(fields);
   };
@@ -114,7 +115,7 @@ function listDescribedTypeParts(
   const statuses = Object.entries(responses);
   const successes = statuses.filter(([status]) => /^2/.test(status));
   const answers = successes.length > 0 ? successes : statuses.filter(([status]) => status === "default");
-  const types = answers.map(([, one]) => toContentType(follow(one), answer, { all: true }));
+  const types = answers.map(([, one]) => toContentType(follow(one), answerScope, { all: true }));
   return [
     toField("params", toParametersType("path")),
     toField("query", toParametersType("query")),
@@ -122,7 +123,7 @@ function listDescribedTypeParts(
       "body",
       body === undefined
         ? "undefined"
-        : `${toContentType(body, request, { all: false })}${body["required"] === true ? "" : " | undefined"}`,
+        : `${toContentType(body, requestScope, { all: false })}${body["required"] === true ? "" : " | undefined"}`,
     ),
     toField("response", [...new Set(types)].join(" | ") || "undefined"),
   ];

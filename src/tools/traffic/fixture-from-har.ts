@@ -9,7 +9,7 @@ import { getOrAdd } from "../../engine/maps.ts";
 import type { Contract } from "../verify/contract.ts";
 import { type OperationExchange, visitExchanges } from "../verify/recorded/archive.ts";
 import { EXTRACTORS } from "./extractors.ts";
-import { type Fields, InferredFixture, toKey } from "./inferred-fixture.ts";
+import { type Fields, InferredFixture, makeApiKey } from "./inferred-fixture.ts";
 
 interface FixtureFromHar {
   fixture: FixtureData;
@@ -59,7 +59,7 @@ export async function inferFixtureFromHar({
   addMissingRecords(document, shape);
   const fixture = sortKeys(document, shape);
   new FixtureLibrary({ resources, trustBuild: false }).load(fixture);
-  return { fixture, base, counts, without_body, dropped: [...dropped, ...invalid], key: toKey(0) };
+  return { fixture, base, counts, without_body, dropped: [...dropped, ...invalid], key: makeApiKey(0) };
 }
 
 /** The instant that an answer states for itself (7.1, 4.11); NaN if it states none. */
@@ -74,7 +74,7 @@ function collectRecords(world: InferredFixture, exchange: OperationExchange, dro
   const extractor = EXTRACTORS[operation.id];
   if (extractor === undefined || !hasWholeBodies || answer.status >= 300 || answer.status < 200) return;
   const organization_id =
-    params["organization_id"] ?? answer.headers.get(ORGANIZATION) ?? world.pickOrganization();
+    params["organization_id"] ?? answer.headers.get(ORGANIZATION_HEADER) ?? world.pickOrganization();
   inferPlan(world, answer.headers);
   try {
     world.addOrganization(organization_id);
@@ -89,11 +89,11 @@ function collectRecords(world: InferredFixture, exchange: OperationExchange, dro
 function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
   if (usage === undefined || Number.isNaN(epoch)) return;
   const now = new Date(epoch);
-  const findMonth = (ago: number) =>
-    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago)).toISOString().slice(0, 7);
+  const toMonth = (monthsAgo: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo)).toISOString().slice(0, 7);
   const keepMonths = ({ spent = {} }: { spent?: Fields }) => {
-    spent["current"] ??= spent[findMonth(0)];
-    spent["previous"] ??= spent[findMonth(1)];
+    spent["current"] ??= spent[toMonth(0)];
+    spent["previous"] ??= spent[toMonth(1)];
     for (const name of Object.keys(spent))
       if (/^\d/.test(name) || spent[name] === undefined) delete spent[name];
   };
@@ -105,12 +105,12 @@ function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
   }
 }
 
-const ORGANIZATION = "service-organization";
+const ORGANIZATION_HEADER = "service-organization";
 const PLANS: Readonly<Record<number, string>> = { 100: "standard", 1000: "premium" };
 
 /** Infers the plan from the rate limit in answers (section 8). */
 function inferPlan(world: InferredFixture, headers: Headers): void {
-  const id = headers.get(ORGANIZATION);
+  const id = headers.get(ORGANIZATION_HEADER);
   const limit = Number(headers.get("x-ratelimit-limit") ?? headers.get("x-ratelimit-limit-requests"));
   if (id === null || !(limit > 0)) return;
   const plan = PLANS[limit];

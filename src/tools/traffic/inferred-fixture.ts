@@ -91,7 +91,7 @@ export class InferredFixture {
         id,
         user_id: RECORDED_USER,
         current: organization_id,
-        key: toKey(position),
+        key: makeApiKey(position),
       });
     }
     const lists = [...this.lists].map(([key, records]): [string, unknown] => [key, [...records.values()]]);
@@ -102,8 +102,8 @@ export class InferredFixture {
   }
 }
 
-/** A key of the form of section 2.15, equal in every fixture, so that tests can use it. */
-export function toKey(position: number): string {
+/** An API key of the form of section 2.15, equal in every fixture, so that tests can use it. */
+export function makeApiKey(position: number): string {
   const start = `ak_recorded${position === 0 ? "" : position + 1}`;
   return start.padEnd(KEY_LENGTH, "0");
 }

@@ -84,7 +84,7 @@ class Relay {
     this.send = send;
   }
 
-  /** Ends when both sides have; never rejects. */
+  /** Resolves when both sides have ended; never rejects. */
   async pass(incoming: http.IncomingMessage, outgoing: http.ServerResponse): Promise<RecordedEntry> {
     outgoing.sendDate = false;
     incoming.on("data", (piece: Buffer) => this.requestBody.add(piece));

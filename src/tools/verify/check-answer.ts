@@ -128,7 +128,7 @@ function checkRepeatedValues(verdict: Verdict, exchange: Exchange): boolean {
     for (const [name, value] of Object.entries((fields ?? {}) as object)) {
       const expected = sent[OTHER_NAMES[operation.id]?.[name] ?? name];
       if (expected === undefined || OTHER_VALUES.has(name) || isMasked(value) || isMasked(expected)) continue;
-      if (typeof value === "object" && !isListOfTexts(value)) continue;
+      if (typeof value === "object" && !isNullOrTexts(value)) continue;
       const fits = isDeepStrictEqual(value, expected) || String(value) === expected;
       const problem = `${operation.id}: ${name} is ${toExcerpt(value)} instead of ${toExcerpt(expected)}`;
       ok = verdict.expect(fits, problem, findAssumedPlace(operation, `${place}/${name}`)) && ok;
@@ -158,7 +158,7 @@ function checkPath(verdict: Verdict, { id, parent_id, path, depth }: Exchange["j
   verdict.expect(depth === chain.length - 1, `the depth of ${path} is ${depth}`, "G10");
 }
 
-function isListOfTexts(value: unknown): boolean {
+function isNullOrTexts(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.every((one) => typeof one === "string"));
 }
 

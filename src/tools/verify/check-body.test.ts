@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { listSuccesses } from "../../engine/contract/operation.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import { checkBody } from "./check-answer.ts";
+import { checkAnyRefusal } from "./check-refusal.ts";
 import { Contract } from "./contract.ts";
 import { Verdict } from "./verdict.ts";
 
@@ -91,5 +92,16 @@ describe("verify of a body", () => {
     const verdict = check("change_logs.list", { ...logs({ ...entry, mood: "good" }), next: null });
     expect(verdict.outcome).toBe("passed");
     expect(verdict.notes).toEqual(["also answers /logs/*/mood, /next"]);
+  });
+
+  it("says that the type of an error must be text where the reference names none [7.2]", () => {
+    const verdict = new Verdict();
+    const json = { error: { message: "Slow down", type: null, code: "rate_limit_exceeded" } };
+    checkAnyRefusal(verdict, {
+      ...{ operation: CONTRACT.getOperation("threads.delete"), method: "DELETE", path: "/v1/threads/thr_1" },
+      ...{ sent: { params: {}, query: {}, body: undefined, headers: new Headers() }, authenticated: true },
+      ...{ status: 429, headers: new Headers(), text: JSON.stringify(json), json, problem: undefined },
+    });
+    expect(verdict.failures).toEqual(["/v1/threads/thr_1 (429): error.type is null, not text"]);
   });
 });

@@ -104,12 +104,12 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   const actualCode = String(exchange.json.error.code);
   const codesOfStatus = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
   const code = codesOfStatus.find((one) => spellCode(one, actualEnvelope, operation) === actualCode);
-  const words = codesOfStatus.map((one) => spellCode(one, actualEnvelope, operation)).join(", ");
+  const spelledCodes = codesOfStatus.map((one) => spellCode(one, actualEnvelope, operation)).join(", ");
   // If a section shows the only code of this status, another code departs from the reference.
   const documentedCase = codesOfStatus.length === 1 ? findCase(operation.id, codesOfStatus[0]!) : undefined;
   const isSpecified =
     documentedCase !== undefined && documentedCase.gap === undefined && documentedCase.codeGap === undefined;
-  const problem = `${method} ${path} answers ${status} with the code ${toExcerpt(actualCode)}, not ${words}`;
+  const problem = `${method} ${path} answers ${status} with the code ${toExcerpt(actualCode)}, not ${spelledCodes}`;
   verdict.expect(code !== undefined, problem, gap ?? (isSpecified ? undefined : GAP_BY_STATUS[status]));
   if (code !== undefined && actualEnvelope === "A") checkDetails(verdict, exchange, { code, gap });
   return actualCode;
@@ -280,7 +280,7 @@ const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?]
 function checkType(name: string, type: unknown, expectedType: string | undefined): [boolean, string] {
   return [
     expectedType === undefined ? isText(type) : type === expectedType,
-    `${name} is ${toExcerpt(type)}, not ${expectedType}`,
+    `${name} is ${toExcerpt(type)}, not ${expectedType ?? "text"}`,
   ];
 }
 

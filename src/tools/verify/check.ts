@@ -71,8 +71,8 @@ export function createContext(parts: RunParts) {
     },
 
     /**
-     * Runs a check of a change, which may also make it, and always undoes the change.
-     * @param done the report's text for the change; `undone` is that for its undo, and `undoing` names an undo that fails
+     * Runs `check`, which makes or checks a change, and always undoes the change.
+     * @param done the report's text for the change; `undone` is that for its undo, and `undoing` names the undo if it fails
      */
     async checkAndUndo(
       done: string,

@@ -13,21 +13,21 @@ interface Discovery {
  * If the service is an Understudy without a token, its state calls show what the key's user can reach; they
  * only read, and count against no rate limit. For other services this finds nothing.
  */
-export async function discoverInUnderstudy(place: Discovery): Promise<boolean> {
-  const { base, sandbox } = splitTarget(place.target);
+export async function discoverInUnderstudy(discovery: Discovery): Promise<boolean> {
+  const { base, sandbox } = splitTarget(discovery.target);
   const fetchRows = async (collection: string, query = ""): Promise<Row[]> => {
     const url = `${base}/_control/sandboxes/${sandbox}/state/${collection}?limit=100${query}`;
     const response = await fetch(url, {
-      signal: AbortSignal.any([place.signal, AbortSignal.timeout(5_000)]),
+      signal: AbortSignal.any([discovery.signal, AbortSignal.timeout(5_000)]),
     });
     if (!response.ok) throw new Error(`the control API answers ${response.status}`);
     return ((await response.json()) as { items: Row[] }).items;
   };
   try {
-    await addKnownObjects(place, fetchRows);
+    await addKnownObjects(discovery, fetchRows);
     return true;
   } catch {
-    place.signal.throwIfAborted();
+    discovery.signal.throwIfAborted();
     return false;
   }
 }

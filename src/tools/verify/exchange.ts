@@ -56,7 +56,7 @@ export interface Answer {
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const STREAM_MS = 2_000;
-const MAX_STREAM = 1024 * 1024;
+const MAX_STREAM_CHARACTERS = 1024 * 1024;
 
 export async function readAnswer(response: Response): Promise<Answer> {
   const pieces: Uint8Array[] = [];
@@ -78,7 +78,7 @@ export async function readFirstEvents(response: Response): Promise<Answer> {
   let text = "";
   const timer = setTimeout(() => void reader.cancel(), STREAM_MS);
   try {
-    while (text.length < MAX_STREAM) {
+    while (text.length < MAX_STREAM_CHARACTERS) {
       const { done, value } = await reader.read();
       if (done) break;
       text += decoder.decode(value, { stream: true });

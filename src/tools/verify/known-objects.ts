@@ -191,9 +191,9 @@ export const USABLE_NAMES: Readonly<Record<string, string>> = {
   other_organization_id: "another organization that the key's user is a member of",
   department_id: "a department that --write may move to the top and back",
   parent_department_id: "the parent that it has now",
-  webhook_url: "a receiver that --write may have called",
+  webhook_url: "a receiver that the service may call during --write",
   scratch_store_id: "a store that --write may put a small file into, for good",
-  scratch_connection_id: "a connection of which --write may start a sync and cancel it",
+  scratch_connection_id: "a connection whose sync --write may start and cancel",
   model: "the key of a model that --write may ask for one short, billed answer",
   provider: "the image provider that extends by pixels (provider_a), which --write may ask once",
 };

@@ -1,6 +1,6 @@
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { runChecks } from "../checks/frame.ts";
-import { InputError, readBaseUrl } from "../har/har-file.ts";
+import { InputError, readTarget } from "../har/har-file.ts";
 import { type Check, createContext, NotObservable, type RunParts } from "./check.ts";
 import { listChecks } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
@@ -28,7 +28,7 @@ export interface VerifyOptions {
   /** For the whole run, in milliseconds. */
   timeoutMs?: number;
   version: string;
-  /** Selects checks; all by default. */
+  /** Selects checks; by default all, or with `own` those of own operations. */
   only?: (check: Check) => boolean;
   signal: AbortSignal;
   wait: TargetOptions["wait"];
@@ -63,7 +63,7 @@ class Run {
     const { contract, uses, write, wait, timeoutMs = TOTAL_TIMEOUT_MS } = options;
     const total = AbortSignal.timeout(Math.min(timeoutMs, MAX_TIMEOUT_MS));
     const target = new Target({
-      url: readBaseUrl(options.target),
+      url: readTarget(options.target),
       key: readKey(options.key),
       write,
       signal: AbortSignal.any([options.signal, total]),

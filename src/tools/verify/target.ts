@@ -59,7 +59,7 @@ export class Target {
   readonly exchanges: Exchange[] = [];
   readonly options: TargetOptions;
   private readonly pacer = new RequestPacer();
-  private undoing = 0;
+  private runningUndos = 0;
 
   constructor(options: TargetOptions) {
     this.options = options;
@@ -81,24 +81,24 @@ export class Target {
       const exchange = await this.sendOnce(call, authenticated);
       this.exchanges.push(exchange);
       this.pacer.readRateHeaders(exchange);
-      const retry = this.pacer.retryAfter(exchange);
-      if (retry === undefined) return exchange;
+      const retryMs = this.pacer.getRetryMs(exchange);
+      if (retryMs === undefined) return exchange;
       if (waits === MAX_RATE_WAITS) {
         throw new RunStopped(
           `the rate limit does not end: after ${waits} waits ${exchange.path} is still 429`,
         );
       }
-      await this.pause(retry);
+      await this.pause(retryMs);
     }
   }
 
   /** Runs work that undoes a change, even if the run has been stopped. */
   async undo<T>(work: () => Promise<T>): Promise<T> {
-    this.undoing += 1;
+    this.runningUndos += 1;
     try {
       return await work();
     } finally {
-      this.undoing -= 1;
+      this.runningUndos -= 1;
     }
   }
 
@@ -107,7 +107,7 @@ export class Target {
   }
 
   private getSignal(): AbortSignal {
-    return this.undoing > 0 ? AbortSignal.timeout(UNDO_TIMEOUT_MS) : this.options.signal;
+    return this.runningUndos > 0 ? AbortSignal.timeout(UNDO_TIMEOUT_MS) : this.options.signal;
   }
 
   private async sendOnce(call: Call, authenticated: boolean): Promise<Exchange> {
@@ -202,7 +202,7 @@ export class RequestPacer {
   }
 
   /** The wait before a refused request is repeated, in milliseconds; undefined: the rate limit was not the reason. */
-  retryAfter({ status, headers, text }: Pick<Answer, "status" | "headers" | "text">): number | undefined {
+  getRetryMs({ status, headers, text }: Pick<Answer, "status" | "headers" | "text">): number | undefined {
     if (status !== 429 || /SPENDING_LIMIT/i.test(text)) return undefined;
     const after = headers.get("retry-after");
     if (after === null) return this.getWaitMs() || DEFAULT_WAIT_MS;

@@ -173,7 +173,7 @@ function checkNewerAnswers({
   };
 }
 
-/** Masked secrets would be wrong values. */
+/** Excludes answers with masked secrets: their masks would be wrong values. */
 function isPlainJson({ status, response }: JournalEntry): boolean {
   const { body } = response;
   return (

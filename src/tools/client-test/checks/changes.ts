@@ -52,7 +52,7 @@ const noBlindRepeat: ClientCheck = {
       return passed("it sent the request again, which changed nothing", [hit, repeat]);
     const reads = later.slice(0, at).filter(({ method }) => method === "GET" || method === "HEAD");
     return reads.length > 0
-      ? passed("it looked before it sent the request again", [hit, ...reads, repeat])
+      ? passed("it read something before it sent the request again", [hit, ...reads, repeat])
       : failed(`it sent ${describeRequest(hit)} again, so the change was made twice`, [hit, repeat]);
   },
 };
@@ -81,7 +81,7 @@ const resumesUploads: ClientCheck = {
       );
       if (target === undefined) return "the client uploaded nothing by PUT";
       const range = getHeader(target, "content-range");
-      // A probe of the upload has the same path, but another range.
+      // A status query of the upload has the same path, but another range.
       return [makeRule(target, LOSE_ANSWER, { header: { "content-range": range ?? null } })];
     },
   },

@@ -88,7 +88,7 @@ const noKeyElsewhere: ClientCheck = {
   title: "sends credentials to no other origin",
   severity: "warning",
   advice:
-    "Follow a redirect to another origin without the key, or not at all: HTTP libraries drop Authorization there, but no header of your own.",
+    "Follow a redirect to another origin without the key, or not at all: HTTP libraries drop Authorization there, but keep headers such as api-key.",
   stage: {
     async rules(baseline, sandbox) {
       const target = findTarget(baseline, isRead);

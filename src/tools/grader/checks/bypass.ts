@@ -57,7 +57,7 @@ const OTHER_HEADERS: readonly Header[] = [
   ["Authorization", "Bearer internal"],
 ];
 
-/** Headers that proxies and colleagues add, one by one. */
+/** Headers that proxies and internal services add, one by one. */
 const SINGLE_HEADER_CASES = [
   ...LOCAL_ADDRESSES.flatMap(listAddressHeaders),
   ...PROXY_HEADERS,
@@ -72,7 +72,7 @@ const PROXY_CASES = LOCAL_ADDRESSES.map(
 /** For a slow receiver, in place of a case for each header. */
 const ALL_HEADERS_CASES = LOCAL_ADDRESSES.map(
   (ip): Case => ({
-    label: `every header that proxies and colleagues add, from ${ip}`,
+    label: `every header that proxies and internal services add, from ${ip}`,
     transport: { headers: [...listAddressHeaders(ip), ...PROXY_HEADERS, ...OTHER_HEADERS] },
   }),
 );

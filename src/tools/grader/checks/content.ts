@@ -30,7 +30,7 @@ export const validAccepted: Check = {
     const first = await session.deliver(delivery);
     if (isAccepted(first)) return passed(`the receiver ${describeResult(first)}`, first);
     if (isRateLimited(first))
-      return notObservable(`the receiver ${describeResult(first)} until patience ended`, first);
+      return notObservable(`the receiver ${describeResult(first)}, again and again`, first);
     const detail = `the receiver ${describeResult(first)}, where 2xx is expected within ${session.options.timeoutMs / 1000} s`;
     const advice = adviseOnAttempt(first, session.options.names);
     if (getStatus(first) >= 500) {

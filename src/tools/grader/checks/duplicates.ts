@@ -46,8 +46,9 @@ async function noteOnReplay(session: Session, delivery: TestDelivery): Promise<s
   const after = await session.readProbe();
   if (!before || !after) return null;
   const wasProcessedAgain = (id: string) => countOccurrences(after, id) > countOccurrences(before, id);
-  if (after.ids === null ? after.count === before.count : ![delivery.id, headerId].some(wasProcessedAgain))
-    return null;
+  const hasEffect =
+    after.ids === null ? after.count !== before.count : [delivery.id, headerId].some(wasProcessedAgain);
+  if (!hasEffect) return null;
   return "Sent again with another X-Service-Delivery header, the same signed body was processed again. That header isn't covered by the signature: deduplicate by the body's delivery_id.";
 }
 
@@ -69,7 +70,7 @@ export const duplicateAtOnce: Check = {
       const delivery = session.makeDelivery();
       deliveries.push(delivery);
       const copies = await Promise.all(Array.from({ length: COPIES }, () => session.deliver(delivery)));
-      // A copy may be deferred, as long as one is acknowledged.
+      // Copies may be refused, as long as one is accepted.
       if (!copies.some(isAccepted))
         return explainNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
       if (session.handlesOneByOne(copies)) break;

@@ -14,7 +14,7 @@ export function createSignedCase(
   label: string,
   write: (signature: string, given: CaseInput) => string | null,
 ): Case {
-  return { label, change: (test) => ({ signature: write(test.signature, test) }) };
+  return { label, change: (given) => ({ signature: write(given.signature, given) }) };
 }
 
 /** The same for a case whose problems another case finds too. */
@@ -99,10 +99,10 @@ export const signaturePrefix = defineSignatureCheck({
 });
 
 function createPartlyRightCase(rightDigits: number): Case {
-  return createSignedCase(`the first ${rightDigits} digits right and the others wrong`, (signature) =>
-    signature.replace(/\w/g, (digit, at: number) =>
-      at < DIGEST_START + rightDigits ? digit : changeDigit(digit),
-    ),
+  const end = DIGEST_START + rightDigits;
+  return createSignedCase(
+    `the first ${rightDigits} digits right and the others wrong`,
+    (signature) => signature.slice(0, end) + signature.slice(end).replaceAll(/\w/g, changeDigit),
   );
 }
 

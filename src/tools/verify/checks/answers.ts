@@ -102,7 +102,7 @@ function requestAnswer(
   return target.send({ operation, ...call, credential, body, firstEvents: isStream });
 }
 
-/** Whether a listing has hardly any items; another object's may have more to check. */
+/** Whether a listing has hardly any items; that of another object may have more to check. */
 function showsLittle({ sourceFile, query }: AnyOperation, { text, json }: Exchange): boolean {
   if (sourceFile !== undefined) return findItems(json)?.length === 0;
   return query?.properties["limit"] !== undefined && text.length < FEW_CHARACTERS;

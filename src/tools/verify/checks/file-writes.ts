@@ -139,7 +139,7 @@ const response: Check = {
       if (isOverBudget(context, exchange)) return;
       if (i === 0) checkSuccess(verdict, exchange);
       else verdict.expect(hasSucceeded(exchange), `the form with texts answers ${exchange.status}`);
-      if (hasSucceeded(exchange)) context.reportChange(`had ${model} answer`, BILLED);
+      if (hasSucceeded(exchange)) context.reportChange(`asked ${model} a short question`, BILLED);
     }
   },
 };
@@ -163,7 +163,7 @@ const uncrop: Check = {
     const exchange = await context.send("images.uncrop", { body: form });
     if (isOverBudget(context, exchange)) return;
     if (!checkSuccess(verdict, exchange) || !hasSucceeded(exchange)) return;
-    context.reportChange("had a small image extended", `${BILLED}, if it is`);
+    context.reportChange("extended a small image", `may be ${BILLED}`);
     const type = toMediaType(exchange.headers.get("content-type") ?? "");
     verdict.expect(type === "image/jpeg", `${ids.provider} answers ${type}, not image/jpeg`);
     const credits = exchange.headers.has("x-provider-credits-consumed");

@@ -106,21 +106,22 @@ function createUniqueRule(): Rule {
   };
 }
 
-const ORGANIZATION = "service-organization";
+const ORGANIZATION_HEADER = "service-organization";
 const findOrganization = ({ path }: Exchange) => /\/(org_[^/?]+)/.exec(normalizePath(path))?.[1];
 const isSuccessWithKey = (one: Exchange) => one.authenticated && one.status < 300;
 
 const ORGANIZATION_RULES: readonly Rule[] = [
   {
     appliesTo: isSuccessWithKey,
-    fits: ({ headers }) => /^org_\S+$/.test(headers.get(ORGANIZATION) ?? ""),
-    problem: ({ headers }) => `${ORGANIZATION} is ${toExcerpt(headers.get(ORGANIZATION) ?? undefined)}`,
+    fits: ({ headers }) => /^org_\S+$/.test(headers.get(ORGANIZATION_HEADER) ?? ""),
+    problem: ({ headers }) =>
+      `${ORGANIZATION_HEADER} is ${toExcerpt(headers.get(ORGANIZATION_HEADER) ?? undefined)}`,
   },
   {
     appliesTo: (one) => isSuccessWithKey(one) && findOrganization(one) !== undefined,
-    fits: (one) => findOrganization(one) === one.headers.get(ORGANIZATION),
+    fits: (one) => findOrganization(one) === one.headers.get(ORGANIZATION_HEADER),
     problem: ({ headers }) =>
-      `${ORGANIZATION} is ${headers.get(ORGANIZATION)}, not the organization of the path`,
+      `${ORGANIZATION_HEADER} is ${headers.get(ORGANIZATION_HEADER)}, not the organization of the path`,
     gap: "G32",
   },
 ];

@@ -87,7 +87,7 @@ const MAX_ITEMS = 10_000;
 
 /** Pages of one list must not overlap: each item has one position. */
 function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) => void {
-  const lists = new Map<string, { total: unknown; places: Map<unknown, number> }>();
+  const lists = new Map<string, { total: unknown; positions: Map<unknown, number> }>();
   return (verdict, exchange) => {
     checkPage(verdict, listing, exchange);
     const { [listing.size]: _, [listing.offset]: offset = 0, ...filters } = getSentFields(exchange);
@@ -95,13 +95,13 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
     const total = listing.getTotal?.(exchange.json);
     let list = lists.get(key);
     // In a list that has grown, the items have other positions.
-    if (list?.total !== total || list === undefined) list = { total, places: new Map() };
+    if (list?.total !== total || list === undefined) list = { total, positions: new Map() };
     if (lists.size < MAX_LISTS) lists.set(key, list);
     const moved: unknown[] = [];
     for (const [i, item] of listing.getItems(exchange.json).entries()) {
-      const [id, place] = [listing.getId(item), Number(offset) + i];
-      if ((list.places.get(id) ?? place) !== place) moved.push(id);
-      else if (list.places.size < MAX_ITEMS) list.places.set(id, place);
+      const [id, position] = [listing.getId(item), Number(offset) + i];
+      if ((list.positions.get(id) ?? position) !== position) moved.push(id);
+      else if (list.positions.size < MAX_ITEMS) list.positions.set(id, position);
     }
     const problem = `${exchange.path} answers ${moved[0]}, which has another position in the list`;
     verdict.expect(moved.length === 0, problem);

@@ -17,7 +17,7 @@ interface Property {
   pattern?: string;
 }
 
-/** Values that a declared property must refuse, without repetitions. */
+/** Values that a declared property must refuse. */
 function listRefusedValues({ type, minimum, maximum, ...form }: Property): (string | number)[] {
   if (type !== "integer") return form.enum || form.format || form.pattern ? ["!nonsense"] : [];
   const bounds = [minimum === undefined ? [] : minimum - 1, maximum === undefined ? [] : maximum + 1];
@@ -91,7 +91,7 @@ async function checkInvalidValues(
 }
 
 /** Operations that are called with an id that does not match the pattern of section 2.1. */
-const MALFORMED_IDS = [
+const MALFORMED_ID_OPERATIONS = [
   "meeting_sessions.export_transcript",
   "assistants.list_history",
   "transcriptions.list_sentences",
@@ -99,7 +99,7 @@ const MALFORMED_IDS = [
   "webhooks.list_deliveries",
 ];
 
-const idChecks: Check[] = MALFORMED_IDS.map((id) => ({
+const idChecks: Check[] = MALFORMED_ID_OPERATIONS.map((id) => ({
   id: `${id}/malformed-id`,
   family: "refusals",
   section: "G08",

@@ -143,7 +143,7 @@ async function checkLifecycle(context: Context, { params, url }: CreatedWebhook)
   await checkDelivery(context, params);
 }
 
-/** Checks that the list shows a webhook as it was created or changed, and not after its deletion. */
+/** Checks that the list shows a webhook as it was created or changed; `expected` undefined: that it was deleted. */
 async function checkListed(
   context: Context,
   webhook_id: string,
@@ -176,7 +176,7 @@ async function checkDelivery(context: Context, params: CreatedWebhook["params"])
   if (!verdict.expect(delivery !== undefined, "the test is not among the deliveries", "G24")) return;
   const { delivery_id, status, response_code } = delivery!;
   const accepted = response_code >= 200 && response_code < 300;
-  verdict.expect(accepted === (status === "success"), `${response_code} is called ${status}`);
+  verdict.expect(accepted === (status === "success"), `a delivery answered ${response_code} is "${status}"`);
   const redelivery = await context.send("webhooks.redeliver", { params: { ...params, delivery_id } });
   if (status === "success")
     checkRefusal(verdict, redelivery, { code: "INVALID_INPUT", details: { field: "status" }, gap: "G23" });

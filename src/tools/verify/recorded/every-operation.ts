@@ -49,7 +49,7 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   const isDeclared = listSuccesses(operation).some((success) => success.status === status);
   if (isDeclared || hasSucceeded(exchange)) return void checkSuccess(verdict, exchange);
   if (refusesWith(operation, status) || isPending(exchange)) return;
-  const problem = `${method} ${path} answers ${status}, which it does not document: ${toExcerpt(text)}`;
+  const problem = `${method} ${path} answers ${status}, which is not documented: ${toExcerpt(text)}`;
   verdict.expect(false, problem, status < 500 ? findAssumedEndpoint(operation) : undefined);
 }
 

@@ -15,9 +15,9 @@ export interface RecordedExchange {
   /** Whether the recording has the whole bodies of the answer and of a JSON request. */
   hasWholeBodies: boolean;
   missing: MissingBody | undefined;
-  /** Milliseconds since 1970 when it was asked; NaN if the recording does not say. */
+  /** When the request was sent, in milliseconds since 1970; NaN if the recording does not say. */
   at: number;
-  /** How long it took, in milliseconds; NaN if the recording does not say. */
+  /** How long the exchange took, in milliseconds; NaN if the recording does not say. */
   duration: number;
   /** Milliseconds until the answer began; undefined if the recording does not say. */
   wait_ms: number | undefined;
@@ -70,11 +70,11 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
     wasBodySent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
   });
   const requestText = readText(toMap(request["postData"]), recorder.folder);
-  const isUnknown =
+  const isRequestBodyLeftOut =
     !requestText &&
     Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
     isJsonType(sent.get("content-type"));
-  const missingBody = missing ?? (isUnknown ? "with the request's body left out" : undefined);
+  const missingBody = missing ?? (isRequestBodyLeftOut ? "with the request's body left out" : undefined);
   return {
     method: method.toUpperCase(),
     url: parsedUrl,
@@ -131,7 +131,7 @@ function setHeader(headers: Headers, name: string, value: string): void {
 }
 
 /** A text that lost its byte order mark is this much shorter than its size. */
-const BYTE_ORDER_MARK = 3;
+const BYTE_ORDER_MARK_BYTES = 3;
 
 /** Recorders leave bodies out, truncate them, or store them in base64, compressed, or in files beside the archive. */
 function toBody(
@@ -156,7 +156,7 @@ function toBody(
     return { text: "", missing: empty ? undefined : "with the body left out" };
   }
   if (encoding !== "base64" || typeof content["text"] !== "string") {
-    const isShort = hasSizesOfBodies && Buffer.byteLength(text) + BYTE_ORDER_MARK < Number(size ?? 0);
+    const isShort = hasSizesOfBodies && Buffer.byteLength(text) + BYTE_ORDER_MARK_BYTES < Number(size ?? 0);
     const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
     return { text, missing: isCut ? "with the body cut short" : undefined };
   }
@@ -167,7 +167,7 @@ function toBody(
   const isBrotli = headers.get("content-encoding") === "br" && !isUtf8(bytes);
   const decoded = decompress(bytes, isGzip ? "gzip" : isBrotli ? "br" : "", MAX_FILE_BYTES);
   if (decoded === undefined) return { text: "", missing: "with the body left compressed" };
-  const isShort = decoded === bytes && bytes.length + BYTE_ORDER_MARK < Number(size ?? 0);
+  const isShort = decoded === bytes && bytes.length + BYTE_ORDER_MARK_BYTES < Number(size ?? 0);
   return { text: decoded.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
 }
 

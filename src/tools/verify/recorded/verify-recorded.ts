@@ -1,4 +1,4 @@
-import { readBaseUrl } from "../../har/har-file.ts";
+import { readTarget } from "../../har/har-file.ts";
 import { MASK, redactText } from "../../redact.ts";
 import type { Check } from "../check.ts";
 import { hasSucceeded } from "../check-answer.ts";
@@ -38,14 +38,14 @@ interface RecordedOptions {
 
 /**
  * Checks recorded answers by the contract, without sending anything (interfaces 12).
- * @throws InputError; UnusableTargetError if nothing in it belongs to this API
+ * @throws InputError; UnusableTargetError if nothing in the archive belongs to this API
  */
 export async function verifyRecorded(options: RecordedOptions): Promise<VerifyReport> {
   const { contract, file, target } = options;
   const started = performance.now();
   const began = new Date();
   let verifier!: RecordingVerifier;
-  const archive = { contract, file, target: target === undefined ? undefined : readBaseUrl(target) };
+  const archive = { contract, file, target: target === undefined ? undefined : readTarget(target) };
   const { base, creator, entries } = await visitExchanges(archive, ({ showsCredentials }) => {
     verifier = new RecordingVerifier(contract, { showsCredentials });
     return verifier;
@@ -68,7 +68,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
   };
 }
 
-/** Requests that the report of a check lists. */
+/** Maximum number of requests that the report of a check lists. */
 const MAX_REQUESTS = 20;
 
 interface RunningCheck {
