@@ -56,7 +56,6 @@ import { SHIPPED_FIXTURES } from "../../src/documents/shipped-files.ts";
 import { CATALOGUE } from "../../src/engine/contract/errors.ts";
 import { ProblemBody } from "../../src/engine/contract/problems.ts";
 import { removeInternalFields } from "../../src/engine/contract/public-view.ts";
-import { formatScenarioSchema } from "../../src/engine/faults/rule-document.ts";
 import { formatFixtureSchema } from "../../src/engine/fixtures/fixture-schema.ts";
 import { ForwardedAnswer, ForwardedDelivery, ForwardedEvent } from "../../src/engine/receivers/forwarding.ts";
 import { ReceiverAnswer } from "../../src/engine/receivers/receiver.ts";
@@ -78,6 +77,7 @@ import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type ApiDocument, renderApiPage } from "./api-page.ts";
 import { renderEventsPage } from "./events-page.ts";
 import { rewriteTables } from "./page-tables.ts";
+import { formatScenarioSchema } from "./scenario-schema.ts";
 
 /** Sets of names that are literal types of the library, so that a misspelt one does not compile. */
 const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {

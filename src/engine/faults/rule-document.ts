@@ -1,15 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { Api } from "../contract/api.ts";
-import { CATALOGUE } from "../contract/errors.ts";
 import { METHODS } from "../contract/operation.ts";
-import {
-  ClosedObject,
-  Duration,
-  type JsonObject,
-  MapOf,
-  StringEnum,
-  withLibraryType,
-} from "../contract/schema.ts";
+import { ClosedObject, Duration, MapOf, StringEnum, withLibraryType } from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
 
@@ -246,29 +237,3 @@ export const ScenarioDocument = ClosedObject(
   { title: "Understudy scenario" },
 );
 export type ScenarioDocument = Static<typeof ScenarioDocument>;
-
-/**
- * The JSON Schema of scenario files for editors. It accepts more than `scenario check`, since no schema can describe
- * which codes an operation answers. Known words are offered as examples.
- */
-export function formatScenarioSchema({ operations, events }: Pick<Api, "operations" | "events">): string {
-  const words: Readonly<Record<string, readonly string[]>> = {
-    operation: operations.map(({ id }) => id),
-    event: events.map(({ name }) => name),
-    error: Object.keys(CATALOGUE),
-  };
-  // `x-type` is only for the library's types.
-  const json = JSON.stringify(ScenarioDocument, (key, value) => (key === "x-type" ? undefined : value));
-  const schema = addExamples(JSON.parse(json) as JsonObject, words);
-  return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 1)}\n`;
-}
-
-function addExamples(schema: JsonObject, words: Readonly<Record<string, readonly string[]>>): JsonObject {
-  const properties = schema["properties"] as Record<string, JsonObject> | undefined;
-  for (const [name, property] of Object.entries(properties ?? {})) {
-    if (property["type"] === "string" && Object.hasOwn(words, name)) property["examples"] = words[name];
-    addExamples(property, words);
-    if (typeof property["items"] === "object") addExamples(property["items"] as JsonObject, words);
-  }
-  return schema;
-}

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
-import { makeAjv } from "../contract/validator.ts";
-import { API } from "../resources/index.ts";
-import { formatScenarioSchema } from "./rule-document.ts";
+import { SHIPPED_SCENARIOS } from "../../src/documents/shipped-files.ts";
+import { makeAjv } from "../../src/engine/contract/validator.ts";
+import { API } from "../../src/engine/resources/index.ts";
+import { formatScenarioSchema } from "./scenario-schema.ts";
 
 describe("the JSON schema for editors", () => {
   const schema = JSON.parse(formatScenarioSchema(API));
