@@ -75,8 +75,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
       send: (request) => (isOwnReceiver(request.url) ? inProcessNetwork : network).send(request),
     },
     readForm: readFormData,
-    refuseFullDisk: (error) =>
-      error instanceof NotAvailableError ? asProblem(error)!.toAnswer() : undefined,
+    toHostRefusal: (error) => (error instanceof NotAvailableError ? asProblem(error)!.toAnswer() : undefined),
     defaults: { fixture: options.fixture, seed, clock, settings },
   });
   const { sandboxes } = engine;

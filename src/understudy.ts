@@ -59,7 +59,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     outbound,
     replay,
     readForm,
-    refuseFullDisk,
+    toHostRefusal: refuseFullDisk,
     defaults: options,
     overrides: options.overrides,
     delay: options.delay,

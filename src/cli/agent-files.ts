@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT_FOLDER } from "../documents/shipped-files.ts";
 import { UsageError } from "./failure.ts";
-import { requireFile, writeNewFile } from "./write-files.ts";
+import { requireOutputFile, writeNewFile } from "./write-files.ts";
 
 interface WrittenFile {
   file: string;
@@ -35,7 +35,7 @@ export function writeAgentFiles(folder: string): WrittenFile[] {
     throw new UsageError(`there is no folder ${folder}; name your project's`);
   const skill = readFileSync(join(PROJECT_FOLDER, "docs/examples/agent/SKILL.md"), "utf8");
   // All files are checked before the first one is written.
-  for (const file of [...SKILL_FILES, POINTER_FILE]) requireFile(join(folder, file));
+  for (const file of [...SKILL_FILES, POINTER_FILE]) requireOutputFile(join(folder, file));
   return [
     ...SKILL_FILES.map((file) => writeBlock(folder, file, { content: skill })),
     writeBlock(folder, POINTER_FILE, { content: `${POINTER}\n`, append: true }),

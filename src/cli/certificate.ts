@@ -8,7 +8,7 @@ import type { Certificate } from "../hosts/node/server.ts";
 import { requireSuccess, UsageError } from "./failure.ts";
 
 export interface UsedCertificate extends Certificate {
-  /** The file that clients have to trust; undefined for one that the user has given. */
+  /** The file that clients have to trust; undefined if the user gave the certificate. */
   file?: string;
 }
 
@@ -31,11 +31,11 @@ function readOptionFile(option: string, file: string): string {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Browsers refuse certificates for longer. */
+/** Browsers refuse certificates that are valid for longer. */
 const VALID_DAYS = 397;
 const RENEWAL_DAYS = 30;
 
-/** Created once per user, and again before it expires. @throws UsageError */
+/** The certificate is created once per user, and again before it expires. @throws UsageError */
 function loadOwnCertificate(folder: string): UsedCertificate {
   const file = join(folder, "localhost.pem");
   const load = () => ({
@@ -80,14 +80,11 @@ function loadOwnCertificate(folder: string): UsedCertificate {
   }
 }
 
-/** Where programs keep a user's data. */
+/** Understudy's folder, where programs of this system keep a user's data. */
 function findDataFolder(): string {
   const { env, platform } = process;
-  const folder =
-    platform === "win32"
-      ? (env["LOCALAPPDATA"] ?? join(homedir(), "AppData", "Local"))
-      : platform === "darwin"
-        ? join(homedir(), "Library", "Application Support")
-        : env["XDG_DATA_HOME"] || join(homedir(), ".local", "share");
-  return join(folder, "understudy");
+  let parent = env["XDG_DATA_HOME"] || join(homedir(), ".local", "share");
+  if (platform === "win32") parent = env["LOCALAPPDATA"] ?? join(homedir(), "AppData", "Local");
+  if (platform === "darwin") parent = join(homedir(), "Library", "Application Support");
+  return join(parent, "understudy");
 }

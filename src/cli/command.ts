@@ -49,7 +49,7 @@ type Arguments<Line extends string> = Line extends `${infer First} ${infer Rest}
         ? { [K in Name]?: string }
         : object;
 
-/** The output of a command: the value with `--json`, otherwise the text. If it failed, it exits with 1. */
+/** The output of a command: the value with `--json`, otherwise the text. A failed command exits with 1. */
 export interface Result {
   value: unknown;
   text: string;

@@ -12,7 +12,7 @@ import { UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import { type Configuration, type Flag, START_FLAGS } from "./start-flags.ts";
 
-/** Every option of `start`, and settings. */
+/** Every option of `start` except `config`, and settings. */
 const Document = ClosedObject({
   ...Object.fromEntries(
     Object.entries<Flag>(START_FLAGS)

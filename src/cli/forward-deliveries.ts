@@ -15,7 +15,7 @@ export interface ForwardOptions {
   organization?: string | undefined;
   /** The webhook's secret; generated unless given. */
   secret?: string | undefined;
-  /** Called once deliveries are forwarded, and again after a reset of the sandbox removed the webhook. */
+  /** Called when deliveries begin to be forwarded: at the start, and after each reconnection. */
   onReady: (webhook: ForwardingWebhook) => void;
   onDelivery: (delivery: ReceivedDelivery) => void;
   /** The connection broke, or an answer came too late; the text says what happens next. */
@@ -52,7 +52,7 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
       try {
         await forwarder.run();
       } catch (error) {
-        if (!signal.aborted && !isConnectionLost(error)) throw error;
+        if (!signal.aborted && !shouldReconnect(error)) throw error;
       }
       if (signal.aborted) break;
       if (!isReported) onProblem("the sandbox was reset, or its server cannot be reached; reconnecting");
@@ -65,11 +65,8 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
   }
 }
 
-/**
- * Whether to connect again: after a restart of the server or a reset of the sandbox, but not if the sandbox was
- * deleted.
- */
-function isConnectionLost(error: unknown): boolean {
+/** True after a restart of the server or a reset of the sandbox, but not if the sandbox was deleted. */
+function shouldReconnect(error: unknown): boolean {
   if (error instanceof UnreachableError) return true;
   if (!(error instanceof ControlError)) return false;
   return error.status >= 500 || error.problem.type === "urn:understudy:problem:unknown-receiver";
@@ -142,7 +139,7 @@ class Forwarder {
         await sandbox.info();
         return;
       } catch (error) {
-        if (!isConnectionLost(error)) throw error;
+        if (!shouldReconnect(error)) throw error;
       }
     }
   }

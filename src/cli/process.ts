@@ -16,7 +16,7 @@ export function printLines(text: string): void {
   process.stdout.write(`${toPrintableLines(text)}\n`);
 }
 
-/** Writes a report with its colours; its author has escaped the control characters of other texts in it. */
+/** Writes a report with its colours; the code that made the report has escaped all other control characters. */
 export function printStyled(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -121,7 +121,7 @@ export function runWithCleanup<T>(work: (signal: AbortSignal) => Promise<T>): Pr
   return runWithSignal("on", work);
 }
 
-/** The same, but a second signal ends the process at once, without waiting for the work. */
+/** Like `runWithCleanup`, but a second signal ends the process at once, without waiting for the work. */
 export function runInterruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return runWithSignal("once", work);
 }

@@ -4,7 +4,7 @@ import { HarFile, InputError, readTarget } from "../tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { onTermination, printError, printJsonLine, printLines } from "./process.ts";
-import { makeParentFolder, requireFile } from "./write-files.ts";
+import { makeParentFolder, requireOutputFile } from "./write-files.ts";
 
 export interface RecordOptions {
   target: string;
@@ -81,7 +81,7 @@ function refuseOwnAddress(target: string, port: number): void {
 
 /** @throws UsageError */
 function openArchive({ out, version, force }: RecordOptions): HarFile {
-  requireFile(out, force);
+  requireOutputFile(out, force);
   makeParentFolder(out);
   return new HarFile(out, { version, replace: force });
 }

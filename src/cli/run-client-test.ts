@@ -1,4 +1,4 @@
-import { formatClient, listClientCases, renderClientHtml } from "../client/client-test/client-report.ts";
+import { formatReport, listClientCases, renderClientHtml } from "../client/client-test/client-report.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import { CommandNotFound, runCommand } from "../client/suite/run-command.ts";
 import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
@@ -46,7 +46,7 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
       html: () => renderClientHtml(result, name),
     });
     if (json) printJson({ ...result, exports: undefined });
-    else printStyled(formatClient(result, { colour: isInteractive(process.stdout) }));
+    else printStyled(formatReport(result, { colour: isInteractive(process.stdout) }));
     if (result.verdict === "not-graded") throw new CheckFailed("the client could not be graded");
     if (result.verdict === "fail") process.exitCode = EXIT_FAILED;
   } catch (error) {

@@ -213,8 +213,8 @@ function findMissingArgument(count: number, usage: string): string {
 }
 
 /**
- * yargs turns most options that are given twice into a list, takes the last of others, and accepts empty texts and words
- * as numbers. So the words themselves are checked too.
+ * yargs turns most options that are given twice into a list, takes the last of others, and accepts an empty text as a
+ * value and any word as a number. So the words themselves are checked too.
  * @throws UsageError
  */
 function checkValues(argv: Record<string, unknown>, options: unknown, words: readonly string[]): true {

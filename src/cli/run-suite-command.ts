@@ -36,7 +36,7 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
     url === undefined
       ? await SuiteServer.start(files, findOwnScenarios(undefined))
       : SuiteServer.connect(url, token);
-  const progress = showProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
+  const progress = createProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
   try {
     if (url !== undefined) await server.client.health();
     const [missing] = await server.findMissing(scenarios.map(({ scenario }) => scenario));
@@ -77,7 +77,7 @@ const MARKS = { passed: "ok", failed: "FAIL", error: "FAIL", skipped: "skip" } a
 
 const STAGE_MARKS = { passed: "ok", failed: "FAIL", inconclusive: "?" } as const;
 
-function countCells({
+function listCounts({
   rules,
   expectations,
   requests,
@@ -94,8 +94,8 @@ function formatSuite({ scenarios, coverage, ...total }: SuiteResult): string {
   const { passed, failed, skipped, duration_ms } = total;
   const rows = scenarios.flatMap(
     ({ name, outcome, exit_code, signal, duration_ms: ms, stages, ...counts }) => [
-      [MARKS[outcome], name, String(signal ?? exit_code ?? "–"), ...countCells(counts), formatSeconds(ms)],
-      ...stages.map((stage) => [STAGE_MARKS[stage.verdict], `  ${stage.name}`, "", ...countCells(stage), ""]),
+      [MARKS[outcome], name, String(signal ?? exit_code ?? "–"), ...listCounts(counts), formatSeconds(ms)],
+      ...stages.map((stage) => [STAGE_MARKS[stage.verdict], `  ${stage.name}`, "", ...listCounts(stage), ""]),
     ],
   );
   return [
@@ -121,8 +121,8 @@ function formatFailure({ name, failures, output }: ScenarioResult): string {
 
 const REDRAW_MS = 200;
 
-/** Shows one line for each running scenario on a terminal; elsewhere prints a line when one ends. */
-export function showProgress(stream: NodeJS.WriteStream, total: number, isLive: boolean) {
+/** Prints a line when a scenario ends; on a terminal, also shows one line for each running scenario. */
+export function createProgress(stream: NodeJS.WriteStream, total: number, isLive: boolean) {
   const running = new Map<string, number>();
   let endedCount = 0;
   let drawnLines = 0;

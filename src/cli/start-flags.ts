@@ -31,7 +31,7 @@ export const START_FLAGS = {
   clock: text("real, frozen, frozen@ISO, or xN [default: real]"),
   delay: text("Delay of every answer: 200ms, or percentiles such as 80ms/1s"),
   persist: text("Folder (or FILE.json) to save sandboxes in, so that they survive restarts"),
-  durable: flag("With --persist FOLDER: write each change to disk before answering"),
+  durable: flag("With --persist DIR: write each change to disk before answering"),
   store: text("With --shared: Redis of a fleet, such as redis://10.0.0.9:6379"),
   "node-url": text("With --store: address at which the other nodes reach this one"),
   shared: flag("For a team: accepts any --host, requires a control token, sets limits"),

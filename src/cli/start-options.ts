@@ -120,7 +120,7 @@ async function openOwnOperations({ operations, openapi }: StartFlags) {
   return { ownFiles, operations: await loadOwnSources(ownFiles) };
 }
 
-/** Loads its code only if it is needed. @throws UsageError */
+/** Loads the code for certificates only with `--https`. @throws UsageError */
 async function loadCertificate({ https, cert, key, store }: StartFlags) {
   if (!https) {
     if (cert ?? key) throw new UsageError("--cert and --key need --https");

@@ -33,7 +33,7 @@ export function writeNewFile(
   text: string | Uint8Array,
   { force = false, secret = false }: NewFile = {},
 ): void {
-  requireFile(file, force);
+  requireOutputFile(file, force);
   makeParentFolder(file);
   writeFileSync(file, text, { flag: force ? "w" : "wx", ...(secret && { mode: 0o600 }) });
   // Needed for an existing file, which keeps its mode.
@@ -41,11 +41,11 @@ export function writeNewFile(
 }
 
 /**
- * Call it before long work, whose result would be lost.
+ * Checks the path of a result; call it before long work, whose result would be lost.
  * @param force whether an existing file may be replaced
- * @throws UsageError if the file may not be written
+ * @throws UsageError if the path is a folder or no regular file, or an existing file may not be replaced
  */
-export function requireFile(file: string, force = true): void {
+export function requireOutputFile(file: string, force = true): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   // A link may name a file that does not exist.
   if (stats === undefined && (force || lstatSync(file, { throwIfNoEntry: false }) === undefined)) return;
@@ -76,7 +76,7 @@ export function parseReportFiles(
     if (kind === undefined) throw new UsageError(`--report takes junit=FILE or html=FILE, not "${part}"`);
     if (files[kind as ReportKind] !== undefined)
       throw new UsageError(`--report has ${kind} more than once; give one file for each kind`);
-    requireFile(file!);
+    requireOutputFile(file!);
     files[kind as ReportKind] = file;
   }
   return files;

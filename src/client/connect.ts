@@ -35,7 +35,7 @@ export class UnderstudyClient {
   open = async (name: string): Promise<SandboxClient> =>
     this.toClient(await this.http.call<SandboxState>("GET", toPath(name)));
 
-  /** Creates the sandbox of a file that `export` made (interfaces 19), with a name of its own if its name is in use. */
+  /** Creates the sandbox of a file that `export` made (interfaces 19). Without a name: the file's, with a number if it is in use. */
   openFile = async (bytes: Uint8Array, name?: string): Promise<SandboxClient> => {
     if (!(bytes instanceof Uint8Array))
       throw new TypeError(`openFile takes the bytes of a file as a Uint8Array, not ${showValue(bytes)}`);

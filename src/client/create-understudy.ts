@@ -17,7 +17,7 @@ export interface CreateOptions
   fixture?: FixtureInput | DocumentPath;
   /** Scenarios of the `default` sandbox, by name or file. */
   scenarios?: readonly (ScenarioName | DocumentPath)[];
-  /** Your own scenarios, beside the shipped ones. */
+  /** The folder of your own scenarios, which are added to the shipped ones. */
   scenariosFolder?: string;
   /**
    * Keeps every sandbox: in a folder, where `durable` puts each acknowledged write on disk before its answer,
@@ -53,8 +53,8 @@ export interface CreateOptions
   /** Names, apart from loopback, that Host and Origin may have for the control API and the console. */
   allowHosts?: readonly string[];
   /**
-   * The sandbox `default` answers no request, so that one whose base URL has lost its path fails (interfaces 16); the
-   * runner fixtures set this.
+   * The sandbox `default` answers no request, so that a request whose base URL has lost its path fails (interfaces 16);
+   * the runner fixtures set this.
    */
   refuseDefault?: boolean;
   /** A free port unless given. */
@@ -104,7 +104,7 @@ export async function startServer(options: CreateOptions): Promise<StartedServer
   };
 }
 
-/** The server that a suite or `UNDERSTUDY_URL` names, whose operations are its own. */
+/** The server that `UNDERSTUDY_URL` names, as in a suite; undefined without one. `close` does not end that server. */
 export function connectToNamed(): LocalUnderstudy | undefined {
   const url = process.env["UNDERSTUDY_URL"];
   return url ? Object.assign(connect(url), { close: async () => {} }) : undefined;

@@ -149,7 +149,7 @@ export class ControlHttp {
   }
 
   /**
-   * Whether an Understudy answers, within some seconds.
+   * Resolves if an Understudy answers within `HEALTH_MS`.
    * @throws UnreachableError, ForeignServerError; ControlError of one that asks for a token
    */
   async health(): Promise<Health> {

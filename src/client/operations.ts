@@ -45,7 +45,7 @@ interface TextOptions extends FieldOptions<string>, Bounds {
 interface Reference {
   /** The record with the field is deleted with the record that it names. */
   belongsTo?: CollectionName | (string & {});
-  /** It outlives the record that it names, such as an author. */
+  /** The record with the field stays when the record that it names, such as an author, is deleted. */
   mentions?: CollectionName | (string & {});
   description?: string;
 }

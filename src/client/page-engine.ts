@@ -34,7 +34,7 @@ export async function openSandbox({ fetch, listUsableKeys }: BrowserEngine): Pro
 export async function toPageSandbox(engine: BrowserEngine, page: PageWorker): Promise<PageSandbox> {
   const sandbox = Object.assign(await openSandbox(engine), {
     user: undefined as string | undefined,
-    // Its files are beside the worker's.
+    // The console's files are beside the worker's.
     consoleUrl: new URL(`_console/s/default/timeline?page=${page.client}`, page.url).href,
     actAs(name: string | undefined) {
       page.key = name === undefined ? undefined : requireKey(sandbox.credentials, name);

@@ -118,7 +118,7 @@ export class PageWorker {
     return page;
   }
 
-  /** From now on the page's requests fail, unless it has started again. */
+  /** From now on the page's requests fail, unless the page has started again. */
   leave(): void {
     if (currentPage === this) currentPage = undefined;
   }
@@ -208,7 +208,7 @@ async function answerByCurrent(request: Request): Promise<Response> {
   return currentPage.engine.fetch(currentPage.addKey(request));
 }
 
-/** Loads again what was loaded before the worker was there, so that it stores a copy. */
+/** Loads again what was loaded before the worker was there, so that the worker stores a copy. */
 async function storeFiles(page: string): Promise<void> {
   const loadedUrls = performance.getEntriesByType("resource").map(({ name }) => name);
   const ownUrls = [page, ...loadedUrls].filter((url) => url.startsWith(new URL("/", page).href));

@@ -189,14 +189,14 @@ class UnderstudyPanel extends HtmlElement {
       ...users.map((one) => [one, one] as const),
     ]);
     brief!.textContent = [active, sandbox.user].filter(Boolean).join(", ");
-    this.showState(state.clock);
+    this.showClockState(state.clock);
   }
 
   private async showClock(): Promise<void> {
-    this.showState(await this.sandbox!.clock.show());
+    this.showClockState(await this.sandbox!.clock.show());
   }
 
-  private showState({ mode, now }: SandboxState["clock"]): void {
+  private showClockState({ mode, now }: SandboxState["clock"]): void {
     this.parts["now"]!.textContent = now.replace("T", " ").replace(/\.\d+Z$/, " UTC");
     this.parts["mode"]!.value = mode;
   }

@@ -42,14 +42,14 @@ export async function shareWorld(
   const tabs = new Tabs(`understudy:${name}`);
   const abort = new AbortController();
   let release = () => {};
-  const granted = new Promise<"granted">((resolve) => {
+  const granted = new Promise<undefined>((resolve) => {
     const hold = () =>
       new Promise<void>((done) => {
         release = done;
-        resolve("granted");
+        resolve(undefined);
       });
     // A browser that refuses locks stores nothing either: this tab tries to open the world, which reports that.
-    locks.request(tabs.name, { signal: abort.signal }, hold).catch(() => resolve("granted"));
+    locks.request(tabs.name, { signal: abort.signal }, hold).catch(() => resolve(undefined));
   });
   const leave = () => {
     abort.abort();
@@ -62,14 +62,15 @@ export async function shareWorld(
     return engine;
   };
   try {
+    // Undefined if this tab has got the lock, and so leads.
     const leaderVersion = await Promise.race([granted, tabs.findLeader()]);
-    if (leaderVersion !== "granted" && leaderVersion !== manifest.version)
+    if (leaderVersion !== undefined && leaderVersion !== manifest.version)
       throw new Error(
         `The world "${name}" is open in a tab with version ${leaderVersion} of Understudy, this page has ${manifest.version}: reload that tab, or close it.`,
       );
-    let engine = leaderVersion === "granted" ? await lead() : tabs.createFollower();
+    let engine = leaderVersion === undefined ? await lead() : tabs.createFollower();
     let takeover: Promise<unknown> | undefined;
-    if (leaderVersion !== "granted")
+    if (leaderVersion !== undefined)
       void granted.then(() => {
         if (abort.signal.aborted) return;
         takeover = lead().then((leading) => {

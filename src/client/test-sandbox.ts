@@ -25,7 +25,7 @@ export interface TestOptions
   engine?: boolean;
   /** Active from the start; in a suite, in addition to the suite's own. */
   scenarios?: readonly ScenarioName[];
-  /** Your own scenarios, `./scenarios` unless given; of a server that `UNDERSTUDY_URL` names, its `--scenarios`. */
+  /** Folder of your own scenarios, `./scenarios` unless given; the server of `UNDERSTUDY_URL` has its `--scenarios`. */
   scenariosFolder?: string;
   /** Rules that were never triggered, or less often than their `times` say, do not fail the test. */
   allowUnstruck?: boolean;
@@ -74,7 +74,7 @@ export class TestServers {
   private readonly numbers = new WeakMap<object, number>();
   private lastNumber = 0;
 
-  /** The server that a suite or `UNDERSTUDY_URL` names, else one for the tests, with that folder's scenarios. */
+  /** With `engine` no server; else the server that `UNDERSTUDY_URL` names, as in a suite; else one for the tests. */
   getServer({ scenariosFolder, engine = false, operations, openapi }: TestOptions): Promise<LocalUnderstudy> {
     const folder = scenariosFolder ?? (existsSync("scenarios") ? "scenarios" : undefined);
     const options = { scenariosFolder: folder, operations, openapi };

@@ -89,7 +89,7 @@ async function forwardToPage(page: string, request: Request): Promise<Response> 
   const port = ports.get(page) ?? (await findPort(page));
   if (port === undefined) {
     console.warn(
-      `${request.method} ${request.url} failed: no page of Understudy has started a sandbox for it. Pages that need none are free of it after (await navigator.serviceWorker.getRegistration()).unregister() and a reload.`,
+      `${request.method} ${request.url} failed: no page of Understudy has started a sandbox for it. If this page needs no sandbox, remove its service worker, (await navigator.serviceWorker.getRegistration()).unregister(), and reload.`,
     );
     return Response.error();
   }

@@ -38,7 +38,7 @@ export const test = base.extend<{ understudy: TestOptions; sandbox: SandboxClien
       // Hooks such as onTestFailed run too late: the sandbox and its journal are already deleted.
       outcome: () => {
         if (task.result?.state === "fail" && !task.fails) return "failed";
-        // Not declared in its types, and equal in Vitest 3 to 5.
+        // Vitest's types lack `pending`, which is the same in Vitest 3 to 5.
         return (task.result as { pending?: boolean } | undefined)?.pending ? "skipped" : "passed";
       },
       onFailure: (sandbox) => showEvidence(task, sandbox),
@@ -59,7 +59,7 @@ function toFullName({ name, suite }: { name: string; suite?: RunnerTestCase["sui
 /** Shown below the test in Vitest's reports: the last requests as text, everything else as files. */
 async function showEvidence(task: Readonly<RunnerTestCase>, sandbox: SandboxClient): Promise<void> {
   const journal = toPrintableLines(await formatJournal(sandbox, MAX_LISTED));
-  // Since Vitest 3.2.
+  // Vitest before 3.2 has no annotations.
   if (task.context.annotate === undefined)
     return void process.stderr.write(`${toPrintableLines(toFullName(task))}\n${journal}\n`);
   const folder = mkdtempSync(join(tmpdir(), "understudy-evidence-"));

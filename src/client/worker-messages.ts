@@ -42,7 +42,7 @@ export function createChannel(): [Port, Port] {
   return [port1 as never, port2 as never];
 }
 
-/** The page, or its worker. */
+/** The location of the page, or of its worker. */
 const getLocation = () => (globalThis as unknown as { location: { href: string; origin: string } }).location;
 
 /**

@@ -29,7 +29,7 @@ import { findAttemptEntry, toJournalEntry } from "./webhooks/journal-attempt.ts"
 
 /** The parts that a host gives the engine. */
 export interface HostParts
-  extends Pick<EngineParts, "readForm" | "refuseFullDisk" | "log">,
+  extends Pick<EngineParts, "readForm" | "toHostRefusal" | "log">,
     Partial<Pick<EngineParts, "durability" | "refuseGrowth" | "refuseDefault" | "upstream">>,
     Partial<Pick<RegistryParts, "serverKey" | "onDelete">>,
     Partial<Pick<FaultOptions, "overrides" | "delay">> {
@@ -157,7 +157,7 @@ export function createEngine(options: HostParts): Engine {
     readForm: options.readForm,
     getFormSpace: (sandbox) => uploads.forSandbox(sandbox),
     durability: options.durability,
-    refuseFullDisk: options.refuseFullDisk,
+    toHostRefusal: options.toHostRefusal,
     listSandboxes: options.serverKey ? undefined : () => [...sandboxes.all()].map(({ name }) => name),
     refuseDefault: options.refuseDefault ?? false,
     upstream: options.upstream,

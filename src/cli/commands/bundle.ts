@@ -1,6 +1,6 @@
 import { pluralize, toShellWord } from "../../engine/contract/text.ts";
 import { FORCE, sandboxCommand } from "../command.ts";
-import { requireFile, writeNewFile } from "../write-files.ts";
+import { requireOutputFile, writeNewFile } from "../write-files.ts";
 
 export const bundleCommand = sandboxCommand({
   command: "bundle <file>",
@@ -9,7 +9,7 @@ export const bundleCommand = sandboxCommand({
   options: FORCE,
   examples: [["$0 bundle bug.json && $0 replay bug.json", "Reproduce it on any machine"]],
   async run({ file, force }, sandbox) {
-    requireFile(file, force);
+    requireOutputFile(file, force);
     const bundle = await sandbox.bundle();
     writeNewFile(file, `${JSON.stringify(bundle)}\n`, { force, secret: true });
     const steps = bundle.steps.length;

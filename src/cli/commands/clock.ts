@@ -59,7 +59,7 @@ async function findNext({ clock }: SandboxClient, kind: string): Promise<{ to: s
   const kinds = [...new Set(pending.map((one) => one.kind))];
   const nearest = findNearest(kind, kinds);
   const hint =
-    nearest === undefined ? `pending are ${kinds.join(", ") || "none"}` : `did you mean "${nearest}"?`;
+    nearest === undefined ? `pending kinds: ${kinds.join(", ") || "none"}` : `did you mean "${nearest}"?`;
   throw new UsageError(`no ${kind} is pending; ${hint}`);
 }
 

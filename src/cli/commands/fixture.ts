@@ -1,6 +1,6 @@
 import { command, FORCE, group, number, OWN_FILES, text, texts } from "../command.ts";
 import { printJson } from "../process.ts";
-import { requireFile, writeNewFile } from "../write-files.ts";
+import { requireOutputFile, writeNewFile } from "../write-files.ts";
 
 const check = command({
   command: "check <files..>",
@@ -27,7 +27,7 @@ const generate = command({
   examples: [["$0 fixture generate --count users=20 --count departments=100 --out team.yaml", ""]],
   async run({ out, force, ...options }) {
     const { generateFixtureText } = await import("../make-documents.ts");
-    if (out !== undefined) requireFile(out, force);
+    if (out !== undefined) requireOutputFile(out, force);
     const { text, fixture } = await generateFixtureText({ ...options, out });
     if (out === undefined) return { value: fixture, text: text.trimEnd() };
     writeNewFile(out, text, { force });

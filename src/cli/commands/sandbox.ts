@@ -16,7 +16,7 @@ import {
 } from "../command.ts";
 import { formatTable } from "../process.ts";
 import { toClockChange } from "../start-options.ts";
-import { requireFile, writeNewFile } from "../write-files.ts";
+import { requireOutputFile, writeNewFile } from "../write-files.ts";
 
 const list = serverCommand({
   command: "list",
@@ -88,7 +88,7 @@ const exportFile = commandInSandbox({
     ["$0 sandbox export failed.understudy --sandbox ci-42", "Open it with: $0 open failed.understudy"],
   ],
   async run({ file, force }, sandbox) {
-    requireFile(file, force);
+    requireOutputFile(file, force);
     const bytes = await sandbox.export();
     writeNewFile(file, bytes, { force });
     return {

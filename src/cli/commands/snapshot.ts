@@ -3,7 +3,7 @@ import { readUserText } from "../../documents/files.ts";
 import { FORCE, group, sandboxCommand } from "../command.ts";
 import { requireSuccess } from "../failure.ts";
 import { formatTable } from "../process.ts";
-import { requireFile, writeNewFile } from "../write-files.ts";
+import { requireOutputFile, writeNewFile } from "../write-files.ts";
 
 const save = sandboxCommand({
   command: "save <name>",
@@ -45,7 +45,7 @@ const exportFile = sandboxCommand({
   describe: "Write a snapshot to a file",
   options: FORCE,
   async run({ name, file, force }, { snapshots }) {
-    requireFile(file, force);
+    requireOutputFile(file, force);
     writeNewFile(file, `${JSON.stringify(await snapshots.export(name))}\n`, { force, secret: true });
     return { value: { file }, text: `Wrote ${file}.` };
   },

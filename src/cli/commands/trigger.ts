@@ -142,11 +142,11 @@ function createPacer(intervalMs: number): () => Promise<void> {
   };
 }
 
-/** Returns another order, always the same for a length: the last third, then every second of the others, then the rest. */
+/** Returns an order that depends only on the length: the last third, then every second of the others, then their rest. */
 function reorder<T>(items: readonly T[]): T[] {
   const third = Math.ceil(items.length / 3);
-  const [rest, last] = [items.slice(0, -third), items.slice(-third)];
-  const takeEverySecond = (start: 0 | 1) => rest.filter((_, position) => position % 2 === start);
+  const [others, last] = [items.slice(0, -third), items.slice(-third)];
+  const takeEverySecond = (start: 0 | 1) => others.filter((_, position) => position % 2 === start);
   return [...last, ...takeEverySecond(1), ...takeEverySecond(0)];
 }
 

@@ -11,14 +11,15 @@ export const typesCommand = command({
     url: text("A running server, in place of files"),
     sandbox: text("Its sandbox", { default: "default" }),
     token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
-    out: text("File to write; without it, prints"),
+    out: text("File to write, instead of printing"),
     ...FORCE,
   },
   examples: [["$0 types --operations operations --out types.ts", "For a typed client"]],
   async run({ operations, openapi, url, sandbox, token, out, force }) {
     const readsFiles = operations !== undefined || openapi !== undefined;
-    if (readsFiles === (url !== undefined))
-      throw new UsageError("types needs --operations or --openapi, or --url");
+    const readsServer = url !== undefined;
+    if (readsFiles === readsServer)
+      throw new UsageError("types reads either files (--operations, --openapi) or a server (--url)");
     const types =
       url === undefined
         ? await readTypes({ operations, openapi })

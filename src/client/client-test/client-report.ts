@@ -19,7 +19,7 @@ function listEvidence(evidence: readonly JournalEntry[]): string[] {
 }
 
 /** The report for a terminal. `colour`: with ANSI colours. */
-export function formatClient(report: ClientReport, { colour = false }: { colour?: boolean } = {}): string {
+export function formatReport(report: ClientReport, { colour = false }: { colour?: boolean } = {}): string {
   const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const lines = report.checks.flatMap(({ outcome, id, severity, title, why, advice, evidence }) => {
     const { mark, colour: code } = OUTCOME_MARKS[outcome];
@@ -53,7 +53,7 @@ export function listClientCases(report: ClientReport, name: string): JunitReport
   return { name: "understudy client-test", suites: [{ name, cases: all }] };
 }
 
-/** A longer file would make a page that no browser likes to open. */
+/** A larger file is left out: browsers open such a page slowly. */
 const MAX_EXPORT_BYTES = 4 * 1024 * 1024;
 
 const STYLE = `
@@ -62,7 +62,7 @@ section { border-top: 1px solid var(--line); margin-top: 1.5rem; }
 section h2 { margin-top: 1rem; font-size: 1.05rem; }
 `;
 
-/** One page that needs neither network nor scripts; the worst first. */
+/** One page that needs neither network nor scripts; the checks with the worst outcome come first. */
 export function renderClientHtml(report: ClientReport, name: string): string {
   const title = describeReport(report);
   const checks = WORST_FIRST.flatMap((outcome) => report.checks.filter((one) => one.outcome === outcome));

@@ -16,7 +16,7 @@ import { WRITING_TOOLS } from "./writing-tools.ts";
 
 export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS, CLIENT_TEST_TOOL];
 
-/** A longer answer does not help a model; it can narrow its question. */
+/** A longer answer does not help a model, which can narrow its question. */
 const MAX_RESULT_CHARS = 100_000;
 
 /** @throws UnreachableError if no server answers, ControlError if it asks for a token */

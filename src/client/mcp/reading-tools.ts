@@ -36,7 +36,7 @@ const TOOLS: readonly Tool[] = [
     name: "explain_request",
     title: "Explain a request",
     description:
-      "What would happen to a request, without it happening or anything being counted: the outcome of each step, and for each rule whether it would trigger and why.",
+      "What would happen to a request, without sending or counting it: the outcome of each step, and for each rule whether it would trigger and why.",
   }),
   createForwardingTool("journal.list", {
     name: "list_journal",
@@ -89,7 +89,7 @@ const TOOLS: readonly Tool[] = [
     name: "coverage",
     title: "Coverage",
     description:
-      "Which documented outcomes of the operations a sandbox (with `all`: every sandbox, including deleted ones) has answered: a percentage, and the missing outcomes of each operation.",
+      "Which documented outcomes a sandbox has answered (with `all`: every sandbox, including deleted ones): a percentage, and the missing outcomes of each operation.",
     fields: () => ({
       ...SANDBOX,
       operation: optional(text("Only of this operation")),

@@ -39,7 +39,7 @@ export function getSandboxName({ sandbox = "default" }: Arguments): string {
 }
 
 /**
- * Sends a call of the control API with those arguments, in its path, query or body.
+ * Sends a call of the control API with these arguments, in its path, query or body.
  * @param body the whole body, if it does not consist of arguments
  * @throws ControlError, UnreachableError
  */
@@ -49,7 +49,7 @@ export function send(
   args: Arguments,
   body?: unknown,
 ): Promise<unknown> {
-  const { method, path, fields, hasBody } = api.call(id);
+  const { method, path, fields, hasBody } = api.getCall(id);
   const pickArguments = (place: Field["place"]) => {
     const names = Object.keys(fields).filter((name) => fields[name]!.place === place);
     const givenNames = names.filter((name) => args[name] !== undefined);
@@ -77,7 +77,7 @@ export function createForwardingTool(call: string, { defaults = {}, itemCall, ..
   return {
     ...tool,
     fields: (api) => {
-      const { path, fields } = api.call(call);
+      const { path, fields } = api.getCall(call);
       const id: ToolFields =
         itemCall === undefined ? {} : { id: optional(text("The id of one item, to show all of it")) };
       return { ...(path.includes("{name}") ? SANDBOX : {}), ...fields, ...id };
@@ -128,10 +128,10 @@ export class ControlApi {
   }
 
   /** @throws Error for a call that the server does not have, since it is of another version */
-  call(id: string): ControlCall {
+  getCall(id: string): ControlCall {
     for (const [path, methods] of Object.entries(this.document.paths)) {
       for (const [method, described] of Object.entries(methods)) {
-        if (described.operationId === id) return this.read(path, method.toUpperCase(), described);
+        if (described.operationId === id) return this.toCall(path, method.toUpperCase(), described);
       }
     }
     throw new Error(
@@ -154,7 +154,7 @@ export class ControlApi {
     return Object.fromEntries(entries.map(([key, value]) => [key, this.inline(value, within)])) as T;
   }
 
-  private read(
+  private toCall(
     path: string,
     method: string,
     { parameters = [], requestBody }: OperationDescription,

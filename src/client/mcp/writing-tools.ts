@@ -73,7 +73,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
       "Arms an inline rule: which requests or deliveries it matches, how often, and its effect. With remove: removes one rule, or all of them.",
     fields: (api) => ({
       ...SANDBOX,
-      ...api.call("faults.add").fields,
+      ...api.getCall("faults.add").fields,
       remove: optional(text("The id of a rule to remove, or `all`; instead of a rule")),
     }),
     run: armFault,

@@ -210,8 +210,9 @@ function listFailures(
 }
 
 function toRunEnd({ exit_code, timed_out }: CommandRun): RunEnd {
-  const how = timed_out ? "timed out" : exit_code === 0 ? "ok" : "failed";
-  return { how, detail: `exit code ${exit_code}` };
+  const detail = `exit code ${exit_code}`;
+  if (timed_out) return { how: "timed out", detail };
+  return { how: exit_code === 0 ? "ok" : "failed", detail };
 }
 
 function describeCommandFailure(result: CommandRun, timeoutMs = 0): string | undefined {

@@ -33,7 +33,7 @@ details pre { max-height: 40rem; overflow: auto; }
 details ul { margin: .3rem 0; padding-left: 1.4rem; }
 `;
 
-/** Maximum size of a bundle in the page; a larger one has to be fetched by the control API. */
+/** Maximum size of a bundle in the page; only the output of `suite --json` has a larger one. */
 const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
 
 const WORST_FIRST: readonly ScenarioResult["outcome"][] = ["error", "failed", "skipped", "passed"];
@@ -143,7 +143,7 @@ function renderBundleHtml({ name, bundle }: ScenarioResult): Html {
   const bytes = Buffer.from(JSON.stringify(bundle));
   const file = `${name}.bundle.json`;
   if (bytes.length > MAX_BUNDLE_BYTES)
-    return html`<p>The bundle of this run has ${bytes.length} bytes, too many for this page.</p>`;
+    return html`<p>The bundle of this run has ${bytes.length} bytes, too many for this page; <code>understudy suite --json</code> prints it.</p>`;
   return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open file), which shows these requests, or <code>understudy replay ${file}</code></p>`;
 }
 

@@ -97,12 +97,14 @@ export function formatJournalLine(entry: SuiteRequest): string {
 }
 
 export function formatRule({ id, hits }: RuleOutcome): string {
-  return `${id}: ${hits === 0 ? "never triggered" : `triggered ${hits === 1 ? "once" : `${hits} times`}`}`;
+  if (hits === 0) return `${id}: never triggered`;
+  return `${id}: triggered ${hits === 1 ? "once" : `${hits} times`}`;
 }
 
 export function formatExpectation({ what, ok, found, why, unclear }: ExpectationOutcome): string {
   const detail = found === undefined ? (why ?? "") : `found ${found}`;
-  return `${ok ? "met" : unclear ? "not shown" : "not met"}: ${what}${detail && `; ${detail}`}`;
+  const unmet = unclear ? "not shown" : "not met";
+  return `${ok ? "met" : unmet}: ${what}${detail && `; ${detail}`}`;
 }
 
 export function formatStage({ name, verdict, why, requests }: StageResult): string {

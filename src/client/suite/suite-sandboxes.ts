@@ -63,13 +63,13 @@ export class SuiteSandboxes {
     for (const expectation of expected) {
       const { sequence, client } = expectation;
       if (client !== undefined) outcomes.push(...(await this.readChecks(client, scope)));
-      else if (sequence !== undefined) outcomes.push(await this.findSequence(expectation, scope));
-      else outcomes.push(await this.count(expectation, scope));
+      else if (sequence !== undefined) outcomes.push(await this.checkSequence(expectation, scope));
+      else outcomes.push(await this.checkCount(expectation, scope));
     }
     return outcomes;
   }
 
-  private count(
+  private checkCount(
     { match, count, description }: ExpectDocument,
     { stage }: Scope,
   ): Promise<ExpectationOutcome> {
@@ -92,8 +92,8 @@ export class SuiteSandboxes {
     });
   }
 
-  /** Finds the sequence in one of the sandboxes; it may not be spread over several. */
-  private findSequence(
+  /** Looks for the sequence in each sandbox; it may not be spread over several. */
+  private checkSequence(
     { sequence = [], description }: ExpectDocument,
     { stage }: Scope,
   ): Promise<ExpectationOutcome> {
@@ -230,7 +230,7 @@ export class SuiteServer {
     return new SuiteServer(connect(url, { token }));
   }
 
-  /** The scenarios with stages that a server elsewhere does not have, or has with another text. */
+  /** The scenarios with stages that a server elsewhere does not have, or has with other contents. */
   async findMissing(scenarios: readonly Scenario[]): Promise<string[]> {
     const staged = scenarios.filter(({ stages }) => stages.length > 0);
     if (this.isLocal || staged.length === 0) return [];

@@ -28,8 +28,8 @@ export interface EngineParts {
   getFormSpace: (sandbox: Sandbox) => FormSpace;
   /** Undefined if answers need not wait for the disk. */
   durability: Durability | undefined;
-  /** The answer to a request that a full disk refuses; undefined for any other failure. */
-  refuseFullDisk: (error: unknown) => Answer | undefined;
+  /** The answer to a request that the host cannot handle, as when the disk is full; undefined for any other failure. */
+  toHostRefusal: (error: unknown) => Answer | undefined;
   /** Names for refusals of a request without a valid sandbox; undefined on a shared server, which must not disclose them. */
   listSandboxes: (() => string[]) | undefined;
   /** Whether `default` answers no request, because each test has a sandbox of its own (interfaces 16). */

@@ -93,9 +93,9 @@ export async function addRefusalReason(exchange: Exchange, error: ApiError): Pro
 /** Only the log gets the stack (7.1). */
 function toFailureAnswer(exchange: Exchange, error: unknown): Answer {
   const { engine, id, operation } = exchange;
-  const diskRefusal = engine.refuseFullDisk(error);
-  exchange.decision = diskRefusal === undefined ? "internal" : "store";
-  if (diskRefusal !== undefined) return diskRefusal;
+  const hostRefusal = engine.toHostRefusal(error);
+  exchange.decision = hostRefusal === undefined ? "internal" : "store";
+  if (hostRefusal !== undefined) return hostRefusal;
   if (error instanceof OwnOperationError) exchange.reasons = [...exchange.reasons, error.message];
   engine.log.error({ err: error, request: id, operation: operation?.id }, "internal error");
   return toRefusalAnswer(exchange, new ApiError("INTERNAL_ERROR"));
