@@ -6,7 +6,6 @@ export function print(json: boolean, value: unknown, text: string): void {
   else if (text !== "") printLines(text);
 }
 
-/** Writes a value as indented JSON. */
 export function printJson(value: unknown): void {
   printLines(toPrintableJson(value, 2));
 }

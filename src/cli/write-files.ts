@@ -16,7 +16,7 @@ import { type JunitReport, writeJunit } from "../tools/reports/junit.ts";
 import { UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 
-export interface NewFile {
+interface WriteOptions {
   /** Replace a file that exists. */
   force?: boolean;
   /** The file contains keys or secrets, so only this user may read it. */
@@ -31,7 +31,7 @@ export interface NewFile {
 export function writeNewFile(
   file: string,
   text: string | Uint8Array,
-  { force = false, secret = false }: NewFile = {},
+  { force = false, secret = false }: WriteOptions = {},
 ): void {
   requireOutputFile(file, force);
   makeParentFolder(file);

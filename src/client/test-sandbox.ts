@@ -84,7 +84,7 @@ export class TestServers {
     const url = process.env["UNDERSTUDY_URL"];
     if (url && (operations ?? openapi) !== undefined)
       throw new Error(
-        `understudy's options operations and openapi need a server of the tests' own; start that of UNDERSTUDY_URL, ${url}, with --operations or --openapi`,
+        `understudy's options operations and openapi do not reach the server that UNDERSTUDY_URL names; start ${url} with --operations or --openapi instead`,
       );
     return getOrAdd(
       this.servers,

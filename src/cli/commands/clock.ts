@@ -1,5 +1,5 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
-import type { ClockChange, ClockState, Duration, Pending, RanTimer } from "../../client/types.ts";
+import type { AdvanceTo, ClockChange, ClockState, Duration, Pending, RanTimer } from "../../client/types.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { flag, group, type Result, sandboxCommand, text } from "../command.ts";
 import { UsageError } from "../failure.ts";
@@ -52,10 +52,10 @@ function formatRan(ran: readonly AnsweredTimer[]): string {
 }
 
 /** @throws UsageError if no timer of that kind is pending */
-async function findNext({ clock }: SandboxClient, kind: string): Promise<{ to: string }> {
+async function findNextInstant({ clock }: SandboxClient, kind: string): Promise<string> {
   const pending = await clock.pending();
   const next = pending.find((one) => one.kind === kind);
-  if (next !== undefined) return { to: next.due_at };
+  if (next !== undefined) return next.due_at;
   const kinds = [...new Set(pending.map((one) => one.kind))];
   const nearest = findNearest(kind, kinds);
   const hint =
@@ -136,9 +136,11 @@ const advance = sandboxCommand({
   },
   async run({ by, kind }, sandbox) {
     if (by === undefined) return advanceUntilDelivered(sandbox);
-    const target = /^\d{4}-/.test(by) ? { to: by } : (by as Duration);
-    const next = kind === undefined ? { next: true as const } : await findNext(sandbox, kind);
-    const advanced = await sandbox.clock.advance(by === "next" ? next : target);
+    let target: Duration | AdvanceTo = by as Duration;
+    if (/^\d{4}-/.test(by)) target = { to: by };
+    if (by === "next") target = { next: true };
+    if (kind !== undefined) target = { to: await findNextInstant(sandbox, kind) };
+    const advanced = await sandbox.clock.advance(target);
     const ran = await addAnswers(sandbox, advanced.ran);
     return { value: { ...advanced, ran }, text: `${formatRan(ran)}\nNow ${advanced.now}.` };
   },

@@ -22,7 +22,7 @@ export const explainCommand = sandboxCommand({
   ],
   async run({ request: words, path: givenPath, as, param, header, query, body }, sandbox) {
     // Also `"GET /v1/models"`, copied as one word.
-    const [request = words, path = givenPath] = /\s/.test(words.trim()) ? words.trim().split(/\s+/, 2) : [];
+    const [request = "", path = givenPath] = words.trim().split(/\s+/, 2);
     if (path === undefined && METHODS.includes(request))
       throw new UsageError(
         `explain ${request} needs a path too, such as: understudy explain ${request} /v1/models`,
@@ -45,7 +45,7 @@ export const explainCommand = sandboxCommand({
 function formatExplanation({ operation, decision, status, code, steps, rules }: Explanation): string {
   const outcome =
     decision === null
-      ? "The outcome cannot be known: a step depends on what was not given."
+      ? "The outcome cannot be known: a step depends on information that was not given."
       : `${status === 0 ? "no answer" : status}${code === null ? "" : ` ${code}`}, decided by: ${decision}`;
   const stepRows = steps.map(({ step, outcome, says }) => [step, outcome, says]);
   const ruleRows = rules.map(({ rule, phase, triggers, why }) => [rule, phase, triggers ? "yes" : "no", why]);

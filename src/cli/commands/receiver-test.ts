@@ -34,7 +34,7 @@ export const receiverTestCommand = command({
     ...REPORT,
     timeout: number("Seconds that the receiver may take", { default: 30 }),
     patience: number("Seconds to wait for the receiver to start, and for each side effect", { default: 3 }),
-    memory: number("Seconds after which the first delivery is sent again", { default: 12 }),
+    memory: number("Seconds after which the first delivery is sent again, as a duplicate", { default: 12 }),
     ca: text("Certificate file (PEM) to trust, for a receiver with a certificate of your own"),
     "service-name": text("Name in the User-Agent of deliveries", { default: "Service" }),
   },

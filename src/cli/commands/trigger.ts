@@ -164,8 +164,9 @@ function rethrowWithFlags(error: unknown): never {
   const { status, problem } = error;
   const { detail, field = "" } = problem;
   if (field === "" || !detail.startsWith(field)) throw error;
-  const option = field.startsWith("data.") ? `--set ${field.slice(5)}` : field;
-  const flag = field === "for" || field === "organization" ? `--${field}` : option;
+  let flag = field;
+  if (field.startsWith("data.")) flag = `--set ${field.slice(5)}`;
+  if (field === "for" || field === "organization") flag = `--${field}`;
   throw new ControlError(status, { ...problem, detail: flag + detail.slice(field.length) });
 }
 

@@ -11,6 +11,7 @@ import {
   type ToolTarget,
 } from "./tool.ts";
 
+const ACTIONS = ["start", "status", "end", "stop"];
 const ENDS: readonly ManualEnd[] = ["worked", "error", "hangs"];
 
 /** One test in each sandbox of a server. */
@@ -25,7 +26,7 @@ export const CLIENT_TEST_TOOL: Tool = {
   destroys: true,
   fields: () => ({
     ...SANDBOX,
-    action: required({ enum: ["start", "status", "end", "stop"] }),
+    action: required({ enum: ACTIONS }),
     how: optional({ enum: ENDS, description: "With end: the application worked, showed an error, or hangs" }),
     checks: optional({
       type: "array",
@@ -38,6 +39,10 @@ export const CLIENT_TEST_TOOL: Tool = {
 
 async function runClientTest(target: ToolTarget, args: Arguments): Promise<unknown> {
   const { action, how, checks } = args;
+  if (!ACTIONS.includes(action as string))
+    throw new Error(
+      `client_test has no action ${JSON.stringify(action)}; its actions are ${ACTIONS.join(", ")}`,
+    );
   const name = getSandboxName(args);
   const tests = getOrAdd(TESTS, target.client, () => new Map<string, ManualClientTest>());
   const sandbox = await target.client.open(name);
@@ -50,11 +55,8 @@ async function runClientTest(target: ToolTarget, args: Arguments): Promise<unkno
   if (action === "end") {
     if (!ENDS.includes(how as ManualEnd)) throw new Error(`the action end needs how: ${ENDS.join(", ")}`);
     test.end(how as ManualEnd);
-  } else if (action === "stop") test.stop();
-  else if (action !== "start" && action !== "status")
-    throw new Error(
-      `client_test has no action ${JSON.stringify(action)}; there are start, status, end and stop`,
-    );
+  }
+  if (action === "stop") test.stop();
   try {
     if (action === "stop") await test.report;
     else await test.waitForRun();

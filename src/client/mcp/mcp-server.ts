@@ -209,7 +209,6 @@ The report: ${report}
   },
 ];
 
-/** Registers the prompts (interfaces 13). */
 function addPrompts(server: McpServer): void {
   for (const { name, title, description, arguments: descriptions, text } of PROMPTS) {
     const properties = Object.fromEntries(

@@ -138,7 +138,6 @@ export class CoverageSum {
   }
 }
 
-/** The text for terminal and reports. */
 export function formatCoverage({ percent, covered, total }: SuiteCoverage): string {
   return `${covered} of ${total} documented outcomes (${percent} %)`;
 }
