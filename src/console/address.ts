@@ -19,7 +19,7 @@ export interface ViewParameters {
   get(name: string): string | undefined;
   /** Every parameter, for links that change some of them. */
   all: Parameters;
-  /** An undefined value removes the parameter. `replace` adds no browser history entry, for example while typing. */
+  /** An undefined or empty value removes the parameter. `replace` adds no browser history entry, for example while typing. */
   set(change: Parameters, options?: { replace?: boolean }): void;
 }
 

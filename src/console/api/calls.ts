@@ -9,7 +9,7 @@ export interface CollectionSummary {
   id_field: string;
   prefix: string;
   records: number;
-  /** The schema of a record of a user’s own collection; those of others are in the control API’s document. */
+  /** The schema of a record, if the collection is a user’s own; the control API’s document has the other schemas. */
   schema?: JsonSchema;
 }
 
@@ -86,7 +86,7 @@ export function createSandboxCalls(name: string, onEntry?: (id: string) => void)
     uploadSnapshot: (snapshot: string, file: unknown) =>
       put<Api.SnapshotState>(toPath`/snapshots/${snapshot}`, file),
     removeSnapshot: (snapshot: string) => remove(toPath`/snapshots/${snapshot}`),
-    /** `now` is the current state; `b` belongs to the sandbox `of`. */
+    /** Compares snapshot `a` of this sandbox with `b` of the sandbox `of`; `now` is the current state. */
     compare: (a: string, b: string, of: string) =>
       get<Api.Difference>(toPath`/snapshots/${a}/diff/${b}`, { of }),
 

@@ -50,7 +50,7 @@ export function formatAsFetch({ method, url, headers, body }: RequestCopy): stri
   return `await fetch(${JSON.stringify(url)}, ${JSON.stringify(options, null, 2)});`;
 }
 
-/** A program with the library `requests`. JSON texts are valid Python texts. */
+/** A program with the library `requests`. JSON strings are valid Python strings. */
 export function formatAsPython({ method, url, headers, body }: RequestCopy): string {
   return [
     "import requests",

@@ -4,7 +4,7 @@ import { getToken, tokenRequest } from "./store.ts";
 /** A failed call: the problem document of the control API, no response at all, or invalid input. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
-  /** 0 if the server could not be reached. */
+  /** 0 if there was no complete response. */
   readonly status: number;
   readonly problem: Partial<ProblemDocument>;
 
@@ -92,7 +92,7 @@ export async function* followControl<T>(path: string, call?: ControlCall): Async
   }
 }
 
-/** Reads server-sent events with an id; EventSource cannot send the token. Ends with the stream. */
+/** Reads server-sent events until the stream ends, since EventSource cannot send the token. `id` may be empty. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncIterable<{ id: string; data: string }> {

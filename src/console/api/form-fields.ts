@@ -10,7 +10,7 @@ export interface FormField {
   isNullable: boolean;
   /** Values of an enum, or of the items of a list. */
   choices: readonly string[];
-  /** Format, bounds and an example, in a few words. */
+  /** The schema's description; else format, bounds and an example, in a few words. */
   hint: string | undefined;
 }
 
@@ -31,14 +31,14 @@ function toField(name: string, schema: JsonSchema, components: SchemaComponents)
     kind,
     isInstant: nonNull.format === "date-time",
     isNullable,
-    choices: (kind === "choice" ? (nonNull.enum ?? [nonNull.const]) : listItems(nonNull.items)).map(String),
+    choices: (kind === "choice" ? (nonNull.enum ?? [nonNull.const]) : listChoices(nonNull.items)).map(String),
     hint:
       resolveSchema(schema, components).description ?? nonNull.description ?? makeHint(nonNull, isNullable),
   };
 }
 
 /** The known values of a list's items, which may allow others too. */
-function listItems(items: JsonSchema | undefined): readonly unknown[] {
+function listChoices(items: JsonSchema | undefined): readonly unknown[] {
   return items?.enum ?? items?.anyOf?.find((one) => one.enum)?.enum ?? [];
 }
 

@@ -43,7 +43,7 @@ export function resolveSchema(schema: JsonSchema, components: SchemaComponents):
   const visited = new Set<JsonSchema>();
   // Each part once: schemas of users' documents may share their parts, and refer to each other in circles.
   const add = (part: JsonSchema, depth: number): void => {
-    if (visited.has(part) || depth > MAX_STEPS) return;
+    if (visited.has(part) || depth > MAX_DEPTH) return;
     visited.add(part);
     const { $ref, allOf = [], ...rest } = part;
     const target = $ref === undefined ? undefined : components.schemas[$ref.split("/").at(-1)!];
@@ -56,7 +56,7 @@ export function resolveSchema(schema: JsonSchema, components: SchemaComponents):
 }
 
 /** Deeper than any schema that a person wrote. */
-const MAX_STEPS = 200;
+const MAX_DEPTH = 200;
 
 function joinParts(parts: readonly JsonSchema[]): Pick<JsonSchema, "properties" | "required"> {
   const required = [...new Set(parts.flatMap((part) => part.required ?? []))];

@@ -2,7 +2,7 @@ import { type InvalidateQueryFilters, QueryClient, useMutation, useQuery } from 
 import { useRef } from "react";
 import type { CollectionName, PageOptions } from "../../../types/control-api.ts";
 import { useSandboxName } from "../address.ts";
-import { confirmAction } from "../components/confirmations.tsx";
+import { showConfirmation } from "../components/confirmations.tsx";
 import { createSandboxCalls, type SandboxCalls, server } from "./calls.ts";
 import type { ControlError } from "./fetch-control.ts";
 import { fetchService, type ServiceCall } from "./fetch-service.ts";
@@ -54,7 +54,7 @@ export function useSandboxQuery<T>(
   });
 }
 
-interface ConfirmOptions<T, Input> {
+interface ConfirmationOptions<T, Input> {
   /** Confirms in a sentence what was done. */
   confirmation?: string | ((result: T, input: Input) => string | undefined);
 }
@@ -63,9 +63,9 @@ interface ConfirmOptions<T, Input> {
  * Changes something, says so, and refetches the queries that `refetched` selects. `findUndo` returns a function that undoes
  * the change; undefined if that is impossible.
  */
-function useConfirmedMutation<T, Input>(
+function useUndoableMutation<T, Input>(
   mutationFn: (input: Input) => Promise<T>,
-  { confirmation }: ConfirmOptions<T, Input>,
+  { confirmation }: ConfirmationOptions<T, Input>,
   findUndo: (result: T, input: Input) => (() => Promise<unknown>) | undefined,
   refetched: InvalidateQueryFilters,
 ) {
@@ -79,13 +79,13 @@ function useConfirmedMutation<T, Input>(
         await undo?.();
         await client.invalidateQueries(refetched);
       };
-      confirmAction({ text, undo: undo && undoAndRefetch });
+      showConfirmation({ text, undo: undo && undoAndRefetch });
     },
     onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries(refetched),
   });
 }
 
-interface ReversibleOptions<T, Input> extends ConfirmOptions<T, Input> {
+interface ReversibleOptions<T, Input> extends ConfirmationOptions<T, Input> {
   undo?: (result: T, input: Input) => Promise<unknown>;
 }
 
@@ -95,15 +95,15 @@ export function useChange<T, Input = void>(
   options: ReversibleOptions<T, Input> = {},
 ) {
   const { undo } = options;
-  return useConfirmedMutation(change, options, (result, input) => undo && (() => undo(result, input)), {});
+  return useUndoableMutation(change, options, (result, input) => undo && (() => undo(result, input)), {});
 }
 
-interface UndoableOptions<T, Input> extends ConfirmOptions<T, Input> {
+interface UndoableOptions<T, Input> extends ConfirmationOptions<T, Input> {
   /** By default, rewinds to before the change's entry in the history, if it has one. */
   undo?: (calls: SandboxCalls, result: T, input: Input) => Promise<unknown>;
 }
 
-/** Changes the sandbox in the address, refetches all its queries, and offers to undo it. */
+/** Changes the sandbox in the address, refetches all its queries, and offers to undo the change. */
 export function useSandboxChange<T, Input = void>(
   change: (calls: SandboxCalls, input: Input) => Promise<T>,
   options: UndoableOptions<T, Input> = {},
@@ -111,7 +111,7 @@ export function useSandboxChange<T, Input = void>(
   const { undo } = options;
   const name = useSandboxName();
   const entries = useRef<string[]>([]);
-  return useConfirmedMutation(
+  return useUndoableMutation(
     (input: Input) => {
       entries.current = [];
       const calls = createSandboxCalls(name, (id) => entries.current.push(id));
@@ -205,6 +205,6 @@ export function useOpenApi() {
 }
 
 /** OpenAPI document of the control API. */
-export const useDescription = () => useDocument("description", server.description);
+export const useControlDescription = () => useDocument("description", server.description);
 
 export const useFidelity = () => useDocument("fidelity", server.fidelity);

@@ -21,7 +21,7 @@ export function createStore<T>(initial: T) {
   };
 }
 
-/** The control token of a shared server (interfaces 7). It lives in this tab's sessionStorage and nowhere else. */
+/** Under this key, the tab's sessionStorage alone stores the control token of a shared server (interfaces 7). */
 const STORAGE_KEY = "understudy-token";
 
 /** Why the server requires a token; null if it does not, or after a login. */

@@ -1,6 +1,6 @@
 import type { SandboxCalls } from "./calls.ts";
 
-/** The maximum number of entries that are checked for later changes. */
+/** How many of the newest entries are read. */
 const MAX_ENTRIES = 500;
 
 /**
@@ -20,10 +20,10 @@ export async function undoEntry(calls: SandboxCalls, id: string): Promise<void> 
       !ownIds.has(one.id) &&
       !ownIds.has(one.advanced_by ?? ""),
   );
-  if (entry.undone) throw new Error("A rewind has undone it already.");
+  if (entry.undone) throw new Error("A rewind has already undone this change.");
   if (later.length > 0)
     throw new Error(
-      `Not undone, since this would also undo what happened after it: ${later.at(-1)!.title} To undo both, rewind in the timeline.`,
+      `Not undone, since this would also undo what happened after it: ${later.at(-1)!.title} To undo all of it, rewind in the timeline.`,
     );
   await calls.rewind(id, { to: "before" });
 }

@@ -19,7 +19,7 @@ const confirmations = createStore<readonly ShownConfirmation[]>([]);
 let lastId = 0;
 
 /** Confirms what an action did. The newest two are shown above the status line, on every view. */
-export function confirmAction(confirmation: Confirmation): void {
+export function showConfirmation(confirmation: Confirmation): void {
   lastId += 1;
   confirmations.set([...confirmations.get(), { ...confirmation, id: lastId }].slice(-MAX_SHOWN));
 }
@@ -33,9 +33,9 @@ async function undoAction(confirmation: ShownConfirmation): Promise<void> {
   dismiss(confirmation);
   try {
     await confirmation.undo!();
-    confirmAction({ text: <>Undone: {confirmation.text}</> });
+    showConfirmation({ text: <>Undone: {confirmation.text}</> });
   } catch (error) {
-    confirmAction({ text: (error as Error).message, outcome: "refused" });
+    showConfirmation({ text: (error as Error).message, outcome: "refused" });
   }
 }
 

@@ -11,7 +11,8 @@ const TERM = /(-?)(?:([a-z_][\w.]*):)?(?:"([^"]*)"|(\S+))/gi;
 
 /**
  * Parses `status:403 -user:usr_dan body:"two words" op:threads.* late`. All terms must match, in upper or lower case. A
- * value matches a part of the text; with `*`, the whole text; with `<` or `>`, numbers below or above it.
+ * word or value matches a part of the text; a field's value with `*` the whole text, with `<` or `>` smaller or larger
+ * numbers.
  */
 export function parseFilter(typed: string): Term[] {
   return [...typed.matchAll(TERM)].map(([, sign, field, quoted, word]) => ({
@@ -47,7 +48,7 @@ export function createMatcher<Row>(
   return (row) =>
     tests.every(({ field, value, isExcluded, matchesValue }) => {
       const fieldValue = field === undefined ? undefined : read(row, field);
-      // Also an unknown field, such as the `http` of a URL.
+      // With an unknown field, such as the `http` of a URL, the whole term is a word.
       const isFound =
         fieldValue === undefined
           ? readWhole(row).includes(field === undefined ? value : `${field}:${value}`)

@@ -44,7 +44,8 @@ export function RecordChangeLists(props: {
 }
 
 export function getChangeKind({ before, after }: ChangedRecord): Kind {
-  return before === null ? "added" : after === null ? "removed" : "changed";
+  if (before === null) return "added";
+  return after === null ? "removed" : "changed";
 }
 
 function RecordChange({ change, words }: { change: ChangedRecord; words: ChangeWords }) {

@@ -51,7 +51,7 @@ export function useSandboxNow(): number {
 }
 
 /** A relative time, with the absolute time as a tooltip of the browser: for many of them, or inside a button. */
-export function Ago({ at }: { at: string }) {
+export function RelativeTimeText({ at }: { at: string }) {
   const now = useSandboxNow();
   return (
     <time className="quiet" dateTime={at} title={formatAbsolute(at)}>

@@ -12,7 +12,7 @@ const NOT_SET = { id: "", title: "(not set)" };
 interface TypedFieldProps {
   field: FormField;
   value: string;
-  /** Must keep its identity. */
+  /** Must be the same function in every render. */
   onType: (field: FormField, text: string) => void;
   /** Prefix of the field's name in errors, such as `data.`. */
   prefix?: string;

@@ -11,6 +11,11 @@ describe("sortRows", () => {
     expect(sorted([3, "", 20, 1], true)).toEqual([20, 3, 1, ""]);
   });
 
+  it.each([2, 20_000])("sorts keys that never expire after instants (%i rows)", (count) => {
+    const keys = Array.from({ length: count }, (_, at) => (at % 2 ? "2026-03-15T12:00:00.000Z" : "never"));
+    expect(sorted(keys).slice(count / 2)).toEqual(Array(count / 2).fill("never"));
+  });
+
   it.each([
     [false, ["a1", "a3", "b0", "b2"]],
     [true, ["b0", "b2", "a1", "a3"]],

@@ -14,7 +14,7 @@ interface ColumnLook<Row> {
   minWidth?: "medium" | "wide" | undefined;
 }
 
-/** `value` is the sort key: the row's property `id` by default. */
+/** `value` returns the sort key; by default, it is the row's property that `id` names. */
 export type Column<Row> = ColumnLook<Row> &
   ({ id: string; value: (row: Row) => SortKey } | { id: keyof Row & string; value?: undefined });
 
@@ -52,10 +52,10 @@ function setWidth(column: string, width: number | undefined): void {
   columnWidths.set(next);
 }
 
-const NONE: readonly never[] = [];
+const NOT_LOADED: readonly never[] = [];
 
 /** A table of any length, sorted by its headers, with the columns that fit. */
-export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTableProps<Row>) {
+export function VirtualTable<Row>({ columns, rows = NOT_LOADED, ...props }: VirtualTableProps<Row>) {
   const [sort, setSort] = useState<Sort>();
   const widths = columnWidths.use();
   const toColumnKey = (id: string) => `${props.label}/${id}`;
@@ -71,7 +71,7 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
         {...props}
         role="grid"
         rows={sortedRows}
-        empty={rows === NONE ? <Loading /> : props.empty}
+        empty={rows === NOT_LOADED ? <Loading /> : props.empty}
         columns={columns.length}
         head={
           <div role="row" className="row row-head" aria-rowindex={1}>

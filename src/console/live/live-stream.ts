@@ -24,7 +24,7 @@ const RETRY_MS = [250, 500, 1000, 2000, 3000];
 
 /**
  * Follows one sandbox over one connection. If the connection is lost, a new one resumes after the last event. A hidden
- * tab closes it, since browsers allow six per server for all tabs.
+ * tab closes its connection, since browsers allow six per server for all tabs.
  */
 export class LiveStream {
   readonly state = createStore<LiveState>({
@@ -49,16 +49,18 @@ export class LiveStream {
     this.path = path;
     this.onUpdate = onUpdate;
     const { signal } = this.closeAbort;
-    const openIfVisible = () => {
+    const openOrClose = () => {
       if (!document.hidden) return this.open();
       this.stop();
       this.setConnection("hidden");
     };
-    document.addEventListener("visibilitychange", openIfVisible, { signal });
+    document.addEventListener("visibilitychange", openOrClose, { signal });
     // Try a new token immediately.
-    const stop = tokenRequest.subscribe(() => this.state.get().connection === "locked" && this.retry());
-    signal.addEventListener("abort", stop);
-    openIfVisible();
+    const unsubscribe = tokenRequest.subscribe(
+      () => this.state.get().connection === "locked" && this.retry(),
+    );
+    signal.addEventListener("abort", unsubscribe);
+    openOrClose();
   }
 
   /** Reconnects without waiting. */

@@ -10,6 +10,7 @@ export interface TimelineData {
   history: readonly HistoryEntry[];
   /** Duration and fault of delivery attempts, by the id of their history entry. */
   attempts: ReadonlyMap<string, Attempt>;
+  /** Entries that the journal has evicted. */
   droppedCount: number;
   /** Whether the first batch has arrived. */
   isLoaded: boolean;

@@ -6,7 +6,7 @@ import { useWallClock } from "../components/time.tsx";
 import { useLive, useLiveStream } from "../live/use-live.tsx";
 import { HOME } from "../views/index.ts";
 
-/** Shorter interruptions are not reported. */
+/** A reconnection within this time is not reported. */
 const GRACE_MS = 1500;
 
 /** Says why the page may be out of date; empty while connected. */

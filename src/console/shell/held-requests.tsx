@@ -104,7 +104,7 @@ function SecondsLeft({ until }: { until: string }) {
 
 function AnswerDialog({ held, heldName, onClose }: { held: Held; heldName: string; onClose: () => void }) {
   const release = useRelease(held);
-  const [text, setText] = useState(() => JSON.stringify(getFirstAnswer(held), null, 2));
+  const [text, setText] = useState(() => JSON.stringify(getInitialAnswer(held), null, 2));
   const readOptions = () => ({ answer: requireJson(text, "answer", "The answer") }) as ReleaseOptions;
   const mutate = () => release.mutate(readOptions, { onSuccess: onClose });
   return (
@@ -125,7 +125,7 @@ function AnswerDialog({ held, heldName, onClose }: { held: Held; heldName: strin
 }
 
 /** The answer that waits, or an empty one. */
-function getFirstAnswer({ response, event }: Held): NonNullable<ReleaseOptions["answer"]> {
+function getInitialAnswer({ response, event }: Held): NonNullable<ReleaseOptions["answer"]> {
   if (event !== null) return { status: 200 };
   return { status: response?.status ?? 200, body: response?.body ?? {} };
 }

@@ -32,14 +32,14 @@ export function Login() {
           onChange={setTyped}
           required
           autoFocus
-          hint="The server prints it when it starts. Stored for this tab only."
+          hint="The server prints the token when it starts. The browser stores it for this tab only."
         />
       </Form>
     </Dialog>
   );
 }
 
-/** Logs in by the one-time code of a login link and removes it from the address first. */
+/** Removes the one-time code of a login link from the address, and logs in with it. */
 export async function followLoginLink(): Promise<void> {
   const code = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
   if (code === undefined) return;

@@ -14,7 +14,7 @@ import {
 import { useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../address.ts";
 import { Dialog } from "../components/button.tsx";
-import { confirmAction } from "../components/confirmations.tsx";
+import { showConfirmation } from "../components/confirmations.tsx";
 import { containsWords } from "../components/text.tsx";
 import type { TimelineData } from "../live/timeline-data.ts";
 import { useLiveStream } from "../live/use-live.tsx";
@@ -46,7 +46,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       if (command?.to !== undefined) navigate(command.to);
       await command?.run?.();
     } catch (error) {
-      confirmAction({ text: (error as Error).message, outcome: "refused" });
+      showConfirmation({ text: (error as Error).message, outcome: "refused" });
     }
     if (command?.run) await client.invalidateQueries();
     // The element that had the focus may belong to the view that was left.
@@ -87,7 +87,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Every item of the finders; a finder that fails is left out. */
+/** All views and the items of each finder; a finder that fails is left out. */
 async function findAll(typed: string, sandbox: string, timeline: TimelineData): Promise<Command[]> {
   const views = VIEWS.map(({ id, title, about }) => ({
     id: `view ${id}`,

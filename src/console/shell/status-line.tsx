@@ -104,7 +104,7 @@ function ServerState() {
   );
 }
 
-/** The local time at which the server started again while this page was open. */
+/** The local time at which the server started again while this page was open, and a function that dismisses it. */
 function useRestart(health: Health | undefined): [string | undefined, () => void] {
   const [knownStart, setKnownStart] = useState<string>();
   const [restartedAt, setRestartedAt] = useState<string>();

@@ -2,7 +2,7 @@ import type { AdvanceTo } from "../../../types/control-api.ts";
 import { type Parameters, toAddress } from "../address.ts";
 import { createSandboxCalls, server } from "../api/calls.ts";
 import { undoEntry } from "../api/undo.ts";
-import { confirmAction } from "../components/confirmations.tsx";
+import { showConfirmation } from "../components/confirmations.tsx";
 import { pluralize } from "../components/text.tsx";
 import { formatAbsolute } from "../components/time.tsx";
 import { switchScenario } from "./faults/switch-scenario.tsx";
@@ -111,7 +111,7 @@ const findActions: FindCommands = async (_typed, sandbox) => {
       run: async () => {
         const { now, ran } = await calls.advance(by);
         const [entryId] = entryIds.splice(0);
-        confirmAction({
+        showConfirmation({
           text: `Now ${formatAbsolute(now)}. ${pluralize(ran.length, "timer")} ran.`,
           undo: entryId ? () => undoEntry(calls, entryId) : undefined,
         });
@@ -145,7 +145,7 @@ const findScenarios: FindCommands = async (_typed, sandbox) => {
       detail: description,
       run: async () => {
         await switchTo(name, !active);
-        confirmAction({
+        showConfirmation({
           text: `${active ? "Deactivated" : "Activated"} ${name}.`,
           undo: () => switchTo(name, active),
         });

@@ -100,7 +100,7 @@ export function findViewInPath(path: string): string {
 export interface Command {
   /** Unique among all items. */
   id: string;
-  /** The heading above it. */
+  /** The heading above the item. */
   group: string;
   title: string;
   detail?: string | undefined;

@@ -139,7 +139,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     const request = entries.find(({ kind }: { kind: string }) => kind === "request");
     await control("POST", `/history/${request.id}/rewind`, { to: "before" });
     await undo(page).click();
-    await see(confirmations(page)).toContainText("A rewind has undone it already.");
+    await see(confirmations(page)).toContainText("A rewind has already undone this change.");
   });
 
   it("takes back a repeated request, and a moved department [interfaces 2]", async () => {

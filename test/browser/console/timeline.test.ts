@@ -220,7 +220,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
       .toBe(
         `import requests\n\nresponse = requests.request(\n    "GET",\n    "${api.url}/v1/models?limit=2",\n    headers={"api-key":"${KEYS.dan}"},\n)\nprint(response.status_code, response.text)`,
       );
-    await detail(page).getByRole("button", { name: "Copy .env" }).click();
+    await detail(page).getByRole("button", { name: "Copy as .env" }).click();
     await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
   });
 

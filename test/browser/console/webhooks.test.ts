@@ -123,7 +123,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const { delivery_id } = await trigger();
     const { page } = await open(`?delivery=${delivery_id}`);
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
-    await see(pane).toContainText("Makes this scheduled attempt early. The clock stays.");
+    await see(pane).toContainText("Makes the scheduled attempt early. The clock does not move.");
     await see(pane).toContainText("Makes an additional attempt through the API.");
     await choose(page, "Call as", /^Dan/);
     await pane.getByRole("button", { name: "Redeliver as this user" }).click();

@@ -161,7 +161,7 @@ function Success({ responses, components }: { responses: Responses; components: 
 
 function Errors({ responses }: { responses: Responses }) {
   const rows = Object.entries(responses).flatMap(([status, { description, "x-error-codes": codes = [] }]) =>
-    codes.map((code) => ({ status, code, about: formatError(code, description) })),
+    codes.map((code) => ({ status, code, about: findCodeDescription(code, description) })),
   );
   if (rows.length === 0) return null;
   return (
@@ -184,7 +184,7 @@ function Errors({ responses }: { responses: Responses }) {
 }
 
 /** The part of a status description about one code. */
-function formatError(code: string, description: string): string {
+function findCodeDescription(code: string, description: string): string {
   const after = description.split(`\`${code}\`: `)[1] ?? "";
   return after.split(" `")[0]!;
 }

@@ -3,12 +3,12 @@ import type { Fields } from "../../api/form-fields.ts";
 import type { JsonSchema, Operation } from "../../api/open-api.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 
-/** The proposals of a form for an operation, in addition to the first record of each kind. */
+/** Values for an operation that does not succeed with the first record of each kind and the example body. */
 interface Proposal {
   /** The collection whose record fills the path, and the values that it must have for a success. */
   record?: { of: string; where?: Fields };
   body?: unknown;
-  /** Why it cannot succeed at first, and what comes before it. */
+  /** Why the operation cannot succeed at first, and what to do before. */
   note?: string;
   /** The operation that the note names. */
   firstOperation?: string;
@@ -77,7 +77,7 @@ export function useSamples(
     ["samples", organization, operationId, prefixes],
     async (calls) => {
       const { items: collections } = await calls.collections();
-      const listOwnRecords = async ({ name }: CollectionSummary): Promise<readonly Fields[]> => {
+      const listCandidates = async ({ name }: CollectionSummary): Promise<readonly Fields[]> => {
         const { items } = await calls.records(name, { limit: MAX_RECORDS });
         const all = items as unknown as readonly Fields[];
         const inOrganization = all.filter((one) => one["organization_id"] === organization);
@@ -91,7 +91,7 @@ export function useSamples(
       const mainCollection =
         collections.find(({ name }) => name === record?.of) ?? inPath.map(findCollection).at(-1);
       const conditions = Object.entries(record?.where ?? {});
-      const records = mainCollection ? await listOwnRecords(mainCollection) : [];
+      const records = mainCollection ? await listCandidates(mainCollection) : [];
       const meetsConditions = (one: Fields) => conditions.every(([name, value]) => one[name] === value);
       const sampleRecord = records.find(meetsConditions) ?? records[0];
       const missing = new Set<string>();
@@ -103,7 +103,7 @@ export function useSamples(
         const fromRecord = sampleRecord?.[isMain ? collection.id_field : parameter.name];
         if (fromRecord !== undefined) return fromRecord;
         if (collection === undefined) return parameter.schema?.examples?.[0];
-        const [first] = await listOwnRecords(collection);
+        const [first] = await listCandidates(collection);
         if (first === undefined) missing.add(collection.name);
         return first?.[collection.id_field];
       };
@@ -115,7 +115,7 @@ export function useSamples(
         const collection = collections.find((one) => one.prefix === prefix);
         if (prefix === "org_" && organization) ids[prefix] = organization;
         else if (collection !== undefined) {
-          const all = (await listOwnRecords(collection)).map((one) => String(one[collection.id_field]));
+          const all = (await listCandidates(collection)).map((one) => String(one[collection.id_field]));
           // The last one: the first one fills the path, and other records often refer to it.
           const other = all.findLast((id) => !usedIds.has(id));
           if (other !== undefined) ids[prefix] = other;

@@ -37,6 +37,11 @@ describe("the console's view of a schema", () => {
     ]);
   });
 
+  it("shows null as the example of a schema that allows only null", () => {
+    expect(makeExample({ type: "null" }, of({}))).toBeNull();
+    expect(makeExample({ anyOf: [{ type: "null" }, { type: "string" }] }, of({}))).toBeNull();
+  });
+
   it("joins each part once, if forty levels of a schema share parts [interfaces 18]", () => {
     const schemas = Object.fromEntries(
       numbers.map((at): [string, JsonSchema] => [

@@ -6,7 +6,7 @@ const MAX_LINES = 400;
 /** Characters; lists within lists make a path longer without making it deeper. */
 const MAX_PATH_LENGTH = 400;
 /** The maximum number of alternatives in the text of a type. */
-const MAX_NAMED = 50;
+const MAX_ALTERNATIVES = 50;
 
 /** The number of parts that an example or a type may still have. */
 interface Budget {
@@ -32,9 +32,8 @@ export function makeExample(
   if (type === "array")
     return resolved.items ? [makeExample(resolved.items, components, depth + 1, budget)] : [];
   if (type === "object" || resolved.properties) return makeExampleObject(resolved, components, depth, budget);
-  return (
-    PLAIN_EXAMPLES[type ?? ""] ?? (resolved.format === "date-time" ? "2026-03-15T12:00:00.000Z" : "text")
-  );
+  if (Object.hasOwn(PLAIN_EXAMPLES, type ?? "")) return PLAIN_EXAMPLES[type ?? ""];
+  return resolved.format === "date-time" ? "2026-03-15T12:00:00.000Z" : "text";
 }
 
 const PLAIN_EXAMPLES: Readonly<Record<string, unknown>> = {
@@ -92,7 +91,7 @@ export function formatType(
   schema: JsonSchema,
   components: SchemaComponents,
   depth = 0,
-  budget: Budget = { partsLeft: MAX_NAMED },
+  budget: Budget = { partsLeft: MAX_ALTERNATIVES },
 ): string {
   const resolved = resolveSchema(schema, components);
   if (depth > MAX_DEPTH) return "any";
@@ -100,10 +99,10 @@ export function formatType(
   if (budget.partsLeft < 0) return "…";
   if (resolved.const !== undefined) return JSON.stringify(resolved.const);
   if (resolved.enum) {
-    const more = resolved.enum.length > MAX_NAMED ? " | …" : "";
+    const more = resolved.enum.length > MAX_ALTERNATIVES ? " | …" : "";
     return (
       resolved.enum
-        .slice(0, MAX_NAMED)
+        .slice(0, MAX_ALTERNATIVES)
         .map((value) => JSON.stringify(value))
         .join(" | ") + more
     );

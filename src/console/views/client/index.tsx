@@ -21,7 +21,7 @@ const TESTS = new Map<string, ManualClientTest>();
 const ALL_CHECKS = "";
 const POLL_MS = 1000;
 
-/** Grades the application that its user operates by hand, as `understudy client-test` does with a command. */
+/** Grades the application that the user operates by hand, as `understudy client-test` does with a command. */
 export default function ClientTest() {
   const name = useSandboxName();
   const { data: status, refetch } = useSandboxQuery(

@@ -61,7 +61,7 @@ function Summary({ matrix: { percent, covered, total } }: { matrix: CoverageMatr
     <div className="flow coverage-summary">
       <p>
         <strong>{percent}%</strong> of documented outcomes seen: {covered} of {total}.{" "}
-        <span className="quiet">Resets of the sandbox do not clear this.</span>
+        <span className="quiet">Resets of the sandbox keep these counts.</span>
       </p>
       <ul className="flow" aria-label="Legend">
         {LEGEND.map(([hits, word]) => (
@@ -138,18 +138,13 @@ function HeatCell({ outcomes }: { outcomes: OperationCoverage["outcomes"] }) {
   const seenCount = outcomes.filter(({ hits }) => hits > 0).length;
   const hits = countHits(outcomes);
   const step = seenCount === 0 ? 0 : STEP_MIN_HITS.filter((minHits) => hits >= minHits).length;
-  const text =
-    seenCount === 0
-      ? "·"
-      : seenCount < outcomes.length
-        ? `${seenCount}/${outcomes.length}`
-        : shortenCount(hits);
+  const seenText = seenCount < outcomes.length ? `${seenCount}/${outcomes.length}` : shortenCount(hits);
   return (
     <span
       className={`heat heat-${step}`}
       title={outcomes.map(({ code, hits }) => `${code ?? "success"}: ${hits}`).join(", ")}
     >
-      {text}
+      {seenCount === 0 ? "·" : seenText}
     </span>
   );
 }

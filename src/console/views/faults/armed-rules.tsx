@@ -81,12 +81,12 @@ export function RuleLine(props: {
 }) {
   const { rule, title = describeRule(rule), isActive = true, error, children } = props;
   const { id, hits, spent, lease } = rule;
-  const state = spent ? "other" : hits > 0 ? "fault" : "waiting";
+  const outcome = spent ? "other" : hits > 0 ? "fault" : "waiting";
   const count = spent ? `Used up (${hits})` : hits > 0 ? pluralize(hits, "hit") : "no hits";
   const hitsLeft = lease?.hits_left !== undefined && `${pluralize(lease.hits_left, "hit")} left`;
   return (
     <li className="armed-rule flow">
-      {isActive && <Badge outcome={state}>{count}</Badge>}
+      {isActive && <Badge outcome={outcome}>{count}</Badge>}
       <div className="armed-words">
         <bdi>{title}</bdi> <code className="quiet">{id}</code>
         <Problem error={error} />

@@ -71,7 +71,7 @@ export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => vo
   );
 }
 
-/** Throws for invalid JSON. */
+/** @throws ControlError for invalid JSON */
 type ReadRule = () => RuleDefinition;
 type RuleChange = ReturnType<typeof useSandboxChange<FaultRule, ReadRule>>;
 

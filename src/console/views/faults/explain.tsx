@@ -18,13 +18,13 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const { data: coverage } = useCoverage({ live: false });
   const operation = get("explain") ?? "";
   const operationCoverage = coverage?.operations.find((one) => one.operation === operation);
-  const names = [...(operationCoverage?.path ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
+  const params = [...(operationCoverage?.path ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
   const { inputs, change: changeInput } = useInputs<string>({});
   const [body, setBody] = useState("");
   const principal = get("by") ?? ANONYMOUS;
   const call = {
     operation,
-    params: listGivenInputs(Object.fromEntries(names.map((name) => [name, inputs[name] ?? ""]))),
+    params: listGivenInputs(Object.fromEntries(params.map((name) => [name, inputs[name] ?? ""]))),
     ...(principal !== ANONYMOUS && { principal }),
   } as ExplainInput;
   const [request, setRequest] = useState<{ call: ExplainInput; body: string }>();
@@ -55,7 +55,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
           onChange={(by) => set({ by }, { replace: true })}
           choices={useCallerChoices({ id: ANONYMOUS, title: "No credentials" })}
         />
-        {names.map((name) => (
+        {params.map((name) => (
           <Field
             key={name}
             label={name}

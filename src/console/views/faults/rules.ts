@@ -4,7 +4,7 @@ import { capitalize } from "../../../engine/contract/text.ts";
 import { useRecords } from "../../api/queries.ts";
 import type { Choice } from "../../components/form.tsx";
 
-/** Ids of the choices for a rule, as selected initially. */
+/** The initial inputs of the form for a new rule: ids of choices, and a description. */
 export const BLANK_DRAFT = {
   operation: "*",
   description: "",
@@ -63,7 +63,7 @@ const WIRE_WORDS = {
   drip: "response in small pieces",
 } as const;
 
-const GENERAL_FAILURES: readonly Choice[] = [
+const GENERAL_RESPONSES: readonly Choice[] = [
   ...[500, 502, 503, 504].map((status) => ({
     id: `status ${status}`,
     title: `${status}`,
@@ -119,10 +119,10 @@ function matchesPattern(pattern: string, operation: string): boolean {
   return pattern.endsWith("*") ? operation.startsWith(pattern.slice(0, -1)) : operation === pattern;
 }
 
-/** Documented errors of the matching operations, then failures of any operation. */
+/** Documented errors of the matching operations, then responses that any operation can have. */
 export function listResponseChoices(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
   const errors = listDocumentedErrors(coverage, pattern);
-  return [...errors.sort((a, b) => (a.title < b.title ? -1 : 1)), ...GENERAL_FAILURES];
+  return [...errors.sort((a, b) => (a.title < b.title ? -1 : 1)), ...GENERAL_RESPONSES];
 }
 
 export function toRule(draft: typeof BLANK_DRAFT): RuleDefinition {

@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<Actor>[] = [
   {
     id: "expires",
     title: "Expires",
-    value: ({ expires_at }) => expires_at ?? "~",
+    value: ({ expires_at }) => expires_at ?? "never",
     renderCell: ({ expires_at }) => <Expiry at={expires_at} />,
     width: "6.5rem",
     minWidth: "medium",

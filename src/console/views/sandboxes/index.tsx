@@ -173,7 +173,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
                 onCopied={(created) => navigateToView("sandboxes", { sandbox: created }, created)}
                 onClose={close}
               >
-                Creates a sandbox in the current state of {name}. {name} itself does not change.
+                Creates a sandbox with the current state of {name}. {name} itself does not change.
               </CopyDialog>
             )}
           </DialogButton>

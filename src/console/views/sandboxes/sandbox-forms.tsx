@@ -112,10 +112,10 @@ function ScenariosField(props: Pick<ComponentProps<typeof MultiSelect>, "chosen"
   );
 }
 
-const UNCHANGED_CHOICE = "";
+const DEFAULT_CHOICE = "";
 const DOCUMENT_CHOICE = "{}";
 /** The name of a fixture, or a document typed as JSON. */
-const FIXTURE_INPUTS = { fixture: UNCHANGED_CHOICE, document: '{\n  "extends": "reference"\n}' };
+const FIXTURE_INPUTS = { fixture: DEFAULT_CHOICE, document: '{\n  "extends": "reference"\n}' };
 /** Fixture name of sandboxes that were created from a document. */
 const INLINE_FIXTURE = "inline";
 
@@ -140,7 +140,7 @@ function FixtureField(props: {
         {...field("fixture")}
         name={isDocument ? "" : "fixture"}
         choices={[
-          { id: UNCHANGED_CHOICE, title: defaultTitle },
+          { id: DEFAULT_CHOICE, title: defaultTitle },
           ...[...names].map((id) => ({ id, title: id })),
           { id: DOCUMENT_CHOICE, title: "Custom", detail: "as JSON" },
         ]}
@@ -160,7 +160,7 @@ function FixtureField(props: {
 
 /** @throws ControlError for invalid JSON */
 function toFixture({ fixture, document }: FixtureInputs): Pick<SandboxOptions, "fixture"> {
-  if (fixture === UNCHANGED_CHOICE) return {};
+  if (fixture === DEFAULT_CHOICE) return {};
   return { fixture: fixture === DOCUMENT_CHOICE ? requireJson(document, "fixture") : fixture } as never;
 }
 

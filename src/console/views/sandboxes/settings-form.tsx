@@ -3,7 +3,7 @@ import type { Settings, SettingsChange } from "../../../../types/control-api.ts"
 import { createSandboxCalls } from "../../api/calls.ts";
 import { type FormField, formatValue, listFormFields, parseValue } from "../../api/form-fields.ts";
 import type { ControlDescription } from "../../api/open-api.ts";
-import { useChange, useDescription } from "../../api/queries.ts";
+import { useChange, useControlDescription } from "../../api/queries.ts";
 import { FilterField, Form, useInputs } from "../../components/form.tsx";
 import { Notice, Problem } from "../../components/status.tsx";
 import { containsWords } from "../../components/text.tsx";
@@ -17,7 +17,7 @@ const LIMITS: readonly Name[] = ["journal_limit", "history_limit"];
 /** Changes settings of a sandbox; those that are not touched stay as they are. */
 export function SettingsForm(props: { name: string; settings: Settings; onClose: () => void }) {
   const { name, settings, onClose } = props;
-  const { data: description, error } = useDescription();
+  const { data: description, error } = useControlDescription();
   const fields = useMemo(() => (description ? listSettingFields(description) : []), [description]);
   const { inputs: texts, onType } = useInputs<string>({});
   const [find, setFind] = useState("");

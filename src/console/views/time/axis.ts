@@ -27,7 +27,7 @@ const UNITS: readonly [string, number][] = [
   ["10 y", 315_360_000_000],
 ];
 
-/** Marks have the size of the smallest target that is easy to hit, in pixels; closer timers share one. */
+/** Width of a mark in pixels, the smallest that is easy to hit; timers that are closer than this share a mark. */
 const MARK_PX = 24;
 /** Minimum distance of tick labels. */
 const MIN_TICK_DISTANCE = 0.07;

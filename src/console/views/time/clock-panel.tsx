@@ -96,7 +96,7 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
 
 const SLOW_MS = 400;
 
-/** True once it has been pending for a while, so that fast advances show no progress. */
+/** True once a change has been pending for a while, so that fast advances show no progress. */
 function useIsSlow(isPending: boolean): boolean {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {

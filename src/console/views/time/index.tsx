@@ -165,8 +165,8 @@ function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) 
         }}
       />
       <p className="quiet">
-        “Run it now” runs only this, and the clock does not move. “Advance to then” also runs what is due
-        before.
+        “Run it now” runs only this timer and does not move the clock. “Advance to then” also runs the timers
+        that are due before.
       </p>
     </DetailPane>
   );

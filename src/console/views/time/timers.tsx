@@ -12,7 +12,7 @@ const KINDS: Record<Pending["kind"], string> = {
   lease: "rule expiry",
 };
 
-/** A kind without a name, such as one of a newer server, names itself. */
+/** The name of a kind; the kind itself if it has no name, such as one of a newer server. */
 export function formatTimerKind({ kind }: Pick<Pending, "kind">): string {
   return (KINDS[kind] as string | undefined) ?? kind;
 }

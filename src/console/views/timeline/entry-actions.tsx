@@ -42,7 +42,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
           <CopyButton label="Copy as fetch" text={() => copy(formatAsFetch)} />
           <CopyButton label="Copy as Python" text={() => copy(formatAsPython)} />
           <CopyButton
-            label="Copy .env"
+            label="Copy as .env"
             text={async () => formatAsEnvironment(sandbox.base_url, await readKey())}
           />
           <ActionButton label="Repeat" change={repeat} />

@@ -6,7 +6,6 @@ import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton, Dialog, DialogButton } from "../../components/button.tsx";
 import { type Choice, ChoiceField, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/status.tsx";
-import { pluralize } from "../../components/text.tsx";
 import { describeRule, explainEffect, listDocumentedErrors, parsePair } from "../faults/rules.ts";
 import { CopyDialog } from "../sandboxes/sandbox-forms.tsx";
 import { isRewind } from "./words.ts";
@@ -87,8 +86,8 @@ function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
     return (
       <Dialog title="Rewound" onClose={onClose}>
         <Notice outcome="refused">
-          {pluralize(restarted.length, "upload")} in progress at that time lost their data:{" "}
-          {restarted.join(", ")}. Their clients must send them again from the beginning.
+          Uploads that were in progress at that time lost their data: {restarted.join(", ")}. Their clients
+          must send them again from the beginning.
         </Notice>
         <ActionButton label="Close" onPress={onClose} />
       </Dialog>
@@ -106,7 +105,7 @@ function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
           Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. This
           entry and all later ones are marked as undone. They stay in the list.{" "}
           {isRewind(entry) && "The entries that this rewind had undone are valid again. "}
-          You can undo what you do here: it is an entry too.
+          You can undo the rewind: it is an entry too.
         </p>
         <p className="quiet">Settings, scenarios, rules and the journal do not change.</p>
       </Form>
@@ -124,7 +123,7 @@ function ForkDialog({ entry, title, onClose }: EntryDialogProps) {
       onCopied={(name) => navigateToView("timeline", {}, name)}
       onClose={onClose}
     >
-      Creates a sandbox in the state before “{title}”. This sandbox does not change.
+      Creates a sandbox with the state before “{title}”. This sandbox does not change.
     </CopyDialog>
   );
 }

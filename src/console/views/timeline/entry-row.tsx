@@ -16,7 +16,7 @@ import {
 /** Length of a time of day without milliseconds. */
 const SECONDS_LENGTH = "12:00:05".length;
 
-/** Method, path and query. A long path is cut at its start, since its end tells rows apart, and after its query. */
+/** Method, path and query. A long path is cut at its start, since its end tells rows apart; a long query at its end. */
 function RequestLine({ request: { method, path, query } }: { request: RequestEntry }) {
   return (
     <>

@@ -16,11 +16,11 @@ export type OpenFile = (file: File) => void;
  * Shows its children, or a bundle that the user opened or dropped. A bundle stays in the browser, so it has no address;
  * an exported sandbox is uploaded and becomes a sandbox of this server.
  */
-export function BundleDropZone({ children }: { children: (open: OpenFile) => ReactNode }) {
+export function FileDropZone({ children }: { children: (open: OpenFile) => ReactNode }) {
   const [, navigate] = useLocation();
   const { data, error, mutate, reset } = useMutation<OpenedBundle | undefined, Error, File>({
     mutationFn: async (file) => {
-      if (!(await isSandbox(file))) return readBundle(file);
+      if (!(await isExportedSandbox(file))) return readBundle(file);
       const { name } = await server.openFile(await toBase64(file));
       navigate(toAddress(name, "timeline"));
       return undefined;
@@ -45,7 +45,7 @@ export function BundleDropZone({ children }: { children: (open: OpenFile) => Rea
   );
 }
 
-export function OpenBundleButton({ open }: { open: OpenFile }) {
+export function OpenFileButton({ open }: { open: OpenFile }) {
   return (
     <FileTrigger
       acceptedFileTypes={["application/json", ".json", ".understudy"]}
@@ -97,7 +97,7 @@ export function Exports() {
 }
 
 /** An exported sandbox is compressed by gzip. */
-async function isSandbox(file: File): Promise<boolean> {
+async function isExportedSandbox(file: File): Promise<boolean> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   return file.name.endsWith(".understudy") || (first === 0x1f && second === 0x8b);
 }

@@ -15,7 +15,7 @@ import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
 import { createFilter, FIELD_NAMES, matchesOutcome, OUTCOMES, readFilter } from "./filter.ts";
 import { FirstCall } from "./first-call.tsx";
-import { BundleDropZone, Exports, OpenBundleButton, type OpenFile } from "./import-export.tsx";
+import { Exports, FileDropZone, type OpenFile, OpenFileButton } from "./import-export.tsx";
 import { EMPTY_CACHE, findNode, listCausalRows, type Node, updateNodes } from "./nodes.ts";
 import { PinnedEntries } from "./pinned.tsx";
 import { Strip } from "./strip.tsx";
@@ -28,7 +28,7 @@ const getClassName = ({ entry, outcome }: Node) =>
   `entry-row ${outcome === "rewind" ? "rewind" : ""} ${entry?.undone ? "undone" : ""}`;
 
 export default function Timeline() {
-  return <BundleDropZone>{(open) => <Live openBundle={open} />}</BundleDropZone>;
+  return <FileDropZone>{(open) => <Live openFile={open} />}</FileDropZone>;
 }
 
 /** New entries wait while the list is paused. */
@@ -39,7 +39,7 @@ function usePause(live: TimelineData) {
   return {
     timeline: frozen ?? live,
     isPaused: frozen !== undefined,
-    waiting: new Set(fresh.map(({ seq }) => seq)).size,
+    waitingCount: new Set(fresh.map(({ seq }) => seq)).size,
     toggle: () => setFrozen(frozen ? undefined : live),
   };
 }
@@ -64,7 +64,7 @@ function foldRows(rows: readonly Node[], folded: ReadonlySet<number>): readonly 
   });
 }
 
-function Live({ openBundle }: { openBundle: OpenFile }) {
+function Live({ openFile }: { openFile: OpenFile }) {
   // Typing and scrolling take precedence over bursts of entries.
   const pause = usePause(useDeferredValue(useLive((state) => state.timeline)));
   const { timeline } = pause;
@@ -111,7 +111,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
         <div className="page-head">
           <h1>Timeline</h1>
           <Exports />
-          <OpenBundleButton open={openBundle} />
+          <OpenFileButton open={openFile} />
         </div>
         {hasNoClientCalls && <FirstCall />}
         {nodes.length > 0 && (
@@ -156,9 +156,9 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           <ToggleButton className="button chip" isSelected={pause.isPaused} onChange={pause.toggle}>
             {pause.isPaused ? "Paused" : "Pause"}
           </ToggleButton>
-          {pause.waiting > 0 && (
+          {pause.waitingCount > 0 && (
             <ActionButton
-              label={`Show ${formatCount(pause.waiting)} new`}
+              label={`Show ${formatCount(pause.waitingCount)} new`}
               look="primary"
               onPress={pause.toggle}
             />

@@ -98,7 +98,7 @@ function addValues(valueByName: Record<string, string>, name: string, value: unk
     return;
   }
   for (const [key, one] of Object.entries(value)) {
-    const below = Array.isArray(value) ? `${name}[${key}]` : name === "" ? key : `${name}.${key}`;
-    addValues(valueByName, below, one);
+    const property = name === "" ? key : `${name}.${key}`;
+    addValues(valueByName, Array.isArray(value) ? `${name}[${key}]` : property, one);
   }
 }

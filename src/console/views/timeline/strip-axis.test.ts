@@ -7,9 +7,9 @@ const distances = (numbers: readonly number[]) => numbers.slice(1).map((at, i) =
 
 describe("createStripAxis", () => {
   it("uses one scale for the whole axis [interfaces 10]", () => {
-    const { places, cuts } = buildAxis(0, 100, 400, 500, 900);
-    const scale = (places[4]! - places[0]!) / 900;
-    expect(distances(places).map((wide) => Math.round(wide / scale))).toEqual([100, 300, 100, 400]);
+    const { positions, cuts } = buildAxis(0, 100, 400, 500, 900);
+    const scale = (positions[4]! - positions[0]!) / 900;
+    expect(distances(positions).map((wide) => Math.round(wide / scale))).toEqual([100, 300, 100, 400]);
     expect(cuts).toEqual([]);
   });
 
@@ -25,31 +25,31 @@ describe("createStripAxis", () => {
   it("cuts long pauses and labels the time after them [interfaces 10]", () => {
     const hour = 3_600_000;
     const burst = Array.from({ length: 20 }, (_, i) => i * 50);
-    const { places, cuts, ticks } = buildAxis(...burst, hour, ...burst.map((ms) => 2 * hour + ms));
+    const { positions, cuts, ticks } = buildAxis(...burst, hour, ...burst.map((ms) => 2 * hour + ms));
     expect(cuts).toHaveLength(2);
-    expect(places[19]! - places[0]!).toBeCloseTo(places[40]! - places[21]!);
-    expect(places[19]! - places[0]!).toBeGreaterThan((places[40]! - places[0]!) / 3);
+    expect(positions[19]! - positions[0]!).toBeCloseTo(positions[40]! - positions[21]!);
+    expect(positions[19]! - positions[0]!).toBeGreaterThan((positions[40]! - positions[0]!) / 3);
     expect(ticks(1000).map(({ word }) => word)).toContain("13:00:00");
     // Equal pauses are not cut.
     expect(buildAxis(0, hour, 2 * hour).cuts).toEqual([]);
   });
 
   it("places entries of one instant side by side with a frozen clock [interfaces 10]", () => {
-    const { places, cuts, ticks } = buildAxis(0, 0, 0, 0, 60_000, 60_000, 60_000);
-    expect(distances(places).slice(0, 3)).toEqual([1, 1, 1]);
+    const { positions, cuts, ticks } = buildAxis(0, 0, 0, 0, 60_000, 60_000, 60_000);
+    expect(distances(positions).slice(0, 3)).toEqual([1, 1, 1]);
     expect(cuts).toHaveLength(1);
     expect(ticks(600).map(({ word }) => word)).toEqual(["12:00:00", "12:01:00"]);
   });
 
   it("continues to the right after a rewind [interfaces 10]", () => {
-    const { places, cuts } = buildAxis(1000, 1500, 2000, 900, 1400, 2100);
-    expect(distances(places).every((wide) => wide > 0)).toBe(true);
+    const { positions, cuts } = buildAxis(1000, 1500, 2000, 900, 1400, 2100);
+    expect(distances(positions).every((wide) => wide > 0)).toBe(true);
     expect(cuts).toHaveLength(1);
   });
 
   it("is drawn without entries and with one", () => {
     expect(buildAxis().ticks(500)).toEqual([]);
-    expect(buildAxis(5).places).toEqual([0]);
+    expect(buildAxis(5).positions).toEqual([0]);
     expect(buildAxis(5).ticks(500)).toEqual([{ at: 0, word: "12:00:00" }]);
   });
 });

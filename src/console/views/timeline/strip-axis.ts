@@ -39,7 +39,7 @@ interface Tick {
 /** A linear time axis of entries, with long pauses cut out. */
 interface StripAxis {
   /** Position of each entry, in units of one entry. */
-  places: readonly number[];
+  positions: readonly number[];
   /** Positions of the cuts. */
   cuts: readonly number[];
   /** Ticks for an axis of this width in pixels. */
@@ -59,27 +59,27 @@ export function createStripAxis(times: readonly number[]): StripAxis {
     moving.reduce((total, [first, last]) => total + of(first, last), 0);
   const scale = sum((first, last) => last - first + 1) / sum((first, last) => times[last]! - times[first]!);
   const gap = groups.length > MAX_CUTS + 1 ? 1 : Math.max(1, times.length * CUT_SHARE);
-  const places: number[] = [];
+  const positions: number[] = [];
   const cuts: number[] = [];
   const stretches: Stretch[] = [];
   let begin = 0;
   for (const [first, last] of times.length === 0 ? [] : groups) {
     const [from, to] = [times[first]!, times[last]!];
     for (let at = first; at <= last; at += 1)
-      places.push(begin + (to > from ? (times[at]! - from) * scale : at - first));
-    const end = places.at(-1)!;
+      positions.push(begin + (to > from ? (times[at]! - from) * scale : at - first));
+    const end = positions.at(-1)!;
     stretches.push({ begin, end, from, to });
     if (last < times.length - 1) cuts.push(end + gap / 2);
     begin = end + gap;
   }
-  return { places, cuts, ticks: (pixels) => makeTicks(stretches, scale, pixels) };
+  return { positions, cuts, ticks: (pixels) => makeTicks(stretches, scale, pixels) };
 }
 
 /** Whether there is a cut before each entry. */
 function findCuts(times: readonly number[]): boolean[] {
   const gaps = times.map((time, at) => (at === 0 ? 0 : time - times[at - 1]!));
-  const zeroGaps = gaps.filter((gap, at) => at > 0 && gap === 0).length;
-  if (zeroGaps > (gaps.length - 1) / 2) return gaps.map((gap) => gap !== 0);
+  const zeroGapCount = gaps.filter((gap, at) => at > 0 && gap === 0).length;
+  if (zeroGapCount > (gaps.length - 1) / 2) return gaps.map((gap) => gap !== 0);
   // The clock goes back after a rewind.
   const isCut = gaps.map((gap) => gap < 0);
   const forward = gaps.map((gap, at) => ({ gap, at })).filter(({ gap }) => gap > 0);

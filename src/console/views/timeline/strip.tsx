@@ -8,8 +8,8 @@ import { BOTTOM, createStripAxis, MARK, TOP, toY } from "./strip-axis.ts";
 
 /** Only the newest entries are drawn. */
 const MAX_MARKS = 2000;
-/** More lines than this would not be readable. */
-const MAX_CUTS = 12;
+/** If there are more, no lines are drawn: they would not be readable. */
+const MAX_CUT_LINES = 12;
 /** Narrower selections are clicks. */
 const MIN_SELECTION_PX = 6;
 
@@ -27,22 +27,22 @@ interface StripProps {
  */
 export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
   const newest = useMemo(() => nodes.slice(-MAX_MARKS), [nodes]);
-  const { places, cuts, ticks } = useMemo(() => createStripAxis(newest.map(({ at }) => at)), [newest]);
+  const { positions, cuts, ticks } = useMemo(() => createStripAxis(newest.map(({ at }) => at)), [newest]);
   const { ref, width } = useWidth<SVGSVGElement>();
-  const span = places.at(-1) ?? 0;
+  const span = positions.at(-1) ?? 0;
   const toX = (at: number) => MARK + (span > 0 ? at / span : 0.5) * (width - 2 * MARK);
   const selection = useRangeSelection((left, right) => {
     const selectedNodes = newest.filter(
-      (_, index) => toX(places[index]!) >= left && toX(places[index]!) <= right,
+      (_, index) => toX(positions[index]!) >= left && toX(positions[index]!) <= right,
     );
     if (selectedNodes.length > 0) onZoom(String(selectedNodes[0]!.seq), String(selectedNodes.at(-1)!.seq));
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the places depend on the nodes and the width
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the positions depend on the nodes and the width
   const marks = useMemo(
-    () => drawMarks(newest, matches, (node, index) => [toX(places[index]!), toY(node.durationMs ?? 0)]),
+    () => drawMarks(newest, matches, (node, index) => [toX(positions[index]!), toY(node.durationMs ?? 0)]),
     [newest, matches, width],
   );
-  const hasCuts = cuts.length > 0 && cuts.length <= MAX_CUTS;
+  const hasCuts = cuts.length > 0 && cuts.length <= MAX_CUT_LINES;
   // A rewind moves the clock back, so the newest entry may not be the latest.
   const times = newest.map(({ at }) => at);
   const [begin, end] = [Math.min(...times), Math.max(...times)].map((at) =>

@@ -3,7 +3,7 @@ import { capitalize } from "../../../engine/contract/text.ts";
 import { usePollingWhileRunning, useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { Badge, getOutcomePaint, LoadError, Mark, type Outcome, SHAPES } from "../../components/status.tsx";
-import { Ago, formatAbsolute, useSandboxNow } from "../../components/time.tsx";
+import { formatAbsolute, RelativeTimeText, useSandboxNow } from "../../components/time.tsx";
 import {
   type AttemptMark,
   type AttemptState,
@@ -12,7 +12,7 @@ import {
   listAttemptMarks,
   sumDelays,
 } from "./attempts.ts";
-import { useDelays, useSignature } from "./use-webhooks.ts";
+import { useRetryDelays, useSignature } from "./use-webhooks.ts";
 
 const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
   delivered: "ok",
@@ -32,7 +32,7 @@ const MARK = 12;
  */
 export function AttemptAxis({ delivery, isWide = false }: { delivery: Delivery; isWide?: boolean }) {
   const now = useSandboxNow();
-  const delays = useDelays();
+  const delays = useRetryDelays();
   const marks = listAttemptMarks(delivery, delays);
   const from = Date.parse(delivery.created_at);
   const last = Math.max(from + sumDelays(delays), from + LOGARITHMIC_FROM_MS, ...marks.map(({ at }) => at));
@@ -108,7 +108,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
   const { delivery_id: id } = delivery;
   const polling = usePollingWhileRunning();
   const { data, error } = useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), polling);
-  const marks = listAttemptMarks(delivery, useDelays());
+  const marks = listAttemptMarks(delivery, useRetryDelays());
   // Attempts from a fixture are counted, but not logged.
   const unloggedCount = delivery.attempts - delivery.attempt_log.length;
   const exchanges = new Map(data?.exchanges.map((entry) => [entry.delivery!.attempt, entry]));
@@ -121,7 +121,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
             <>
               <Badge outcome={OUTCOMES[mark.state]}>{mark.state}</Badge>
               <span>{describeAttempt(mark)}</span>
-              <Ago at={new Date(mark.at).toISOString()} />
+              <RelativeTimeText at={new Date(mark.at).toISOString()} />
             </>
           );
           return (

@@ -42,7 +42,7 @@ function toPastMarks(delivery: Delivery, delays: readonly number[]): AttemptMark
       attempt,
     }));
   }
-  // Not logged: it happened before the fixture's start, on the schedule.
+  // Attempts of a fixture are not logged: they were made before its start, on the schedule.
   const pastDelays = [0, ...delays.slice(0, Math.max(0, scheduled_attempts - 1))];
   const marks = planAttempts(Date.parse(created_at), pastDelays, "failed");
   return status === "success" ? marks.with(-1, { ...marks.at(-1)!, state: "delivered" }) : marks;

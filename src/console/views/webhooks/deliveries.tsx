@@ -16,7 +16,7 @@ import { RetryNow } from "./retry-now.tsx";
 import {
   canSign,
   formatOpensslCommand,
-  useDelays,
+  useRetryDelays,
   useSignature,
   useWebhookChoices,
   useWebhooks,
@@ -95,7 +95,7 @@ const ALL = "all";
 
 export function Deliveries() {
   const { get, set } = useParameters();
-  const delays = useDelays();
+  const delays = useRetryDelays();
   const { webhooks, error: webhooksError } = useWebhooks();
   const webhook_id = get("webhook");
   const query = { limit: MAX_DELIVERIES, ...(webhook_id !== undefined && { webhook_id }) };
@@ -153,8 +153,8 @@ export function Deliveries() {
             >
               Sends each failed delivery again now, without waiting for its retry.{" "}
               {!isComplete &&
-                `Older failed deliveries than the newest ${MAX_DELIVERIES} are sent too; none is sent if more than 1,000 have failed. `}
-              Undo does not recall it from the receiver.
+                `Failed deliveries older than the newest ${MAX_DELIVERIES} are sent too; none is sent if more than 1,000 have failed. `}
+              Undo does not recall them from the receivers.
             </ConfirmButton>
           )}
           {data && !isComplete && (

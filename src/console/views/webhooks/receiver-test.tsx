@@ -17,13 +17,13 @@ import { Notice } from "../../components/status.tsx";
 import { CopyButton, downloadJson, pluralize } from "../../components/text.tsx";
 import { useWebhookChoices, useWebhooks } from "./use-webhooks.ts";
 
-const OTHER = "";
+const NO_WEBHOOK = "";
 
 /** Runs `understudy receiver-test` on a receiver. */
 export function ReceiverTest() {
   const { webhooks } = useWebhooks();
   const { inputs, field, change } = useInputs({
-    webhook: OTHER,
+    webhook: NO_WEBHOOK,
     url: "",
     secret: "",
     probe: "",
@@ -58,7 +58,7 @@ export function ReceiverTest() {
             name=""
             value={inputs.webhook}
             onChange={choose}
-            choices={useWebhookChoices({ id: OTHER, title: "None, enter a URL" })}
+            choices={useWebhookChoices({ id: NO_WEBHOOK, title: "None, enter a URL" })}
           />
           <Field label="URL" {...field("url")} placeholder="http://127.0.0.1:3000/webhook" required />
           <Field label="Secret" {...field("secret")} placeholder="whsec_…" type="password" required />

@@ -10,7 +10,7 @@ import { type Choice, ChoiceField, Field, Form, useInputs } from "../../componen
 import { DetailPane, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, EmptyState, LoadError, type Outcome } from "../../components/status.tsx";
 import { CopyButton, PathText } from "../../components/text.tsx";
-import { Ago } from "../../components/time.tsx";
+import { RelativeTimeText } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { RECEIVED_POLL_MS } from "./use-webhooks.ts";
 
@@ -228,7 +228,7 @@ function Received({ id }: { id: string }) {
                 <Badge outcome={VERDICTS[request.verdict][0]}>{VERDICTS[request.verdict][1]}</Badge>
                 <span className="clip">{String(request.headers["x-service-event"] ?? request.method)}</span>
                 <span className="quiet">{request.answer}</span>
-                <Ago at={request.at} />
+                <RelativeTimeText at={request.at} />
               </summary>
               <p>{capitalize(request.reason)}.</p>
               <Message

@@ -19,7 +19,7 @@ export function RetryNow({ delivery }: { delivery: string }) {
           <span>
             Next retry <RelativeTime at={data.next_retry} />
           </span>
-          <p className="quiet small wide">Makes this scheduled attempt early. The clock stays.</p>
+          <p className="quiet small wide">Makes the scheduled attempt early. The clock does not move.</p>
         </>
       )}
       <Problem error={retry.error} />

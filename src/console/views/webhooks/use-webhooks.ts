@@ -27,13 +27,13 @@ export function useWebhookChoices(first: Choice): Choice[] {
 }
 
 /** Retry schedule: milliseconds from the end of each attempt to the next. */
-export function useDelays(): readonly number[] {
+export function useRetryDelays(): readonly number[] {
   const { data } = useSandbox();
   return (data?.settings.retry_schedule ?? []).map((delay) => parseDuration(delay)!);
 }
 
 /** Sent by `POST /webhooks/ID/test` only. */
-const TEST = "webhook.test";
+const TEST_EVENT = "webhook.test";
 
 /** Events that webhooks can subscribe to, as choices. Undefined while loading. */
 export function useEventChoices(): Choice[] | undefined {
@@ -42,7 +42,7 @@ export function useEventChoices(): Choice[] | undefined {
     () =>
       data &&
       Object.entries(data.webhooks)
-        .filter(([name]) => name !== TEST)
+        .filter(([name]) => name !== TEST_EVENT)
         .map(([name, { post }]) => ({ id: name, title: name, detail: post.summary })),
     [data],
   );

@@ -21,7 +21,7 @@ export function Compare() {
   const ownSnapshots = useSnapshots(currentSandbox);
   const others = sandboxes?.items.filter(({ name }) => name !== currentSandbox);
   const newest = ownSnapshots.data?.items.at(-1)?.name;
-  // May be this sandbox: by default compares its newest snapshot with now, else now with the newest other sandbox.
+  // By default this sandbox, whose newest snapshot is compared with now; without snapshots, the newest other sandbox.
   const comparedSandbox = get("of") ?? (get("to") || newest ? currentSandbox : others?.at(-1)?.name);
   const defaultSide = comparedSandbox === currentSandbox && newest !== get("to") ? newest : NOW;
   const from = get("from") ?? defaultSide ?? NOW;
@@ -114,8 +114,8 @@ function listStateChoices(snapshots: readonly { name: string }[] | undefined) {
 
 /** States of one sandbox are named by snapshot, states of two sandboxes by sandbox. */
 function toComparedState(sandbox: string, at: string, other: string): ComparedState {
-  const title = sandbox === other ? at : at === NOW ? sandbox : `${sandbox} at ${at}`;
-  return { at, sandbox, title };
+  const titleWithSandbox = at === NOW ? sandbox : `${sandbox} at ${at}`;
+  return { at, sandbox, title: sandbox === other ? at : titleWithSandbox };
 }
 
 /** The live stream covers only the sandbox in the address. */

@@ -69,7 +69,7 @@ type Draft = ReturnType<typeof useDraft>;
 
 export function useDraft(key: string, record: Fields) {
   const [typed, setTyped] = useState(() => DRAFTS.get(key) ?? UNTOUCHED);
-  /** Whether the change emits no events and audit entries. */
+  /** Whether the change emits no events and no audit entries. */
   const [isSilent, setSilent] = useState(false);
   const changeState = useCallback(
     (change: (before: FormState) => FormState) => {

@@ -3,14 +3,14 @@ import { useNavigateToView, useParameters } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
 import { type Fields, type FormField, listFormFields } from "../../api/form-fields.ts";
 import type { ControlDescription } from "../../api/open-api.ts";
-import { useCollections, useDescription, useRecords } from "../../api/queries.ts";
+import { useCollections, useControlDescription, useRecords } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { createMatcher, parseFilter, toText } from "../../components/filter-language.ts";
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { ListView, ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError } from "../../components/status.tsx";
 import { formatCount } from "../../components/text.tsx";
-import { Ago } from "../../components/time.tsx";
+import { RelativeTimeText } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { NewRecord, RecordPane } from "./record-pane.tsx";
 
@@ -77,7 +77,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   const { name, id_field, records, schema } = collection;
   const { get, set } = useParameters();
   const typed = get("filter") ?? "";
-  const { data: description } = useDescription();
+  const { data: description } = useControlDescription();
   const isPaged = records > MAX_UNPAGED;
   const offset = Number(get("offset")) || 0;
   const filter = useDeferredValue(typed.trim());
@@ -223,7 +223,7 @@ function createRecordColumns(fields: readonly FormField[], idField: string): rea
 
 function makeColumn(
   { name, kind, isInstant }: FormField,
-  from: "medium" | "wide" | undefined,
+  minWidth: "medium" | "wide" | undefined,
   width = kind === "number" ? "7rem" : "minmax(6rem, 0.8fr)",
 ): Column<Fields> {
   return {
@@ -232,12 +232,12 @@ function makeColumn(
     value: ({ [name]: value }) => (typeof value === "number" ? value : String(value ?? "")),
     renderCell: ({ [name]: value }) => formatCell(value, isInstant),
     width,
-    minWidth: from,
+    minWidth,
     isNumber: kind === "number",
   };
 }
 
 function formatCell(value: unknown, isInstant: boolean): ReactNode {
   if (value === null || value === undefined) return <span className="quiet">null</span>;
-  return isInstant ? <Ago at={String(value)} /> : String(value);
+  return isInstant ? <RelativeTimeText at={String(value)} /> : String(value);
 }

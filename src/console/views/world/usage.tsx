@@ -22,8 +22,8 @@ export function Usage() {
     <div className="page stack grow">
       <LoadError error={error} />
       <p className="quiet">
-        Spending in {month}, sandbox time. Select an entry to change its limit or spending. If an organization
-        has no usage record yet, this opens a new one, in which you enter the organization’s id.
+        Spending in {month}, sandbox time. Select a line to change its limit or spending. A line without a
+        usage record opens a new record, in which you enter the organization’s id.
       </p>
       {data && all.length === 0 && (
         <EmptyState title="No organizations">
