@@ -1,6 +1,6 @@
 import "./hosts/fetch/web-platform.ts";
 import manifest from "../package.json" with { type: "json" };
-import { answerInProcess } from "./control/answer-in-process.ts";
+import { createInProcessHandler } from "./control/answer-in-process.ts";
 import { LocalDirectory } from "./control/directory.ts";
 import type { ControlServer } from "./control/operation.ts";
 import { asProblem } from "./control/problem.ts";
@@ -95,7 +95,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   };
   const sandboxFetch = createFetch({
     api: engine.handle,
-    control: answerInProcess(control),
+    control: createInProcessHandler(control),
     receiver: (request) => engine.receivers.handle(request),
   });
   if (persist !== undefined) {

@@ -1,7 +1,7 @@
 import "./hosts/node/platform.ts";
 import { randomBytes } from "node:crypto";
 import manifest from "../package.json" with { type: "json" };
-import { answerInProcess } from "./control/answer-in-process.ts";
+import { createInProcessHandler } from "./control/answer-in-process.ts";
 import { createApplication, createBrowserGate } from "./control/application.ts";
 import { LocalDirectory } from "./control/directory.ts";
 import { createGuard } from "./control/guard.ts";
@@ -88,7 +88,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   };
   const ownFetch = createFetch({
     api: engine.handle,
-    control: answerInProcess(control),
+    control: createInProcessHandler(control),
     receiver: (request) => engine.receivers.handle(request),
   });
   const login = shared && new Login(shared.token);

@@ -565,7 +565,7 @@ export interface Health {
     proxied: number;
     /** Sandboxes taken over since the start */
     taken_over: number;
-    /** Sandboxes taken away since the start */
+    /** Sandboxes lost to other nodes since the start */
     fenced: number;
   };
 }
@@ -1340,7 +1340,7 @@ export interface Held {
   } | null;
 }
 export interface ReleaseOptions {
-  /** Answers this; a delivery takes only a status, its receiver's */
+  /** The answer to send; for a delivery, only its receiver's status */
   answer?: {
     status?: number;
     /** Headers of the answer, added to those that every answer carries */
@@ -1438,7 +1438,7 @@ export interface ScenarioState {
     state: "waiting" | "current" | "ended";
     began_at: string | null;
     ended_at: string | null;
-    /** How many came in it */
+    /** How many came during the stage */
     requests: number;
   }[];
   /** Requests that a run of `suite` must send */
@@ -1806,7 +1806,7 @@ export interface HttpArchive {
   };
 }
 export interface HistoryFilter {
-  /** What did it */
+  /** What made the change */
   kind?: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
   /** The id of the record that it is about */
   subject?: string;
@@ -1861,7 +1861,7 @@ export interface HistoryDetail {
   /** Ids of its effects, oldest first */
   effects: string[];
 }
-/** By collection, each record that was added, removed or changed; null if there is none */
+/** By collection, each added, removed or changed record; `before` is null if it was added, `after` if it was removed */
 export interface RecordChanges {
   [k: string]: {
     id: string;
@@ -1948,7 +1948,7 @@ export interface Triggered {
   }[];
 }
 export interface DeliveryFilter {
-  /** `pending`: a retry is due; `failed`: no more retries */
+  /** `pending`: another retry follows; `failed`: no more retries */
   status?: "success" | "failed" | "pending";
   /** An event's name */
   event?: EventName;

@@ -12,8 +12,8 @@ export function toOwnAnswer(answer: Answer, headers: Readonly<Record<string, str
   return createCompleteAnswer(Object.entries(all).flat(), answer);
 }
 
-/** Creates the handler of control calls within this process, which pass no guard. */
-export function answerInProcess(control: ControlServer) {
+/** Creates the handler of control calls that come from this process; no guard checks them. */
+export function createInProcessHandler(control: ControlServer) {
   let handle: HandleControl | undefined;
   return async (request: PlainRequest): Promise<CompleteAnswer | undefined> => {
     handle ??= (await import("./handle-control.ts")).createControl(control);

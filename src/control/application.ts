@@ -81,7 +81,7 @@ function requireAtPort(portSandbox: string, path: string): void {
   const [, name] = /^\/_(?:control\/sandboxes|receivers)\/([^/]+)/.exec(normalizePath(path)) ?? [];
   if (name === portSandbox || path === "/_control/health") return;
   throw new Problem("misdirected", {
-    detail: `This port serves the sandbox ${portSandbox} alone: its emulated API, /_control/sandboxes/${portSandbox} and /_control/health. Call the server at the address that it printed for everything else.`,
+    detail: `This port serves the sandbox ${portSandbox} alone: its emulated API, /_control/sandboxes/${portSandbox} and /_control/health. For everything else, call the server at the address that it printed.`,
     value: clip(path, 200),
   });
 }
@@ -106,7 +106,7 @@ interface MountParts {
   origins: SandboxOrigins;
   control: ControlServer;
   login: Login | undefined;
-  /** Loads the MCP server, if the program that started this one has it. */
+  /** Loads the MCP server; undefined if the program that assembles this server has none. */
   mcp: (() => Promise<Mount["handle"]>) | undefined;
   /** In a fleet: the node that owns the sandbox handles the calls below a prefix. */
   atOwner: (prefix: string, handle: Mount["handle"]) => Mount["handle"];

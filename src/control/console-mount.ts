@@ -49,12 +49,12 @@ export const handleConsole: Mount["handle"] = async (request, response, path) =>
   if (path.slice(path.lastIndexOf("/")).includes(".")) return sendNotFound();
   const page = await readFile(join(FOLDER, "index.html")).catch(() => undefined);
   if (page === undefined)
-    return sendBody(response, 503, "The console was not built. `npm run build` makes it.");
+    return sendBody(response, 503, "The console was not built. `npm run build` builds it.");
   response.setHeader("Cache-Control", "no-cache");
   sendBody(response, 200, page, "text/html; charset=utf-8");
 };
 
-/** Sends the files that the build compressed to clients that can read them, and the same files by gzip to others. */
+/** Sends a file that the build compressed as Brotli or gzip, if the client accepts that; otherwise as it is. */
 const preferCompressed: Handler = (request, response, next) => {
   response.vary("Accept-Encoding");
   const file = basename(request.path);
@@ -72,7 +72,7 @@ const preferCompressed: Handler = (request, response, next) => {
   response.send(bytes);
 };
 
-/** A few files, compressed when first asked for; in the package they would take as much room again. */
+/** Gzipped at the first request, by name: copies in the package would take as much space as the Brotli files. */
 const gzippedFiles = new Map<string, Buffer>();
 
 const serveAssets = express

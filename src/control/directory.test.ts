@@ -199,7 +199,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
           "# HELP understudy_fleet_taken_over_total Sandboxes taken over.",
           "# TYPE understudy_fleet_taken_over_total counter",
           "understudy_fleet_taken_over_total 4",
-          "# HELP understudy_fleet_fenced_total Sandboxes taken away.",
+          "# HELP understudy_fleet_fenced_total Sandboxes lost to other nodes.",
           "# TYPE understudy_fleet_fenced_total counter",
           "understudy_fleet_fenced_total 5",
           "",

@@ -30,7 +30,7 @@ export const FleetFiguresBody = ClosedObject({
   owned: Count("Sandboxes that this node owns"),
   proxied: Count("Requests proxied to other nodes since the start"),
   taken_over: Count("Sandboxes taken over since the start"),
-  fenced: Count("Sandboxes taken away since the start"),
+  fenced: Count("Sandboxes lost to other nodes since the start"),
 });
 
 export const FleetBody = ClosedObject(

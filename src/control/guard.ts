@@ -109,7 +109,7 @@ function covers(entry: Authority, { host, port }: Authority): boolean {
   return entry.host === host && (entry.port === undefined || entry.port === port);
 }
 
-/** The names that a request is sent to: its Host, and its target if absolute. Invalid unless there is one Host. */
+/** The names that a request is sent to: its Host, and its target if absolute. One invalid name unless there is one Host. */
 function listHosts({ rawHeaders, url = "/" }: IncomingMessage): string[] {
   const hosts: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -31,7 +31,7 @@ class ControlExchange implements ControlCall, StepExchange {
   step = "route";
   operation: ControlOperation = undefined as unknown as ControlOperation;
   params: Readonly<Record<string, string>> = {};
-  /** Read only by operations whose path names a sandbox, which have one. */
+  /** Undefined if the path names no sandbox; the operation then does not read it. */
   sandbox: Sandbox = undefined as unknown as Sandbox;
   query: unknown = undefined;
   body: unknown = undefined;
@@ -67,7 +67,7 @@ const AnyObject = Type.Object({});
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Maximum number of keys and list entries. The limit of documents is smaller, and has its own message. */
 const MAX_VALUES = 250_000;
-/** The limit for snapshots, which may have millions. */
+/** The same for operations with a body limit of their own: a snapshot may have millions. */
 const MAX_VALUES_OF_LARGE = 4_000_000;
 
 const router = new Router<ControlOperation>(CONTROL_OPERATIONS);

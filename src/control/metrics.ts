@@ -52,7 +52,7 @@ function formatFleetMetrics({ lease, owned, proxied, taken_over, fenced }: Fleet
     ["understudy_fleet_owned", "gauge", "Sandboxes that this node owns.", owned],
     ["understudy_fleet_proxied_total", "counter", "Requests proxied to other nodes.", proxied],
     ["understudy_fleet_taken_over_total", "counter", "Sandboxes taken over.", taken_over],
-    ["understudy_fleet_fenced_total", "counter", "Sandboxes taken away.", fenced],
+    ["understudy_fleet_fenced_total", "counter", "Sandboxes lost to other nodes.", fenced],
   ];
 }
 

@@ -92,7 +92,7 @@ export const NewName = Type.String({
     "1 to 63 lower-case letters, digits and hyphens, with a letter or digit first; generated if left out",
 });
 
-/** Creates a sandbox, and deletes it again if a later step fails: a limit, the port, or records that clash. */
+/** Creates a sandbox, and deletes it again if a limit, its port or the fleet's registration refuses it. */
 export async function createOrDiscard(
   { server, site }: Pick<ControlContext, "server" | "site">,
   make: () => Sandbox | Promise<Sandbox>,
@@ -124,7 +124,7 @@ async function openOrigin(server: ControlServer, sandbox: Sandbox): Promise<void
       detail: `No port could be opened for ${sandbox.name} (${error.message}), so no sandbox was created. Delete sandboxes that have an origin, or omit \`origin\` and use the base URL.`,
     });
   }
-  // It was deleted meanwhile, by another call.
+  // Another call has deleted the sandbox meanwhile.
   if (server.sandboxes.get(sandbox.name) !== sandbox) origins.close(sandbox.name);
 }
 

@@ -32,7 +32,7 @@ export async function sendProblem(
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, Last-Event-ID, X-Sandbox";
 
-/** The headers with which a page may read the answer. Other pages than those on loopback were refused before. */
+/** The headers with which a page may read the answer. The guard has refused pages of origins that are not allowed. */
 function toCorsHeaders(request: IncomingMessage): Record<string, string> {
   const { origin } = request.headers;
   return origin === undefined

@@ -52,7 +52,8 @@ export const RecordChangesBody = MapOf(
   Type.Array(ClosedObject({ id: Type.String(), before: RecordOrNull, after: RecordOrNull })),
   {
     $id: "RecordChanges",
-    description: "By collection, each record that was added, removed or changed; null if there is none",
+    description:
+      "By collection, each added, removed or changed record; `before` is null if it was added, `after` if it was removed",
     examples: [
       { threads: [{ id: "thread_ada", before: { id: "thread_ada", title: "Plans" }, after: null }] },
     ],

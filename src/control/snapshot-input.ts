@@ -63,7 +63,7 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
  * @throws Problem 422
  */
 export async function readSnapshot({ api, blobs }: Sandbox, document: unknown): Promise<SandboxValue> {
-  requireVersion(document as Record<string, unknown>);
+  requireKnownFormat(document as Record<string, unknown>);
   checkInput(SnapshotFile, document);
   const decoding = decodeSnapshot(document as SnapshotDocument, api.collections, blobs);
   const value = await decoding.catch((error: unknown) => {
@@ -86,7 +86,7 @@ function toProblem(
   return unprocessable(`world.${field}`, null, message, hint);
 }
 
-function requireVersion({ format, version }: Record<string, unknown>): void {
+function requireKnownFormat({ format, version }: Record<string, unknown>): void {
   if (format !== SNAPSHOT_FORMAT) {
     throw unprocessable("format", format, `must be "${SNAPSHOT_FORMAT}": this is not a downloaded snapshot`);
   }

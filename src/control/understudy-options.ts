@@ -58,7 +58,7 @@ export interface UnderstudyOptions {
   refuseDefault?: boolean;
   log?: Log;
   replay?: ReplayHooks;
-  /** Takes the webhooks that leave the process (interfaces 17). */
+  /** Receives the deliveries that would leave the process (interfaces 17). */
   onDelivery?: OnDelivery | undefined;
   /** Loads the handler of `/_control/mcp`, whose tools are a client of the server's own control API. */
   mcp?: (own: ServerAccess) => Promise<Mount["handle"]>;

@@ -10,8 +10,8 @@ const MAX_LISTED = 100;
 const SAME_MS = 20;
 
 /**
- * The instant of the next timer of each sandbox, on the wall clock (interfaces 15), so that any node can
- * take over a sandbox without an owner in time. Written before the commit that sets the timer, and corrected
+ * The instant of the next timer of each sandbox, on the wall clock (interfaces 15), so that some node takes
+ * over a sandbox without an owner when its timer is due. Written before the commit that sets the timer, and corrected
  * after it.
  */
 export class DueSandboxes {
@@ -33,7 +33,7 @@ export class DueSandboxes {
   recordAfterCommit(sandbox: Sandbox): void {
     const dueAt = findNextDue(sandbox);
     const recorded = this.recordedInstants.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
-    if (dueAt !== recorded && !(Math.abs(dueAt - recorded) <= SAME_MS)) this.writeDue(sandbox.name, dueAt);
+    if (Math.abs(dueAt - recorded) > SAME_MS) this.writeDue(sandbox.name, dueAt);
   }
 
   remove(sandbox: string): void {

@@ -20,7 +20,7 @@ import { UploadChunks } from "./upload-chunks.ts";
 
 /** The time for open requests to finish, before a node that shuts down releases their sandboxes. */
 const FINISH_MS = 250;
-const POLL_MS = 5;
+const CHECK_MS = 5;
 /** A node that has released its sandboxes stays reachable until no request has come for this time. */
 const QUIET_MS = 250;
 const MAX_LINGER_MS = 1500;
@@ -123,7 +123,7 @@ export class FleetNode {
     router.isLeaving = true;
     const end = performance.now() + FINISH_MS;
     // Requests that still look for their owner, or that another node handles, are not waited for.
-    while (countUnanswered() > router.searchCount && performance.now() < end) await pause(POLL_MS);
+    while (countUnanswered() > router.searchCount && performance.now() < end) await pause(CHECK_MS);
     try {
       if (!(await saver.saveAll()))
         this.parts.log.error(`The last changes could not be saved: ${this.saver.failure!.refusal.message}.`);
@@ -139,9 +139,9 @@ export class FleetNode {
   /** Other nodes may still send requests here, which would be lost if the connection closed now. */
   private async waitUntilQuiet(): Promise<void> {
     const began = performance.now();
-    const getQuietStart = () => Math.max(began, this.router.lastRefusedAt);
+    const getQuietStart = () => Math.max(began, this.router.lastRequestAt);
     while (performance.now() < Math.min(getQuietStart() + QUIET_MS, began + MAX_LINGER_MS))
-      await pause(POLL_MS);
+      await pause(CHECK_MS);
   }
 
   /** Call this after the last answer. */

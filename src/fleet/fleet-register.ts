@@ -32,7 +32,7 @@ export class FleetRegister {
     for (const node of await this.listLiveNodes()) {
       if (node.url !== url && node.token !== digest)
         throw new PersistenceError(
-          `The control token is another than that of the node ${node.url}; give all nodes of a fleet one UNDERSTUDY_TOKEN.`,
+          `The control token differs from that of the node ${node.url}; give all nodes of a fleet the same UNDERSTUDY_TOKEN.`,
         );
     }
     const description = { version, started_at: Date.now(), token: digest };

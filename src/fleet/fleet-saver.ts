@@ -254,7 +254,7 @@ export class FleetSaver {
     await chunks.remove(name).catch(() => {});
   }
 
-  /** If a request waits, the sandbox goes back to the state that Redis has acknowledged. */
+  /** Returns the sandbox to the state that Redis has acknowledged; called if a request waits for the refused changes. */
   private async undo(tracked: TrackedSandbox, refusal: StoreRefusal): Promise<void> {
     const { sandbox, image } = tracked;
     const { sandboxes } = this.parts;

@@ -16,7 +16,7 @@ interface FleetOptions {
 
 interface JoiningParts extends Omit<FleetParts, "store" | "token"> {
   token: string | undefined;
-  /** Sandboxes in the whole fleet. */
+  /** Maximum number of sandboxes in the whole fleet. */
   limit: number | undefined;
 }
 

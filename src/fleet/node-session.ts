@@ -56,7 +56,7 @@ export class NodeSession {
     return performance.now() < this.validUntil;
   }
 
-  /** Why it is not valid. */
+  /** Why a request for a sandbox is refused while this session is not valid. */
   toRefusal(sandbox: string): StoreRefusal {
     const { connection } = this.store;
     if (connection.isUp) return toMovedRefusal(sandbox);

@@ -39,8 +39,8 @@ export class OwnerRouter {
   isLeaving = false;
   /** Requests whose owner is not known yet, or that another node handles; a shutdown does not wait for them. */
   searchCount = 0;
-  /** The time of the last request to this node during its shutdown; on the monotonic clock. */
-  lastRefusedAt = Number.NEGATIVE_INFINITY;
+  /** The time of the last request to this node during its shutdown, on the monotonic clock. */
+  lastRequestAt = Number.NEGATIVE_INFINITY;
   private readonly parts: OwnerRouterParts;
   private readonly owners = new Map<string, Target & { until: number }>();
   private readonly outages: Outages;
@@ -120,7 +120,7 @@ export class OwnerRouter {
   private async searchOtherNodes(search: Search): Promise<SandboxLookup> {
     const { name, proxied } = search;
     if (proxied === undefined) return undefined;
-    this.lastRefusedAt = performance.now();
+    this.lastRequestAt = performance.now();
     // Makes the client connect to another node for its next request.
     proxied.response.shouldKeepAlive = false;
     if (search.isForwarded) throw refuseBeforeStart(name);

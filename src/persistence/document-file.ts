@@ -70,7 +70,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     copyFileSync(candidate, copy);
     if (hasPrevious) copyFileSync(this.previous, `${copy}.previous`);
     this.warn(
-      `${candidate} is not as it was saved: ${changes.join(", ")}. It is used nevertheless. If you have edited it, that is fine; remove its "checksums" to edit without this check. If not, it is damaged: it was kept as ${copy}${hasPrevious ? `, and the one saved before as ${copy}.previous` : ""}.`,
+      `${candidate} is not as it was saved: ${changes.join(", ")}. It is used nevertheless. If you have edited it, ignore this; without "checksums" in it, edits cause no warning. If you have not, it is damaged: a copy was kept as ${copy}${hasPrevious ? `, and the document saved before as ${copy}.previous` : ""}.`,
     );
   }
 
@@ -194,7 +194,7 @@ async function writePieces(file: string, pieces: Iterable<string>): Promise<void
   }
 }
 
-/** Sections with rows directly below them; others contain sections. */
+/** Whether the section at the path contains rows; other sections contain sections. */
 const isLeaf = (path: readonly string[]): boolean => {
   const pathInWorld = path[0] === "snapshots" ? path.slice(2) : path;
   return pathInWorld[0] === "records" ? pathInWorld.length === 2 : pathInWorld.length === 1;

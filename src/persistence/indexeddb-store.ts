@@ -98,7 +98,7 @@ export class IndexedDbStore implements Store {
 
   commit(batches: AsyncIterable<readonly RowChange[]>): Promise<void> {
     return this.mutex.run(async () => {
-      // Before the transaction, which ends when there is no request.
+      // Collected first, since a transaction without a pending request ends.
       const changes: RowChange[] = [];
       for await (const batch of batches) changes.push(...batch);
       const pieces = [...this.unsavedPieces];

@@ -263,7 +263,8 @@ class ChangeSet {
   private isCleared = false;
 
   get mode(): "more" | "whole" | "gone" {
-    return !this.isCleared ? "more" : this.words.length === 0 ? "gone" : "whole";
+    if (!this.isCleared) return "more";
+    return this.words.length === 0 ? "gone" : "whole";
   }
 
   add(change: RowChange): void {
@@ -271,11 +272,10 @@ class ChangeSet {
       const field = `${change.section}\0${change.id}`;
       if (change.text === null) this.words.push("r", field, "");
       else this.words.push("p", field, change.text);
-    } else if (change.clear !== "") this.words.push("c", change.clear, "");
-    else {
+    } else if (change.clear === "") {
       this.words = [];
       this.isCleared = true;
-    }
+    } else this.words.push("c", change.clear, "");
   }
 }
 

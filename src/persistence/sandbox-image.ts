@@ -95,7 +95,7 @@ export class SandboxImage implements SandboxState {
     return [world.requests, windows.table, history.revision];
   }
 
-  /** Bytes that must be on disk before a row names them. */
+  /** Writes the bytes of new uploads to disk, where they must be before a row names them. */
   async syncBytes(before: SandboxImage | undefined): Promise<void> {
     await this.uploads.sync(this.value.blobs);
     for (const [name, value] of this.snapshots) {

@@ -107,7 +107,7 @@ export class SandboxRestorer {
   ): MissingOperations | undefined {
     const about = rows.find(({ section, id }) => section === "sandbox" && id === "about");
     const sources = new Set(this.parts.api().resources.flatMap(({ own }) => own?.source ?? []));
-    const missing = readOperations(about?.text).filter((source) => !sources.has(source));
+    const missing = readOperationSources(about?.text).filter((source) => !sources.has(source));
     if (missing.length === 0) return undefined;
     const reason = error.message.replace(/\.$/, "");
     return new MissingOperations(
@@ -183,7 +183,7 @@ export class SandboxRestorer {
   }
 }
 
-function readOperations(about = "{}"): string[] {
+function readOperationSources(about = "{}"): string[] {
   try {
     return (JSON.parse(about) as { operations?: string[] }).operations ?? [];
   } catch {

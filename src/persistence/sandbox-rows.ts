@@ -16,8 +16,8 @@ import type { SandboxImage } from "./sandbox-image.ts";
 import type { Row, RowChange } from "./store.ts";
 
 /**
- * The rows of a sandbox. Its records are the difference from those of its fixture, so that unchanged ones cost nothing;
- * null is a record of the fixture that was deleted.
+ * Lists the changes of a sandbox's rows since `before`; all rows without it. Records are the difference from the fixture's,
+ * so that unchanged ones cost nothing; null is a record of the fixture that was deleted.
  *
  * | section | rows |
  * |---|---|
@@ -129,7 +129,7 @@ function* listAdded(table: AnyTable) {
 const MAX_CHANGES_A_PIECE = 500;
 const MAX_TURN_MS = 4;
 
-/** Splits changes into batches, each in its own turn of the event loop, so that a large change does not delay requests. */
+/** Splits changes into pieces, each in its own turn of the event loop, so that a large change does not delay requests. */
 export async function* splitChanges(changes: Iterable<RowChange>): AsyncGenerator<readonly RowChange[]> {
   let piece: RowChange[] = [];
   let began = performance.now();

@@ -248,8 +248,8 @@ export class Saver {
   }
 
   /**
-   * If a request waits, rolls the sandbox back to its stored state; otherwise saving is tried again. For
-   * mere counters no request is refused.
+   * If a request waits, rolls the sandbox back to its stored state; otherwise saving is tried again. If only
+   * counters differ, nothing is rolled back.
    */
   private async refuse({ name, image }: SaveStep, isAwaited: boolean): Promise<void> {
     const savedImage = this.savedImages.get(name);

@@ -42,10 +42,10 @@ export interface FolderStore extends Store {
 }
 
 /**
- * The last five are of a fleet's store. `unreachable`: no answer in time, so the outcome is unknown;
- * `behind`, its state of the sandbox is not the one before these changes, so the whole state must be sent; `moved`,
- * another node owns the sandbox; `taken`: a sandbox has the name, which is the error's `message`; `limit`: the fleet
- * would have more sandboxes than its maximum, and `message` is their number.
+ * The last five are of a fleet's store. `unreachable`: no answer in time, so the outcome is unknown; `behind`: the
+ * store's state of the sandbox is not the one before these changes, so the whole state must be sent; `moved`: another
+ * node owns the sandbox; `taken`: a sandbox has the name, which is the error's `message`; `limit`: the fleet has as
+ * many sandboxes as its limit allows, and `message` is the limit in words.
  */
 type RefusalKind =
   | ("full" | "read-only" | "gone" | "failed")

@@ -84,11 +84,11 @@ describe("verify sequence", () => {
       ok: false,
       found: 2,
       nearest: [],
-      why: `step 3 of 3 is missing: no entry that it matches exists after ${journal.entries[0].id}`,
+      why: `step 3 of 3 is missing: it matches no entry after ${journal.entries[0].id}`,
     });
     const first = await verify(name, { sequence: [{ ...MOVED, body: { new_parent_id: "dept_hr" } }] });
     expect(first.body.nearest[0].differences).toEqual(['body.new_parent_id is "dept_eng", not "dept_hr"']);
-    expect(first.body.why).toBe("step 1 of 1 is missing: no entry that it matches exists");
+    expect(first.body.why).toBe("step 1 of 1 is missing: it matches no entry");
   });
 
   it("allows with strict no other request in between that matches one of them [interfaces 11]", async () => {
@@ -103,7 +103,7 @@ describe("verify sequence", () => {
     expect(strict.body).toMatchObject({
       ok: false,
       found: 2,
-      why: `step 3 of 3 is missing: no entry that it matches exists after ${journal.entries[2].id}; the next entry is ${journal.entries[1].id}`,
+      why: `step 3 of 3 is missing: ${journal.entries[2].id} is followed by ${journal.entries[1].id}, which it does not match`,
     });
     expect((await verify(name, { sequence: [MODELS, MOVED], strict: true })).body.ok).toBe(true);
   });
@@ -163,7 +163,7 @@ describe("verify of a match that nothing can meet", () => {
     [
       "path",
       "/v1/model",
-      'match.path is not a path of an operation or of a request in the journal. Did you mean "/v1/models"?',
+      'match.path is not a path of an operation, a rule or a request in the journal. Did you mean "/v1/models"?',
     ],
     [
       "path",

@@ -229,7 +229,7 @@ describe("a fleet [interfaces 15]", () => {
       `--node-url ${a.url} is the address of a node that is running`,
     );
     const shared = { token: "another-token-than-theirs" };
-    await expect(start({ shared })).rejects.toThrow("give all nodes of a fleet one UNDERSTUDY_TOKEN");
+    await expect(start({ shared })).rejects.toThrow("give all nodes of a fleet the same UNDERSTUDY_TOKEN");
     await redis.ask("SET", "understudy:format", "99");
     await expect(start()).rejects.toThrow("written by a newer Understudy (format 99");
   });
@@ -261,6 +261,7 @@ describe("a fleet [interfaces 15]", () => {
     for (const node of [a, b]) {
       const refused = await make(node, "three");
       expect([refused.status, refused.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
+      expect(refused.body.detail).toContain("The fleet has 3 sandboxes, which is its limit");
       expect((await node.control("GET", "/_control/sandboxes/three")).status).toBe(404);
     }
     expect((await b.control("DELETE", "/_control/sandboxes/one")).status).toBe(204);

@@ -59,7 +59,7 @@ function readHeaders(answer: ComparedAnswer, id: string): Map<string, string> {
   return headers;
 }
 
-/** Parsed if it is JSON, otherwise the text. */
+/** The parsed JSON, or the text if it is not JSON; the digest of a streamed body. */
 function readBody({ id, response_body, streamed }: ComparedAnswer, replacementId: string): unknown {
   if (typeof streamed === "object") return streamed.sha256;
   const text = toBodyText(response_body).replaceAll(id, replacementId);

@@ -32,13 +32,13 @@ const NOT_SENT_AGAIN = new Set([
 
 export interface RepeatOptions {
   server: ControlServer;
-  /** The sandbox that it is sent to. */
+  /** The sandbox that gets the repeated request. */
   target: Sandbox | RemoteSandbox;
   /** A rule for this request alone. */
   rule: object | undefined;
 }
 
-/** The request of an entry, from the journal. @throws Problem 409 if the journal no longer has it */
+/** The request of an entry, from the journal. @throws Problem 409 if there was none, or the journal has evicted it */
 export function requireExchange({ id, request, entry }: HistoryEntry): JournalEntry {
   if (request === null) throw notRepeatable(`${id} is not a request`);
   if (entry.exchange === undefined) throw notRepeatable(`The journal no longer has the request of ${id}`);

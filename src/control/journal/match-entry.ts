@@ -59,7 +59,7 @@ export interface MatchableWords {
   sandboxWords:
     | Readonly<Record<"users" | "webhooks" | "paths" | "methods" | "stages", ReadonlySet<string>>>
     | undefined;
-  /** The paths of rules, which may serve what the API lacks. */
+  /** The paths in rules: a rule may answer a path that the API lacks. */
   rulePaths?: readonly string[];
 }
 
@@ -192,9 +192,7 @@ function requirePossiblePath(
   throw unprocessable(
     field,
     path,
-    isGlob(path)
-      ? "matches no path of an operation, a rule or a request in the journal"
-      : "is not a path of an operation or of a request in the journal",
+    `${isGlob(path) ? "matches no" : "is not a"} path of an operation, a rule or a request in the journal`,
     findNearestPath(path, operations),
   );
 }

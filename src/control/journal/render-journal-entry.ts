@@ -30,7 +30,7 @@ const AppliedFaultBody = Type.Unsafe<AppliedFault>(
   ),
 );
 
-/** A request that reached a sandbox, and why it was answered as it was (interfaces 4). */
+/** A request to a sandbox or an attempt to deliver an event, and what decided its answer (interfaces 4). */
 export const JournalEntryBody = ClosedObject(
   {
     id: Type.String({

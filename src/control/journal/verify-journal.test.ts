@@ -125,14 +125,14 @@ describe("verify of a sequence", () => {
     [[M, D], [M, R, D], true, undefined],
     [[M, D], [M, M, D], true, undefined],
     [[M, M, D], [M, M, M, D], true, undefined],
-    [[D, M], [M, D], true, "step 2 of 2 is missing: no entry that it matches exists after req_2"],
-    [[D], [M], true, "step 1 of 1 is missing: no entry that it matches exists"],
-    [[M, D, M], [M, D], true, "step 3 of 3 is missing: no entry that it matches exists after req_2"],
+    [[D, M], [M, D], true, "step 2 of 2 is missing: it matches no entry after req_2"],
+    [[D], [M], true, "step 1 of 1 is missing: it matches no entry"],
+    [[M, D, M], [M, D], true, "step 3 of 3 is missing: it matches no entry after req_2"],
     [
       [M, D, M],
       [M, D, D, M],
       true,
-      "step 3 of 3 is missing: no entry that it matches exists after req_2; the next entry is req_3",
+      "step 3 of 3 is missing: req_2 is followed by req_3, which it does not match",
     ],
   ])("answers, if strict, %j for %j [interfaces 11]", (steps, operations, strict, why) => {
     const found = sequenced(steps, came(...operations), strict);
@@ -144,7 +144,7 @@ describe("verify of a sequence", () => {
     expect(sequenced([M, D, M], came(M, D, D, M))).toEqual({ ok: true, found: 3, nearest: [] });
     expect(sequenced([M, D, R], came(M, D, D, M))).toMatchObject({
       ...{ ok: false, found: 2 },
-      why: "step 3 of 3 is missing: no entry that it matches exists after req_2",
+      why: "step 3 of 3 is missing: it matches no entry after req_2",
     });
   });
 

@@ -96,12 +96,12 @@ export function createSequenceVerifier(
     const last = run.at(-1);
     const later = last === undefined ? entries : entries.filter(({ sequence: at }) => at > last.sequence);
     const { misses } = compareEntries(later, steps[run.length]!);
-    const whereMissing = last === undefined ? "exists" : `exists after ${last.id}`;
-    const interruption = strict
-      ? matching.find(({ sequence: at }) => last !== undefined && at > last.sequence)
-      : undefined;
-    const instead = interruption === undefined ? "" : `; the next entry is ${interruption.id}`;
-    const why = `step ${run.length + 1} of ${steps.length} is missing: no entry that it matches ${whereMissing}${instead}`;
+    const next = strict && last ? matching.find(({ sequence: at }) => at > last.sequence) : undefined;
+    const reason =
+      next === undefined
+        ? `it matches no entry${last === undefined ? "" : ` after ${last.id}`}`
+        : `${last!.id} is followed by ${next.id}, which it does not match`;
+    const why = `step ${run.length + 1} of ${steps.length} is missing: ${reason}`;
     return { ok: false, found: run.length, nearest: findNearest(misses), why };
   };
 }

@@ -202,7 +202,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
         throw unprocessable(
           "subject",
           subject,
-          `has nothing pending of kind ${kind}; GET S/clock/pending lists what is`,
+          `has no pending timer of kind ${kind}; GET S/clock/pending lists all pending timers`,
         );
       const ran = [await running];
       return { now: renderClock(world).now, ran };

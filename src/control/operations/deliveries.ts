@@ -17,7 +17,7 @@ const MAX_LISTED = 10_000;
 const MAX_REDELIVERED = 1000;
 
 const Status = StringEnum(["success", "failed", "pending"], {
-  description: "`pending`: a retry is due; `failed`: no more retries",
+  description: "`pending`: another retry follows; `failed`: no more retries",
 });
 
 export const DeliveryQuery = ClosedObject({
@@ -88,7 +88,7 @@ function listDeliveriesToRedeliver(
 
 type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
 
-/** Lists them newest first. @throws Problem 422 for an unknown webhook, or an unreadable instant */
+/** Lists the matching deliveries, newest first. @throws Problem 422 for an unknown webhook, or an unreadable instant */
 function findDeliveries(
   tx: Transaction,
   { events }: Pick<Api, "events">,

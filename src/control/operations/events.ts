@@ -176,7 +176,7 @@ function requireKnownFields({ name: event, data: fields }: AnyEvent, data: Recor
   }
 }
 
-/** Merges objects; replaces everything else. The names were checked, so none is `__proto__`. */
+/** Merges a field that is an object in both; replaces the others. The names were checked, so none is `__proto__`. */
 function mergeFields(
   base: Record<string, unknown>,
   overrides: Record<string, unknown>,

@@ -12,14 +12,14 @@ import { waitForChange } from "../stream-entries.ts";
 
 const { status, headers, body, error, details, wire, over } = EFFECT_KEYS;
 
-/** Empty: it continues as if it had not been held. */
+/** With an empty object, the request or delivery continues as if it had not been held. */
 export const ReleaseInput = Type.Unsafe<ReleaseDocument>(
   ClosedObject(
     {
       answer: Type.Optional(
         ClosedObject(
           { status: Type.Optional(status!), headers: Type.Optional(headers!), body: Type.Optional(body!) },
-          { minProperties: 1, description: "Answers this; a delivery takes only a status, its receiver's" },
+          { minProperties: 1, description: "The answer to send; for a delivery, only its receiver's status" },
         ),
       ),
       error: Type.Optional(error!),
@@ -46,7 +46,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     id: "held.stream",
     section: "interfaces 20",
     route: "GET S/held/stream",
-    summary: "Follow this list: at first, and after each change",
+    summary: "Follow the list: sent at once and after each change",
     success: { status: 200, content_types: ["text/event-stream"], events: HeldList },
     handle({ sandbox: { held } }) {
       return new StreamBody("text/event-stream", (signal) => streamHeld(held, signal));
@@ -76,7 +76,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-/** The field of the call for a field of the rule that it was read as. */
+/** Converts a field of the rule effect, as which the body was validated, to a field of the body. */
 function toReleaseField(field: string): string {
   return field.replace(/^effect\.(?=status|headers|body)/, "answer.").replace(/^effect\./, "");
 }
@@ -86,7 +86,7 @@ async function* streamHeld(held: HeldExchanges, signal: AbortSignal): AsyncItera
     const { revision } = held;
     yield `id: ${revision}\ndata: ${JSON.stringify(toList(held.list().map(renderHeld)))}\n\n`;
     if (held.isClosed) return;
-    // It may have changed while the reader was slow.
+    // The list may have changed while the reader was slow.
     if (revision === held.revision) await waitForChange([held], signal);
   }
 }

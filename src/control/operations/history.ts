@@ -22,7 +22,7 @@ import { RESUME_HEADERS, readLastEvent, streamEntries } from "../stream-entries.
 import type { RuleInput } from "./faults.ts";
 
 export const HistoryQuery = ClosedObject({
-  kind: Type.Optional(StringEnum(HISTORY_KINDS, { description: "What did it" })),
+  kind: Type.Optional(StringEnum(HISTORY_KINDS, { description: "What made the change" })),
   subject: OptionalText("The id of the record that it is about", { minLength: 1 }),
   cause: OptionalText("The id of the entry that caused it, also through an advance of the clock", {
     minLength: 1,

@@ -102,7 +102,7 @@ function requireCompleteJournal({ dropped }: Journal): void {
   if (dropped === 0) return;
   throw conflict(
     "journal-incomplete",
-    `The journal has lost ${pluralize(dropped, "entry", "entries")} to its bound, so nothing can be verified`,
+    `The journal has evicted ${pluralize(dropped, "entry", "entries")}, so nothing can be verified`,
     "raise the setting journal_limit, or DELETE the journal before the requests that you verify",
   );
 }

@@ -176,7 +176,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/receivers/{id}/stream",
     summary: "Follow the deliveries that a receiver answers with `forward`",
     description:
-      "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. Of several clients, the last to connect gets a delivery.",
+      "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. If several clients follow, the last to connect gets each delivery.",
     params: OfReceiver,
     errors: ["unknown-receiver"],
     success: { status: 200, content_types: ["text/event-stream"], events: ForwardedEvent },

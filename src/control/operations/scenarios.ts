@@ -27,7 +27,7 @@ const StageBody = ClosedObject({
   state: StringEnum(["waiting", "current", "ended"]),
   began_at: Nullable(Timestamp({ description: "On the sandbox's clock" })),
   ended_at: Nullable(Timestamp()),
-  requests: Type.Integer({ minimum: 0, description: "How many came in it" }),
+  requests: Type.Integer({ minimum: 0, description: "How many came during the stage" }),
 });
 
 function renderStage({ stage, state, began, ended, requests }: StageReport): Static<typeof StageBody> {

@@ -83,12 +83,12 @@ export function checkFile({ content: { states, operations }, journal }: WorldFil
   checkInput(Journal, journal, "journal");
   const newest = states.oldest + states.steps.length;
   for (const [position, { before, after, from, to }] of Object.entries(states.entries)) {
-    const areVersions = states.oldest <= from && from <= to && to <= newest;
+    const areVersionsStored = states.oldest <= from && from <= to && to <= newest;
     const areStatesStored = [before, after].every(
       ({ version, environment, windows }) =>
         version <= newest && environment < states.environments.length && windows < states.windows.length,
     );
-    if (!areVersions || !areStatesStored)
+    if (!areVersionsStored || !areStatesStored)
       throw unprocessable(
         `states.entries.${position}`,
         position,
