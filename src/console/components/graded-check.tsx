@@ -15,7 +15,7 @@ interface CheckGrade extends CheckResult<keyof typeof OUTCOMES> {
   note?: string | null;
 }
 
-/** A check of a test, open if it failed; `children` say what it found. */
+/** A check of the client or receiver test, open if it failed or could not run; `children` say what it found. */
 export function GradedCheck(props: { check: CheckGrade; actions: ReactNode; children: ReactNode }) {
   const { id, title, severity, outcome, advice, note } = props.check;
   const isOpen = outcome === "failed" || outcome === "error";

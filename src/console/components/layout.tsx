@@ -148,7 +148,7 @@ export function ViewLink(props: {
   return <Link {...link} href={toAddress(sandbox, view, query)} />;
 }
 
-/** Leads to the form for a record of a collection that has none. */
+/** Leads to the form for the first record of an empty collection. */
 export function AddRecordLink({ collection }: { collection: string }) {
   return (
     <ViewLink className="button" view="world" query={{ collection, record: "+" }}>

@@ -96,7 +96,7 @@ export function downloadJson(name: string, value: unknown): void {
   downloadFile(name, new Blob([text], { type: "application/json" }));
 }
 
-/** A change for a button that downloads. */
+/** A mutation for a button that downloads. */
 export function useDownload(download: () => Promise<void>) {
   return useMutation<void, Error, undefined>({ mutationFn: download });
 }

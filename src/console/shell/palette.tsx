@@ -87,7 +87,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** All views and the items of each finder; a finder that fails is left out. */
+/** All views and the commands of each finder; a finder that fails is left out. */
 async function findAll(typed: string, sandbox: string, timeline: TimelineData): Promise<Command[]> {
   const views = VIEWS.map(({ id, title, about }) => ({
     id: `view ${id}`,

@@ -97,20 +97,21 @@ export function findViewInPath(path: string): string {
   return /\/s\/[^/]+\/([^/?#]+)/.exec(path)?.[1] ?? HOME.id;
 }
 
+/** An item of the palette. */
 export interface Command {
-  /** Unique among all items. */
+  /** Unique among all commands. */
   id: string;
-  /** The heading above the item. */
+  /** The heading above the command. */
   group: string;
   title: string;
   detail?: string | undefined;
-  /** The address that it opens, below CONSOLE_BASE. */
+  /** The address that the command opens, below CONSOLE_BASE. */
   to?: string;
   /** Runs an action and confirms it. */
   run?: () => Promise<unknown>;
 }
 
-/** Finds palette items of the sandbox in the address. Called for each change of the text, a few times a second. */
+/** Finds commands for the sandbox in the address. Called for each change of the text, a few times a second. */
 export type FindCommands = (
   typed: string,
   sandbox: string,
