@@ -4,7 +4,7 @@ import { PROJECT_FOLDER } from "../documents/shipped-files.ts";
 import { UsageError } from "./failure.ts";
 import { requireOutputFile, writeNewFile } from "./write-files.ts";
 
-interface WrittenFile {
+interface FileOutcome {
   file: string;
   did: "created" | "updated" | "unchanged" | "left alone";
 }
@@ -30,7 +30,7 @@ const POINTER_FILE = "AGENTS.md";
  * Writes the skill page and the pointer to it. In a file that exists, only a block that an earlier call wrote is replaced.
  * @throws UsageError
  */
-export function writeAgentFiles(folder: string): WrittenFile[] {
+export function writeAgentFiles(folder: string): FileOutcome[] {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`there is no folder ${folder}; name your project's`);
   const skill = readFileSync(join(PROJECT_FOLDER, "docs/examples/agent/SKILL.md"), "utf8");
@@ -47,7 +47,7 @@ function writeBlock(
   folder: string,
   file: string,
   { content, append = false }: { content: string; append?: boolean },
-): WrittenFile {
+): FileOutcome {
   const path = join(folder, file);
   if (!existsSync(path)) {
     writeNewFile(path, content);

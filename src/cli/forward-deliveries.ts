@@ -30,7 +30,7 @@ interface ForwardingWebhook {
   url: string;
 }
 
-const PAUSE_MS = 1_000;
+const RECONNECT_PAUSE_MS = 1_000;
 
 /**
  * Forwards a sandbox's deliveries to a receiver on this machine, and its answers back (interfaces 11). Creates a
@@ -134,7 +134,7 @@ class Forwarder {
   async waitUntilReachable(): Promise<void> {
     const { sandbox, signal } = this.options;
     while (!signal.aborted) {
-      await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
+      await sleep(RECONNECT_PAUSE_MS, undefined, { signal }).catch(() => {});
       try {
         await sandbox.info();
         return;

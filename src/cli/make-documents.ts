@@ -17,7 +17,7 @@ import type { Result } from "./command.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { writeNewFile } from "./write-files.ts";
 
-interface Recording {
+interface FromHarOptions {
   file: string;
   out: string | undefined;
   force: boolean;
@@ -26,7 +26,7 @@ interface Recording {
 const MAX_DROPPED_SHOWN = 5;
 
 /** Prints or writes a fixture of a recording. @throws UsageError, CheckFailed, DocumentError */
-export async function writeFixture({ file, out, force }: Recording): Promise<Result> {
+export async function writeFixture({ file, out, force }: FromHarOptions): Promise<Result> {
   const contract = new Contract(RESOURCES);
   const { fixture, base, counts, dropped, key, without_body } = await readRecording(() =>
     inferFixtureFromHar({ file, contract, resources: RESOURCES }),
@@ -55,7 +55,7 @@ export async function writeFixture({ file, out, force }: Recording): Promise<Res
 }
 
 /** Prints or writes a scenario of a recording, named after its file. @throws UsageError, CheckFailed */
-export async function writeScenario({ file, out, force }: Recording): Promise<Result> {
+export async function writeScenario({ file, out, force }: FromHarOptions): Promise<Result> {
   const path = out ?? file;
   const withoutExtension = basename(path, extname(path)).replaceAll(/[^A-Za-z0-9._-]+/g, "-");
   const name = withoutExtension.replace(/^[^A-Za-z0-9]+/, "").slice(0, 80) || "recorded";

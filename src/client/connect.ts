@@ -31,7 +31,7 @@ export class UnderstudyClient {
       await this.http.call<SandboxState>("POST", "/_control/sandboxes", options, requireObject(options).name),
     );
 
-  /** Opens one that exists, such as `default`. */
+  /** Opens a sandbox that exists, such as `default`. */
   open = async (name: string): Promise<SandboxClient> =>
     this.toClient(await this.http.call<SandboxState>("GET", toPath(name)));
 
@@ -50,7 +50,7 @@ export class UnderstudyClient {
   events = async (): Promise<CataloguedEvent[]> =>
     (await this.http.call<List<CataloguedEvent>>("GET", "/_control/events")).items;
 
-  /** The coverage of all its sandboxes, including deleted ones (interfaces 11). */
+  /** The coverage of all the server's sandboxes, including deleted ones (interfaces 11). */
   coverage = (): Promise<CoverageMatrix> => this.http.call("GET", "/_control/coverage");
 
   /** Adds the coverage of another server; resolves with the total. */

@@ -9,7 +9,7 @@ import type { Call, Reply, Transport } from "./transport.ts";
 // Read at import, since MSW, nock and others later replace `fetch`, `http.request` and this method.
 const { connect } = Socket.prototype as { connect(this: Socket, options: SocketConnectOpts): Socket };
 
-// Importing this file is enough.
+// Importing this file provides the transport.
 provideTransport((url, call) =>
   send(url, call, (options) => connect.call(new Socket(), options as SocketConnectOpts)),
 );

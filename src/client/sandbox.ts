@@ -11,8 +11,8 @@ import { requireKnownOptions, requireObject, showValue, toPathPart } from "./opt
 import type * as Api from "./types.ts";
 import type { List, SandboxState, StateRecord } from "./types.ts";
 
-/** The origin for a path without one. */
-const IN_SANDBOX = "http://path.invalid";
+/** The origin that completes a path to a URL; the sandbox's origin replaces it. */
+const PATH_ORIGIN = "http://path.invalid";
 
 /**
  * One sandbox of a running server, over its control API (interfaces 4). Every method rejects with a
@@ -43,7 +43,7 @@ export class SandboxClient {
    * Without a server (interfaces 17) the engine answers in this process.
    */
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const original = new URL(input instanceof Request ? input.url : input, IN_SANDBOX);
+    const original = new URL(input instanceof Request ? input.url : input, PATH_ORIGIN);
     const isOwn = original.origin === new URL(this.url).origin;
     const url = isOwn ? original.href : this.url + original.pathname + original.search;
     const request = input instanceof Request ? new Request(url, input) : url;
@@ -77,7 +77,7 @@ export class SandboxClient {
   /** Requests and deliveries that rules with the effect `hold` hold (interfaces 20). */
   readonly held = {
     list: () => this.get<Api.List<Api.Held>>("/held"),
-    /** The next one that fits and that no earlier call has returned; waits `within` (10s) for it. */
+    /** The next held one that fits and that no earlier call has returned; waits for it, at most `within` (10s). */
     next: async (match: HeldMatch = {}, options: { within?: Api.Duration } = {}) => {
       requireKnownOptions("held.next", options, ["within"]);
       const { within = "10s" } = options;
@@ -86,7 +86,7 @@ export class SandboxClient {
       const held = await waitForHeld(follow, { match, within, returnedIds: this.returnedIds });
       return { ...held, release: (options?: Api.ReleaseOptions) => this.held.release(held.id, options) };
     },
-    /** Lets it continue, or gives it another answer. */
+    /** Lets a held request or delivery continue, or gives it another answer. */
     release: async (id: string, options: Api.ReleaseOptions = {}) =>
       this.send<void>("POST", `/held/${toPathPart(id)}/release`, options),
   };
@@ -139,7 +139,7 @@ export class SandboxClient {
       const forked = await this.send<Api.Rewound>("POST", path, options);
       return SandboxClient.of(this.http, forked);
     },
-    /** Repeats a request of the same caller. */
+    /** Sends the entry's request again, as its caller, and compares the answers. */
     repeat: async (id: string, options: Api.RepeatOptions = {}) =>
       this.send<Api.Repeated>("POST", `/history/${toPathPart(id)}/repeat`, options),
   };
@@ -215,7 +215,7 @@ export class SandboxClient {
 
   /**
    * Runs a client against this sandbox under failures, and reads its behaviour from the timeline (interfaces 21). `run`
-   * runs it once, and gets a signal that aborts when its time has run out. The sandbox is left as it was.
+   * runs the client once, and gets a signal that aborts when the time is up. The sandbox is left as it was.
    */
   gradeClient = async (run: RunClient, options?: GradeClientOptions): Promise<ClientReport> => {
     if (typeof run !== "function")
@@ -230,7 +230,7 @@ export class SandboxClient {
   outbox = () => this.get<Api.List<Api.Email>>("/outbox");
   coverage = () => this.get<Api.CoverageMatrix>("/coverage");
   bundle = () => this.send<Api.Bundle>("POST", "/bundle");
-  /** The bytes of a file with everything of it (interfaces 19), for `understudy open` and `openFile`. */
+  /** The bytes of a file with everything of the sandbox (interfaces 19), for `understudy open` and `openFile`. */
   export = () => this.http.bytes(`${this.path}/export`);
   delete = () => this.send<void>("DELETE", "");
 

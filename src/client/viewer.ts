@@ -1,6 +1,6 @@
 /*
  * The static viewer (interfaces 19): `understudy viewer DIR` writes it. A file that is dropped onto the page is opened by
- * the engine in the page; the console below it talks to that engine through the service worker.
+ * the engine in the page; the console, in a frame, talks to that engine through the service worker.
  */
 
 import { toBase64 } from "../engine/bytes.ts";

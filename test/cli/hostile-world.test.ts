@@ -160,6 +160,7 @@ describe("wrong usage", () => {
     [["start", "--shared", "--host", "203.0.113.9"], "--host 203.0.113.9 is not an address of this machine"],
     [["start", "--shared", "--host", "fe80::1"], "--host fe80::1 is not an address of this machine"],
     [["listen", "--port", "0", "--host", "fe80::1"], "--host fe80::1 is not an address of this machine"],
+    [["types", "--url", "http://127.0.0.1:9", "--openapi", "a.yaml"], "types reads either files"],
     [["fixture", "generate", "--count", "users=1,users=2"], "--count names users more than once"],
     [["suite", "x.yaml", "--report", "html=a,html=b", "--", "true"], "--report has html more than once"],
   ])("is exit 2 for %j: %s [interfaces 2]", async (words, message) => {

@@ -27,9 +27,7 @@ export const coverageCommand = serverCommand({
   async run(options) {
     const { json, html, "fail-under": minimum, "--": command = [] } = options;
     const { matrix, subject, consoleUrl, failure } =
-      command.length > 0
-        ? await measureCoverage(command, options)
-        : await fetchCoverage(options, options.all);
+      command.length > 0 ? await measureCoverage(command, options) : await fetchCoverage(options);
     if (html !== undefined) {
       const { renderCoverageHtml } = await import("../../tools/reports/coverage-html.ts");
       writeNewFile(html, renderCoverageHtml(matrix, `Coverage of ${subject}`, consoleUrl), { force: true });
@@ -47,7 +45,7 @@ export const coverageCommand = serverCommand({
   },
 });
 
-interface CoverageOfSubject {
+interface MeasuredCoverage {
   matrix: CoverageMatrix;
   subject: string;
   /** The console's page of the sandbox, which works as long as its server runs. */
@@ -56,7 +54,7 @@ interface CoverageOfSubject {
   failure?: string | undefined;
 }
 
-async function fetchCoverage(target: Target, all: boolean): Promise<CoverageOfSubject> {
+async function fetchCoverage({ all, ...target }: Target & { all: boolean }): Promise<MeasuredCoverage> {
   if (all) return { matrix: await connectTo(target).coverage(), subject: "all sandboxes" };
   const sandbox = await openSandbox(target);
   const consoleUrl = new URL(`/_console/s/${target.sandbox}`, target.url).href;
@@ -70,7 +68,7 @@ async function fetchCoverage(target: Target, all: boolean): Promise<CoverageOfSu
 async function measureCoverage(
   command: readonly string[],
   { scenarios, json }: { scenarios: string | undefined; json: boolean },
-): Promise<CoverageOfSubject> {
+): Promise<MeasuredCoverage> {
   const { SuiteServer } = await import("../../client/suite/suite-sandboxes.ts");
   const { CommandNotFound, describeFailedEnd, runCommand } = await import(
     "../../client/suite/run-command.ts"

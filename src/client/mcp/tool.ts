@@ -12,7 +12,7 @@ export interface ToolTarget {
 
 export type ToolFields = Readonly<Record<string, Pick<Field, "schema" | "required">>>;
 
-/** A tool of interfaces 13, without a server. */
+/** The declaration of a tool (interfaces 13); `run` gets the server that the tool acts on. */
 export interface Tool {
   name: string;
   title: string;
@@ -140,7 +140,7 @@ export class ControlApi {
   }
 
   /** Inlines every `$ref`, since MCP has no shared components; drops examples and ids. */
-  inline<T>(part: T, within: readonly string[] = []): T {
+  private inline<T>(part: T, within: readonly string[] = []): T {
     if (Array.isArray(part)) return part.map((one) => this.inline(one, within)) as T;
     if (typeof part !== "object" || part === null) return part;
     if ("$ref" in part && typeof part.$ref === "string") {

@@ -16,7 +16,7 @@ export interface CommandOptions {
   /** Wall milliseconds; undefined for no limit. */
   timeoutMs: number | undefined;
   signal: AbortSignal;
-  /** The file descriptors that its output is written to at once, standard output first; stored unless given. */
+  /** File descriptors that the output is written to at once, standard output first; without them it is stored. */
   show?: readonly [number, number];
 }
 

@@ -17,7 +17,7 @@ interface SuiteOptions {
   jobs: number;
   world: Omit<SuiteSandboxOptions, "name">;
   timeoutMs?: number | undefined;
-  /** An abort ends the commands; resolves once they and their sandboxes are gone. */
+  /** An abort ends the commands; `runSuite` resolves once they and their sandboxes are gone. */
   signal: AbortSignal;
   onStart?: (name: string) => void;
   onEnd?: (result: ScenarioResult) => void;
