@@ -48,19 +48,19 @@ describe("long-memory repeats a delivery behind others", () => {
     expect(new Set(between).size).toBe(OTHERS);
     expect(between).toHaveLength(OTHERS);
     expect(outcome).toBe("passed");
-    expect(detail).toMatch(/^a repetition behind 7 others, and one after \d+(\.\d)? s, had no side effect$/);
+    expect(detail).toMatch(/^a repetition after 7 others, and one after \d+(\.\d)? s, had no side effect$/);
   });
 
   it("reports after how many deliveries one was forgotten [interfaces 14]", async () => {
     const { outcome, detail } = await gradeMemory({ remembers: OTHERS });
     expect(outcome).toBe("failed");
-    expect(detail).toBe("a repetition behind 7 others was processed again");
+    expect(detail).toBe("a repetition after 7 others was processed again");
   });
 
   it("does not count deliveries that the receiver failed [interfaces 14]", async () => {
     const { detail, between } = await gradeMemory({ answer: (n) => (n % 2 === 0 ? [500] : null) });
     expect(between).toHaveLength(OTHERS);
-    expect(detail).toContain("behind 4 others, ");
+    expect(detail).toContain("after 4 others, ");
   });
 
   it.each<[status: number, headers: Record<string, string>]>([
@@ -74,7 +74,7 @@ describe("long-memory repeats a delivery behind others", () => {
     expect(outcome).toBe("not-observable");
     expect(detail).toMatch(
       new RegExp(
-        `^it accepted 0 of 7 others, then the receiver answered ${status} .*; a repetition behind these, and one after`,
+        `^it accepted 0 of 7 others, then the receiver answered ${status} .*; a repetition after these, and one after`,
       ),
     );
   });
@@ -85,6 +85,6 @@ describe("long-memory repeats a delivery behind others", () => {
       answer: (n) => (n > 4 ? [503] : null),
     });
     expect(outcome).toBe("failed");
-    expect(detail).toMatch(/^a repetition behind 4 others was processed again/);
+    expect(detail).toMatch(/^a repetition after 4 others was processed again/);
   });
 });

@@ -16,7 +16,7 @@ import {
   findFirstDifference,
   toRecordedAnswer,
 } from "../../tools/bundle/recorded-message.ts";
-import { createRecordedOutbound, sendRecorded } from "../../tools/bundle/replay-traffic.ts";
+import { createRecordedOutbound, sendAndAwaitEntry } from "../../tools/bundle/replay-traffic.ts";
 import {
   inventSecret,
   resolvePlaceholders,
@@ -130,7 +130,7 @@ class Replay {
     this.commitInstant = request.committed;
     const headers = request.headers.map(([name, value]) => [name!, this.resolve(value!)]);
     const send = createSendToSelf(() => ({ host: "127.0.0.1", port }));
-    const entry = await sendRecorded(sandbox, send, {
+    const entry = await sendAndAwaitEntry(sandbox, send, {
       method: request.method,
       target: this.resolve(request.target),
       headers: [...headers, ...toBaseHeaders(request.base_url)],

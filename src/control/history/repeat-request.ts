@@ -4,7 +4,7 @@ import { digest, randomHex } from "../../engine/platform.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { sendRecorded } from "../../tools/bundle/replay-traffic.ts";
+import { sendAndAwaitEntry } from "../../tools/bundle/replay-traffic.ts";
 import { toPairs } from "../../tools/har/har-entry.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
@@ -69,7 +69,7 @@ export async function repeatRequest(
     };
     const answer = await (target instanceof RemoteSandbox
       ? sendToRemote(entry, target, request)
-      : sendRecorded(target, server.sendToSelf, { ...request, matchesEntry }));
+      : sendAndAwaitEntry(target, server.sendToSelf, { ...request, matchesEntry }));
     if (answer === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return answer;
   } finally {

@@ -30,9 +30,9 @@ export function makeBundle(
   { version, scenarios, delay }: { version: string; scenarios: ScenarioLibrary; delay: Faults["delay"] },
 ): Bundle {
   const { initial, calls } = recording;
-  // Leaves out requests that were refused for an invalid scenario file: they changed nothing, and a replay does not have the file.
+  // A request refused for an invalid scenario file changed nothing, and a replay does not have the file.
   const entries = requireCompleteJournal(sandbox, recording).filter(
-    (entry) => !isRefusedForFile(entry, scenarios),
+    (entry) => !isRefusedForInvalidFile(entry, scenarios),
   );
   const secrets = new SecretPlaceholders();
   for (const root of listRootsWithKeys(sandbox, recording)) {
@@ -76,7 +76,7 @@ export function makeBundle(
 function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording): readonly JournalEntry[] {
   const entries = journal.entries();
   const { initial } = recording;
-  const problem = recording.replayProblem ?? held.replayProblem ?? findUnexplainedState(recording);
+  const problem = recording.replayProblem ?? held.replayProblem ?? findReplayProblem(recording);
   if (problem !== undefined) {
     const detail = `This sandbox cannot be put into a bundle: ${problem}`;
     throw new BundleRefusal("not-replayable", detail, "reset the sandbox and repeat the requests");
@@ -99,7 +99,7 @@ function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording
 }
 
 /** Why the state cannot follow from the fixture and the recorded calls; undefined if it can. */
-function findUnexplainedState({ calls, unrecordedRestores }: Recording): string | undefined {
+function findReplayProblem({ calls, unrecordedRestores }: Recording): string | undefined {
   if (unrecordedRestores > 0) return "its state does not follow from its fixture and the recorded calls";
   const savedNames = new Set<string>();
   for (const { call } of calls) {
@@ -147,7 +147,7 @@ function listScenarios(
     });
 }
 
-function isRefusedForFile(entry: JournalEntry, library: ScenarioLibrary): boolean {
+function isRefusedForInvalidFile(entry: JournalEntry, library: ScenarioLibrary): boolean {
   if (entry.decision !== "fault:header/refused") return false;
   const name = readRequestedFault(entry);
   return name !== undefined && library.has(name) && !library.isUsable(name);

@@ -15,7 +15,7 @@ const LINGER_MS = 500;
  * Sends one request over HTTP and waits for its entry in the journal, which contains the sent answer. Undefined if
  * there is none. `matchesEntry` recognizes the entry, if other requests may come meanwhile.
  */
-export async function sendRecorded(
+export async function sendAndAwaitEntry(
   sandbox: Sandbox,
   sendToSelf: SendToSelf,
   {
@@ -55,7 +55,7 @@ function waitForEntry(
       resolve(entry);
     };
     const stop = sandbox.journal.subscribe((entry) => {
-      // Entries of the request's deliveries precede its own. Undefined: the journal was cleared, or the sandbox deleted.
+      // The request's deliveries have earlier entries. Undefined: the journal was cleared, or the sandbox deleted.
       if (entry === undefined || (entry.delivery === undefined && matchesEntry(entry))) finish(entry);
     });
     signal.addEventListener("abort", () => finish(undefined), { once: true });
@@ -70,7 +70,8 @@ function waitFor(milliseconds: number): Promise<undefined> {
 
 /**
  * Replaces the receivers of a bundle: each attempt of a delivery gets its recorded answer, or 200 if it has none, and
- * no receiver is called. `otherwise` answers requests that are no deliveries.
+ * no receiver is called. `otherwise` returns the status for requests that are not deliveries; `onEnd` gets the
+ * recorded instant at which an attempt ended.
  */
 export function createRecordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,

@@ -25,7 +25,7 @@ export interface CheckResult<O extends CheckOutcome = CheckOutcome> {
 
 interface RunSteps<C, Finding, Report> {
   /** `index` counts from 0. */
-  onStart?: ((check: C, place: { index: number; total: number }) => void) | undefined;
+  onStart?: ((check: C, position: { index: number; total: number }) => void) | undefined;
   onEnd?: ((report: Report) => void) | undefined;
   run: (check: C) => Promise<Finding>;
   /** The finding for a check that is left out because the run was stopped. */

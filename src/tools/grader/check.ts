@@ -219,7 +219,7 @@ export async function checkEffects(
   return { ...finding, advice: `${observed.whenMissing ?? LOST_ADVICE} ${adviseIfLate(session)}` };
 }
 
-export function expectOnceEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
+export function toOneEffectEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
   return new Map(deliveries.map(({ id }) => [id, 1]));
 }
 

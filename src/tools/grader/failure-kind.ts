@@ -25,7 +25,7 @@ const BY_STATUS: Readonly<Record<number, FailureKind>> = {
   504: "gateway",
 };
 
-const BY_REASON: Partial<Record<OutboundErrorKind, FailureKind>> = {
+const BY_ERROR_KIND: Partial<Record<OutboundErrorKind, FailureKind>> = {
   timeout: "late",
   refused: "unreachable",
   unreachable: "unreachable",
@@ -38,7 +38,7 @@ const BY_REASON: Partial<Record<OutboundErrorKind, FailureKind>> = {
 
 function classify({ result }: Attempt): FailureKind {
   const { error, response_code: status } = result;
-  if (error !== undefined) return BY_REASON[error.kind] ?? "other";
+  if (error !== undefined) return BY_ERROR_KIND[error.kind] ?? "other";
   const family = Math.floor(status / 100);
   if (family === 2) return "accepted";
   if (family === 3) return "redirect";

@@ -28,7 +28,8 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
   // The reference requires these refusals (section 5, 7.4): access fails, even if the refusal's form is an assumption.
   // If the whole endpoint is an assumption, access instead of 403 or 404 only differs.
   const isGranted = operation !== undefined && status < 400 && [401, 403, 404].includes(expectedStatus);
-  const basis = isGranted ? (expectedStatus === 401 ? undefined : assumedEndpoint) : gap;
+  const grantedBasis = expectedStatus === 401 ? undefined : assumedEndpoint;
+  const basis = isGranted ? grantedBasis : gap;
   const problem = `${requestLine} answers ${status} instead of ${expectedStatus} ${expected.code}`;
   if (!verdict.expect(status === expectedStatus, problem, basis)) {
     checkStatusOfCode(verdict, exchange);
@@ -223,7 +224,7 @@ function checkEnvelope(
     if (actualEnvelope === undefined) return undefined;
   }
   checkStatusOfCode(verdict, exchange);
-  for (const [fits, problem, basis] of FIELDS[actualEnvelope](exchange))
+  for (const [fits, problem, basis] of FIELD_CHECKS[actualEnvelope](exchange))
     verdict.expect(fits, `${path} (${status}): ${problem}`, basis);
   return actualEnvelope;
 }
@@ -236,20 +237,24 @@ function findEnvelope(json: unknown): Envelope | undefined {
   return "success" in json ? "A" : "B";
 }
 
-const TYPES: Readonly<Record<Envelope, Readonly<Record<number, string>>>> = {
+const ERROR_TYPES: Readonly<Record<Envelope, Readonly<Record<number, string>>>> = {
   A: { 401: "authentication_error", 403: "authorization_error" },
   B: { 401: "authentication_error", 403: "permission_error", 404: "not_found_error" },
   C: { 401: "AuthenticationError", 403: "PermissionError" },
 };
 
 /** Section 7 states the fields of each envelope, even if the envelope of an error is an assumption. */
-const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?][]> = {
+const FIELD_CHECKS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?][]> = {
   A({ json: { success, error }, status, headers }) {
     const { code, type, trace_id, timestamp } = error;
     const request_id = headers.get("x-request-id");
     // Section 7.1 names three types, but none for a 5xx.
-    const types = ["client_error", ...Object.values(TYPES.A), ...(status >= 500 ? ["server_error"] : [])];
-    const expectedType = TYPES.A[status];
+    const types = [
+      "client_error",
+      ...Object.values(ERROR_TYPES.A),
+      ...(status >= 500 ? ["server_error"] : []),
+    ];
+    const expectedType = ERROR_TYPES.A[status];
     return [
       [success === false, `success is ${toExcerpt(success)} in an error`],
       [/^[A-Z][A-Z0-9_]*$/.test(String(code)), `error.code ${toExcerpt(code)} is not upper-case`],
@@ -268,12 +273,12 @@ const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?]
   },
   B: ({ json: { error }, status }) => [
     [isText(error.message), "error.message is not text"],
-    checkType("error.type", error.type, TYPES.B[status]),
+    checkType("error.type", error.type, ERROR_TYPES.B[status]),
   ],
   C: ({ json, status }) => [
     [isText(json.detail), "detail is not text"],
     [json.status_code === status, `status_code is ${json.status_code}`],
-    checkType("error_type", json.error_type, TYPES.C[status]),
+    checkType("error_type", json.error_type, ERROR_TYPES.C[status]),
   ],
 };
 

@@ -32,11 +32,11 @@ export class KnownObjects {
   }
 
   /** Looks for ids among the values of an answer's JSON. */
-  read(value: unknown): void {
+  collectIds(value: unknown): void {
     if (typeof value === "object" && value !== null) {
       for (const [key, inner] of Object.entries(value)) {
         if (this.names.withoutPrefix.has(key) && typeof inner === "string") this.add(key, inner);
-        this.read(inner);
+        this.collectIds(inner);
       }
       return;
     }
@@ -67,7 +67,7 @@ export class KnownObjects {
   }
 
   /** Adds the ids of a list's items, if paths of own operations name them, each with the ids in the list's own path. */
-  readList(operation: AnyOperation, params: PathParams, json: unknown): void {
+  collectListIds(operation: AnyOperation, params: PathParams, json: unknown): void {
     const list = this.names.findList(operation.path);
     if (list === undefined || list.key === "organization_id") return;
     const parentIds = Object.fromEntries(

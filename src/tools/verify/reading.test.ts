@@ -34,7 +34,7 @@ describe("the verdict of verify", () => {
 describe("objects that verify uses", () => {
   it("are those that belong together first, or only the given ones [interfaces 2]", () => {
     const known = new KnownObjects(NAMES, new Map([["organization_id", ["org_a"]]]));
-    known.read({ data: [{ id: "vs_1" }, { id: "vs_2" }], files: ["file_1"], text: "see file_2" });
+    known.collectIds({ data: [{ id: "vs_1" }, { id: "vs_2" }], files: ["file_1"], text: "see file_2" });
     known.addTuple({ store_id: "vs_2", file_id: "file_9" });
     const names = ["organization_id", "store_id", "file_id"];
     expect(known.combineBindings(names, 3)[0]).toEqual({
@@ -51,7 +51,7 @@ describe("objects that verify uses", () => {
 
   it("do not count as found if their ids are invented [interfaces 2]", () => {
     const known = new KnownObjects(NAMES);
-    known.read({ details: { session_id: inventId("mbsess_") }, job_id: "4711" });
+    known.collectIds({ details: { session_id: inventId("mbsess_") }, job_id: "4711" });
     expect(known.findOne("session_id")).toBeUndefined();
     expect(known.findOne("job_id")).toBe("4711");
   });
@@ -61,7 +61,7 @@ describe("names of verify's objects", () => {
   it("come from the declarations: one per prefix, or a collection for the parameter of its ids [2.1]", () => {
     const known = new KnownObjects(NAMES);
     const ids = ["asst_1", "file_1", "mbsess_1", "mcoll_1", "trans_1", "vs_1", "wh_1"];
-    known.read({ ids, others: ["org_1", "usr_1", "whsec_1", "asst_", "nothing"] });
+    known.collectIds({ ids, others: ["org_1", "usr_1", "whsec_1", "asst_", "nothing"] });
     const found = ["assistant_id", "file_id", "session_id", "collection_id", "transcription_id"];
     expect([...found, "store_id", "webhook_id"].map((name) => known.listCandidates(name))).toEqual(
       ids.map((id) => [id]),

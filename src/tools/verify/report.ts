@@ -209,7 +209,7 @@ export function renderVerifyHtml(report: VerifyReport): string {
     body: html`<h1 class="${verdict}">${title}</h1>
 <p>${counts}</p>
 ${renderRecorded(report)}
-<p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. A departure from the specification fails. A departure from one of our assumptions, where the specification is silent, differs. A check that could not be observed has neither passed nor failed.</p>
+<p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. A departure from the specification is a failure; a departure from one of our assumptions, where the specification is silent, is only a difference. A check that could not be observed has neither passed nor failed.</p>
 ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${families}
 ${renderAssumptionsHtml(report)}

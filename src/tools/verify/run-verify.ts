@@ -32,7 +32,7 @@ export interface VerifyOptions {
   only?: (check: Check) => boolean;
   signal: AbortSignal;
   wait: TargetOptions["wait"];
-  onStart?: (check: Check, place: { index: number; total: number }) => void;
+  onStart?: (check: Check, position: { index: number; total: number }) => void;
   onEnd?: (report: CheckReport) => void;
 }
 
@@ -149,9 +149,9 @@ class Run {
     const { reports } = await runChecks<Check, Verdict, CheckReport>(
       listChecks(contract, { write }).filter(only),
       {
-        onStart: (check, place) => {
+        onStart: (check, position) => {
           from = this.parts.target.exchanges.length;
-          onStart?.(check, place);
+          onStart?.(check, position);
         },
         onEnd,
         run: (check) => this.runCheck(check),

@@ -1,5 +1,5 @@
 import { sign } from "../../../engine/webhooks/sign.ts";
-import { type Check, defineAcceptCheck, expectOnceEach, explainDeferred } from "../check.ts";
+import { type Check, defineAcceptCheck, explainDeferred, toOneEffectEach } from "../check.ts";
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
 import { adviseOnAttempt, describeResult, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import {
@@ -64,10 +64,10 @@ export const validProcessed: Check = {
       const finding = failed(`the receiver ${describeResult(attempt)}, where 2xx is expected`, attempt);
       return { ...finding, advice: adviseOnAttempt(attempt, names) };
     }
-    let effects = await session.observeEffects(before, expectOnceEach([delivery]));
+    let effects = await session.observeEffects(before, toOneEffectEach([delivery]));
     let waitedMs = effects?.latenessMs ?? 0;
     for (let turn = 1; effects?.missing && turn < FIRST_PATIENCE_FACTOR; turn += 1) {
-      effects = await session.observeEffects(before, expectOnceEach([delivery]));
+      effects = await session.observeEffects(before, toOneEffectEach([delivery]));
       waitedMs += effects!.latenessMs;
     }
     if (effects === null) return reportMissingProbe(session, "the answer is right, but ", attempt);

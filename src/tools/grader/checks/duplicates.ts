@@ -3,8 +3,8 @@ import {
   checkEffects,
   deliverInTurn,
   deliverWhenFree,
-  expectOnceEach,
   explainNotAccepted,
+  toOneEffectEach,
 } from "../check.ts";
 import { createId, drawEventData, type TestDelivery } from "../delivery.ts";
 import { describeResult, STORE_THEN_ANSWER } from "../failure-kind.ts";
@@ -29,7 +29,7 @@ export const duplicate: Check = {
     const delivery = session.makeDelivery();
     const refusal = await deliverInTurn(session, [delivery, delivery]);
     if (refusal) return refusal;
-    const finding = await checkEffects(session, { before, expected: expectOnceEach([delivery]) });
+    const finding = await checkEffects(session, { before, expected: toOneEffectEach([delivery]) });
     const note = finding.outcome === "passed" ? await noteOnReplay(session, delivery) : null;
     return note ? { ...finding, note } : finding;
   },
@@ -75,7 +75,7 @@ export const duplicateAtOnce: Check = {
         return explainNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
       if (session.handlesOneByOne(copies)) break;
     }
-    return checkEffects(session, { before, expected: expectOnceEach(deliveries) });
+    return checkEffects(session, { before, expected: toOneEffectEach(deliveries) });
   },
 };
 
@@ -94,7 +94,7 @@ export const distinctDeliveries: Check = {
     const deliveries = makeLookalikes(session);
     const refusal = await deliverInTurn(session, deliveries);
     if (refusal) return refusal;
-    return checkEffects(session, { before, expected: expectOnceEach(deliveries), whenMissing: WHOLE_ID });
+    return checkEffects(session, { before, expected: toOneEffectEach(deliveries), whenMissing: WHOLE_ID });
   },
 };
 
@@ -142,7 +142,7 @@ export const distinctAtOnce: Check = {
       if (refused) return explainNotAccepted(session, refused, "one of several at once");
       if (session.handlesOneByOne(attempts)) break;
     }
-    return checkEffects(session, { before, expected: expectOnceEach(deliveries), whenMissing: this.advice });
+    return checkEffects(session, { before, expected: toOneEffectEach(deliveries), whenMissing: this.advice });
   },
 };
 
@@ -176,7 +176,7 @@ export const forgeryBeforeOriginal: Check = {
     const forged = await session.deliver({ ...delivery, signature: `sha256=${"0".repeat(64)}` });
     const refusal = await deliverInTurn(session, [delivery]);
     if (refusal) return refusal;
-    const expected = expectOnceEach([delivery]);
+    const expected = toOneEffectEach([delivery]);
     const finding = await checkEffects(session, { before, expected, whenMissing: VERIFY_FIRST });
     if (finding.outcome !== "passed" || !isDeferred(forged)) return finding;
     return notObservable(

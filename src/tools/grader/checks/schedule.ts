@@ -3,8 +3,8 @@ import {
   checkEffects,
   deliverInTurn,
   deliverWhenFree,
-  expectOnceEach,
   explainNotAccepted,
+  toOneEffectEach,
 } from "../check.ts";
 import { createId, type TestDelivery, type Transport } from "../delivery.ts";
 import { describeResult } from "../failure-kind.ts";
@@ -43,7 +43,7 @@ export const retryAfter5xx: Check = {
       const attempt = await deliverWithRetries(session, delivery);
       if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "the last attempt");
     }
-    return checkEffects(session, { before, expected: expectOnceEach([retried!, ...others]) });
+    return checkEffects(session, { before, expected: toOneEffectEach([retried!, ...others]) });
   },
 };
 
@@ -74,7 +74,7 @@ export const timeoutAfterCommit: Check = {
     await session.readProbe();
     const attempt = await deliverWhenFree(session, delivery);
     if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "the retry");
-    return checkEffects(session, { before, expected: expectOnceEach([delivery]) });
+    return checkEffects(session, { before, expected: toOneEffectEach([delivery]) });
   },
 };
 
@@ -113,7 +113,7 @@ export const wholeSchedule: Check = {
     }
     const attempt = await deliverWhenFree(session, delivery);
     if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "attempt 6");
-    const expected = expectOnceEach([delivery, ...others]);
+    const expected = toOneEffectEach([delivery, ...others]);
     return checkEffects(session, { before, expected, whenMissing: SURVIVE_FAILURES });
   },
 };
@@ -200,7 +200,7 @@ export const longMemory: Check = {
       const attempt = await session.deliver(delivery);
       if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "before the others");
       ({ accepted: others, deferred } = await deliverOthers(session));
-      const afterOthers = await repeat(session, { delivery, when: `behind ${others} others` });
+      const afterOthers = await repeat(session, { delivery, when: `after ${others} others` });
       if (afterOthers.outcome !== "passed") return afterOthers;
     }
     await session.pause(Math.max(0, firstAccepted.at + options.memoryMs - performance.now()));
@@ -210,12 +210,12 @@ export const longMemory: Check = {
     // Too few others show that it forgets, but not that it remembers.
     if (deferred !== null) {
       return notObservable(
-        `it accepted ${others} of ${options.memoryDeliveries} others, then the receiver ${describeResult(deferred)}; a repetition behind these, and one ${when}, had no side effect`,
+        `it accepted ${others} of ${options.memoryDeliveries} others, then the receiver ${describeResult(deferred)}; a repetition after these, and one ${when}, had no side effect`,
         deferred,
       );
     }
     return passed(
-      `a repetition behind ${others} others, and one ${when}, had no side effect`,
+      `a repetition after ${others} others, and one ${when}, had no side effect`,
       afterWhile.attempt,
     );
   },

@@ -78,8 +78,8 @@ async function checkAnswer(context: Context, operation: AnyOperation): Promise<v
   }
   if (best !== undefined) {
     successes.set(operation.id, best);
-    known.read(best.exchange.json);
-    known.readList(operation, best.params, best.exchange.json);
+    known.collectIds(best.exchange.json);
+    known.collectListIds(operation, best.params, best.exchange.json);
     checkSuccess(verdict, best.exchange);
     return;
   }

@@ -32,7 +32,7 @@ function checkFigures(verdict: Verdict, name: string, figures: Figures): void {
   }
   const isNearBorder = [80, 100].some((border) => Math.abs(utilization - border) < ROUNDING);
   const expected = utilization >= 100 ? "exceeded" : utilization >= 80 ? "warning" : "ok";
-  verdict.expect(isNearBorder || status === expected, `${name} is at ${utilization} percent and ${status}`);
+  verdict.expect(isNearBorder || status === expected, `${name}: ${utilization} percent, status ${status}`);
   if (monthly_limit > 0) {
     const share = (current_usage / monthly_limit) * 100;
     const fits = Math.abs(share - utilization) <= 0.1 + share / 100;
@@ -87,9 +87,9 @@ const processing = checkSuccesses(
     verdict.expect(isInOrder, `completed at ${completed_at}, but started at ${started_at}`);
     if (status === "completed") {
       const fits = progress_percent === 100 && current_step === null && completed_at !== null;
-      verdict.expect(fits, `completed, and ${toExcerpt(body)}`);
+      verdict.expect(fits, `completed, but ${toExcerpt(body)}`);
     } else if (status === "processing") {
-      verdict.expect(progress_percent < 100 && current_step !== null, `processing, and ${toExcerpt(body)}`);
+      verdict.expect(progress_percent < 100 && current_step !== null, `processing, but ${toExcerpt(body)}`);
     } else
       verdict.expect(status === "failed" && current_step === null, `${status}: ${toExcerpt(body)}`, "G11");
   },

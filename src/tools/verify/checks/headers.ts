@@ -15,7 +15,7 @@ interface Rule {
 }
 
 /** A check of all answers of a run: it comes last and sends nothing. `rules` creates the rules of one run. */
-function createAnswersCheck(name: string, title: string, rules: () => readonly Rule[]): Check {
+function createHeaderCheck(name: string, title: string, rules: () => readonly Rule[]): Check {
   return {
     id: `headers/${name}`,
     family: "headers",
@@ -195,22 +195,22 @@ const RATE_RULES: readonly Rule[] = [
 ];
 
 export const headerChecks: readonly Check[] = [
-  createAnswersCheck("service-api-version", "every answer carries service-api-version, a date", () => [
+  createHeaderCheck("service-api-version", "every answer carries service-api-version, a date", () => [
     createPresenceRule("service-api-version", /^\d{4}-\d{2}-\d{2}$/, "a date"),
   ]),
-  createAnswersCheck("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
+  createHeaderCheck("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
     createPresenceRule("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
   ]),
-  createAnswersCheck("x-request-id", "every answer carries its own x-request-id", () => [
+  createHeaderCheck("x-request-id", "every answer carries its own x-request-id", () => [
     createPresenceRule("x-request-id", /^\S+$/, "an id"),
     createUniqueRule(),
   ]),
-  createAnswersCheck(
+  createHeaderCheck(
     "service-organization",
     "answers to calls with the key carry service-organization",
     () => ORGANIZATION_RULES,
   ),
-  createAnswersCheck("rate-limit", "answers to calls with the key carry rate headers", () => [
+  createHeaderCheck("rate-limit", "answers to calls with the key carry rate headers", () => [
     ...RATE_RULES,
     createCountRule(),
   ]),

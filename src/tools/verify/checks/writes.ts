@@ -23,7 +23,9 @@ export const currentOrganizationCheck: Check = {
     checkSuccess(verdict, await setCurrent(before));
     const other = known.listCandidates("other_organization_id").find((id) => id !== before);
     if (other === undefined)
-      return verdict.note(`set to ${before} again only; ${known.describeMissing(["other_organization_id"])}`);
+      return verdict.note(
+        `only set it to ${before} again; ${known.describeMissing(["other_organization_id"])}`,
+      );
     await context.checkAndUndo(
       `set the key's organization to ${other}`,
       async () => {
