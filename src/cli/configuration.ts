@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "typebox";
-import { checkSettings, SettingsInput } from "../control/check-input.ts";
+import { parseSettings, SettingsInput } from "../control/check-input.ts";
 import { Problem } from "../control/problem.ts";
 import { readUserText } from "../documents/files.ts";
 import { ClosedObject } from "../engine/contract/schema.ts";
@@ -44,7 +44,7 @@ export function readConfiguration(file: string): Configuration {
   const { settings, ...options } = document.value as Configuration;
   if (settings === undefined) return options;
   try {
-    return { ...options, settings: checkSettings(settings) };
+    return { ...options, settings: parseSettings(settings) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { field = "settings" } = error.body as { field?: string };

@@ -21,10 +21,10 @@ export function checkInput(schema: TSchema, value: unknown, prefix = ""): void {
 const NO_QUERY = ClosedObject({});
 
 /**
- * Typed query values with their defaults.
+ * Validates a query, and returns its typed values with the defaults of others.
  * @throws Problem 422 for a key that is not known, sent twice, or of the wrong kind
  */
-export function checkQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
+export function parseQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
   const sent = readQuery(schema, search, { unknown: "keep", outOfRange: "reject" });
   const repeated = findRepeatedName(schema, sent);
   if (repeated !== undefined)
@@ -74,10 +74,10 @@ export const SettingsInput = Type.Unsafe<Partial<Settings>>({
 });
 
 /**
- * Validates settings of the control API, the command line or the configuration file, and converts booleans to words.
+ * Validates settings of the control API, the command line or the configuration file, and converts booleans to `on` and `off`.
  * @throws Problem 422 naming the setting, with the nearest known one
  */
-export function checkSettings(input: unknown): Partial<Settings> {
+export function parseSettings(input: unknown): Partial<Settings> {
   const settings = isJsonObject(input)
     ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, toSwitch(name, value)]))
     : input;

@@ -16,7 +16,7 @@ import { parseJson, readJsonBytes } from "../engine/pipeline/read-body.ts";
 import { runSteps, type Step, type StepExchange } from "../engine/pipeline/run-steps.ts";
 import type { ChangeSource, HistoryEntry, WorldChange } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import { checkInput, checkQuery } from "./check-input.ts";
+import { checkInput, parseQuery } from "./check-input.ts";
 import { type ControlCall, type ControlOperation, type ControlServer, HISTORY_HEADER } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName, unprocessable } from "./problem.ts";
@@ -180,7 +180,7 @@ function readJson(request: PlainRequest, bytes: Uint8Array, maxValues: number): 
 
 /** @throws Problem 422 */
 function readQuery(exchange: ControlExchange): void {
-  exchange.query = checkQuery(exchange.search, exchange.operation.query);
+  exchange.query = parseQuery(exchange.search, exchange.operation.query);
 }
 
 /** Runs the operation; its changes become an entry of the sandbox's history. */

@@ -26,7 +26,7 @@ interface ProblemOptions {
   status?: number;
 }
 
-/** A refusal of the control API (RFC 9457). On the emulated API it is used only for a refused override. */
+/** A refusal of the control API (RFC 9457), and of the emulated API where the real service has no such answer. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly kind: ProblemKind;

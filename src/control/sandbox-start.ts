@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { ClosedObject } from "../engine/contract/schema.ts";
 import type { Settings } from "../engine/contract/settings.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
-import { checkInput, checkSettings } from "./check-input.ts";
+import { checkInput, parseSettings } from "./check-input.ts";
 import { ClockInput, toClockSetting } from "./clock-input.ts";
 import { unprocessable } from "./problem.ts";
 
@@ -74,6 +74,6 @@ export function readSandboxStart(options: object): SandboxStart {
   return {
     seed: seed as number | undefined,
     clock: clock === undefined ? undefined : toClockSetting(clock as ClockInput, "clock"),
-    settings: checkSettings(settings ?? {}),
+    settings: parseSettings(settings ?? {}),
   };
 }

@@ -44,7 +44,7 @@ const MAX_BUFFERED_BYTES = 64 * 1024;
  */
 export type ProxyResult = "answered" | "unreached" | "moved" | "lost";
 
-/** A request for another node; it can be sent twice. */
+/** A request for another node; `body.canRepeat` says whether it can be sent again. */
 export interface ProxiedRequest {
   request: IncomingMessage;
   response: ServerResponse;
@@ -70,8 +70,8 @@ export class NodeProxy {
     this.nodeUrl = nodeUrl;
   }
 
-  /** Requests that wait for an answer of another node. */
-  get pending(): number {
+  /** Number of requests that wait for an answer of another node. */
+  get pendingCount(): number {
     return this.waiting.size;
   }
 

@@ -1,6 +1,6 @@
 import type { TObject } from "typebox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkQuery } from "../../src/control/check-input.ts";
+import { parseQuery } from "../../src/control/check-input.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { describeFormat } from "../../src/engine/contract/invalid-field.ts";
 import type { AnyDeclaration } from "../../src/engine/contract/operation.ts";
@@ -43,7 +43,7 @@ describe("a value that was sent twice", () => {
     const all = listParameters(CONTROL_OPERATIONS);
     expect(all.length).toBeGreaterThan(20);
     for (const { operation, name } of all)
-      expect(() => checkQuery(`${name}=5&${name}=6`, operation.query)).toThrow(`${name} was sent twice`);
+      expect(() => parseQuery(`${name}=5&${name}=6`, operation.query)).toThrow(`${name} was sent twice`);
   });
 
   it("is shown as both texts [G08]", async () => {

@@ -22,8 +22,8 @@ export type ComparedAnswer = Pick<
 >;
 
 /**
- * Differences between two answers, without those that always exist: the request's id, its duration, and the
- * rest of the rate window.
+ * Differences between two answers, without those that always exist, such as the request's id, its duration, and
+ * the rest of the rate window; at most `MAX_DIFFERENCES`.
  */
 export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): Difference[] {
   const differences: Difference[] = [];

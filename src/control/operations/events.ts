@@ -76,13 +76,13 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached"],
     success: { status: 200, schema: TriggeredBody },
     async handle({ body, sandbox: { world, settings, api }, server, signal }) {
-      const queuedBy = world.transact((tx) => {
+      const committed = world.transact((tx) => {
         const { event, organization_id, data } = createEvent(body, tx, { settings, api });
         tx.emit(event, organization_id, data);
         requireRoomAfter(server, world, tx);
         return tx;
       });
-      const ids = listEnqueued(queuedBy);
+      const ids = listEnqueued(committed);
       await waitForAttempts(world, ids, signal);
       const reader = world.read();
       return {

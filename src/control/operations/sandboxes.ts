@@ -4,7 +4,7 @@ import { ClosedObject, ListOf, withLibraryType } from "../../engine/contract/sch
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../../engine/state/tables.ts";
-import { checkSettings, SettingsInput } from "../check-input.ts";
+import { parseSettings, SettingsInput } from "../check-input.ts";
 import { ClockInput, toClockSetting } from "../clock-input.ts";
 import { requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { type ControlOperation, type ControlServer, OptionalFlag, operation, toList } from "../operation.ts";
@@ -94,7 +94,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
           "is not possible in a fleet, whose nodes take over each other's sandboxes; use the base URL",
         );
       const name = chooseName(server, body.name);
-      const settings = body.settings && checkSettings(body.settings);
+      const settings = body.settings && parseSettings(body.settings);
       const clock = body.clock && toClockSetting(body.clock, "clock");
       const options = {
         name,
@@ -144,7 +144,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     }),
     success: { status: 200, schema: SandboxBody },
     handle({ body, sandbox, site }) {
-      sandbox.configure(checkSettings(body.settings));
+      sandbox.configure(parseSettings(body.settings));
       return renderSandbox(sandbox, site);
     },
   }),

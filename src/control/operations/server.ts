@@ -8,7 +8,7 @@ import { FleetBody, FleetFiguresBody } from "../directory.ts";
 import { formatMetrics } from "../metrics.ts";
 import { type ControlOperation, OptionalFlag, operation, toList } from "../operation.ts";
 
-/** Absent for a server without a store. A server that cannot save still answers. */
+/** A server without a store has no `saving`. A server that cannot save still answers. */
 function renderSaving(failure: SavingFailure | null | undefined): { saving?: Static<typeof Saving> } {
   if (failure === undefined) return {};
   if (failure === null) return { saving: { state: "ok" } };

@@ -72,7 +72,7 @@ const byCollection = (wrap: (record: TSchema) => TSchema) => ({
   schemas: Object.fromEntries(Object.entries(RECORDS).map(([name, schema]) => [name, wrap(schema)])),
   otherwise: wrap(OwnRecord),
 });
-const RECORD = byCollection((record) => record);
+const RECORD_VARIANTS = byCollection((record) => record);
 
 /** Accepts any of a record's fields; the collection's schema validates them. */
 const SomeFields = Type.Unsafe<Fields>({
@@ -190,7 +190,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
       return { title: `${subject ?? "A record"} was added to ${collection}.`, subject };
     },
     errors: ["unknown-collection", "id-in-use", "limit-reached"],
-    success: { status: 201, schema: AnyRecord, variants: RECORD },
+    success: { status: 201, schema: AnyRecord, variants: RECORD_VARIANTS },
     handle(call) {
       const { sandbox, server, body = {} } = call;
       const state = requireStateCollection(sandbox.api, call.params.collection);
@@ -204,7 +204,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show a record",
     params: OfRecord,
     errors: ["unknown-collection", "unknown-record"],
-    success: { status: 200, schema: AnyRecord, variants: RECORD },
+    success: { status: 200, schema: AnyRecord, variants: RECORD_VARIANTS },
     handle(call) {
       const { sandbox } = call;
       const state = requireStateCollection(sandbox.api, call.params.collection);
@@ -224,7 +224,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
       subject: id,
     }),
     errors: ["unknown-collection", "unknown-record", "limit-reached"],
-    success: { status: 200, schema: AnyRecord, variants: RECORD },
+    success: { status: 200, schema: AnyRecord, variants: RECORD_VARIANTS },
     handle(call) {
       const { sandbox, body } = call;
       const state = requireStateCollection(sandbox.api, call.params.collection);

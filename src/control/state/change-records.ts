@@ -107,7 +107,7 @@ function requireFreeId(tx: Transaction, collection: AnyCollection, id: unknown):
 }
 
 /**
- * The record as the rules have stored it. Validated here and not before, since rules complete it.
+ * Validates a record as the rules have stored it, since they complete it, and returns its public form.
  * @throws Problem 422 for the first invalid field
  */
 function requireWholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): Fields {

@@ -14,14 +14,14 @@ import { unknownName, unprocessable } from "../problem.ts";
 /** A collection for the state calls of the control API, whose errors are problems. */
 export class StateCollection extends PublicCollection {
   /** The fields that only the server sees. */
-  private readonly internalFields: TObject;
-  private readonly stored: TObject;
+  private readonly internalSchema: TObject;
+  private readonly storedSchema: TObject;
 
   constructor(collection: AnyCollection, resource: Pick<Resource, "state" | "factories"> = {}) {
     super(collection, resource);
     const { properties } = collection.schema as TObject;
-    this.stored = acceptAnyEvent(this.recordSchema);
-    this.internalFields = Type.Object(
+    this.storedSchema = acceptAnyEvent(this.recordSchema);
+    this.internalSchema = Type.Object(
       Object.fromEntries(this.internalNames.map((name) => [name, properties[name]!])),
     );
   }
@@ -62,7 +62,7 @@ export class StateCollection extends PublicCollection {
 
   /** Compiles the validator of whole records, so that the first record does not wait for it. */
   prepare(): void {
-    toValidator(this.stored);
+    toValidator(this.storedSchema);
   }
 
   /**
@@ -70,10 +70,10 @@ export class StateCollection extends PublicCollection {
    * @throws Problem 422
    */
   checkWhole(record: object, world: Transaction): void {
-    checkInput(this.stored, this.toPublic(record, world));
+    checkInput(this.storedSchema, this.toPublic(record, world));
     if (this.internalNames.length > 0)
       checkInput(
-        this.internalFields,
+        this.internalSchema,
         this.convert(record, (at) => toIso(at, world)),
       );
   }
