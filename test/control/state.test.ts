@@ -331,7 +331,7 @@ describe("state calls", () => {
     ["music_collections", "name"],
     ["files", "filename"],
     ["transcriptions", "filename"],
-  ])("repeat the same few values where %s are made without a %s [G44]", async (collection, field) => {
+  ])("give %s made without a %s different ones [G44]", async (collection, field) => {
     const sandbox = await fresh();
     const made = await Promise.all(
       Array.from({ length: 40 }, () => control("POST", `/${sandbox}/state/${collection}`, {})),
@@ -340,7 +340,7 @@ describe("state calls", () => {
     expect(new Set(made.map(({ body }) => body[field])).size).toBeGreaterThan(30);
   });
 
-  it("let other people than the organization's members speak in a meeting [G44]", async () => {
+  it("name the organization's members as speakers of a meeting [G44]", async () => {
     const fixture = {
       organizations: [{ id: "org_x" }],
       users: [{ id: "usr_x", memberships: { org_x: "owner" } }],
