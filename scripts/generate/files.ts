@@ -196,7 +196,7 @@ export async function generateFiles(read: (name: string) => string): Promise<Rec
 
 /** Breaks lines of more than 150 characters, but neither tables nor code. */
 function wrapLines(page: string): string {
-  return page.replace(/^```[^]*?^```$|^(?!\|).{151,}$/gm, (line) => {
+  return page.replace(/^```[\s\S]*?^```$|^(?!\|).{151,}$/gm, (line) => {
     if (line.startsWith("```")) return line;
     const indent = line.startsWith("- ") ? "  " : "";
     const words = line.match(/(?:`[^`]*`|\S)+/g)!;
