@@ -407,6 +407,18 @@ describe("a broken connection looks to the caller as it does to fetch", () => {
     expect(() => JSON.parse(text)).toThrow();
   });
 
+  it.each([204, 205, 304])(
+    "truncate and drip of a %i, which has no body, give its status",
+    async (status) => {
+      for (const effect of [{ wire: "truncate" }, { wire: "drip", over: "30ms" }]) {
+        const rule = await arm({ ...effect, status });
+        const response = await sandbox.fetch("/v1/models", asDan);
+        expect([response.status, await response.text()]).toEqual([status, ""]);
+        await sandbox.faults.remove(rule.id);
+      }
+    },
+  );
+
   it("drip gives the whole body in the end [interfaces 17]", async () => {
     await arm({ wire: "drip", over: "50ms" });
     const { text, error } = await readBroken(await sandbox.fetch("/v1/models", asDan));

@@ -1,4 +1,5 @@
 import { areBytesEqual, concatBytes, EMPTY_BYTES, toUtf8 } from "../../engine/bytes.ts";
+import { isBodyless } from "../../engine/contract/operation.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { keepProcessAlive } from "./await-answer.ts";
@@ -16,7 +17,7 @@ export async function breakAnswer(answer: CompleteAnswer, clientLeft: AbortSigna
   const body = await readBody(answer, clientLeft);
   return new Promise((resolve, reject) => {
     const wire = new FetchWire({ answer, body, over_ms, clientLeft, resolve, reject });
-    void fault.perform(wire);
+    fault.perform(wire).catch(reject);
   });
 }
 
@@ -87,7 +88,8 @@ class FetchWire implements Wire {
   private beginResponse(): void {
     const { status, headers } = this.parts.answer;
     this.pieceStream = new PieceStream();
-    this.parts.resolve(new Response(this.pieceStream.readable, { status, headers: toPairs(headers) }));
+    const body = isBodyless(status) ? null : this.pieceStream.readable;
+    this.parts.resolve(new Response(body, { status, headers: toPairs(headers) }));
   }
 }
 

@@ -25,6 +25,8 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): 
 
 /** Writes the refusal to a socket, and ends the connection. */
 export function refuseSocket(socket: Socket, status: number, reason: string): void {
+  // After a CONNECT, Node no longer handles errors of the socket, and a client that resets it would end the process.
+  socket.on("error", () => socket.destroy());
   const { headers, body } = createRefusal(status, reason);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   linger(socket, `HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n${body}`);
