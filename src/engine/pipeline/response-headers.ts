@@ -73,9 +73,26 @@ export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnsw
   if (decision !== "ok") requireSendable("X-Sandbox-Decision", decision);
   for (const name in answer.headers) {
     requireSendable(name, answer.headers[name]!);
-    headers.push(name, answer.headers[name]!);
+    setHeader(headers, name, answer.headers[name]!);
   }
   return createCompleteAnswer(headers, answer);
+}
+
+/** A header of the answer replaces that of all answers: two values confuse clients, and two origins fail in browsers. */
+function setHeader(headers: string[], name: string, value: string): void {
+  const index = ADDED_HEADERS.test(name) ? -1 : findHeader(headers, name);
+  if (index >= 0) headers.splice(index, 2);
+  headers.push(name, value);
+}
+
+/** A list, and what users may not hide. */
+const ADDED_HEADERS = /^(vary|x-sandbox-decision)$/i;
+
+/** @returns the index of the name, or -1 */
+function findHeader(headers: readonly string[], name: string): number {
+  for (let i = 0; i < headers.length; i += 2)
+    if (headers[i]!.length === name.length && headers[i]!.toLowerCase() === name.toLowerCase()) return i;
+  return -1;
 }
 
 /** An answer with the upstream's headers; for a page, our CORS headers replace the upstream's. */
@@ -97,7 +114,8 @@ function toUpstreamAnswer({ decision, request, sandbox }: Exchange, answer: Answ
 /** An answer with these headers, and those that describe its body. */
 export function createCompleteAnswer(headers: string[], answer: Answer): CompleteAnswer {
   const { status, content_type, body, stream } = answer;
-  if (content_type !== undefined) headers.push("Content-Type", addCharset(content_type));
+  if (content_type !== undefined && findHeader(headers, "content-type") < 0)
+    headers.push("Content-Type", addCharset(content_type));
   const length = body === undefined ? 0 : typeof body === "string" ? countUtf8Bytes(body) : body.length;
   if (stream === undefined && status !== 204 && status !== 304)
     headers.push("Content-Length", String(length));
