@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openReceiver } from "../../src/tools/verify/receiver.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 let api: Api;
@@ -34,5 +35,18 @@ describe("a connection that the client resets after its request", () => {
     await sleep(50);
     // An error without a listener would have failed this file as an uncaught exception.
     expect((await fetch(`${api.url}/_control/health`)).status).toBe(200);
+  });
+
+  it("leaves verify running in the middle of a delivery, which is not counted", async () => {
+    const receiver = await openReceiver();
+    const socket = connect(Number(new URL(receiver.url).port), "127.0.0.1").on("error", () => {});
+    await once(socket, "connect");
+    socket.write(`POST /hook ${HEAD}Content-Length: 100\r\n\r\n{`);
+    await sleep(50);
+    socket.resetAndDestroy();
+    await sleep(50);
+    expect((await fetch(receiver.url, { method: "POST", body: "{}" })).status).toBe(204);
+    expect(receiver.deliveries).toHaveLength(1);
+    receiver.close();
   });
 });
