@@ -168,7 +168,7 @@ describe("journal", () => {
     const body = { match: { operation: "models.list" }, count: { min: 1 } };
     const answer = await control("POST", `/${name}/journal/verify`, body);
     expect([answer.status, answer.body.ok]).toEqual([409, undefined]);
-    expect(answer.body.detail).toContain("lost 1 entry");
+    expect(answer.body.detail).toContain("evicted 1 entry");
     await control("DELETE", `/${name}/journal`);
     await models(name);
     expect((await control("POST", `/${name}/journal/verify`, body)).body.ok).toBe(true);
