@@ -62,12 +62,12 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(toLatin1(bytes));
 }
 
-/** Padding may be missing. @throws DOMException for characters outside the alphabet. */
+/** Padding may be missing; white space is ignored. @throws DOMException for anything else that is not base64. */
 export function fromBase64(text: string): Uint8Array {
   return fromLatin1(atob(text));
 }
 
-/** Reads both alphabets, and ignores characters outside them, as lenient decoders do. */
+/** Reads both alphabets; ignores other characters and a single last digit, as lenient decoders do. */
 export function fromLooseBase64(text: string): Uint8Array {
   const digits = text
     .replaceAll("-", "+")
@@ -81,7 +81,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** @throws DOMException for characters outside the alphabet. */
+/** Like `fromBase64`, for both alphabets. @throws DOMException for anything that is in neither. */
 export function fromBase64Url(text: string): Uint8Array {
   return fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
 }

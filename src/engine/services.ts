@@ -11,7 +11,7 @@ export interface ServiceParts {
   deliveries: Deliveries<Sandbox>;
 }
 
-/** Creates the services of a sandbox for its handlers. Changes that they make have this source. */
+/** Returns a function that creates the services of a sandbox. Changes made through them have the given source. */
 export function createServices(parts: ServiceParts): (sandbox: Sandbox, source?: ChangeSource) => Services {
   const { outbound, uploads, deliveries } = parts;
   // Documents are read in threads with their own memory, and decoded images are large, so few run at a time, and at

@@ -52,8 +52,8 @@ function sumParts(parts: readonly (string | undefined)[], units: readonly string
   return partCount === 0 ? undefined : toValidDuration(total);
 }
 
-// 1.001 * 1000 is 1000.9999999999999 in floating point, so the fraction is counted in whole numbers. One of more than eight
-// digits is refused, since it would be inexact.
+// 1.001 * 1000 is 1000.9999999999999 in floating point, so the fraction is counted in whole numbers. A fraction of more than
+// eight digits is refused, since it would be inexact.
 function toExactMilliseconds(text: string, unit: number): number | undefined {
   const [whole = "", fraction = ""] = text.replace(",", ".").split(".");
   const trimmed = fraction.replace(/0+$/, "");

@@ -46,7 +46,7 @@ const RENDERERS: Record<Envelope, (error: RenderedError, context: ErrorContext) 
   }),
 };
 
-/** The message begins with the invalid field, for which envelope C has no member (G09). */
+/** Puts the invalid field, for which envelope C has no member, before a message that does not name it (G09). */
 function prefixField(message: string, field: unknown): string {
   return typeof field !== "string" || message.includes(field) ? message : `${field}: ${message}`;
 }

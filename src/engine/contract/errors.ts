@@ -261,7 +261,7 @@ export type DetailSource =
  */
 export type Details = readonly string[] | Readonly<Record<string, DetailSource>> | "parameter";
 
-/** The same, with the source of each spelled out. */
+/** Details by name, each with its source. */
 export type DetailSources = Readonly<Record<string, DetailSource>>;
 
 const NO_DETAILS: DetailSources = {};

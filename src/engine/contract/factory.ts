@@ -22,9 +22,9 @@ export interface FactoryContext {
   readonly world: RecordLookup;
   /** A fresh id such as `file_k3v9…` (section 2.1). */
   createId(prefix: string): string;
-  /** An id that sorts before all earlier ones. */
+  /** In a state call, an id that sorts before all earlier ones; in a fixture, the same as `createId`. */
   createNewestFirstId(prefix: string): string;
-  /** Characters for a secret; a state call's cannot be guessed from the seed. */
+  /** Characters for a secret; a state call's do not follow from the seed alone. */
   createSecret(label: string): string;
 }
 

@@ -2,7 +2,7 @@
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const FORBIDDEN_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** The first header that cannot be sent; undefined if all can. */
+/** The name of the first header that cannot be sent; undefined if all can. */
 export function findUnsendableHeader(
   headers: Readonly<Record<string, string | readonly string[]>> = {},
 ): string | undefined {

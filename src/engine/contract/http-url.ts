@@ -9,7 +9,7 @@ export function readHttpUrl(address: string): URL | string {
   if (typeof address !== "string") return problem;
   if (scheme !== undefined && !/^https?$/i.test(scheme)) return problem;
   const withoutScheme = text.replace(/^https?:\/\//i, "").replace(/^:?(?=\d{1,5}(?:[/?#]|$))/, "localhost:");
-  // A word alone is a value that was forgotten or mistyped; a host without dots needs a scheme or a port.
+  // A single word other than localhost is taken for a mistake: as a host it needs a scheme or a port.
   const isWord = scheme === undefined && /^(?!localhost(?:\/|$))[^.:/?#[]+(?:\/|$)/i.test(withoutScheme);
   const full = `${scheme ?? "http"}://${withoutScheme}`;
   // Without slashes, host or port, a URL parser would read another host.

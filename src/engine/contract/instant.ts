@@ -47,8 +47,8 @@ export function describeInstantForms(text: unknown): string {
   return /\d \d\d(:?\d\d)?$/.test(String(text)) ? `${forms}; in a URL, its plus is %2B` : forms;
 }
 
+/** Both ends are included, in milliseconds relative to the sandbox's origin. */
 export interface DateSpan {
-  /** Inclusive, in milliseconds relative to the sandbox's origin. */
   from: number;
   to: number;
 }

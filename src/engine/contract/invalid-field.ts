@@ -71,7 +71,7 @@ export function appendStep(pointer: string, key: string): string {
   return `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** A JSON pointer to a path. */
+/** Writes a path as a JSON pointer. */
 export function toPointer(path: readonly (string | number)[]): string {
   return path.reduce<string>((above, step) => appendStep(above, String(step)), "");
 }
@@ -93,7 +93,7 @@ export function toFieldName(pointer: string): string {
   );
 }
 
-/** Null if it is missing. */
+/** The value that a JSON pointer names; null if it is missing. */
 export function getValue(document: unknown, pointer: string): unknown {
   let value = document;
   for (const step of toSteps(pointer)) {

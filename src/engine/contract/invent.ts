@@ -22,7 +22,7 @@ const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
     .map((pair) => pair.split(" ")),
 );
 
-/** Letters of other scripts stay. */
+/** Splits letters from their marks, which stay in the text, as do letters of other scripts. */
 function spellInAscii(text: string): string {
   return text
     .normalize("NFKD")
@@ -61,7 +61,7 @@ export function inventCompany(context: InventContext): string {
   return createSeededFaker(context).company.name();
 }
 
-/** The name of a department or of its field: "Marketing". */
+/** A field of work, for the name of a department or connection: "Marketing". */
 export function inventTeam(context: InventContext): string {
   return createSeededFaker(context).person.jobArea();
 }

@@ -1,4 +1,4 @@
-/** Other names of a type in use, by the registered name (RFC or IANA). */
+/** Each line: the registered name of a type (RFC or IANA), then other names in use. */
 const ALIASES = `
 application/octet-stream binary/octet-stream application/x-binary application/unknown application/force-download
 application/json text/json text/x-json application/x-json
@@ -28,7 +28,7 @@ audio/aac audio/x-aac
 video/mp4 video/x-m4v video/x-mp4
 `;
 
-/** Types by the end of a file's name; source code is plain text, whichever its language. */
+/** Each line: a type, then the ends of names of such files. Most source code is plain text. */
 const EXTENSIONS = `
 text/plain txt text log out ini cfg conf cnf config properties env editorconfig gitignore gitattributes dockerignore npmrc
 text/plain readme license licence notice changelog authors makefile dockerfile mk cmake gradle bazel bzl tf tfvars hcl

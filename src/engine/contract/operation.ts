@@ -205,7 +205,7 @@ export interface Operation<
     io: { services: Services; stream: AsyncIterable<Uint8Array>; signal: AbortSignal },
   ) => Promise<W>;
   /**
-   * Reads path, query and headers in place of `params` and `query`, for an operation whose document has its own styles.
+   * Reads path, query and headers in place of `params` and `query`, for an operation whose document declares styles of parameters.
    * @throws ApiError INVALID_INPUT
    */
   readInput?: (sent: SentInput) => {
@@ -220,7 +220,7 @@ export interface Operation<
   ) => { body: unknown; content_type: string } | undefined;
   /** False for answers that need not fit their schemas, such as examples of users' documents. */
   checksAnswers?: false;
-  /** The operation as a user's document describes it, with the document that its references are of. */
+  /** The operation as a user's document describes it, with the document that its references point into. */
   described?: {
     operation: object;
     document: object;

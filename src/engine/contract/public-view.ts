@@ -33,7 +33,7 @@ interface PublicViewOptions<P, Omitted extends keyof P> {
 
 interface PublicView<P extends TProperties, Omitted extends keyof P> {
   schema: TObject<PublicFieldSchemas<P, Omitted>>;
-  /** The record in its public form: instants become timestamps, other values stay. */
+  /** The record without hidden fields, and with instants as timestamps. */
   render(
     record: Static<TObject<P>>,
     world: Pick<WorldReader, "toIso">,

@@ -28,7 +28,7 @@ export const keysBelongTo = (collection: string) => ({
   "x-keys-refer-to": { collection, owned: true },
 });
 
-/** An id within a value that names a record, with its path. */
+/** An id, found in a value, that names a record. */
 export interface FoundReference {
   reference: Reference;
   id: string;

@@ -1,4 +1,4 @@
-/** An answer other than `200` with JSON. If a handler returns a plain value, the answer has the success status. */
+/** An answer with its own status or headers. A plain value of a handler is sent as JSON with the success status. */
 export class Reply<T = unknown> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

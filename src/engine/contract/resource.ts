@@ -20,8 +20,8 @@ export interface Resource {
   operations: readonly AnyOperation[];
   events?: readonly AnyEvent[];
   /**
-   * Where a user's own resource is declared, by the name in messages. A file has the digest of its bytes and, unless it
-   * is code, its documents as `content`; a call has its documents as `sent`.
+   * Where a user's own resource is declared; messages name the `source`. A file has the digest of its bytes and, unless
+   * it is code, its documents as `content`; a call has its documents as `sent`.
    */
   own?: { source: string; sha256?: string; content?: OperationDocuments; sent?: OperationDocuments };
   /** The fixture's keys that fill this resource (interfaces 5). */
@@ -97,7 +97,7 @@ export type FixtureData = Readonly<Record<string, unknown>> & {
 
 /** Builds the world of one (fixture, seed), which all its sandboxes share. */
 export interface BaseBuilder {
-  /** An ISO 8601 timestamp of the fixture, relative to its epoch. */
+  /** Converts an ISO 8601 timestamp of the fixture to milliseconds since the fixture's epoch. */
   toInstant(iso: string): number;
   /** The document's records in its order, created when they are first read. */
   readonly world: RecordLookup;

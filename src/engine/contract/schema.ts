@@ -92,7 +92,7 @@ const SPECIFIED_PREFIXES = `
   .trim()
   .split(/\s+/);
 
-/** An identifier of section 2.1, such as `Id("dept_")`. */
+/** An identifier in the form of section 2.1, such as `Id("dept_")`. */
 export const Id = (prefix: string, options: object = {}) =>
   Type.String({ pattern: `^${prefix}[A-Za-z0-9_-]{1,120}$`, examples: [`${prefix}example`], ...options });
 

@@ -41,7 +41,7 @@ export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A file as a word of a command to paste, quoted for a POSIX shell. Backslashes need no quotes: Windows has them. */
+/** A path as a word of a command to paste, quoted for a POSIX shell; backslashes, as in Windows paths, need no quotes. */
 export function toShellWord(text: string): string {
   return /^[\w@%+=:,./\\~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -72,7 +72,7 @@ export function toPrintable(text: string): string {
   return toPrintableLines(text).replaceAll(/[\n\t]/g, escapeCharacter);
 }
 
-/** The same for a text of several lines. Colours have no effect then, since they can hide text. */
+/** Like `toPrintable`, but line ends and tabs stay. Colours are escaped too, since they can hide text. */
 export function toPrintableLines(text: string): string {
   return text.replaceAll(CONTROLS, escapeCharacter);
 }

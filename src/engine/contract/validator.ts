@@ -23,14 +23,14 @@ let ajv: Ajv2020 | undefined;
 const validators = new WeakMap<object, ValidateFunction>();
 const factories = new WeakMap<object, () => ValidateFunction>();
 
-/** Sets the validator of a schema, which is created on first use: schemas of one document share their parts. */
+/** Sets the function that creates a schema's validator on first use, in place of compiling the schema alone. */
 export function provideValidator(schema: object, create: () => ValidateFunction): void {
   factories.set(schema, create);
 }
 
 /**
- * Validates values by a schema, up to the first error. Compiled once, on first use, so that the start of the server
- * does not pay for schemas that are never used.
+ * The validator of a schema, which stops at the first error. It is made once, on first use, so that the start of the
+ * server does not pay for schemas that are never used.
  */
 export function toValidator(schema: object): ValidateFunction {
   let validate = validators.get(schema);

@@ -78,7 +78,7 @@ export class HeldExchanges {
     return Number(number) <= this.lastNumber && !this.heldById.has(id);
   }
 
-  /** Holds a request until a call releases it, its time is over, or the signal aborts. */
+  /** Holds a request or delivery until a call, the timeout, the signal, or the sandbox's reset or end releases it. */
   hold<Outcome>(
     { rule, timeout_ms, read }: Hold<Outcome>,
     { phase, message }: Pick<Held, "phase" | "message">,

@@ -100,7 +100,7 @@ export interface StoredEntry {
   sequence: number;
   at: number;
   parent: number;
-  /** Absent where the journal is not saved with it. */
+  /** Absent where the journal is not saved with the history. */
   journal?: number;
   kind: HistoryKind;
   title: string;

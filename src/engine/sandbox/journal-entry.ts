@@ -72,7 +72,7 @@ interface JournaledAttempt {
   error: string | undefined;
 }
 
-/** An entry of the timeline, for its parts. */
+/** An entry of the timeline, as journal and history see it. */
 export interface EntryHead {
   /** Its number in the timeline (`seq` in answers): grows, and is never reused, not even after a rewind or a reset. */
   readonly number: number;

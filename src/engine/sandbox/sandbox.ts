@@ -51,7 +51,7 @@ export interface SandboxParts {
   faults: (sandbox: Sandbox) => FaultInjector;
   worldParts: (sandbox: Sandbox) => WorldParts;
   followSettings: (tx: Transaction, settings: Settings) => void;
-  /** The world was replaced as a whole, or the sandbox was deleted: discards its uploads and queues. */
+  /** Discards the uploads of a sandbox that is reset or closed. */
   onDiscard: (sandbox: Sandbox) => void;
   /** Called when the sandbox's world was replaced; `worldParts().onCommit` is called for changes of its records. */
   onChange: (sandbox: Sandbox, change: SandboxChange) => void;
@@ -88,7 +88,7 @@ export class Sandbox {
   readonly held = new HeldExchanges(() => this.faults.rules.onHold());
   /** The fixture that `reset` starts from. */
   source: LoadedFixture;
-  /** The initial instant, to which `reset` sets the clock unless it is real. */
+  /** The initial instant, to which `reset` sets a clock that is not real. */
   start: number;
   /** The operations of the server, and its own. */
   api: Api;

@@ -92,7 +92,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
   size = 0;
   /** Entries lost to the bounds since the sandbox began or was reset. */
   dropped = 0;
-  /** The sequence number of the newest entry, 0 before the first; they grow by one. */
+  /** The sequence number of the newest entry, 0 before the first; each entry has the next number. */
   lastSequence = 0;
   isClosed = false;
   protected readonly timeline: Timeline;

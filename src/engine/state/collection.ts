@@ -99,10 +99,9 @@ export function toFilterGroup(owner: string, ...filters: readonly (string | unde
 
 /** Groups for each combination of the filters that a record fits, so that no list is scanned. */
 export function listFilterGroups(owner: string, ...values: readonly string[]): string[] {
-  return values.reduce(
-    (groups, value) => groups.flatMap((group) => [`${group}|`, `${group}|${value}`]),
-    [owner],
-  );
+  let groups = [owner];
+  for (const value of values) groups = groups.flatMap((group) => [`${group}|`, `${group}|${value}`]);
+  return groups;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds collections of every record type

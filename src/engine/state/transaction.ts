@@ -166,7 +166,7 @@ export class Transaction {
     return `${prefix}0${rank.toString(36).padStart(RANK_DIGITS, "0")}`;
   }
 
-  /** Base64url text that follows from the seed, the sandbox's name and its number of resets together. */
+  /** Base64url text that follows from the secret key, the label and the number of earlier draws. */
   createSecret(label: string): string {
     this.draws += 1;
     return this.deriveSecret(`${label}/${this.draws}`);

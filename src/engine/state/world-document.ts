@@ -26,7 +26,7 @@ export type TableDocument =
 export class WorldDocumentError extends Error {
   override readonly name = "WorldDocumentError";
   readonly field: string;
-  /** The name that no collection of this server has, if that is what is wrong. */
+  /** The name of a table that no collection of this server has; undefined if something else is wrong. */
   readonly unknownCollection: string | undefined;
 
   constructor(field: string, message: string, unknownCollection?: string) {

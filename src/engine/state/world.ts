@@ -32,7 +32,7 @@ export class World implements ObservedWorld {
   root: Root;
   clock: Clock;
   origin: number;
-  /** Requests answered so far; request ids are drawn from this number. */
+  /** Requests that have arrived so far; the id of the next one is drawn from this number. */
   requests = 0;
   seed: number;
   /** The key of everything that must not be guessable from the seed alone; a restore may replace it. */
@@ -79,7 +79,7 @@ export class World implements ObservedWorld {
     return new Transaction(root, { origin, now: this.epochNow() - origin, seed, secretKey });
   }
 
-  /** Runs `change` and commits its writes; if it throws, nothing changes. Listeners receive the source with the commit. */
+  /** Runs `change` and commits its writes; if it throws, nothing changes. `onCommit` receives the source. */
   transact<T>(change: (tx: Transaction) => T, source: unknown = this.currentSource): T {
     this.parts.beforeChange?.();
     this.catchUp();
@@ -129,7 +129,7 @@ export class World implements ObservedWorld {
 
   /**
    * Moves the clock forward to `target`. It stops at every due instant on the way, and waits for the work that starts
-   * there. Calls queue behind each other. A restore or the end of the world ends it early.
+   * there. Calls queue behind each other. A restore, `stopAdvance` or the end of the world ends the advance early.
    * @throws RangeError if the target is before the sandbox's current time, or after the year 9999
    */
   advance(target: AdvanceTarget): Promise<RanTimer[]> {
