@@ -93,8 +93,8 @@ function getThoroughValidator(schema: unknown): ValidateFunction | null {
 }
 
 /**
- * Replaces the errors of a union's branches by those that explain it. ajv lists them right before the union's own
- * error, inner unions first. Errors behind a `$ref` do not say which branch they come from, and stay as they are.
+ * Replaces the error of each union, and those of its branches, by errors that explain it. ajv lists a union's error right
+ * after those of its branches. Errors behind a `$ref` do not say which branch they come from, and stay as they are.
  */
 function explainUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   const explained: ErrorObject[] = [];

@@ -3,7 +3,7 @@ import { type DocumentError, documentError } from "./document-error.ts";
 
 export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be";
 
-/** Number of bytes that are examined if there is no byte order mark. */
+/** Number of bytes that are examined to guess an encoding: at the start, or on each side of an invalid byte. */
 const SAMPLE_BYTES = 4096;
 
 /** Detects the encoding of a text by its byte order mark, else by the positions of its zero bytes. */
@@ -28,8 +28,8 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
 }
 
 /**
- * Whether bytes are UTF-8 whose only control characters are zero and white space; other control characters are probably
- * halves of UTF-16 characters, such as Greek letters.
+ * Whether bytes are UTF-8 whose only control characters are zero, backspace and white space; others are probably halves
+ * of UTF-16 characters, such as Greek letters.
  */
 function isPlainUtf8(bytes: Uint8Array): boolean {
   if (bytes.some((byte) => (byte > 0 && byte < 8) || (byte > 13 && byte < 32))) return false;
@@ -43,7 +43,7 @@ function isPlainUtf8(bytes: Uint8Array): boolean {
 
 /**
  * Decodes the text of a user's file: UTF-8 or UTF-16, with or without a byte order mark, which is left out.
- * @throws DocumentError at the first character of another encoding
+ * @throws DocumentError for UTF-32, and at the first byte that is invalid in the detected encoding
  */
 export function decodeText(bytes: Uint8Array, file: string): string {
   const encoding = detectEncoding(bytes);

@@ -2,7 +2,7 @@
 export interface DocumentLimits {
   /** Size of the text in bytes of UTF-8. */
   maxBytes: number;
-  /** Lexical tokens and lines; reading costs time and memory in step with them. */
+  /** Lexical tokens plus lines; reading costs time and memory in step with their number. */
   maxTokens: number;
   /** Values after every alias was replaced by its target. */
   maxValues: number;

@@ -34,8 +34,8 @@ export interface ReadOptions {
 }
 
 /**
- * Wraps a value that arrived without a text of its own (a fixture or a rule in a request's body), so that the same
- * limits and checks apply; its positions are line 0.
+ * Wraps a value that arrived without a text of its own (a fixture or a rule in a request's body), and checks the number
+ * of its values, its depth and its keys, as for a text; all positions are line 0.
  * @throws DocumentError
  */
 export function createInlineDocument(value: unknown, options: ReadOptions): UserDocument {

@@ -26,7 +26,7 @@ export class WeakLruCache<K, V extends object> {
     this.touch(key, value);
   }
 
-  /** All values that are still referenced. */
+  /** All values that are still in memory. */
   *values(): Generator<V> {
     for (const reference of this.references.values()) {
       const value = reference.deref();

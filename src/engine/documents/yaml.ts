@@ -132,9 +132,9 @@ interface Walk {
 }
 
 /**
- * Walks a parsed document once, in its order, and finds things that YAML allows and our documents do not: keys given
- * twice, keys that are not text, dangerous keys, integers that lose digits, aliases without a target.
- * @throws UnreadableTextError
+ * Walks a parsed document once, in its order. Finds alias targets, and comments that were probably meant as values.
+ * @throws UnreadableTextError for what YAML allows and our documents do not, such as dangerous keys, merge keys,
+ * integers that lose digits, and aliases without a target
  */
 export function checkNodes(
   root: Node | null,

@@ -11,7 +11,7 @@ import { canAnswer, canNeverTrigger, type Rule } from "./rule.ts";
 
 /** The progress of a rule in one sandbox; plain JSON. */
 interface Progress {
-  /** Calls that matched it, without those that an earlier rule answered. */
+  /** Calls that the rule matched, without those that an earlier rule answered. */
   calls: number;
   hits: number;
   /** Calls by operation or event, for random draws: other traffic must not change a draw (interfaces 6). */
@@ -64,7 +64,7 @@ export class ArmedRule implements LeaseHolder {
     return schedule.kind === "sequence" && progress.calls >= schedule.entries.length;
   }
 
-  /** Whether it could only delay or hold a request that an earlier rule delays or holds already. */
+  /** Whether the rule could only delay or hold a call that an earlier rule delays or holds already. */
   addsNothing(before: { isDelayed: boolean; isHeld: boolean }): boolean {
     const { effect, schedule } = this.rule;
     if (effect.answer !== undefined || effect.wire !== undefined || schedule.kind === "sequence")
@@ -73,7 +73,7 @@ export class ArmedRule implements LeaseHolder {
     return (delay === undefined || before.isDelayed) && (hold === undefined || before.isHeld);
   }
 
-  /** Counts a matching call of this operation or event, and decides whether the rule is triggered. */
+  /** Counts a matching call, and decides whether it triggers the rule. @param subject an operation's id or an event's name */
   decide(seed: number, subject: string, operation?: AnyOperation): ScheduleDecision {
     const { rule, progress } = this;
     const { delay } = rule.effect;

@@ -99,7 +99,7 @@ function readPreferredStatus(prefer: string): string | undefined {
   return /(?:^|[\s,;])code\s*=\s*([^\s,;]*)/i.exec(prefer)?.[1];
 }
 
-/** RFC 7240's preference, as mock servers read it: the operation's first documented code with that status. */
+/** Reads RFC 7240's preference: the operation's first documented code with that status; undefined for a success. */
 function readPreferredFault(text: string, operation: AnyOperation): OverrideFault | undefined {
   const digits = /^"?(\d{3})"?$/.exec(text)?.[1];
   if (digits === undefined)

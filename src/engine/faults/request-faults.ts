@@ -166,7 +166,7 @@ interface EvaluationContext {
 
 /**
  * Evaluates rules in their order for one request. The first that answers decides; the first that delays sets the delay,
- * and a later one that only delays is skipped. Stays synchronous unless a rule looks into the body.
+ * and a later one that only delays is skipped. Stays synchronous unless a rule or its answer needs the body.
  */
 class Evaluation {
   private readonly rules: readonly ArmedRule[];

@@ -10,7 +10,7 @@ import { findCodeForStatus } from "./effects/error.ts";
 
 /**
  * Makes the effect of a plan on this request. `answer` replaces the plan's own, as an entry of a sequence does. Waits
- * for the body only if the details need ids from it.
+ * for the body only if the details need values from it.
  */
 export function toEffect(
   plan: EffectPlan,

@@ -220,10 +220,10 @@ export function findServedKind({ match = {}, effect = {}, sequence, phase }: Rul
 
 /** Whether a rule applies to paths that no operation has. */
 export function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
-  const path = rule.match?.path;
   const kind = findServedKind(rule);
-  if (kind !== "failure") return kind === "content";
-  return isGlob(path!) || listMatchingOperations({ path }, operations).length === 0;
+  if (kind === undefined) return false;
+  const path = rule.match!.path!;
+  return kind === "content" || isGlob(path) || listMatchingOperations({ path }, operations).length === 0;
 }
 
 /** A rule that serves a path of its own refuses callers as an operation does, unless it is `public`. */

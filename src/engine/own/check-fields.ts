@@ -59,14 +59,14 @@ function checkField(
 /** Refuses parameters whose values a text cannot express. @throws OwnOperationError */
 export function checkParameters(
   parameters: object,
-  { lists }: { lists: boolean },
+  { allowsLists }: { allowsLists: boolean },
   { noun, name: subject }: { noun: string; name: string },
 ): void {
   for (const [name, field] of Object.entries(parameters)) {
     const { type, items = {} } = field as { type?: unknown; items?: { type?: unknown } };
-    const valueType = type === "array" && lists ? items.type : type;
+    const valueType = type === "array" && allowsLists ? items.type : type;
     if (valueType !== "object" && valueType !== "array") continue;
-    const problem = valueType === "array" && !lists ? "is a list" : "has objects or lists in it";
+    const problem = valueType === "array" && !allowsLists ? "is a list" : "has objects or lists in it";
     throw new OwnOperationError(
       `${noun} ${subject}: ${name} ${problem}, which its place in the URL cannot carry`,
       { subject },

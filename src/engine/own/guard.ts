@@ -15,8 +15,8 @@ export const MAX_RUN_MS = 1000;
 export const ANY_BODY_OR_NONE = Type.Unknown();
 
 /**
- * Runs a user's handler: it gets copies of records, and must end in time and return JSON of the declared form. If it
- * does not, only its own request fails.
+ * Guards a user's operation: its handler gets copies of records, and must end in time and return JSON of the declared
+ * form; else only its own request fails. The handler's result is the record of `event`.
  */
 export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOperation {
   const { access, handle } = operation;
@@ -25,7 +25,7 @@ export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOper
     try {
       return platform().runBounded(work, MAX_RUN_MS);
     } catch (error) {
-      throw toRefusal(error, operation, refusals);
+      throw explainThrown(error, operation, refusals);
     }
   };
   const run = (work: () => unknown) => {
@@ -106,7 +106,7 @@ function stringify(id: string, value: unknown): string {
   throw new OwnOperationError(`${id} returned a value that JSON cannot carry${reason}`);
 }
 
-function toRefusal(error: unknown, operation: AnyOperation, declared: ReadonlySet<string>): Error {
+function explainThrown(error: unknown, operation: AnyOperation, declared: ReadonlySet<string>): Error {
   try {
     return readThrown(error, operation, declared);
   } catch (cause) {

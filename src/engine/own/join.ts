@@ -50,7 +50,7 @@ export function toOperationsOption(exports: object | undefined): { operations?: 
   return exports === undefined ? {} : { operations: [readDeclarations(exports, { source: "operations" })] };
 }
 
-/** The declarations among a module's exports, or in a list. Lists among the exports are searched too. */
+/** A source of the declarations among a module's exports, or in a list. Lists among the exports are searched too. */
 export function readDeclarations(exports: unknown, source: DeclarationSource): OperationSource {
   const values = Object.values(exports ?? {}).flatMap((one) => (Array.isArray(one) ? one : [one]));
   const declarations = [...new Set(values.filter(isDeclaration))];

@@ -64,8 +64,8 @@ export function toOperation(
   const undeclared = Object.keys(declaration.params ?? {}).find((name) => !pathNames.includes(name));
   if (undeclared !== undefined)
     throw createError(`declares the parameter ${undeclared}, which its path does not have`);
-  checkParameters(declaration.params ?? {}, { lists: false }, subject);
-  checkParameters(declaration.query ?? {}, { lists: true }, subject);
+  checkParameters(declaration.params ?? {}, { allowsLists: false }, subject);
+  checkParameters(declaration.query ?? {}, { allowsLists: true }, subject);
   const { status } = declaration;
   if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status < 400))
     throw createError(`has the status ${JSON.stringify(status)}; that of a success is 200 to 399`);

@@ -100,7 +100,7 @@ function toCollection({
     name,
     prefix,
     schema,
-    // Lists of records by owner, by id as the collection itself.
+    // Groups records by the record that a field names; within a group by id, as in the collection itself.
     indexes: Object.fromEntries(
       references.map(([field]) => [field, { groups: field, order: () => 0 }]),
     ) as never,

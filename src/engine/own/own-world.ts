@@ -305,7 +305,7 @@ export class OwnRecords implements Iterable<Fields> {
     const predicates = this.conditions.filter((one) => typeof one === "function");
     const records = [...this.listCandidates(equalFields)].filter(
       (record) =>
-        equalFields.every(([name, value]) => isSameOrAbsent((record as Fields)[name], value)) &&
+        equalFields.every(([name, value]) => isEqualOrBothAbsent((record as Fields)[name], value)) &&
         predicates.every((isMet) => isMet(this.toPublic(record))),
     );
     if (order === undefined) return records;
@@ -332,8 +332,8 @@ export class OwnRecords implements Iterable<Fields> {
   }
 }
 
-/** A field that is absent is equal to null. */
-function isSameOrAbsent(actual: unknown, expected: unknown): boolean {
+/** An absent field is equal to null. */
+function isEqualOrBothAbsent(actual: unknown, expected: unknown): boolean {
   return isEqual(actual ?? null, expected ?? null);
 }
 

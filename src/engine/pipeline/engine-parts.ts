@@ -82,7 +82,7 @@ export interface UnsavedAnswer {
 export interface ReceivedForm {
   /** Text fields; whole numbers as numbers, if the schema asks for them. */
   fields: Record<string, unknown>;
-  /** The same as they were sent. */
+  /** The text fields as they were sent. */
   sentTexts: Readonly<FormTexts>;
   files: Record<string, ReceivedFile>;
   /** Removes stored bytes that no record uses. */

@@ -61,14 +61,14 @@ export class Exchange implements RequestIdSource, StepExchange {
   delayed_by: string | undefined = undefined;
   fault: AppliedFault | undefined = undefined;
   verdict: FaultVerdict | undefined = undefined;
-  /** Set if an active scenario has stages. */
+  /** Set if an active scenario has a current stage. */
   stagedRequest: StagedRequest | undefined = undefined;
   code: string | null = null;
   reasons: readonly string[] = NO_REASONS;
   warnings: readonly string[] = NO_REASONS;
   /** The whole body, once read: for the journal and for fault rules that match on bodies. */
   body: Uint8Array | undefined = undefined;
-  /** A body that is not read into memory: forms and uploads. */
+  /** Records a body that is not read into memory: of a form, an upload, or a request to the upstream. */
   bodyCapture: BodyCapture | undefined = undefined;
   json: JsonBody | undefined = undefined;
   form: ReceivedForm | undefined = undefined;

@@ -41,7 +41,7 @@ export function hasOverride(headers: RequestHeaders): boolean {
 
 /**
  * Asks the sandbox's faults. A delay alone only waits, on the wall clock, also in a frozen sandbox. Synchronous if no
- * rule triggers, which is the usual case with a thousand rules armed.
+ * rule triggers or looks into the body, which is the usual case with a thousand rules armed.
  * @throws EarlyResponse if a fault answers in place of the operation
  */
 export function injectFault(exchange: Exchange, phase: "before" | "after"): undefined | Promise<void> {
@@ -201,7 +201,7 @@ function requireHoldCapacity(sandbox: Exchange["sandbox"]): void {
   throw new EarlyResponse("limit", toProblemAnswer("limit-reached", detail, { status: 503, ...limit }));
 }
 
-/** The answer of a fault: the one that it defines, or the operation's if that has run. */
+/** The answer of a fault: the one that it defines, else the operation's if that has run and has a body, else a 503. */
 function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEffect): EarlyResponse {
   if (effect.kind === "refused")
     return new EarlyResponse(decision, toProblemAnswer("override-refused", effect.detail));

@@ -34,7 +34,7 @@ export interface Site {
   findOrigin(sandbox: string): string | null;
 }
 
-/** The base URL of a sandbox: that of the site if the site names it, else with the prefix of interfaces 3. */
+/** The base URL of a sandbox: with the prefix of interfaces 3, which `unprefixedName` has only if `hasPrefix` is true. */
 export function toBaseUrl(
   url: string,
   sandbox: string,

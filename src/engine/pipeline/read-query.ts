@@ -49,7 +49,7 @@ export function readTexts(schema: TSchema, texts: Record<string, string>): Recor
   );
 }
 
-/** The first name with more than one value that is not a list. */
+/** The first name that was sent several times although the schema asks for no list. */
 export function findRepeatedName(
   schema: TSchema | undefined,
   values: Record<string, unknown>,
@@ -68,8 +68,9 @@ function parseTyped(property: Property, text: string, outOfRange: OutOfRange): u
   if (type === "number" && DECIMAL.test(text) && Number.isFinite(Number(text))) return Number(text);
   if (type === "integer")
     return parseIntegerOrText(text, outOfRange === "clamp" && property["x-page"] === true);
-  if (type === "boolean" && (text === "true" || text === "")) return true;
-  return type === "boolean" && text === "false" ? false : text;
+  if (type !== "boolean") return text;
+  if (text === "true" || text === "") return true;
+  return text === "false" ? false : text;
 }
 
 const DECIMAL = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;

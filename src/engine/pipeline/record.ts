@@ -2,7 +2,7 @@ import type { AnsweredRequest, JournalEntry } from "../sandbox/journal-entry.ts"
 import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire } from "./plain-http.ts";
 
-/** Writes the journal entry; it references existing values and copies none but the list of headers. */
+/** Writes the journal entry, which references existing values where it can, and counts the operation's outcome. */
 export function recordRequest(
   exchange: Exchange,
   answer: Answer,
@@ -43,7 +43,7 @@ export function recordRequest(
   return entry;
 }
 
-/** A wire fault: status 0 and no headers if the client saw none; `decision` names the fault. */
+/** Records a request that a wire fault ended: with status 0 and no headers if the client saw none. */
 export function recordWire(
   exchange: Exchange,
   { fault }: InjectedWire,

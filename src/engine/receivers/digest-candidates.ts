@@ -115,27 +115,27 @@ function listAdditions(secret: string): KeyVariant[] {
 
 /** Conversions of secrets that libraries of other services make. */
 function listConversions(secret: string): KeyVariant[] {
-  const readings: KeyVariant[] = [
+  const conversions: KeyVariant[] = [
     ["the secret in lower case", secret.toLowerCase()],
     ["the secret in upper case", secret.toUpperCase()],
     ["the secret encoded in base64", toBase64(toUtf8(secret))],
     ["the secret and a line break, encoded in base64", toBase64(toUtf8(`${secret}\n`))],
     ["the secret as a whole, decoded from base64", fromLooseBase64(secret)],
   ];
-  if (!secret.startsWith(PREFIX)) return readings;
+  if (!secret.startsWith(PREFIX)) return conversions;
   const bare = secret.slice(PREFIX.length);
   const stripped = bare.startsWith(PREFIX)
     ? "the secret with its whsec_ prefix once (it was given with it twice)"
     : "the secret without its whsec_ prefix";
-  readings.push(
+  conversions.push(
     [stripped, bare],
     ["the secret with its whsec_ prefix twice", PREFIX + secret],
     ["the secret without its whsec_ prefix, and a line break after it", `${bare}\n`],
     ["the secret's part after whsec_, decoded from base64", fromLooseBase64(bare)],
   );
   if (/^([0-9a-f]{2})+$/i.test(bare))
-    readings.push(["the secret's part after whsec_, decoded from hex", fromHex(bare)]);
-  return readings;
+    conversions.push(["the secret's part after whsec_, decoded from hex", fromHex(bare)]);
+  return conversions;
 }
 
 /** Lists repairs of the secret given here, which may be the damaged one. */

@@ -157,7 +157,7 @@ export class Forwarding {
       signal.removeEventListener("abort", wake);
       followers.delete(follower);
       // No client is left that could answer.
-      if (followers.size === 0) this.failWaiting(world, receiver_id);
+      if (followers.size === 0) this.onLastFollowerGone(world, receiver_id);
     }
   }
 
@@ -210,7 +210,7 @@ export class Forwarding {
     return true;
   }
 
-  private failWaiting(world: World, receiver_id: string): void {
+  private onLastFollowerGone(world: World, receiver_id: string): void {
     void this.abandonAfterGrace(world, receiver_id);
     for (const waiting of [...this.waiting.values()])
       if (waiting.world === world && waiting.receiver_id === receiver_id)

@@ -114,7 +114,7 @@ function explainPrefix(value: string): Finding {
   };
 }
 
-/** Looks at the spelling of the digest alone: encoding, case and length. */
+/** Explains a wrong encoding, case or length of the digest; null if the cause is another. */
 function explainForm(
   text: string,
   context: { reading: Reading | undefined; candidate: DigestCandidate | undefined; inputs: DigestInputs },

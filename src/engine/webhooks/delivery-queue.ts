@@ -33,7 +33,7 @@ export class DeliveryQueue {
   }
 
   get isEmpty(): boolean {
-    return this.busyDeliveries.size === 0 && this.findNext({ isSequential: true }) === undefined;
+    return this.busyDeliveries.size === 0 && Object.values(this.waiting).every(({ size }) => size === 0);
   }
 
   /**
@@ -87,7 +87,8 @@ export class Semaphore {
 
   release(): void {
     this.freePermits += 1;
-    for (let [retry] = this.waiting; retry !== undefined && this.freePermits > 0; [retry] = this.waiting) {
+    for (const retry of this.waiting) {
+      if (this.freePermits === 0) return;
       this.waiting.delete(retry);
       retry();
     }

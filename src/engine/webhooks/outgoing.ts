@@ -55,7 +55,7 @@ export function queueAttempt(tx: Transaction, attempt: Omit<Outgoing, "position"
   tx.put(outgoing, { position: (last?.position ?? 0) + 1, cancelled: false, ...attempt });
 }
 
-/** Resolves once the outcome of each of these attempts is recorded, or their world was replaced. */
+/** Resolves once each attempt's outcome is recorded, their world is replaced or closed, or the signal aborts. */
 export function waitForAttempts(world: World, ids: readonly string[], signal?: AbortSignal): Promise<void> {
   const { generation } = world;
   const remaining = [...ids];

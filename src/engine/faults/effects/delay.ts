@@ -18,7 +18,7 @@ export function findDelayProblem(value: unknown): DurationProblem | undefined {
   return duration > MAX_DELAY_MS ? { message: "may be at most 1h" } : undefined;
 }
 
-/** Reports what is wrong with a delay; returns whether it is right, as one that is not given is. */
+/** Reports what is wrong with a delay; returns true if it is valid or not given. */
 export function checkDelay(value: unknown, path: readonly string[], report: ReportEffect): boolean {
   const problem = value === undefined ? undefined : findDelayProblem(value);
   if (problem !== undefined) report(path, problem.message, problem.hint);

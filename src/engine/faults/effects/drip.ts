@@ -11,7 +11,7 @@ const MIN_PIECES = 3;
 const MAX_PIECES = 20;
 const PIECE_INTERVAL_MS = 250;
 
-/** The whole answer, in pieces that are spread over `over`. */
+/** Sends the whole answer, in pieces that are spread over the time `over`. */
 export const dripWire = {
   name: "drip",
   shows_status: true,

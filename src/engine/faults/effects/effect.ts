@@ -38,7 +38,7 @@ export type AnswerPlan =
 export type DelayPlan = { fixed_ms: number } | { p50_ms: number; p99_ms: number };
 
 interface HoldPlan {
-  /** Wall milliseconds after which it is released by itself. */
+  /** Wall milliseconds after which the request or delivery is released by itself. */
   timeout_ms: number;
 }
 
@@ -55,10 +55,7 @@ export type ReportEffect = (
   hint?: string | undefined,
 ) => void;
 
-/**
- * One kind of effect: a file of its own and a line in effects/index.ts. `keys` are the keys below `effect:` that it
- * reads; the first one switches it on.
- */
+/** One kind of effect: a file of its own and a line in effects/index.ts. `keys` are its keys below `effect:`. */
 export interface Effect {
   keys: Readonly<Record<string, TSchema>>;
   check?: (effect: EffectDocument, report: ReportEffect) => void;
