@@ -8,7 +8,7 @@ import { ApiKey, apiKeys } from "./schema.ts";
 
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** A key acts in an organization that its user belongs to. */
+/** Makes a key; by default it acts in its user's first organization, else in the first one of the world. */
 export const makeApiKey: Factory<ApiKey> = (fields, context) => {
   const { random, world } = context;
   const user_id = fields.user_id ?? requireFirstRecord(world, users, "user_id").id;
@@ -33,24 +33,24 @@ export const apiKeysFixture = listReader(apiKeys, {
   factory: makeApiKey,
   fieldGenerators: { api_keys: assignUsers },
   check(fixture, report) {
-    const keys = new Map<string, string>();
+    const idsByKey = new Map<string, string>();
     for (const [position, { id, key }] of readEntries(fixture, "api_keys", record).entries()) {
       if (key === undefined) continue;
-      const other = keys.get(key);
-      if (other !== undefined) report(["api_keys", position, "key"], `${other} has the same key`);
-      keys.set(key, id);
+      const otherId = idsByKey.get(key);
+      if (otherId !== undefined) report(["api_keys", position, "key"], `${otherId} has the same key`);
+      idsByKey.set(key, id);
     }
   },
 });
 
-/** One key for each user in turn, which acts in an organization of that user. */
+/** Assigns generated keys to the users in turn; a key acts in the first organization of its user. */
 function assignUsers(lists: FixtureLists) {
   const users = lists.listRecords("users");
-  const [first] = lists.listRecords("organizations");
+  const [defaultOrganization] = lists.listRecords("organizations");
   return (position: number) => {
     const user = users[position % users.length];
     if (user === undefined) return {};
     const [firstOrganization] = Object.keys(user["memberships"] ?? {});
-    return { user_id: user["id"], current: firstOrganization ?? first?.["id"] };
+    return { user_id: user["id"], current: firstOrganization ?? defaultOrganization?.["id"] };
   };
 }

@@ -14,7 +14,7 @@ export function findKey(world: WorldReader, key: string): ApiKey | undefined {
   return world.index(apiKeys, "by_digest", digestKey(key)).first();
 }
 
-/** The ids of keys that a commit deleted; their counters outside the world are deleted too. */
+/** Lists the ids of keys that a commit deleted, so that the engine drops their rate-limit windows. */
 export function listDeletedKeyIds({ writes }: Pick<Commit, "writes">): string[] {
   return listWrites(apiKeys, writes).flatMap(({ id, after }) => (after === undefined ? [id] : []));
 }

@@ -38,12 +38,12 @@ const MAX_CACHED = 1024;
 const MAX_CACHED_LENGTH = 64;
 
 /** The SHA-256 of a key, by which it is looked up: the time of the look-up does not show how much of a guess was right. */
-export function digestKey(text: string): string {
-  let keyDigest = recentDigests.get(text);
+export function digestKey(key: string): string {
+  let keyDigest = recentDigests.get(key);
   if (keyDigest === undefined) {
-    keyDigest = toLatin1(digest("sha256", text));
+    keyDigest = toLatin1(digest("sha256", key));
     if (recentDigests.size >= MAX_CACHED) recentDigests.clear();
-    if (text.length <= MAX_CACHED_LENGTH) recentDigests.set(text, keyDigest);
+    if (key.length <= MAX_CACHED_LENGTH) recentDigests.set(key, keyDigest);
   }
   return keyDigest;
 }

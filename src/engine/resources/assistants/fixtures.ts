@@ -78,12 +78,12 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
     user_name: fields.user_name ?? actor.user_name,
     user_email: fields.user_email ?? actor.user_email,
     changes: fields.changes ?? [],
-    metadata: fields.metadata ?? (isFixture ? pickOrigin(context.random) : STATE_CALL),
+    metadata: fields.metadata ?? (isFixture ? pickOrigin(context.random) : STATE_CALL_ORIGIN),
   };
 };
 
 /** The origin of a state call: the machine that the server runs on. */
-export const STATE_CALL: HistoryEntry["metadata"] = {
+export const STATE_CALL_ORIGIN: HistoryEntry["metadata"] = {
   ip_address: "127.0.0.1",
   user_agent: "understudy-control",
   source: "api",
@@ -144,8 +144,8 @@ interface AssistantLife {
 
 /**
  * Generates an assistant and the history that leads to it: created, then updates whose values chain, and last perhaps
- * deleted (G40). Entries are an hour apart and end an hour before the epoch; they are closer together if the creator
- * has existed for less time.
+ * deleted (G40). Entries are an hour apart, the last one an hour before the epoch; they are closer together if the
+ * assistant or its creator has existed for less time.
  */
 function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
   const context = base.createContext("assistants", entry.id);
@@ -167,8 +167,8 @@ function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
     deleted_at: deletions > 0 ? getTimestamp(count - 1) : null,
   };
   const values: SettingValues = { ...assistant };
-  const history = Array.from({ length: count }, (_, newerEntries) => {
-    const position = count - 1 - newerEntries;
+  const history = Array.from({ length: count }, (_, newerCount) => {
+    const position = count - 1 - newerCount;
     const timestamp = getTimestamp(position);
     const action = position < creations ? "created" : position < creations + updates ? "updated" : "deleted";
     const actor =

@@ -2,7 +2,7 @@ import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { findActor } from "../audit-logs/rules.ts";
 import { changeLogs, type FieldChange } from "../change-logs/schema.ts";
-import { STATE_CALL } from "./fixtures.ts";
+import { STATE_CALL_ORIGIN } from "./fixtures.ts";
 import { type Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
 
 /** Fields that never change, or whose change is an action of its own. */
@@ -48,7 +48,7 @@ function recordAssistantChange(
       id: tx.createNewestFirstId("log_"),
       ...entry,
       action,
-      metadata: STATE_CALL,
+      metadata: STATE_CALL_ORIGIN,
     });
   tx.insert(changeLogs, { id: tx.createNewestFirstId("log_"), ...entry, action });
 }

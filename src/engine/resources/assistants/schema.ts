@@ -18,7 +18,7 @@ export const Assistant = Type.Object({
   temperature: Type.Number({ minimum: 0, maximum: 2 }),
   created_by: UserId(mentions("users")),
   created_at: Instant(),
-  /** The time of deletion; null restores the assistant. */
+  /** Null unless the assistant is deleted; a state call that sets null restores it. */
   deleted_at: NullableInstant(),
 });
 export type Assistant = Static<typeof Assistant>;

@@ -62,7 +62,7 @@ function readFinalState({ world }: BaseBuilder, organization_id: string): FinalS
   };
 }
 
-/** Makes an entry for a fixture or a state call, which changes nothing else. */
+/** Makes an entry alone, for a fixture or a state call: the user and the object that it names do not change. */
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);

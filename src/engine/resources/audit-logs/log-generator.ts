@@ -120,7 +120,7 @@ function listFinalEvents(
   return events.filter(({ at }) => at >= since);
 }
 
-/** Picks an owner or admin who existed by then; if there was none, the service itself. */
+/** Picks an owner or admin who existed before `at` and is not `excluded`; if none is found, the service itself. */
 function pickActor(
   byAge: readonly User[],
   random: Random,
@@ -140,7 +140,7 @@ const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
 
 /**
  * Draws lifecycles, each kind in turn: of objects that were deleted, and of changes to existing objects that were
- * reverted. `at` is an instant before the lifecycle begins.
+ * reverted. A lifecycle refers only to records that were created before `at`.
  */
 function createLifecycleGenerator(finalState: FinalState, context: FactoryContext) {
   const { random } = context;
@@ -176,13 +176,14 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
   };
   const drawDepartment: DrawLifecycle = (at) => {
     const department = inventObject("dept_", inventTeam(context));
-    const [parent, other, user] = [pick(departments, at), pick(departments, at), pick(people, at)];
+    const [oldParent, newParent, user] = [pick(departments, at), pick(departments, at), pick(people, at)];
+    const previousId = oldParent && oldParent !== newParent ? oldParent.id : null;
     const [before, after] = [{ description: "Being set up." }, { description: department.name }];
     return {
       steps: [
         makeChange("department", "created", department),
         ...sometimes([makeUpdate("department", department, before, after)]),
-        ...(other ? [makeMove(department, parent === other ? null : (parent?.id ?? null), other)] : []),
+        ...(newParent ? [makeMove(department, previousId, newParent)] : []),
         ...sometimes(user ? makeMembershipSteps(department, user) : []),
         makeChange("department", "deleted", department),
       ],

@@ -50,7 +50,7 @@ function toMatcher(query: Query): ((entry: AuditLog) => boolean) | undefined {
 
 /** Older rows are left out (4.15). */
 const MAX_ROWS = 10_000;
-/** Rows per chunk: few enough that other requests wait a millisecond at most. */
+/** Rows per batch: few enough that other requests wait a millisecond at most. */
 const BATCH_SIZE = 200;
 /** Maximum number of entries that are read in one turn of the event loop. */
 const MAX_SCANNED = 5_000;

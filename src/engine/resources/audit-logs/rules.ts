@@ -48,7 +48,7 @@ export function recordAudit(
   tx.insert(auditLogs, toAuditLog(change, { id, organization_id, timestamp: tx.now, actor }));
 }
 
-/** The user in the entry of a state call: `?actor=`, else the organization's owner, else a member (G31). */
+/** The user in the entry of a state call: `?actor=`, else the owner, else a member, else the system (G31). */
 export function findActorId(
   world: RecordLookup,
   user_id: string | undefined,
@@ -93,7 +93,7 @@ export interface Actor {
 const SYSTEM: Actor = { user_id: SYSTEM_USER_ID, user_name: "System", user_email: "" };
 const MAX_TRIES = 20;
 
-/** The author of a state call's change: the user in the call, else the organization's owner (G31). */
+/** The actor that `findActorId` finds, with name and e-mail address; a user who does not exist is named System. */
 export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
   const id = findActorId(world, user_id, organization_id);
   const user = world.get(users, id);

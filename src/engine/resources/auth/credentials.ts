@@ -27,7 +27,7 @@ const VALID_KEY = new RegExp(KEY_PATTERN);
 
 /**
  * Explains which credential was found in which header, and what is wrong with it (interfaces 11). The journal shows the
- * explanation, the answer does not (section 5 rule 2). No part of a secret is in it.
+ * explanation, the answer does not (section 5 rule 2). The explanation contains no part of a secret.
  */
 export async function explainCredentials(tx: Transaction, headers: RequestHeaders): Promise<string> {
   const header = headers["api-key"] !== undefined ? "api-key" : "X-API-Key";
@@ -57,7 +57,7 @@ function explainScheme(authorization: string): string {
   return `has ${rest.length === 0 ? "no scheme" : `the scheme ${scheme.slice(0, 20)}`}; \`Bearer\` is expected`;
 }
 
-/** An API key as it was sent, and why it is refused. */
+/** Describes an API key that was sent: whose it is, and why it is refused or that it may be used. */
 export function explainKey(world: WorldReader, key: string): string {
   const record = findKey(world, key);
   if (record !== undefined)

@@ -21,7 +21,7 @@ const MAX_TOKEN_LENGTH = 4096;
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const MAX_VERIFIED = 2000;
 
-/** Claims of tokens whose signature was checked, by secret and token; the oldest leave first. */
+/** Claims of tokens whose signature was checked, by secret and token; the oldest are evicted first. */
 const verifiedTokens = new Map<string, Claims>();
 
 /**
@@ -89,7 +89,7 @@ function identifyClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | 
   return getSecondsNow(tx) >= exp ? { ...identity, refused: true } : identity;
 }
 
-/** Describes an access token, and why it is refused, without any part of it. */
+/** Describes an access token without any part of it, and says why it is refused or that it may be used. */
 export async function explainToken(tx: Transaction, token: string): Promise<string> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token))
     return "neither an API key nor an access token";
@@ -117,9 +117,9 @@ function readClaimedKeyId(token: string): string {
 }
 
 /**
- * Stored in the world rather than derived at every use: a fork or a restored snapshot accepts its own tokens, while a
- * reset, which has other secrets, accepts no earlier token. If an API key is created again, it gets another
- * secret, so that tokens of the earlier key stay invalid.
+ * The secret of an API key, created at first use and stored in the world: a fork or a restored snapshot accepts its own
+ * tokens, while a world after a reset has other secrets and accepts no earlier token. An API key that is created again
+ * gets another secret, so that tokens of the earlier key stay invalid.
  */
 function getSigningSecret(tx: Transaction, key_id: string): string {
   const key = tx.get(signingKeys, key_id);
@@ -137,7 +137,7 @@ function toBase64Json(value: object): string {
 
 const LIFETIME_MS = 30 * DAY_MS;
 
-/** A new refresh token for a key; the text is handed out once and cannot be read back (G01). */
+/** Issues a refresh token for a key; the token is returned once and cannot be read back (G01). */
 export function issueRefreshToken(
   tx: Transaction,
   { key_id, user_id }: Pick<RefreshToken, "key_id" | "user_id">,

@@ -50,8 +50,8 @@ function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: LogC
 }
 
 /**
- * Generates entries where the fixture has only their number (G40): the histories of the organization's assistants
- * (G31), and between their entries the lifecycles of deleted objects. A log that is too short has only the newest.
+ * Generates `count` entries (G40): steps in the lives of deleted objects, at least `MIN_FOR_ALL_KINDS` if `count` allows,
+ * and for the rest the newest entries in the histories of the organization's assistants (G31).
  */
 function generateChanges({ organization_id, base }: LogContext, count: number): ChangeLog[] {
   const context = base.createContext("change_logs", organization_id, "invented");
@@ -163,7 +163,7 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
   return { field, old_value, new_value: random.pick(values.filter((value) => value !== old_value)) };
 }
 
-/** Makes an entry for a fixture or a state call, which changes nothing else. */
+/** Makes an entry alone, for a fixture or a state call: the object that it names does not change. */
 export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const { random, world, isFixture, now } = context;
   const organization_id = chooseOrganization(world, partial.organization_id);

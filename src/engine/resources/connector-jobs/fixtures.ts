@@ -21,14 +21,14 @@ const MAX_SCANNED = 1000;
 export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const { random, world, isFixture, settings } = context;
   const slot = isFixture ? readSlot(fields, world) : findSlot(fields, world);
-  const drawnTotals = drawTotals(random);
+  const newTotals = drawTotals(random);
   const status = fields.status ?? (slot.isFree ? "running" : "succeeded");
   const isRunning = status === "running";
   const seconds = fields.duration ?? random.int(5, 120);
   const { duration = isRunning ? null : seconds } = fields;
   const start_time = fields.start_time ?? drawStart(isRunning, seconds, context);
   const { organization_id, connection_id, job_type } = slot;
-  const totals = isFixture ? drawnTotals : planTotals(world, slot, { now: context.now, totals: drawnTotals });
+  const totals = isFixture ? newTotals : planTotals(world, slot, { now: context.now, newTotals });
   const duration_ms = toMilliseconds(settings.connector_job_seconds);
   const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
   // The job of a state call is given its failure when it starts.

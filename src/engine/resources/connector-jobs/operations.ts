@@ -143,7 +143,7 @@ const triggerConnectorJob = operation({
     const job_id = world.createId("job_");
     const job = { job_id, organization_id, connection_id, job_type, start_time: world.now };
     const newTotals = drawTotals(world.random("connector_job"));
-    const totals = planTotals(world, job, { now: world.now, totals: newTotals });
+    const totals = planTotals(world, job, { now: world.now, newTotals });
     return renderJob(startJob(world, { ...job, ...totals }, settings), world);
   },
 });

@@ -8,7 +8,7 @@ import type { Settings } from "../../contract/settings.ts";
 import { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { connections } from "../connections.ts";
-import { type ConnectorJob, connectorJobs, renderFigures, toJobGroup } from "./schema.ts";
+import { type ConnectorJob, connectorJobs, renderStoredJob, toJobGroup } from "./schema.ts";
 
 /** Notification rules can name these events (G15), webhooks cannot (6.1). */
 const JOB_EVENT = {
@@ -43,14 +43,14 @@ export function drawTotals(random: Random): Totals {
 
 const MAX_JOBS_OF_A_RESET = 1000;
 
-/** The totals of a job. A reset syncs everything since the last reset again, and the new data (G34). */
+/** A job syncs its new data; a reset also syncs all that the last successful reset and later jobs synced (G34). */
 export function planTotals(
   world: RecordLookup,
   job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
-  { now, totals }: { now: number; totals: Totals },
+  { now, newTotals }: { now: number; newTotals: Totals },
 ): Totals {
-  if (job.job_type === "sync") return totals;
-  let { bytes_total, rows_total } = totals;
+  if (job.job_type === "sync") return newTotals;
+  let { bytes_total, rows_total } = newTotals;
   const group = toJobGroup(job.organization_id, { connection_id: job.connection_id });
   for (const earlier of world.index(connectorJobs, "-start_time", group).page(0, MAX_JOBS_OF_A_RESET)) {
     const { bytes_synced, rows_synced } = calculateSynced(earlier, now);
@@ -87,7 +87,7 @@ function addCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
 }
 
 export function renderJob(job: ConnectorJob, world: WorldReader) {
-  return renderFigures(addCurrentFigures(job, world.now), world);
+  return renderStoredJob(addCurrentFigures(job, world.now), world);
 }
 
 /** The job of this connection and type that runs now; there is at most one. */
@@ -101,8 +101,8 @@ export function findRunningJob(
 type RunningJob = Omit<ConnectorJob, "status" | "bytes_synced" | "rows_synced" | "duration">;
 
 /**
- * Starts a job; a setting that changes later does not move its end. Whether and when it fails depends only on the
- * sandbox's seed, the connection, and its number of jobs (G34).
+ * Starts a job; a setting that changes later does not move its end. With the same settings, whether and when it
+ * fails depends only on the sandbox's seed, the connection, and the connection's number of jobs (G34).
  */
 export function startJob(
   tx: Transaction,

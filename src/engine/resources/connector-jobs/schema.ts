@@ -35,7 +35,7 @@ export const ConnectorJob = Type.Object({
 });
 export type ConnectorJob = Static<typeof ConnectorJob>;
 
-export const { schema: ConnectorJobBody, render: renderFigures } = publicView(ConnectorJob, {
+export const { schema: ConnectorJobBody, render: renderStoredJob } = publicView(ConnectorJob, {
   $id: "ConnectorJob",
   omit: ["organization_id"],
 });

@@ -97,7 +97,7 @@ export function sendNotificationEmail(
   });
 }
 
-/** One config per organization; deleting it is the same as having no rules. */
+/** A state call that changes a config sets `updated_at` to the current time, unless the call gives another one. */
 export const connectorNotificationStateRules: StateRules<NotificationConfig> = {
   update(tx, before, after) {
     const updated_at = after.updated_at === before.updated_at ? tx.now : after.updated_at;

@@ -76,7 +76,7 @@ const resolveShareLink = operation({
   handle: (_call, shared) => shared,
 });
 
-/** Revokes a link, which stays and has the time of its first revocation (3.4). */
+/** Returns the link as revoked; a link that was revoked before keeps the time of its first revocation (3.4). */
 function revokeLink(link: ShareLink, now: number): ShareLink {
   return link.status === "revoked" ? link : { ...link, status: "revoked", revoked_at: now };
 }

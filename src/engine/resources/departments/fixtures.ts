@@ -9,7 +9,7 @@ import { users } from "../users/schema.ts";
 import { derivePath } from "./rules.ts";
 import { Department, departments } from "./schema.ts";
 
-/** Path and depth follow from the parent. The fixture's reader gives them, since the world has no parents yet. */
+/** Path and depth follow from the parent; a fixture's reader passes both, since its world has no parents yet. */
 export const makeDepartment: Factory<Department> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const id = fields.id ?? context.createId("dept_");

@@ -119,7 +119,7 @@ function detectDelimiter(csv: string): string {
   const counts = [",", ";", "\t", "|"].map(
     (delimiter) => [delimiter, heading.split(delimiter).length] as const,
   );
-  return counts.reduce((best, delimiter) => (delimiter[1] > best[1] ? delimiter : best))[0];
+  return counts.toSorted(([, a], [, b]) => b - a)[0]![0];
 }
 
 /** Characters that the parser takes some milliseconds for. */

@@ -77,7 +77,7 @@ const GENERAL_TEXTS = [
   "Training for operators takes two days and ends with a certificate.",
 ];
 
-/** The text of a generated file, by its name. */
+/** Returns the passages of a file without bytes, chosen by its name. */
 export function getSampleTexts(filename: string): readonly string[] {
   if (/handbook|onboarding|guide/i.test(filename)) return HANDBOOK_TEXTS;
   if (/polic|security|compliance/i.test(filename)) return POLICY_TEXTS;

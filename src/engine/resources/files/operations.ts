@@ -31,7 +31,7 @@ const params = Type.Object({ organization_id: Id("org_") });
 const ANNOUNCED_FIELDS = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };
 
 /** Files of at least 100 x 2^20 bytes are uploaded resumably (section 8). */
-const MAX_SIMPLE_UPLOAD_BYTES = 100 * 1024 * 1024;
+const MIN_RESUMABLE_BYTES = 100 * 1024 * 1024;
 
 /** The reference shows only the id of a file object. */
 const FILE_ASSUMED = Object.fromEntries(
@@ -146,7 +146,7 @@ const uploadFile = operation({
   body: {
     kind: "multipart",
     fields: Type.Object({}),
-    files: { file: { required: true, limit: () => MAX_SIMPLE_UPLOAD_BYTES - 1 } },
+    files: { file: { required: true, limit: () => MIN_RESUMABLE_BYTES - 1 } },
   },
   headers: DIGEST_HEADERS,
   errors: [...MEMBER_ERRORS, "INVALID_DIGEST"],

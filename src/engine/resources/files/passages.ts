@@ -4,7 +4,7 @@ import type { WorldReader } from "../../state/transaction.ts";
 import { findEffectiveType, getSampleTexts } from "./fixtures.ts";
 import { type FileObject, files, fileTexts } from "./schema.ts";
 
-/** Characters of one file that are stored: about a hundred pages. */
+/** The most characters of one file that are stored: about a hundred pages. */
 export const MAX_TEXT_LENGTH = 200_000;
 const MAX_PASSAGE_LENGTH = 300;
 
@@ -88,7 +88,7 @@ export interface Passage {
   score: number;
 }
 
-/** Media types of documents: a file without bytes of such a type has a sample text. */
+/** Media types of documents; a file that has such a type and no bytes has a sample text. */
 const DOCUMENT_TYPE = /^(text\/|application\/(pdf|json|yaml|toml|xml))/;
 
 /** Finds the passage of a file that fits a question best (G20); undefined for a file without text. */

@@ -29,7 +29,7 @@ const INVENTED_COLOURS = ["blue", "green", "grey", "white", "brown", "orange", "
 
 /** The side of the sample in which colours are counted, in pixels. */
 const SAMPLE_SIDE = 32;
-/** The smallest share of the picture that a named colour has. */
+/** The smallest share of the picture at which a colour is named; the most common one always is. */
 const MIN_SHARE = 0.08;
 const MAX_COLOURS = 3;
 

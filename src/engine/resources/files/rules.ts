@@ -123,8 +123,8 @@ export function expireUpload(tx: Transaction, { subject }: { subject: string }):
 }
 
 /**
- * Lists the uploads whose bytes a commit made useless: cancelled, expired, or registered (a file object has its
- * text, and no endpoint returns its bytes).
+ * Lists the uploads whose bytes a commit made useless: deleted, cancelled, expired, or registered (a file object has
+ * its text, and no endpoint returns its bytes).
  */
 export function listUploadsToRelease({ writes }: Pick<Commit, "writes">): string[] {
   return listWrites(uploads, writes).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));

@@ -105,7 +105,7 @@ const Picture = Type.Object({
 });
 export type Picture = Static<typeof Picture>;
 
-/** The content of an uploaded file: passages to quote (G20), or a picture. */
+/** The content of an uploaded file: passages to quote (G20), a picture, or the reason why processing fails. */
 const FileText = Type.Object({
   file_id: Id("file_", belongsTo("files")),
   passages: Type.Array(Type.String()),

@@ -65,7 +65,7 @@ export function createDecodeError(field: string, { filename }: ReceivedFile, rea
 
 const HEADER_BYTES = 4096;
 
-/** By the first bytes; undefined for anything that is not an image. */
+/** Detects the format by the first bytes; undefined for anything that is not an image. */
 function detectFormat(bytes: Uint8Array): string | undefined {
   const header = toLatin1(bytes.subarray(0, HEADER_BYTES));
   // An animated PNG, which would decode to its first frame, has the chunk acTL before its pixels.

@@ -154,9 +154,9 @@ async function fillImage({ body, files }: UncropCall, signal: AbortSignal): Prom
 function planBorder(body: UncropFields, { width, height, file }: InspectedImage): Border {
   const [left, right, top, bottom] = SIDES.map((side) => body[side] ?? 0) as [number, number, number, number];
   const size = { width: width + left + right, height: height + top + bottom };
-  const hasTooMany = size.width * size.height > MAX_IMAGE_PIXELS;
-  if (hasTooMany || Math.max(size.width, size.height) > MAX_SIDE) {
-    const limit = hasTooMany ? MAX_IMAGE_PIXELS : `${MAX_SIDE} on a side`;
+  const hasTooManyPixels = size.width * size.height > MAX_IMAGE_PIXELS;
+  if (hasTooManyPixels || Math.max(size.width, size.height) > MAX_SIDE) {
+    const limit = hasTooManyPixels ? MAX_IMAGE_PIXELS : `${MAX_SIDE} on a side`;
     const reason = `the image would have ${size.width} x ${size.height} pixels, more than ${limit}`;
     const largest = Math.max(left, right, top, bottom);
     if (largest === 0) throw createDecodeError("image_file", file, reason);

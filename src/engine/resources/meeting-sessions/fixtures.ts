@@ -50,7 +50,7 @@ export const makeSession: Factory<MeetingSession> = (fields, context) => {
   };
 };
 
-/** Makes an entry that follows the last one of its session, unless time and speaker are given. */
+/** Makes an entry that follows the last one of its session, unless its times are given. */
 export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   const { random, world } = context;
   const session_id = fields.session_id ?? requireFirstRecord(world, meetingSessions, "session_id").session_id;

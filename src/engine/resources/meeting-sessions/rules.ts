@@ -85,8 +85,8 @@ function recordArrival(tx: Transaction, entry: Entry): void {
 
 /** Removes an entry from its stream. Its position is not reused, not even by a later record with the same id. */
 function clearArrival(tx: Transaction, { session_id, kind, record_id }: Entry): void {
-  for (const entry of tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`))
-    if (entry.record_id === record_id) tx.put(meetingArrivals, { ...entry, record_id: null });
+  for (const arrival of tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`))
+    if (arrival.record_id === record_id) tx.put(meetingArrivals, { ...arrival, record_id: null });
 }
 
 /** The rules of a collection whose records a stream sends in the order of arrival. */
@@ -242,10 +242,10 @@ function updateHasRecording(tx: Transaction, session_id: string): void {
 /** The time from the end of one line to the end of the next, which is longer than any line. */
 const MIN_LINE_INTERVAL_MS = 9_000;
 const MAX_LINE_INTERVAL_MS = 16_000;
-/** The interval doubles each time a meeting has this many more lines, so that one that is never stopped stays small. */
+/** The interval doubles after each such number of lines, so that the transcript of an endless meeting stays small. */
 const LINES_PER_SLOWDOWN = 500;
 
-/** With `live_meetings` on, every running meeting gets new lines (G34). */
+/** Sets the timer for the next line of each running session, or removes all if `live_meetings` is off (G34). */
 export function updateLineTimers(tx: Transaction, settings: Settings): void {
   if (settings.live_meetings === "off") {
     for (const { subject } of tx.index(timers, "by_kind", "meeting.line"))
@@ -262,8 +262,8 @@ function scheduleNextLine(
   { live_meetings }: Settings,
 ): void {
   if (live_meetings === "off" || tx.get(timers, toTimerId("meeting.line", session_id)) !== undefined) return;
-  const lastLineEnd = Math.max(tx.now, started_at + Math.round(findLastEnd(tx, session_id) * 1000));
-  tx.schedule({ kind: "meeting.line", subject: session_id, due: lastLineEnd + MAX_LINE_INTERVAL_MS });
+  const from = Math.max(tx.now, started_at + Math.round(findLastEnd(tx, session_id) * 1000));
+  tx.schedule({ kind: "meeting.line", subject: session_id, due: from + MAX_LINE_INTERVAL_MS });
 }
 
 /** Handles `meeting.line` timers: adds a line to a running meeting. */

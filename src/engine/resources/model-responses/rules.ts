@@ -4,7 +4,7 @@ import type { WorldReader } from "../../state/transaction.ts";
 import { isPicture } from "../files/pictures.ts";
 import { files } from "../files/schema.ts";
 import { type Caller, isMember } from "../organizations/access.ts";
-import { FILES_PER_MESSAGE, type InputMessage } from "./schema.ts";
+import { type InputMessage, MAX_MESSAGE_FILES } from "./schema.ts";
 
 /** Every text of a message in order, in either form. */
 export function listTexts({ content, texts }: InputMessage): string[] {
@@ -69,11 +69,11 @@ export function calculateCost(total_tokens: number, cost_per_1k_tokens: number |
  * @throws ApiError INVALID_INPUT
  */
 export function requireFileLimit(input: InputMessage, position: number): void {
-  if (listAttachments([input]).length <= FILES_PER_MESSAGE) return;
+  if (listAttachments([input]).length <= MAX_MESSAGE_FILES) return;
   throw invalidInput(
     `inputs[${position}].files`,
     input.files,
-    `a message takes at most ${FILES_PER_MESSAGE} files, including those in content blocks`,
+    `a message takes at most ${MAX_MESSAGE_FILES} files, including those in content blocks`,
   );
 }
 
@@ -90,7 +90,7 @@ export function requireFiles(caller: Caller, file_ids: readonly string[]): void 
 }
 
 /**
- * Images go to models with vision only (section 2.13, G35).
+ * Refuses images, for a model without vision (section 2.13, G35).
  * @throws ApiError INVALID_INPUT with the field of the first image
  */
 export function refuseImages(world: WorldReader, inputs: readonly InputMessage[]): void {

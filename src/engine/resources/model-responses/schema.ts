@@ -4,11 +4,11 @@ import { Id, StringEnum, Timestamp } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { ContentBlock, MESSAGE_ROLES } from "../threads/schema.ts";
 
-/** The most texts of one reply rule. */
+/** The most texts in the sequence of a reply rule. */
 const MAX_SEQUENCE = 1000;
 
 /** The maximum of 2.13. */
-export const FILES_PER_MESSAGE = 10;
+export const MAX_MESSAGE_FILES = 10;
 
 const messageFields = {
   role: StringEnum(MESSAGE_ROLES),
@@ -18,14 +18,14 @@ const messageFields = {
       Type.Array(ContentBlock, {
         contains: { properties: { type: { const: "file" } } },
         minContains: 0,
-        maxContains: FILES_PER_MESSAGE,
+        maxContains: MAX_MESSAGE_FILES,
       }),
     ]),
   ),
   texts: Type.Optional(
     Type.Array(Type.Object({ text: Type.String() }), { description: "The shorter form of the API overview" }),
   ),
-  files: Type.Optional(Type.Array(Type.Object({ file_id: Id("file_") }), { maxItems: FILES_PER_MESSAGE })),
+  files: Type.Optional(Type.Array(Type.Object({ file_id: Id("file_") }), { maxItems: MAX_MESSAGE_FILES })),
 };
 
 /** A message (2.13) in either form: with `content`, or with `texts` of the API overview (G20). */

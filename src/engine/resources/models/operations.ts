@@ -16,7 +16,7 @@ import { type Model, ModelBody, models, renderModel } from "./schema.ts";
 
 const MODEL_LIST_FIELDS = { models: Type.Array(ModelBody), total_count: Type.Integer() };
 
-/** All models are available to all organizations (G21). */
+/** Lists the active models, which are available to all organizations (G21). */
 function listActiveModels(world: WorldReader) {
   const active = world.index(models, "active", "");
   return { models: Array.from(active, (model) => renderModel(model, world)), total_count: active.size };

@@ -114,7 +114,7 @@ export function chooseOrganization(world: Pick<WorldReader, "all">, organization
   return organization_id ?? requireFirstRecord(world, organizations, "organization_id").id;
 }
 
-/** The author of records in an organization without users. */
+/** The author of records, and the actor of log entries, if there is no user. */
 export const SYSTEM_USER_ID = "usr_system";
 
 /** The owner of an organization, else a member. */
@@ -125,7 +125,7 @@ export function findOwnerOrMember(world: RecordLookup, organization_id: string):
   );
 }
 
-/** Finds a default author for an organization: its owner, else a member, else the first user. */
+/** Finds a default author for an organization: its owner, else a member, else the first user, else the system. */
 export function findAuthor(world: RecordLookup, organization_id: string): string {
   const user = findOwnerOrMember(world, organization_id) ?? world.all(users).first();
   return user?.id ?? SYSTEM_USER_ID;

@@ -170,7 +170,7 @@ function requireSentences(world: WorldReader, { transcription_id, status }: Tran
 interface Content {
   name: "sentences" | "paragraphs";
   content: readonly TimedText[];
-  /** The page of all entries; each page has its own entity tag. */
+  /** Which page of all entries the content is, if the operation has pages; the entity tag depends on it. */
   page?: Page;
 }
 

@@ -72,7 +72,7 @@ interface SentenceOptions {
   pii_redaction: readonly string[] | null;
 }
 
-/** The sentence at a position of an interview: a question, then answers. */
+/** The sentence at a position of an interview: after the opening, each fifth is a question, all others are answers. */
 export function inventSentence(position: number, { random, pii_redaction }: SentenceOptions): string {
   const pattern = OPENING[position] ?? (position % 5 === 0 ? random.pick(QUESTIONS) : random.pick(ANSWERS));
   return pattern

@@ -119,7 +119,7 @@ export const usageStateRules: StateRules<Usage> = {
   remove: (tx, record) => addToOrganization(tx, record, { from: record.spent, to: {} }),
 };
 
-/** Saves a row, adds its spending to the organization's, and emits the events of the limits that this crosses. */
+/** Saves a row, adds its new spending to the organization's, and emits the events of limits that spending crosses. */
 function saveRow(tx: Transaction, row: Usage, actor: StateActor, spentBefore: Usage["spent"]): Usage {
   const change = () => {
     tx.put(usage, row);

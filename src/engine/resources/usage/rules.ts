@@ -26,8 +26,8 @@ export function roundForErrorDetails(amount: number): number {
 }
 
 /**
- * Spending is stored by month relative to the calendar month of the sandbox's origin (0; the one before it is -1),
- * because one fixture's records serve sandboxes that begin in any month.
+ * The number of the current month, counted from the calendar month of the sandbox's origin (0; the one before it is -1).
+ * Spending is stored by this number, because one fixture's records serve sandboxes that begin in any month.
  */
 export function getCurrentMonth(world: WorldReader): number {
   return toMonthIndex(world.toEpoch(world.now)) - getOriginIndex(world);
@@ -73,7 +73,8 @@ export function calculateUtilization(spentMicro: number, limit: number): number 
 export function toStatus(spentMicro: number, limit: number | null): UsageStatus {
   if (limit === null) return "no_limit";
   const share = calculateUtilization(spentMicro, limit);
-  return share >= 1 ? "exceeded" : share >= 0.8 ? "warning" : "ok";
+  if (share >= 1) return "exceeded";
+  return share >= 0.8 ? "warning" : "ok";
 }
 
 const BY_SEVERITY: readonly UsageStatus[] = ["no_limit", "ok", "warning", "exceeded"];

@@ -49,12 +49,12 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
     const key = world.get(apiKeys, id);
     const organization_id = key?.current ?? world.get(organizations, id)?.id;
     if (organization_id === undefined) return undefined;
-    const callerBudgets = listBudgets(
+    const ownBudgets = listBudgets(
       world,
       { organization_id, api_key_id: key?.id ?? null },
       getCurrentMonth(world),
     );
-    return toBudgetFigures(organization_id, key ? callerBudgets.at(-1)! : callerBudgets[0]!);
+    return toBudgetFigures(organization_id, key ? ownBudgets.at(-1)! : ownBudgets[0]!);
   },
   fields: BudgetFigures.properties,
   listRecipients: ({ organization_id }) => [organization_id],
@@ -155,7 +155,7 @@ export function recordSpending(
   });
 }
 
-/** The threshold comes first if one jump crosses both (G25). */
+/** `usage.threshold` comes first if spending crosses both at once (G25). */
 const THRESHOLDS = [
   { event: usageThreshold, share: 0.8 },
   { event: usageLimit, share: 1 },

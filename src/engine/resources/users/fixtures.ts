@@ -13,14 +13,14 @@ export const makeUser: Factory<User> = (fields, context) => {
   const id = fields.id ?? context.createId("usr_");
   const name = fields.name ?? inventName(context);
   const firstOrganization = isFixture ? undefined : world.all(organizations).first();
-  const email = () => {
+  const createEmail = () => {
     const invented = inventEmail(name, id, context);
     return isFixture ? invented : makeDistinctEmail(invented, (other) => hasEmail(world, other));
   };
   return {
     id,
     name,
-    email: fields.email ?? email(),
+    email: fields.email ?? createEmail(),
     memberships:
       fields.memberships ?? (firstOrganization === undefined ? {} : { [firstOrganization.id]: "member" }),
     capabilities: fields.capabilities ?? {},

@@ -62,12 +62,9 @@ export const userStateRules: StateRules<User> = {
     if (toAuditValues(before, after) === undefined) return after;
     const becameVerified = after.verified && !before.verified;
     const isOnlyVerified = becameVerified && toAuditValues(before, after, ["verified"]) === undefined;
-    const changedEvents = [
-      ...(becameVerified ? [userVerified] : []),
-      ...(isOnlyVerified ? [] : [userUpdated]),
-    ];
+    const events = [...(becameVerified ? [userVerified] : []), ...(isOnlyVerified ? [] : [userUpdated])];
     for (const organization_id of new Set([before, after].flatMap((user) => Object.keys(user.memberships)))) {
-      if (!actor.silent) for (const changed of changedEvents) emit(tx, changed, after, [organization_id]);
+      if (!actor.silent) for (const declared of events) emit(tx, declared, after, [organization_id]);
       for (const change of listAuditChanges(before, after, organization_id))
         recordStateAudit(tx, actor, organization_id, change);
     }

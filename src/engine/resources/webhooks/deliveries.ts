@@ -33,8 +33,8 @@ export function renderBody({ event, data, timestamp, webhook_id, delivery_id }: 
 }
 
 /**
- * The exact text that every attempt sends. The text of a fixture's delivery depends on the sandbox's origin, so it is
- * derived from its id and instant instead of being stored in the shared base.
+ * The exact text that every attempt sends. The text of a fixture's delivery depends on the sandbox's origin, so the
+ * text is derived from the delivery's id and instant instead of being stored in the shared base.
  */
 export function toBody(delivery: Delivery, world: WorldReader): string {
   const { body, event, delivery_id, webhook_id, organization_id, created_at } = delivery;
@@ -175,7 +175,7 @@ export function queueRetry(tx: Transaction, delivery_id: string): string | undef
   return id;
 }
 
-/** Cancels the pending retries and waiting attempts of a webhook that became inactive (G24). */
+/** Cancels the pending retries of a webhook that became inactive, and its waiting attempts except redeliveries (G24). */
 export function cancelPending(tx: Transaction, webhook_id: string): void {
   for (const delivery of tx.index(deliveries, "retrying", webhook_id)) {
     const { delivery_id } = tx.put(deliveries, { ...delivery, next_retry: null });
