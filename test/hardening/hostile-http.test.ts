@@ -205,6 +205,17 @@ describe("a hostile HTTP request", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 415, 404, 200]);
   });
 
+  it("does not replace the answers to earlier requests if it cannot be read [G09]", async () => {
+    // Node's client sends the body of a DELETE without its length.
+    const removal = remove("/v1/threads/thread_none");
+    const { answers, closed } = await converse(port, [get("/v1/models") + removal, "x", "yz"], 3);
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 400]);
+    const slow = get("/v1/models", `Host: x\r\nX-Sandbox-Delay: 100ms\r\n${KEY}`);
+    const delayed = await converse(port, [slow, "x", "y", "z"], 2);
+    expect(delayed.answers.map(({ status }) => status)).toEqual([200, 400]);
+    expect([closed, delayed.closed]).toEqual([true, true]);
+  });
+
   it("may be a GET with a body, which is not read as the next request [G09]", async () => {
     const inner = remove("/v1/threads/thread_ada");
     const asked = get("/v1/models", `Host: x\r\n${KEY}Content-Length: ${inner.length}\r\n`) + inner;

@@ -19,8 +19,20 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): 
   // These bytes belong to a request that was refused already.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const pending = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
+  // The bytes belong to a later request, such as the body of a DELETE without a length: earlier ones are answered first.
+  if (pending?.req.complete && !pending.writableFinished) return void answerAfter(pending, error, socket);
   const { code = "unknown reason" } = error;
   refuseSocket(socket, STATUSES[code] ?? 400, code);
+}
+
+const awaited = new WeakSet<ServerResponse>();
+
+/** Each further piece of unreadable bytes reports the error again. */
+function answerAfter(pending: ServerResponse, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (awaited.has(pending)) return;
+  awaited.add(pending);
+  pending.once("close", () => answerUnreadable(error, socket));
 }
 
 /** Writes the refusal to a socket, and ends the connection. */
