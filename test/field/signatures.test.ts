@@ -59,6 +59,12 @@ const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
   ],
   ["a text written as ASCII", over(TEXT.replaceAll(/[^\0-\x7f]/g, "?")), "body-changed", /as ASCII$/],
   ["a text written as UTF-16", over(Buffer.from(TEXT, "utf16le")), "body-changed", /as UTF-16$/],
+  [
+    "a body that a gateway passed on in base64",
+    over(BODY.toString("base64")),
+    "body-changed",
+    /encoded in base64/,
+  ],
   ["CRLF at the end", over(`${TEXT}\r\n`), "body-changed", /a carriage return and a line break at its end/],
   ["a line break at the end", over(`${TEXT}\n`), "body-changed", /with a line break at its end/],
   ["a byte-order mark", over(`\ufeff${TEXT}`), "body-changed", /with a byte-order mark/],

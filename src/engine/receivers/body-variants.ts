@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, fromUtf8, toLatin1, toUtf8 } from "../bytes.ts";
+import { EMPTY_BYTES, fromUtf8, toBase64, toLatin1, toUtf8 } from "../bytes.ts";
 import { isJsonObject } from "../contract/schema.ts";
 
 /** Larger bodies are not serialised again, so that explaining a mismatch is cheap for every body. */
@@ -29,6 +29,7 @@ export function* listBodyVariants(body: Uint8Array, timestamp?: string): Generat
     seen.add(variant);
     yield [label, toUtf8(variant)];
   }
+  yield ["the body encoded in base64, as gateways of cloud functions pass it", toUtf8(toBase64(body))];
   yield ["the body read as Latin-1 and written as UTF-8", toUtf8(toLatin1(body))];
   const encodeUnits = (size: 1 | 2, write: (code: number) => number[]) =>
     Uint8Array.from(

@@ -5,6 +5,7 @@ import {
   fromLooseBase64,
   fromUtf8,
   toBase64,
+  toHex,
   toUtf8,
 } from "../bytes.ts";
 import { type DigestAlgorithm, digest as hash, hmac } from "../platform.ts";
@@ -105,6 +106,7 @@ function listAdditions(secret: string): KeyVariant[] {
     ["the secret and a line break after it", `${secret}\n`],
     ["the secret and a carriage return and line break after it", `${secret}\r\n`],
     ["the secret and a space after it", `${secret} `],
+    ["the secret and a space before it", ` ${secret}`],
     ["the secret in quotation marks", `"${secret}"`],
     ["the secret in apostrophes", `'${secret}'`],
     ['the text "undefined", as when the secret was not set', "undefined"],
@@ -119,6 +121,7 @@ function listConversions(secret: string): KeyVariant[] {
     ["the secret in lower case", secret.toLowerCase()],
     ["the secret in upper case", secret.toUpperCase()],
     ["the secret encoded in base64", toBase64(toUtf8(secret))],
+    ["the secret encoded in hex", toHex(toUtf8(secret))],
     ["the secret and a line break, encoded in base64", toBase64(toUtf8(`${secret}\n`))],
     ["the secret as a whole, decoded from base64", fromLooseBase64(secret)],
   ];

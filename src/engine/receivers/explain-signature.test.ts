@@ -27,6 +27,8 @@ describe("the explanation of a receiver's own digest [6.3]", () => {
     ["with its prefix twice", `whsec_${SECRET}`, /prefix twice/],
     ["decoded", Buffer.from(BARE, "base64"), /decoded from base64/],
     ["with a line end", `${SECRET}\n`, /a line break after it/],
+    ["with a space before it", ` ${SECRET}`, /a space before it/],
+    ["encoded in hex", Buffer.from(SECRET).toString("hex"), /encoded in hex/],
     ["with a CRLF line end", `${SECRET}\r\n`, /carriage return/],
     ["without its prefix, with a line end", `${BARE}\n`, /without its whsec_ prefix, and a line break/],
     ["in quotation marks", `"${SECRET}"`, /quotation marks/],
