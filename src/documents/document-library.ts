@@ -105,7 +105,7 @@ export interface LibraryOptions<T> {
   isInUse: (document: Document<T>) => boolean;
 }
 
-/** The documents in use that an edited file belongs to, after the edit. */
+/** The documents in use that an edit of a file changed or broke. */
 export interface AffectedDocuments<T> {
   changed: Document<T>[];
   /** The last good version of these stays active. */
@@ -144,13 +144,13 @@ export class DocumentLibrary<T> {
   /** Undefined if no document has the name. */
   find(name: string): Document<T> | undefined {
     // Most files have the names of their documents, which saves reading all others.
-    const document = this.findByFile(name);
+    const document = this.findByFileName(name);
     if (document !== undefined || this.options.getName === undefined) return document;
     return this.readAll().find((one) => this.getName(one) === name);
   }
 
   /** Searches single files, and files that have the names of their documents. */
-  findByFile(name: string): Document<T> | undefined {
+  findByFileName(name: string): Document<T> | undefined {
     for (const file of [...this.singleFiles, ...findDocumentFiles(name, this.folders)]) {
       const document = this.getByFile(file);
       if (this.getName(document) === name) return document;

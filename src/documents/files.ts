@@ -20,7 +20,7 @@ export function isPath(document: string): boolean {
   return /[\\/]/.test(document) || document.startsWith(".") || hasExtension(document);
 }
 
-/** The files in these folders that may hold the document of this name, by their real paths, nearest first. */
+/** The files that may be the document of this name, by their real paths, in the order of the folders. */
 export function* findDocumentFiles(name: string, folders: readonly string[]): Generator<string> {
   if (isPath(name)) return;
   for (const folder of folders) {
@@ -63,7 +63,7 @@ function hasExtension(file: string): boolean {
   return EXTENSIONS.includes(extname(file).toLowerCase());
 }
 
-/** The file system refused, or the path leads to something other than a document. */
+/** A file cannot be used at all: it is missing, too large, of another kind, or refused by the file system. */
 export class UnreadableFile extends DocumentError {
   constructor(file: string, message: string) {
     super([{ file, ...NO_POSITION, field: "", message }]);

@@ -129,9 +129,9 @@ export class OwnOperations implements OwnFiles {
       .split("\n")[0]!
       .replace(/^(\w*Error): /, "")
       .trim();
+    // A missing module is reported at its import: the stack has the place in the compiled code.
+    const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec(message) ?? [];
     for (const file of this.versions.keys()) {
-      // A missing module is reported at its import: the stack has the place in the compiled code.
-      const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec(message) ?? [];
       const place = missing && findSubject(readFileSync(file, "utf8"), missing);
       if (place) return documentError(formatPath(file, this.cwd), place, message);
       const at = stack.indexOf(`${file}:`);

@@ -191,7 +191,7 @@ function readLargeJson(file: string, text: string, displayName: string): UserDoc
   return locateLazily(text, displayName, value);
 }
 
-/** Positions are only needed for a problem, and only then is the text parsed; a text too large for that has none. */
+/** A document whose text is parsed once a problem needs a position; a text too large for that has no positions. */
 function locateLazily(text: string, file: string, value: unknown): UserDocument {
   let parsedDocument: UserDocument | undefined;
   const getDocument = (): UserDocument => {

@@ -94,7 +94,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.findOpenedOrDerived(name);
   }
 
-  /** Whether `get` returns it; for a name that `has` knows. */
+  /** Whether `get` returns the scenario; for a name that `has` knows. */
   isUsable(name: string): boolean {
     return this.isActive(name) || this.files.find(name)?.problem === undefined;
   }
@@ -108,14 +108,14 @@ export class ScenarioLibrary implements ScenarioSource {
     );
   }
 
-  /** Whether it is active, derived, or has a file of its name; does not list folders. */
+  /** Whether the scenario is active, opened, derived, or has a file of its name; does not list folders. */
   hasWithoutListing(name: string): boolean {
     const { openedScenarios, refusalScenarios, files } = this;
     return (
       this.isActive(name) ||
       openedScenarios.has(name) ||
       refusalScenarios.has(name) ||
-      files.findByFile(name) !== undefined
+      files.findByFileName(name) !== undefined
     );
   }
 
@@ -165,7 +165,7 @@ export class ScenarioLibrary implements ScenarioSource {
     this.openedScenarios.delete(name);
   }
 
-  /** The names of scenarios that are given by name or by file. @throws DocumentError for a file that cannot be used */
+  /** Adds the scenarios that are given by file, and returns the names of all. @throws DocumentError */
   addAll(scenarios: readonly string[]): string[] {
     return scenarios.map((scenario) => (isPath(scenario) ? this.addFile(scenario).name : scenario));
   }

@@ -44,7 +44,7 @@ function toBody(value: unknown, json: object | undefined, type: string): unknown
 const SERVER_HEADER =
   /^(connection|keep-alive|transfer-encoding|trailer|upgrade|date|vary|content-(type|length|encoding)|access-control-.*|x-ratelimit-.*|x-request-id|service-.*|x-sandbox-.*)$/i;
 
-/** The described headers of an answer: each has its example, else a value that fits its schema. */
+/** Returns a function that gives each described header its example or default, else a value that fits its schema. */
 export function createHeaderGenerator(
   { headers }: JsonObject,
   reading: OpenApiReading,

@@ -111,7 +111,7 @@ const sections = {
 
 /** `x-understudy` at the top of a document. */
 export const Bindings = ClosedObject(sections);
-/** The form of `x-understudy` without those of its operations: each operation is checked by its own form. */
+/** `x-understudy` with unchecked operations: each operation is checked by its own form. */
 const UncheckedOperations = ClosedObject({
   collections: sections.collections,
   operations: Optional(MapOf(Type.Unknown())),

@@ -40,7 +40,7 @@ export class BoundAccess {
     this.rows = createRecordRows(parts.target, parts.binding);
   }
 
-  /** Permission, then existence, as in the reference (G03). Returns the record. */
+  /** Permission, then existence, as in the reference (G03). Returns the record, if the action has one. */
   authorize(call: Call, access: Access): object | undefined {
     const params = call.params as JsonObject;
     const conditions = this.toConditions(call);
@@ -94,7 +94,7 @@ export class BoundAccess {
       const target = this.parts.context.getTarget(owner);
       const parent = target.find(call.world, id);
       if (parent === undefined || target.isDeleted(parent) || !this.isVisible(call, field, parent))
-        throw resourceNotFound(toName(template) ?? field, id);
+        throw resourceNotFound(toParameterName(template) ?? field, id);
     }
   }
 
@@ -121,13 +121,13 @@ export class BoundAccess {
     } else {
       for (const record of this.rows.list(call.world, conditions)) if (fits(record)) return record;
     }
-    const field = (id === undefined ? Object.keys(conditions)[0] : toName(id)) ?? "id";
+    const field = (id === undefined ? Object.keys(conditions)[0] : toParameterName(id)) ?? "id";
     throw resourceNotFound(field, key ?? conditions[field] ?? null);
   }
 }
 
 /** The name of the parameter, if the template is that parameter alone, such as `{note_id}`. */
-function toName(template: unknown): string | undefined {
+function toParameterName(template: unknown): string | undefined {
   return typeof template === "string" ? /^\{([\w-]+)\}$/.exec(template)?.[1] : undefined;
 }
 

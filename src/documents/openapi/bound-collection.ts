@@ -24,7 +24,7 @@ const MAX_TRIES = 100;
 export class BoundCollection extends PublicCollection {
   readonly spec: CollectionSpec | undefined;
   readonly storedFields: Readonly<Record<string, JsonSchema>>;
-  /** Their names. */
+  /** The names of `storedFields`. */
   readonly fields: ReadonlySet<string>;
   private readonly schemas: Schemas;
   private readonly instants: readonly string[];
@@ -174,7 +174,7 @@ export class BoundCollection extends PublicCollection {
     removeWithDependents(call.world, this.collection, this.getId(record));
   }
 
-  /** Sets fields that the collection's rules do not know, without the events and entries of a state call. */
+  /** Sets fields without the collection's rules, and so without the events and audit entries of a state call. */
   set(world: Transaction, record: object, fields: JsonObject): object {
     return world.put(this.collection, { ...record, ...this.toStored(fields, world) });
   }

@@ -69,7 +69,7 @@ export function addFile(
   values[CONTENT_FIELD] ??= toBase64(bytes);
 }
 
-/** The bytes of a file, as the type that the document describes, or as that of the upload. */
+/** Answers with a record's file, as the type that the document describes, else as the type in the record. */
 export function toDownload(record: JsonObject, status: number, describedType = "*/*"): unknown {
   const field = Object.keys(record).find((name) => MIME_TYPE.test(name));
   const type = describedType.includes("*")

@@ -36,7 +36,7 @@ export function createLister(
     .filter(({ in: place, name }) => place === "query" && target.fields.has(name) && !paging.has(name))
     .map(({ name }) => name);
   const factPlaces = listFacts(listPlaces(answer, schemas), [names.total, names.next, names.more]);
-  const headers = Object.entries((success.node["headers"] ?? {}) as JsonObject).map(([name]) => name);
+  const headers = Object.keys((success.node["headers"] ?? {}) as JsonObject);
   const links = createPageLinks(names, answer, schemas);
   const getId = (record: object) => target.getId(record);
   // Indexes of the reference may have another order.
@@ -74,7 +74,7 @@ export function createLister(
   };
 }
 
-/** The only list of an answer, or the one with a usual name. */
+/** The place of an answer's list: the only one, the one with a usual name, or the first; "" for the answer itself. */
 function findItems(answer: unknown, target: Pick<BoundCollection, "collection">, schemas: Schemas): string {
   if (schemas.listTypes(answer).has("array")) return "";
   const lists = [...schemas.listProperties(answer)]
@@ -90,7 +90,7 @@ function findItems(answer: unknown, target: Pick<BoundCollection, "collection">,
 
 /** Links a page to the next and the previous one, in the form that each place of an answer has. */
 function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
-  /** A number, a cursor or a URL; undefined to leave the place out. */
+  /** A number, a cursor or a URL; null or "" if there is no such page; undefined to leave the place out. */
   const find = (place: string, call: Call, page: RecordPage, direction: 1 | -1): unknown => {
     const node = findSchema(answer, place, schemas);
     const types = schemas.listTypes(node);

@@ -113,7 +113,7 @@ export class BoundOperation {
     return fields;
   }
 
-  /** The caller's organization and user, for fields that name one and that the request leaves out. */
+  /** Sets fields that name an organization or a user to the caller's, where the request leaves them out. */
   private addOwners({ principal }: Call, fields: JsonObject): void {
     if (principal === undefined) return;
     for (const [field, owner] of Object.entries(this.parts.target.spec!.belongs_to)) {
@@ -178,7 +178,7 @@ export class BoundOperation {
     return Object.fromEntries(changedNames.map((name) => [name, toValue(name)]));
   }
 
-  /** The schema of a request may be wider than that of the record. @throws ApiError INVALID_INPUT */
+  /** Refuses sent fields that fit the request's schema, but not the record's. @throws ApiError INVALID_INPUT */
   private requireFit(call: Call, record: object, sent: readonly string[]): void {
     const { spec } = this.parts.target;
     const publicRecord = this.parts.target.toPublic(record, call.world);

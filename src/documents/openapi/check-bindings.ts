@@ -217,7 +217,7 @@ export class BindingChecker {
   }
 }
 
-/** Whether a schema lists properties, and none with this name. */
+/** Whether a schema lists properties, but none at this place, such as `meta.next`. */
 function lacksPlace(node: unknown, place: string, schemas: Schemas): boolean {
   const [step = "", ...others] = place.split(".");
   const properties = schemas.listProperties(node);

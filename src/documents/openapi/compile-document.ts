@@ -72,7 +72,7 @@ class DocumentCompiler {
   private readonly bindings: ParsedBindings;
   private readonly available: AvailableDeclarations;
   private readonly targets: BoundCollections;
-  /** The operations that documents bind to each collection, by its name. */
+  /** The operations that bindings of the user bind to each collection, by its name. */
   private readonly uses = new Map<string, { value: OperationBinding; operation: DescribedOperation }[]>();
   /**
    * Inferred bindings, which no document contains. Their answers need not fit the document, which may contradict

@@ -20,7 +20,7 @@ export interface DescribedSuccess {
   status: number;
   /** The answer's JSON; undefined if the document describes none. */
   json: Media | undefined;
-  /** The same, else the first media type of the answer. */
+  /** `json`, else the first media type of the answer. */
   media: Media | undefined;
   node: JsonObject;
 }
@@ -70,7 +70,7 @@ export function chooseMedia(media: readonly Media[]): Media | undefined {
 
 const FORM = "application/x-www-form-urlencoded";
 
-/** How the body of an operation is read; undefined if it takes none. */
+/** How the body of an operation is read; undefined if it has none, or is a GET. */
 function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
   const media = body && chooseMedia(body.media);
   if (body === undefined || media === undefined || method === "GET") return undefined;

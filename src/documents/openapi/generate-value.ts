@@ -4,7 +4,7 @@ import type { OpenApiReading } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 import { shapeSchema } from "./shape-schema.ts";
 
-/** A value that fits a schema; the same for the same seed. Examples within it are used if they fit. */
+/** A value that fits a schema; the same for the same seed. Examples within the schema are used if they fit. */
 export function generateValue(schemas: Schemas, node: unknown, seed: number): unknown {
   const value = generate(shapeSchema(node, schemas, { examples: true }), seed);
   if (schemas.compileValidator(node, "answer")(value)) return value;
@@ -40,8 +40,8 @@ export interface Invention {
 }
 
 /**
- * The value of a field that is not given: the schema's default, else null, empty or zero; invented only where the
- * schema refuses that.
+ * The value of a field that is not given: the schema's default or constant, else null, its first enum value, empty,
+ * false, the minimum or zero, or now; generated only where none of these fits.
  */
 export function inventField(node: unknown, invention: Invention): unknown {
   const { schemas, now, seed } = invention;
@@ -67,7 +67,7 @@ export function inventField(node: unknown, invention: Invention): unknown {
 /** Objects deeper within a record stay as they were given. */
 const MAX_DEPTH = 4;
 
-/** Adds the required properties that an object lacks, and those with a default. */
+/** Adds the required properties that an object lacks, and those with a default, also to the objects in it. */
 export function completeObject(
   fields: JsonObject,
   node: unknown,

@@ -7,10 +7,11 @@ import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
 export interface InferredPair {
-  /** The last word of the list's path. */
+  /** The last word of the list's path, in the form of a collection's name. */
   collection: string;
   schema: unknown;
   idField: string;
+  /** By the operation's id. */
   bindings: ReadonlyMap<string, OperationBinding>;
 }
 
@@ -43,7 +44,7 @@ export function inferPairs({
     const idField = ["id", parameter].find((name) => properties.has(name));
     if (idField === undefined) continue;
     const collection = toCollectionName(listPath.split("/").at(-1)!);
-    const acceptsFields = ({ body }: DescribedOperation) =>
+    const canBind = ({ body }: DescribedOperation) =>
       body === undefined || schemas.listFields(chooseMedia(body.media)?.schema?.node).size > 0;
     const candidates: [DescribedOperation | undefined, OperationBinding][] = [
       [list, { list: collection }],
@@ -54,7 +55,7 @@ export function inferPairs({
       [single.get("DELETE"), { delete: collection }],
     ];
     const bindings = candidates.flatMap(([operation, binding]) => {
-      if (operation === undefined || !acceptsFields(operation)) return [];
+      if (operation === undefined || !canBind(operation)) return [];
       const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
       return [[operation.id, { ...binding, ...id }] as const];
     });
@@ -78,7 +79,7 @@ function isSameSchema(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]
   return isSameReference || equal(schemas.mergeKeywords(a), schemas.mergeKeywords(b));
 }
 
-/** `user-groups` is `user_groups`, as collections are named. */
+/** `user-groups` and `userGroups` become `user_groups`, as collections are named. */
 function toCollectionName(word: string): string {
   return word
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")

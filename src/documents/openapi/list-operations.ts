@@ -293,7 +293,7 @@ function findOwnSchema({ schema }: JsonObject, path: DocumentPath): ResolvedNode
 /** The kind of a path that is not served, for a warning; undefined for one that is served. */
 function findUnserved(path: string): string | undefined {
   if (path.startsWith("/_")) return "paths that begin with /_, which are Understudy's own";
-  const isMalformed = /[?#]|\{\}|[{}]/.test(path.replace(/\{[^{}?#]+\}/g, ""));
+  const isMalformed = /[?#{}]/.test(path.replace(/\{[^{}?#]+\}/g, ""));
   return isMalformed ? "paths with a query, a fragment, or braces without a name in them" : undefined;
 }
 
@@ -322,7 +322,7 @@ function toId(method: Method, path: string): string {
   return method.toLowerCase() + words.map(capitalize).join("");
 }
 
-/** Whether an answer of this media type may be JSON, as with a wildcard type. */
+/** Whether content of this media type may be JSON, as with a wildcard type. */
 export function mayBeJson(type: string): boolean {
   return /^(application\/([\w.+-]+\+)?json|\*\/\*|application\/\*)\s*(;|$)/.test(type);
 }

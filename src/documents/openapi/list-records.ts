@@ -147,7 +147,7 @@ export function listQueryNames({ parameters }: DescribedOperation, schemas: Sche
 export interface RecordPage {
   records: readonly object[];
   total: number;
-  /** Undefined on the last page. */
+  /** The cursor of the next page; undefined on the last. */
   next: string | undefined;
   start: number;
   limit: number;
@@ -251,7 +251,7 @@ export function sortBy(rows: Iterable<object>, sort: string): View<object> {
   return View.ofList<object>(([...rows] as JsonObject[]).sort(compare));
 }
 
-/** Whether a field has a value, or one of several, as a query asks. */
+/** Whether a field's value, or an item of it, is the expected one or one of several; an empty list matches all. */
 export function matches(value: unknown, expected: unknown): boolean {
   if (Array.isArray(value) && !Array.isArray(expected)) return value.includes(expected);
   if (Array.isArray(expected)) return expected.length === 0 || expected.some((one) => matches(value, one));

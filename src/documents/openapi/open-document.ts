@@ -58,9 +58,7 @@ function parseFast(text: string): unknown {
 
 const VERSION = /^3\.[01]\.\d+/;
 
-/**
- * The value of an OpenAPI 3.0 or 3.1 document. @throws DocumentError that says what the document is instead
- */
+/** The value of an OpenAPI 3.0 or 3.1 document. @throws DocumentError that says what the document is instead */
 export function requireOpenApi({ value, file, text, locate }: UserDocument): JsonObject {
   const createError = (at: Position, message: string) => documentError(file, at, message);
   const top = text === undefined ? NO_POSITION : { line: 1, column: 1 };

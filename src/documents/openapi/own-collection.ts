@@ -148,7 +148,7 @@ const KEYWORDS = [
   "additionalProperties",
 ];
 
-/** Replaces references by their schemas; circular and very deep parts take any value. */
+/** Replaces references by their schemas; deep parts, and those with `anyOf`, `oneOf` or `not`, take any value. */
 function inlineSchema(node: unknown, schemas: Schemas, depth: number): unknown {
   if (!isJsonObject(node)) return node === false ? false : {};
   if (depth > MAX_DEPTH) return {};

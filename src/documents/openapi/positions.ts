@@ -51,7 +51,7 @@ export class Positions {
     return undefined;
   }
 
-  /** The event after a value. */
+  /** The index of the event after a value. */
   private skipValue(at: number): number {
     let open = 0;
     for (let index = at; index < this.events.length; index++) {

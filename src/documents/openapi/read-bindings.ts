@@ -32,7 +32,7 @@ export interface ParsedBindings {
   problems: DocumentProblem[];
 }
 
-/** The bindings of a document: its own `x-understudy`, then those of a file beside it, which take precedence. */
+/** The bindings of a document: its own `x-understudy`, then its operations', then a file's; the last one counts. */
 export function readBindings(reading: OpenApiReading, file: UserDocument | undefined): ParsedBindings {
   const bindings: ParsedBindings = { collections: new Map(), operations: new Map(), problems: [] };
   const { document, root, operations } = reading;
@@ -69,7 +69,7 @@ export function readBindings(reading: OpenApiReading, file: UserDocument | undef
 
 const ACTION_WORDS = [...ACTIONS, "answer"];
 
-/** The problems of bindings; a misspelt action is named before all else, since it decides what else is allowed. */
+/** The problems of bindings; misspelt actions hide all others, since the action decides what else is allowed. */
 function findProblems(
   part: UserDocument,
   schema: object,

@@ -46,7 +46,7 @@ export class ParameterReader {
     return Object.fromEntries(values.filter(([name]) => !this.queryNames.has(name)));
   }
 
-  /** The list, or the object, that the style of a parameter packs into one text. */
+  /** The text, list or object that the style of a parameter packs into one text. */
   private unpack(parameter: DescribedParameter, text: string | undefined): unknown {
     if (text === undefined || parameter.isJson) return text;
     const { name, in: place, node } = parameter;
@@ -159,7 +159,7 @@ function parseJson(name: string, text: unknown): unknown {
   }
 }
 
-/** `filter[status]=open`, `filter[range][from]=1`, `expand[]=a` as an object. */
+/** `filter[status]=open`, `filter[range][from]=1`, `expand[]=a` as an object; undefined without such keys. */
 export function readNested(
   name: string,
   keys: readonly string[],

@@ -12,7 +12,7 @@ export interface ResolvedNode<T = JsonObject> {
 /** The problem of a `$ref`. The message follows the text of the `$ref`: `leads nowhere`. */
 type BadReference = Pick<ProblemDetails, "message" | "hint">;
 
-/** With more, one applied within another, reading schemas and validating would overflow the stack. */
+/** Combining more schemas, one within another, would overflow the stack in reading and in validation. */
 export const MAX_COMBINED = 1_000;
 const COMBINING = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 

@@ -43,7 +43,7 @@ export class SchemaReader {
     });
   }
 
-  /** Returns the properties with those of the alternatives; any value fits where they differ. */
+  /** The properties, and those of the alternatives; a property in which alternatives differ takes any value. */
   listFields(node: unknown): ReadonlyMap<string, unknown> {
     return readOnce(this.cache.fields, node, (schema) => {
       const properties = this.listProperties(schema);
@@ -102,8 +102,8 @@ export class SchemaReader {
       add(target);
       for (const key of keys) if (Array.isArray(node[key])) node[key].forEach(add);
       // A reference of OpenAPI 3.0 hides the rest, but `nullable` is often meant.
-      const isHidden = target !== undefined && this.hidesSiblings;
-      parts.push(isHidden ? (node["nullable"] === true ? { nullable: true } : {}) : node);
+      if (target === undefined || !this.hidesSiblings) parts.push(node);
+      else if (node["nullable"] === true) parts.push({ nullable: true });
     };
     add(schema);
     return parts;

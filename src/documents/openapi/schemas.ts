@@ -39,7 +39,7 @@ export class Schemas extends SchemaReader {
     return schema;
   }
 
-  /** The same for the text fields of a form, which are converted to their types before validation. */
+  /** A schema for the text fields of a form: `read` converts them to their types before validation. */
   declareForm(node: JsonObject, read: (fields: unknown) => unknown): object {
     const properties = node["properties"] as JsonObject;
     const texts = Object.entries(properties).map(([name, one]) => [
@@ -90,7 +90,7 @@ export class Schemas extends SchemaReader {
     return choices.find(({ names }) => names.includes(object[property]))?.target;
   }
 
-  /** Names the converted schema of a node. */
+  /** The name of the converted schema of a node, which is converted at the next `convertAll`. */
   private register(node: unknown, purpose: Purpose): string {
     const names = this.names[purpose];
     return getOrAdd(names, node, () => {

@@ -38,7 +38,7 @@ export function listPathNames(path: string): string[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
 }
 
-/** The records of a target that have the values of an operation's fields. */
+/** Returns functions that list a target's records by the values of fields, and give the order of each. */
 export function createRecordRows(target: BoundCollection, { deleted = false }: { deleted?: boolean }) {
   const { collection, spec } = target;
   const findIndex = (field: string): string | undefined => {

@@ -101,7 +101,7 @@ class SchemaShaper {
     return { enum: values.filter((one) => one !== null || values.length === 1) };
   }
 
-  /** The first alternative that is neither null nor within itself. */
+  /** The first alternative that is not null; if possible, none of the schemas that contain this one. */
   private choose(keywords: JsonObject, { ancestors }: SchemaContext) {
     const { schemas } = this;
     const key = Array.isArray(keywords["oneOf"]) ? "oneOf" : "anyOf";

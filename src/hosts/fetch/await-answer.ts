@@ -1,5 +1,5 @@
 /**
- * References requests until they are answered. In Node, a caller's signal aborts its `Request` only as long as something
+ * The requests that are not answered yet. In Node, a caller's signal aborts its `Request` only as long as something
  * references the request; the code that waits for the signal does not.
  */
 const waitingRequests = new Set<Request>();
@@ -10,7 +10,7 @@ export function retainUntilAnswered<T>(request: Request, answer: Promise<T>): Pr
   return answer.finally(() => waitingRequests.delete(request));
 }
 
-/** References the requests that another one was made from, for as long as the other one exists. */
+/** References the sources that a request was made from, for as long as the request exists. */
 export function retainSources(request: Request, sources: unknown): Request {
   sourcesByRequest.set(request, sources);
   return request;

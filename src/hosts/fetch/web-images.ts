@@ -134,13 +134,13 @@ async function encode(canvas: Canvas, type: { type: string; quality?: number }):
   return new Uint8Array(await (await canvas.convertToBlob(type)).arrayBuffer());
 }
 
-/** A position outside 0 to `length` - 1, mirrored at the edges until it is inside. */
+/** The position from 0 to `length` - 1 that a position has when it is mirrored at the edges. */
 function mirrorPosition(position: number, length: number): number {
   const wrapped = ((position % (2 * length)) + 2 * length) % (2 * length);
   return wrapped < length ? wrapped : 2 * length - 1 - wrapped;
 }
 
-/** @throws Error if it is broken */
+/** @throws RangeError for an incomplete header */
 function readHeader(bytes: Uint8Array): ImageHeader {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const head = toLatin1(bytes.subarray(0, 4096));

@@ -11,8 +11,8 @@ const MAX_DECODED_BYTES = 64 * 1024 * 1024;
 /**
  * The program of the reading thread, as text, because a bundle has no file to start a thread from. A thread keeps a
  * hostile document away from the server's memory and event loop. The heap limit of a thread does not count the buffers
- * into which a compressed stream is decoded, so they are counted here, before the library loads. The text read so far is
- * returned.
+ * into which a compressed stream is decoded, so they are counted here, before the library loads. If reading fails, the
+ * text read so far is returned.
  */
 const READER_PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");

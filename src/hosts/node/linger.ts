@@ -44,8 +44,8 @@ export function lingerOnClose(server: Server): void {
 }
 
 /**
- * Ends a connection in stages (RFC 9112, "Tear-down"): if it is closed with bytes unread, the system resets it, and the client
- * loses the answer. Bytes that still arrive are dropped, until the client closes it too.
+ * Ends a connection in stages (RFC 9112, "Tear-down"): the system resets a connection that is closed with bytes unread,
+ * and the client loses the answer. Bytes that still arrive are dropped, until the client closes or `LINGER_MS` pass.
  */
 export function linger(socket: Socket, lastBytes = ""): void {
   socket.end(lastBytes);

@@ -28,7 +28,7 @@ export class NodeRequest implements PlainRequest {
     this.response = response;
   }
 
-  /** Getting it begins to watch for a stalled client, since the reader may wait in a queue before it reads. */
+  /** Getting the body begins to watch for a stalled client, since the reader may wait in a queue before it reads. */
   get body(): AsyncIterable<Uint8Array> {
     const { request } = this;
     const { headers } = request;
@@ -87,7 +87,7 @@ async function* readPieces(request: IncomingMessage, stopWatching: () => void): 
 
 /**
  * Cuts off a client that sends nothing. Received bytes count, not read ones: a client whose upload waits to be written
- * is not stalled. Returns a function that ends this.
+ * is not stalled. Returns a function that stops watching.
  */
 function watchClient(request: IncomingMessage): () => void {
   let receivedBytes = request.socket.bytesRead;

@@ -60,6 +60,7 @@ export class OwnAddress {
     return { host: LOOPBACK[address] ?? address, port };
   }
 
+  /** Whether a connection came to the loopback port, which exists only with TLS. */
   isFromSelf({ localPort }: Socket): boolean {
     return (
       this.loopbackServer !== undefined && (this.loopbackServer.address() as AddressInfo).port === localPort

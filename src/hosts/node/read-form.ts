@@ -59,7 +59,7 @@ class FormReader {
   private readonly storage: { space: FormSpace; settings: Settings; folder: string };
   private readonly pendingParts: Promise<void>[] = [];
   private readonly outputs: WriteStream[] = [];
-  private readonly namesWithoutFilename: string[] = [];
+  private readonly keysWithoutFilename: string[] = [];
   private readonly stop = new AbortController();
   /** The headers of the part that busboy reads. */
   private head = "";
@@ -189,7 +189,7 @@ class FormReader {
       digest: (algorithm) => digestFiles([{ path, length: receivedFile.size }], algorithm),
     };
     this.parts.files[key] = receivedFile;
-    if (filename === undefined) this.namesWithoutFilename.push(key);
+    if (filename === undefined) this.keysWithoutFilename.push(key);
     const storing = this.store(stream, receivedFile, {
       path,
       name,
@@ -202,7 +202,7 @@ class FormReader {
   /** Drops empty files without a name, which browsers send for an input without a chosen file. */
   private dropEmptyFiles(): void {
     const { files } = this.parts;
-    for (const name of this.namesWithoutFilename) if (files[name]?.size === 0) delete files[name];
+    for (const key of this.keysWithoutFilename) if (files[key]?.size === 0) delete files[key];
   }
 
   private store(

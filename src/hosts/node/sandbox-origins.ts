@@ -64,7 +64,7 @@ export class SandboxOrigins {
     this.connections.closeAtPort(port);
   }
 
-  /** Opens no more; resolves when the last connection is closed. */
+  /** Closes all ports and opens no more; resolves when the last connection is closed. */
   async closeAll(): Promise<void> {
     this.isClosed = true;
     const whenClosed = [...this.portServers.values()].map((portServer) => once(portServer, "close"));

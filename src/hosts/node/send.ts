@@ -67,7 +67,7 @@ export function sendHead(response: ServerResponse): void {
   response.write("", "latin1");
 }
 
-/** Stops the stream when the client leaves. A stream that fails cuts the connection, so that it does not look complete. */
+/** Sends a stream until the client leaves; cuts the connection if the stream fails, so that it does not look complete. */
 async function sendStream(
   response: ServerResponse,
   stream: NonNullable<CompleteAnswer["stream"]>,

@@ -17,7 +17,7 @@ export interface OutboundRequest {
   body: Uint8Array;
   /** Cut points within `body`: it then travels with chunked transfer coding, one chunk per piece. */
   chunkAt?: readonly number[] | undefined;
-  /** A list of headers may also use a pooled connection, and return it to the pool. */
+  /** Whether a request with a list of headers may use a pooled connection, and return it to the pool. */
   reuse?: boolean | undefined;
   /** How much of the answer is read; default 64 KB. */
   maxAnswerBytes?: number | undefined;

@@ -29,7 +29,7 @@ interface ResolvedTarget {
   isOwn?: true;
 }
 
-/** Resolves a name once; the addresses it gives are within the policy. @throws ForbiddenAddressError, Node's errors */
+/** Resolves a URL's host once, to allowed addresses or the server's own. @throws ForbiddenAddressError, Node's errors */
 export type ResolveUrl = (url: URL) => Promise<ResolvedTarget>;
 
 export interface Outbound {
