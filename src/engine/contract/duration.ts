@@ -7,7 +7,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** The largest time value of a JavaScript `Date`; sums of longer durations are not exact. */
+/** The largest time value of a JavaScript `Date`. */
 export const MAX_DURATION_MS = 8_640_000_000_000_000;
 
 const MAX_TEXT_LENGTH = 64;
@@ -23,7 +23,7 @@ const ISO_UNITS = ["w", "d", "h", "m", "s"];
 /**
  * Milliseconds of a duration as interfaces 4 and 6 write it: `90s`, `5m`, `6h`, `2d`, `1500ms`, `1h30m`,
  * ISO 8601 (`PT5M`, `P1DT2H`), or milliseconds as a number or digits. Undefined for anything else:
- * negative, fractions of a millisecond, or too long to be exact.
+ * negative, fractions of a millisecond, or longer than `MAX_DURATION_MS`.
  */
 export function parseDuration(value: unknown): number | undefined {
   if (typeof value === "number") return toValidDuration(value);

@@ -205,7 +205,7 @@ export interface Operation<
     io: { services: Services; stream: AsyncIterable<Uint8Array>; signal: AbortSignal },
   ) => Promise<W>;
   /**
-   * Reads path, query and headers in place of `params` and `query`, for an operation whose document declares styles of parameters.
+   * Reads path, query and headers in place of `params` and `query`, since documents may declare styles of parameters.
    * @throws ApiError INVALID_INPUT
    */
   readInput?: (sent: SentInput) => {

@@ -102,7 +102,7 @@ function pickFields(
   return fields;
 }
 
-/** Applies a conversion to the instants in a value. Objects with instants are copied, others are shared. */
+/** Converts the instants in a value. Objects whose schema declares instants are copied, others are shared. */
 export function convertInstants(
   schema: object,
   value: unknown,

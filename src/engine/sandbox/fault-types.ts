@@ -178,9 +178,9 @@ export interface SandboxRules {
 export interface FaultInjector {
   /** Whether a rule may affect requests; if not, only those with a fault header call `before` and `after`. */
   readonly isArmed: boolean;
-  /** Replaces the operation for paths that no operation has. */
+  /** The operation of requests whose path no declared operation has. */
   readonly undeclaredOperation: AnyOperation;
-  /** Whether a rule answers such paths. */
+  /** Whether a rule answers undeclared paths. */
   readonly reachesUndeclared: boolean;
   readonly rules: SandboxRules;
   /** Called when a request arrives; undefined if no scenario has stages. */

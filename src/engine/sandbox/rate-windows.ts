@@ -14,7 +14,7 @@ const EMPTY: RateWindowTable = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > 
 /** The length of a window: a fixed minute of the sandbox's clock, for each API key (section 8, G07). */
 const WINDOW_MS = 60_000;
 const TOKENS_PER_REQUEST = 1000;
-/** Older windows are dropped. Until then, a request counted in one can be taken out of it; none takes an hour. */
+/** Older windows are dropped. No request takes an hour, so `uncount` still finds the window that counted it. */
 const MAX_AGE_MINUTES = 60;
 
 export interface RateState {
@@ -32,6 +32,7 @@ export function toMinute(now: number): number {
   return Math.floor(now / WINDOW_MS);
 }
 
+/** Whole seconds, rounded up; at least 1. */
 export function countSecondsUntil(instant: number, now: number): number {
   return Math.max(1, Math.ceil((instant - now) / 1000));
 }
@@ -85,7 +86,7 @@ export class RateWindows {
     return Math.max(0, token_limit - spent);
   }
 
-  /** Uncounts one request of this window, unless the window is over. */
+  /** Uncounts one request in the window of this minute, unless a later window has replaced it. */
   uncount(key_id: string, minute: number): void {
     const window = this.table.get(key_id);
     if (window?.minute !== minute) return;

@@ -148,8 +148,8 @@ export class Sandbox {
   }
 
   /**
-   * Loads the fixture's current version and keeps the clock (interfaces 6). Returns false, and does nothing, if a request
-   * has changed the world, since only a reset may discard changes.
+   * Loads the fixture's current version and keeps the clock (interfaces 6). Returns false, and does nothing, unless the
+   * world is untouched, since only a reset may discard changes.
    */
   reloadFixture(): boolean {
     if (!this.world.isUntouched) return false;

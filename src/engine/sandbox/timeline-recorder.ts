@@ -185,7 +185,7 @@ export class TimelineRecorder {
     }
   }
 
-  /** Gives new work that a timer has created the origin of the timer. */
+  /** Passes the origin of a timer on to the work that the timer has created. */
   private inheritOrigin(commit: RecordedCommit, provenance: Provenance): void {
     for (const { key, record } of this.listNewWork(commit)) {
       this.origins.set(record, provenance);

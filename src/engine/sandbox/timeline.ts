@@ -90,7 +90,7 @@ export class Timeline {
 export abstract class TimelinePart<P extends Part, E extends NonNullable<TimelineEntry[P]>> {
   limit: number;
   size = 0;
-  /** Entries lost to the bounds since the sandbox began or was reset. */
+  /** Entries lost to the bounds since the sandbox began, or since this part was cleared. */
   dropped = 0;
   /** The sequence number of the newest entry, 0 before the first; each entry has the next number. */
   lastSequence = 0;

@@ -48,7 +48,7 @@ export class World implements ObservedWorld {
   isClosed = false;
   /** Whether the running advance must end, or the latest one ended early. */
   isStopped = false;
-  /** Whether only the clock has changed since this world was created from its fixture. */
+  /** Whether only timers, leases and `setUp` have changed this world since it was created from its fixture. */
   isUntouched = true;
   /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */
   changedAt = 0;
