@@ -6,6 +6,7 @@ export class GlobError extends Error {
 }
 
 const MAX_PATTERN_LENGTH = 256;
+/** Longer texts match no pattern that has special characters. */
 const MAX_TEXT_LENGTH = 4_096;
 /** Characters of all alternatives together. */
 const MAX_EXPANDED_LENGTH = 512;

@@ -5,13 +5,13 @@ import { ArmedRule, type LeaseHolder, Leases } from "./armed-rule.ts";
 import { readSavedRule } from "./check-rule.ts";
 import { type Rule, readRule } from "./rule.ts";
 import type { Scenario, ScenarioSubscriber } from "./scenario.ts";
-import { StageProgress, toStages, updateStages } from "./stages.ts";
+import { continueStages, StageProgress, toStages } from "./stages.ts";
 
 /** The source of rules that calls add, and of those that the server's options set. */
 const INLINE = "inline";
 const SERVER = "start";
 
-/** Another inline rule has this id. */
+/** Another inline rule has this id, or the same rule, but without a lease that could be renewed. */
 export class RuleExistsError extends Error {
   override readonly name = "RuleExistsError";
 }
@@ -246,7 +246,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
   }
 
   private getStages(scenario: Scenario): [string, StageProgress][] {
-    return updateStages(scenario, this.stagesByScenario.get(scenario.name), this.sandbox.world.epochNow());
+    return continueStages(scenario, this.stagesByScenario.get(scenario.name), this.sandbox.world.epochNow());
   }
 
   /** Ends the current stage: the leases of its rules end too, and those of the next stage begin. */

@@ -146,8 +146,8 @@ export function toStages(
   return stages.length === 0 ? [] : [[name, new StageProgress(name, stages, { now, saved })]];
 }
 
-/** The stages of an edited scenario: they keep their progress if they have the same names, else begin again. */
-export function updateStages(
+/** The stages of a scenario that may have been active before: they continue if all names are the same, else begin again. */
+export function continueStages(
   scenario: StagedScenario,
   before: StageProgress | undefined,
   now: number,

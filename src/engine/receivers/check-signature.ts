@@ -12,7 +12,7 @@ export interface SignatureVerdict extends Explanation {
 interface SignatureInput {
   /** Undefined if the secret is unknown, for example when the payload names no known webhook. */
   secret: string | undefined;
-  /** An array when the header was sent more than once. */
+  /** One value, or a list of all that were sent; undefined or empty if none was. */
   header: string | readonly string[] | undefined;
   /** The raw bytes as received, before any parsing. */
   body: Uint8Array;
