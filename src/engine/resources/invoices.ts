@@ -96,7 +96,7 @@ export const INVOICE_EVENTS = [invoiceCreated, invoicePaid, invoiceFailed] as co
 
 /** The time from an invoice to its payment (G36). */
 const PAYMENT_MS = 3 * DAY_MS;
-/** The key of the timer for the end of a month; the timer of a payment has the invoice's id. */
+/** The key of the timer for the end of a month; the timer of a payment is found by the invoice's id. */
 const MONTH_END = "month";
 
 /** Sets timers for this month's end and for payments of issued invoices; removes them if `invoicing` is off (G36). */

@@ -71,11 +71,11 @@ export function generateLog(
   // The sort is stable: at one instant, existing objects come first, parents before their children.
   const events = [...finalEvents, ...lifecycleEvents].sort((a, b) => a.at - b.at);
   const log = events.slice(events.length - generatedInstants.length);
-  const actors = sortByAge(
+  const administrators = sortByAge(
     people.filter((user) => user.account === "active" && hasAdministratorRole(user, organization_id)),
   );
   const generatedEntries = log.reverse().map(({ at, change, creator }, n) => {
-    const actor = creator ?? pickActor(actors, random, { at, excluded: change.entity.id });
+    const actor = creator ?? pickAdministrator(administrators, random, { at, excluded: change.entity.id });
     const id = toLogId(organization_id, givenCount + n);
     return toAuditLog(change, { id, organization_id, timestamp: at, actor });
   });
@@ -121,7 +121,7 @@ function listFinalEvents(
 }
 
 /** Picks an owner or admin who existed before `at` and is not `excluded`; if none is found, the service itself. */
-function pickActor(
+function pickAdministrator(
   byAge: readonly User[],
   random: Random,
   { at, excluded }: { at: number; excluded: string },

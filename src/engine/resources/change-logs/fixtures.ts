@@ -60,9 +60,9 @@ function generateChanges({ organization_id, base }: LogContext, count: number): 
     .sort((a, b) => b.timestamp - a.timestamp);
   const otherCount = Math.min(count, Math.max(MIN_FOR_ALL_KINDS, count - assistantEntries.length));
   const includedEntries = assistantEntries.slice(0, count - otherCount);
-  const newestOmitted = assistantEntries[includedEntries.length]?.timestamp;
+  const omittedAt = assistantEntries[includedEntries.length]?.timestamp;
   const span =
-    newestOmitted === undefined ? (otherCount + 1) * INTERVAL_MS : Math.max(otherCount + 1, -newestOmitted);
+    omittedAt === undefined ? (otherCount + 1) * INTERVAL_MS : Math.max(otherCount + 1, -omittedAt);
   const interval = span / (otherCount + 1);
   const { random, world } = context;
   const drawLifecycle = createLifecycleGenerator(context);

@@ -11,9 +11,9 @@ import { connections } from "../connections.ts";
 import { type Caller, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { connectorJobsFixture, makeConnectorJob } from "./fixtures.ts";
 import {
-  completeJob,
   connectorJobStateRules,
   drawTotals,
+  endDueJob,
   endJob,
   findRunningJob,
   planTotals,
@@ -201,5 +201,5 @@ export const connectorJobsResource = {
   factories: { connector_jobs: makeConnectorJob },
   fixture: connectorJobsFixture,
   state: { connector_jobs: connectorJobStateRules },
-  timers: { "connector.job": completeJob },
+  timers: { "connector.job": endDueJob },
 } satisfies Resource;

@@ -171,7 +171,7 @@ function emitOutcome(tx: Transaction, job: ConnectorJob): void {
 }
 
 /** Handles `connector.job` timers: a running job succeeds at its planned end, or fails before it. */
-export function completeJob(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
+export function endDueJob(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
   const job = tx.get(connectorJobs, subject);
   if (job?.status !== "running") return;
   const status = job.fails_at === null ? "succeeded" : "failed";

@@ -22,7 +22,7 @@ export const makeDashboard: Factory<Dashboard> = (fields, context) => {
   };
 };
 
-/** The link is created by the creator of the dashboard. */
+/** Makes a link, by default one that the dashboard's creator made. */
 export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const dashboard_id = fields.dashboard_id ?? requireFirstRecord(world, dashboards, "dashboard_id").id;

@@ -73,7 +73,7 @@ export const departmentsFixture: FixtureReader = {
       const entriesById = new Map(entries.map((entry) => [entry.id, entry]));
       for (const entry of entries) {
         const chain = [entry];
-        // Climbs only to known departments, so that a long chain is walked once.
+        // Climbs only up to a department that is already made, so that a long chain is walked once.
         for (let id = entry.parent_id; id != null && !records.has(id); id = chain.at(-1)!.parent_id) {
           chain.push(entriesById.get(id)!);
         }

@@ -180,7 +180,7 @@ function drawTimes(
   length_ms: number,
   random: Random,
 ) {
-  // Some days before, within the working hours around a fixture's noon.
+  // Some days before the epoch, which is at noon by default, and within working hours.
   const drawnEnd = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS;
   const end = status === "running" ? 0 : (ended_at ?? drawnEnd);
   const start = started_at ?? end - length_ms;

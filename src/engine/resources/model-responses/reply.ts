@@ -98,7 +98,8 @@ function repeatEarlierTurn(earlier: readonly Turn[]): string[] {
 function describePicture({ filename, picture }: AttachedPicture): string {
   if (picture === undefined) return `The bytes of ${filename} are no picture that I can make out.`;
   const { format, width, height, colours } = picture;
-  const shape = width === height ? "square" : width > height ? "wide" : "tall";
+  const oblong = width > height ? "wide" : "tall";
+  const shape = width === height ? "square" : oblong;
   return `${filename} is a ${shape} ${format.toUpperCase()} picture of ${width} x ${height} pixels, mostly ${joinWords(colours)}.`;
 }
 

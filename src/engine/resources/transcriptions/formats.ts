@@ -31,12 +31,12 @@ export function formatClockTime(seconds: number): string {
   return formatHours(Math.floor(seconds));
 }
 
-// Line ends of all kinds and the other control characters.
-const LINE_BREAKS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
+// U+2028 and U+2029 are not control characters, but end lines too.
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
 /** Puts a text on one line: a blank line would end a cue, and a new line could begin one. */
 export function toOneLine(text: string): string {
-  return text.replaceAll(LINE_BREAKS, " ").trim();
+  return text.replaceAll(CONTROL_CHARACTERS, " ").trim();
 }
 
 /** SRT has no escapes, so an arrow in the text is split: a reader would take its line for a time line. */

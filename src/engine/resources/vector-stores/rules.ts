@@ -90,7 +90,7 @@ export function scheduleStep(tx: Transaction, file: StoreFile, now: number): voi
   } else tx.unschedule("file.step", file.id);
 }
 
-/** Handles `file.step` timers: ends a step, and with the last one the processing. */
+/** Handles `file.step` timers: ends a step, and with the last one or a failing one the processing. */
 export function advanceFile(tx: Transaction, { key, due }: Timer): void {
   const file = key === undefined ? undefined : tx.get(storeFiles, key);
   if (file?.status !== "processing") return;
