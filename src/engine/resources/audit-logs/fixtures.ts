@@ -62,7 +62,7 @@ function readFinalState({ world }: BaseBuilder, organization_id: string): FinalS
   };
 }
 
-/** Makes an entry alone, for a fixture or a state call: the user and the object that it names do not change. */
+/** Makes an entry alone, for a fixture or a state call: the user and the object that the entry names stay. */
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);

@@ -81,7 +81,7 @@ function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
   return { bytes_synced: Math.floor(bytes_total * share), rows_synced: Math.floor(rows_total * share) };
 }
 
-/** Adds the figures of this instant to a job. */
+/** Replaces the stored figures of a job by those at `now`. */
 function addCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
   return { ...job, ...calculateSynced(job, now) };
 }
@@ -141,7 +141,7 @@ function putRunningJob(tx: Transaction, job: RunningJob): ConnectorJob {
 
 type JobOutcome = Exclude<ConnectorJob["status"], "running">;
 
-/** Ends a running job at an instant, with its figures of that instant; `figures` overrides them. */
+/** Ends a running job: a success has its totals, any other job what it has synced by `at`; `figures` overrides both. */
 export function endJob(
   tx: Transaction,
   job: ConnectorJob,

@@ -83,7 +83,7 @@ function recordArrival(tx: Transaction, entry: Entry): void {
   tx.insert(meetingArrivals, toArrival(entry, size + 1));
 }
 
-/** Removes an entry from its stream. Its position is not reused, not even by a later record with the same id. */
+/** Removes an entry from its stream. The position is not reused, not even by a later record with the same id. */
 function clearArrival(tx: Transaction, { session_id, kind, record_id }: Entry): void {
   for (const arrival of tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`))
     if (arrival.record_id === record_id) tx.put(meetingArrivals, { ...arrival, record_id: null });
@@ -157,7 +157,7 @@ function finishRecording(recording: MeetingRecording, ended_at: number | null): 
   return { ...recording, duration_seconds, size_bytes: Math.round(duration_seconds * BYTES_PER_SECOND) };
 }
 
-/** A recording of a session from its start on; one of a session that has ended covers all of it. */
+/** Makes a recording that begins with its session, and ends with the session if that has ended. */
 export function createRecording(
   recording_id: string,
   { session_id, started_at, ended_at }: Pick<MeetingSession, "session_id" | "started_at" | "ended_at">,

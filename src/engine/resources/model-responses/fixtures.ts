@@ -10,7 +10,7 @@ import { ReplyRule, replyRules } from "./schema.ts";
 
 const MAX_DELAY_MS = 3_600_000;
 
-/** A rule has one of these. */
+/** The kinds of reply; a rule has one of them. */
 const REPLY_KINDS = ["reply", "sequence", "error"] as const;
 
 /** Finds a mistake that the schema cannot express; undefined for a valid rule. */

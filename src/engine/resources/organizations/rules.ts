@@ -14,7 +14,7 @@ const makeOrganization: Factory<Organization> = (fields, context) => ({
   rate_limit: fields.rate_limit ?? null,
 });
 
-/** The service has no call that creates or deletes an organization; state calls do, with everything that it owns. */
+/** The service has no call that creates or deletes an organization; state calls do, and delete what belongs to it. */
 const organizationStateRules: StateRules<Organization> = {
   /** A key moves to another organization of its user; if there is none, it is deleted with the organization. */
   remove(tx, { id }) {
