@@ -223,6 +223,35 @@ describe("a sandbox in this process", () => {
     }
   });
 
+  it("does not call onDelivery for a held delivery that a reset cancels [6, interfaces 17]", async () => {
+    let calls = 0;
+    const local = await createSandbox({
+      onDelivery: () => {
+        calls += 1;
+      },
+    });
+    try {
+      await local.fetch("/webhooks", {
+        method: "POST",
+        headers: { ...asAda.headers, "content-type": "application/json" },
+        body: JSON.stringify({
+          url: "https://hooks.example.test/a",
+          events: ["user.created"],
+          organization_id: "org_acme",
+        }),
+      });
+      await local.faults.add({ match: { event: "user.created" }, effect: { hold: {} } });
+      const triggered = local.events.trigger("user.created").catch(() => {});
+      await local.held.next();
+      await local.reset();
+      await triggered;
+      await local.held.list();
+      expect(calls).toBe(0);
+    } finally {
+      await local.close();
+    }
+  });
+
   it("streams entries until the reader leaves [interfaces 17]", async () => {
     await sandbox.fetch("/v1/models", asDan);
     const entries = sandbox.journal.follow({}, 0);

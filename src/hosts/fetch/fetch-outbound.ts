@@ -18,6 +18,8 @@ export function createFetchOutbound(fetch: (request: Request) => Promise<Respons
         error: { kind, message },
       });
       try {
+        // A function in this process may answer in spite of the signal.
+        signal?.throwIfAborted();
         const response = await fetch(
           new Request(url, {
             method,
