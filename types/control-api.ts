@@ -675,7 +675,7 @@ export interface SettingsChange {
   service_name?: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds?: number;
-  /** the wait before each retry, from the end of the attempt before; at most six attempts in all */
+  /** the wait before each retry, from the end of the attempt before; waits after the fifth are ignored */
   retry_schedule?: (string | number)[];
   /** language and country of generated names, addresses, titles and file names; those of a fixture change at the next reset */
   locale?:
@@ -843,7 +843,7 @@ export interface Settings {
   service_name: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds: number;
-  /** the wait before each retry, from the end of the attempt before; at most six attempts in all */
+  /** the wait before each retry, from the end of the attempt before; waits after the fifth are ignored */
   retry_schedule: (string | number)[];
   /** language and country of generated names, addresses, titles and file names; those of a fixture change at the next reset */
   locale:

@@ -172,7 +172,7 @@ export const Settings = Type.Object(
       default: ["1m", "5m", "15m", "1h", "6h"],
       "x-assumption": "G24",
       description:
-        "the wait before each retry, from the end of the attempt before; at most six attempts in all",
+        "the wait before each retry, from the end of the attempt before; waits after the fifth are ignored",
     }),
     locale: StringEnum(LOCALES, {
       default: "en",
