@@ -10,6 +10,21 @@ export type FormTexts = Record<string, string | string[]>;
 
 const MAX_VALUE_LENGTH = 100;
 
+export function findBoundary(contentType: string): string | undefined {
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/i.exec(contentType) ?? [];
+  return (quoted ?? plain) || undefined;
+}
+
+/** Says what is wrong with the beginning of a form that could not be read; undefined if that is not the cause. */
+export function explainUnreadableForm(contentType: string, start: string): string | undefined {
+  const boundary = findBoundary(contentType);
+  if (boundary === undefined) return "its Content-Type has no boundary; let the HTTP client set this header";
+  if (start.includes(`--${boundary}\n`)) return "its lines must end with CR and LF";
+  return start === "" || start.includes(`--${boundary}`)
+    ? undefined
+    : `no part begins with --${boundary.slice(0, MAX_VALUE_LENGTH)}, the boundary of its Content-Type`;
+}
+
 /** The parts of a multipart form by its declaration, which all hosts read alike. */
 export class FormParts {
   readonly sentTexts: FormTexts = Object.create(null);

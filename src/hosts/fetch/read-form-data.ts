@@ -4,7 +4,7 @@ import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
-import { FormParts } from "../../engine/pipeline/form-parts.ts";
+import { explainUnreadableForm, FormParts } from "../../engine/pipeline/form-parts.ts";
 import { digest } from "../../engine/platform.ts";
 
 /** Receives a multipart body by the platform's own parser, in memory. */
@@ -46,7 +46,9 @@ async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<For
   } catch {
     // Browsers do not report the reason.
     const isComplete = /--\s*$/.test(toLatin1(bytes.subarray(-8)));
-    const reason = isComplete ? "Malformed part header" : "Unexpected end of form";
+    const reason =
+      explainUnreadableForm(type, toLatin1(bytes.subarray(0, 4096))) ??
+      (isComplete ? "Malformed part header" : "Unexpected end of form");
     throw invalidInput("body", null, `the multipart form cannot be read: ${reason}`);
   }
 }

@@ -10,8 +10,9 @@ import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import type { FormSpace } from "../../engine/contract/services.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
-import { FormParts, type FormSpec } from "../../engine/pipeline/form-parts.ts";
+import { explainUnreadableForm, FormParts, type FormSpec } from "../../engine/pipeline/form-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
+import { cutAfterHeads, findContentType, restoreLetters } from "./part-heads.ts";
 import { digestFiles } from "./storage/segment.ts";
 
 type Received = Pick<PlainRequest, "headers" | "body">;
@@ -19,6 +20,7 @@ type Received = Pick<PlainRequest, "headers" | "body">;
 /** Maximum size of all text fields of a form together, since they are stored in memory. */
 const FIELD_BYTES = 1024 * 1024;
 const MAX_PARTS = 100;
+const START_BYTES = 4096;
 /** Allowance for boundaries, part headers and text fields. */
 const FORM_OVERHEAD = 2 * FIELD_BYTES;
 
@@ -63,6 +65,8 @@ class FormReader {
   private readonly stop = new AbortController();
   /** The headers of the part that busboy reads. */
   private head = "";
+  /** The beginning of the form, for an error's explanation. */
+  private start = "";
   private fieldBytes = 0;
   private reservedBytes = 0;
   private isReleased = false;
@@ -92,20 +96,23 @@ class FormReader {
       };
       attempt(() => {
         const form = this.createParser(busboy);
-        form.on("field", (sentName, value, info) => attempt(() => this.addField(sentName, value, info)));
-        form.on("file", (sentName, stream, { filename }) =>
+        form.on("field", (sentName, value, info) =>
+          attempt(() => this.addField(requireName(sentName), value, info)),
+        );
+        form.on("file", (sentName, stream, info) =>
           attempt(() => {
             // The bytes of a file that is not stored must be read too, so that the form continues.
             stream.on("error", () => {});
             stream.resume();
-            this.addFile(this.parts.toDeclaredName(sentName), stream, filename)?.catch(reject);
+            const filename = restoreLetters(info.filename, this.head);
+            this.addFile(this.parts.toDeclaredName(requireName(sentName)), stream, filename)?.catch(reject);
           }),
         );
         for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
           form.on(limit, () =>
             reject(new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } })),
           );
-        form.on("error", (error) => reject(createUnreadableError((error as Error).message)));
+        form.on("error", (error) => reject(this.createError(error as Error)));
         form.on("close", () => {
           Promise.all(this.pendingParts).then(() => {
             this.dropEmptyFiles();
@@ -123,6 +130,7 @@ class FormReader {
     for await (const { bytes, head } of cutAfterHeads(this.request)) {
       if (signal.aborted) return;
       if (head !== undefined) this.head = head;
+      if (this.start.length < START_BYTES) this.start += Buffer.from(bytes).toString("latin1");
       if (!form.write(bytes)) await once(form, "drain", { signal });
     }
     form.end();
@@ -137,8 +145,13 @@ class FormReader {
         limits: { ...limits, headerPairs: 50 },
       });
     } catch (error) {
-      throw createUnreadableError((error as Error).message);
+      throw this.createError(error as Error);
     }
+  }
+
+  private createError({ message }: Error): ApiError {
+    const type = String(this.request.headers["content-type"]);
+    return createUnreadableError(explainUnreadableForm(type, this.start) ?? message);
   }
 
   private addField(sentName: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
@@ -178,7 +191,7 @@ class FormReader {
     // busboy shortens names such as `..` and `dir/` to an empty one.
     if (filename === "") return undefined;
     // A part without a type is treated as one of an unknown type; busboy assumes text/plain.
-    const mime_type = CONTENT_TYPE.exec(this.head)?.[1] ?? UNKNOWN_TYPE;
+    const mime_type = findContentType(this.head) ?? UNKNOWN_TYPE;
     const key = this.parts.createFileKey(name, { filename, type: mime_type });
     const path = join(this.storage.folder, `file-${this.pendingParts.length}`);
     const receivedFile: ReceivedFile = {
@@ -242,40 +255,10 @@ class FormReader {
   }
 }
 
-const CONTENT_TYPE = /^content-type:[ \t]*(\S.*?)[ \t]*$/im;
-const MAX_HEAD_BYTES = 16 * 1024;
-
-/**
- * Splits a multipart body after the headers of each part, whose text is `head`: busboy, which gets the pieces one by
- * one, does not report all headers.
- */
-async function* cutAfterHeads({
-  headers,
-  body,
-}: Received): AsyncGenerator<{ bytes: Uint8Array; head?: string }> {
-  const [, quoted, plain] =
-    /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/i.exec(String(headers["content-type"])) ?? [];
-  const delimiter = Buffer.from(`\r\n--${quoted ?? plain}`);
-  const lineEnd = Buffer.from("\r\n");
-  // The first delimiter has no line end before it.
-  let before: Buffer = lineEnd;
-  let isInHead = false;
-  for await (const chunk of body) {
-    for (let rest = chunk; rest.length > 0; ) {
-      const searched = Buffer.concat([before, rest]);
-      const mark = isInHead ? "\r\n\r\n" : delimiter;
-      const position = searched.indexOf(mark);
-      const end = position < 0 ? rest.length : position + mark.length - before.length;
-      const bytes = rest.subarray(0, end);
-      yield isInHead && position >= 0 ? { bytes, head: searched.toString("latin1", 0, position) } : { bytes };
-      rest = rest.subarray(end);
-      if (position < 0) before = searched.subarray(isInHead ? -MAX_HEAD_BYTES : 1 - delimiter.length);
-      else {
-        isInHead = !isInHead;
-        before = isInHead ? Buffer.alloc(0) : lineEnd;
-      }
-    }
-  }
+/** busboy reports a part without a name with undefined. */
+function requireName(sentName: string | undefined): string {
+  if (sentName === undefined) throw createUnreadableError("a part has no name");
+  return sentName;
 }
 
 async function readStart(path: string, length: number): Promise<Uint8Array> {

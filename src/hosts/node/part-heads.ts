@@ -1,0 +1,49 @@
+import { isUtf8 } from "node:buffer";
+import { repairWestern } from "../../engine/contract/text.ts";
+import { findBoundary } from "../../engine/pipeline/form-parts.ts";
+import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
+
+/** The type that a part's headers name. busboy assumes text/plain for a part without one. */
+export function findContentType(head: string): string | undefined {
+  return /^content-type:[ \t]*(\S.*?)[ \t]*$/im.exec(head)?.[1];
+}
+
+/** Reads a file name that is not UTF-8 as Windows-1252; busboy has replaced its letters. */
+export function restoreLetters(filename: string | undefined, head: string): string | undefined {
+  const sent = filename?.includes("\ufffd") ? /filename="([^"]*)"/i.exec(head)?.[1] : undefined;
+  if (sent === undefined || isUtf8(Buffer.from(sent, "latin1"))) return filename;
+  return repairWestern(sent).replace(/^.*[\\/]/, "");
+}
+
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/**
+ * Splits a multipart body after the headers of each part, whose text is `head`: busboy, which gets the pieces one by
+ * one, does not report all headers.
+ */
+export async function* cutAfterHeads({
+  headers,
+  body,
+}: Pick<PlainRequest, "headers" | "body">): AsyncGenerator<{ bytes: Uint8Array; head?: string }> {
+  const delimiter = Buffer.from(`\r\n--${findBoundary(String(headers["content-type"]))}`);
+  const lineEnd = Buffer.from("\r\n");
+  // The first delimiter has no line end before it.
+  let before: Buffer = lineEnd;
+  let isInHead = false;
+  for await (const chunk of body) {
+    for (let rest = chunk; rest.length > 0; ) {
+      const searched = Buffer.concat([before, rest]);
+      const mark = isInHead ? "\r\n\r\n" : delimiter;
+      const position = searched.indexOf(mark);
+      const end = position < 0 ? rest.length : position + mark.length - before.length;
+      const bytes = rest.subarray(0, end);
+      yield isInHead && position >= 0 ? { bytes, head: searched.toString("latin1", 0, position) } : { bytes };
+      rest = rest.subarray(end);
+      if (position < 0) before = searched.subarray(isInHead ? -MAX_HEAD_BYTES : 1 - delimiter.length);
+      else {
+        isInHead = !isInHead;
+        before = isInHead ? Buffer.alloc(0) : lineEnd;
+      }
+    }
+  }
+}

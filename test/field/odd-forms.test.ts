@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const TYPE = "multipart/form-data; boundary=edge";
+
+async function upload(body: string | Buffer, type = TYPE) {
+  const response = await fetch(`${api.url}/v1/organizations/org_acme/files/upload`, {
+    method: "POST",
+    headers: { "api-key": KEYS.dan, "content-type": type },
+    body: typeof body === "string" ? Buffer.from(body) : new Uint8Array(body),
+  });
+  const answer = (await response.json()) as { filename?: string; error?: { message: string } };
+  return [response.status, answer.filename ?? answer.error?.message];
+}
+
+/** One part with these headers, in the characters that are their bytes. */
+const part = (...head: string[]) =>
+  Buffer.from(`--edge\r\n${head.join("\r\n")}\r\n\r\nhello\r\n--edge--\r\n`, "latin1");
+const named = (name: string) =>
+  part(`Content-Disposition: form-data; name="file"; filename="${name}"`, "Content-Type: text/plain");
+
+describe("a form that a client built by hand is refused with its mistake", () => {
+  it.each(['form-data; filename="a.txt"', "form-data", 'form-data; filename="a.txt"; names="file"'])(
+    "if a part has no name: %s",
+    async (disposition) => {
+      const [status, message] = await upload(part(`Content-Disposition: ${disposition}`));
+      expect([status, message]).toEqual([422, expect.stringMatching(/a part has no name|file is required/)]);
+    },
+  );
+
+  it("if its Content-Type has no boundary, with what to do", async () => {
+    expect(await upload(named("a.txt"), "multipart/form-data")).toEqual([
+      422,
+      "the multipart form cannot be read: its Content-Type has no boundary; let the HTTP client set this header",
+    ]);
+  });
+
+  it("if its Content-Type names another boundary than its parts have", async () => {
+    for (const type of ["multipart/form-data; boundary=other", 'multipart/form-data; boundary="other"'])
+      expect(await upload(named("a.txt"), type)).toEqual([
+        422,
+        "the multipart form cannot be read: no part begins with --other, the boundary of its Content-Type",
+      ]);
+  });
+
+  it("if its lines do not end with CR and LF", async () => {
+    const [status, message] = await upload(named("a.txt").toString().replaceAll("\r\n", "\n"));
+    expect([status, message]).toEqual([422, expect.stringContaining("lines must end with CR and LF")]);
+  });
+});
+
+describe("a file's name in a form", () => {
+  it.each([
+    ["UTF-8", Buffer.from("Zürich – 東京.txt").toString("latin1"), "Zürich – 東京.txt"],
+    ["Windows-1252", "Z\xfcrich \x96 5 \x80.txt", "Zürich – 5 €.txt"],
+    [
+      "UTF-8, with the sign for a lost character",
+      Buffer.from("a\ufffd.txt").toString("latin1"),
+      "a\ufffd.txt",
+    ],
+  ])("keeps its characters if it was sent in %s", async (_encoding, bytes, name) => {
+    expect(await upload(named(bytes))).toEqual([201, name]);
+  });
+});
