@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
@@ -262,5 +263,69 @@ describe("a field in the reference's tables counts as specified", () => {
       expect.stringMatching(/^PASS with 1 difference {2}/m),
     ]);
     expect((await runCommand(["verify", "--har", file, "--strict"])).code).toBe(1);
+  });
+});
+
+describe("a recording that lacks what a check needs", () => {
+  it.each(["Base64", "BASE64"])("is read if it calls its encoding %s", async (encoding) => {
+    const har = recordedBy("other", ({ response: { content } }) => {
+      if (content.text === undefined) return;
+      Object.assign(content, { text: Buffer.from(content.text).toString("base64"), encoding });
+    });
+    const report = await verify(har);
+    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+    const before = await verify(recordedBy("other", () => {}));
+    expect(report.recorded!.partly_checked).toEqual(before.recorded!.partly_checked);
+  });
+
+  it("counts a broken body of unknown size that is shorter than its Content-Length as cut short", async () => {
+    for (const size of [-1, undefined]) {
+      const har = recordedBy("other", (entry) => {
+        const { content } = entry.response;
+        if (isSuccess(entry) && content.mimeType.includes("json") && content.text?.length > 60)
+          Object.assign(content, { text: content.text.slice(0, 20), size });
+      });
+      const report = await verify(har);
+      expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+      expect(report.recorded!.partly_checked["with the body cut short"]).toBeGreaterThan(10);
+    }
+  });
+
+  it("checks a body that the recorder wrote in a shorter form", async () => {
+    const har = recordedBy("other", ({ response }) => {
+      response.content.size = -1;
+      if (!response.content.mimeType.includes("json")) return;
+      const length = response.headers.find(({ name }: Har) => /^content-length$/i.test(name));
+      if (length !== undefined) length.value = String(Number(length.value) + 500);
+    });
+    expect((await verify(har)).recorded!.partly_checked["with the body cut short"]).toBeUndefined();
+  });
+
+  it.each<[what: string, change: (entry: Har) => void, says: string | RegExp]>([
+    ["answers", ({ response }) => Object.assign(response, { status: 0 }), "60 without an answer"],
+    [
+      "headers",
+      ({ response }) => Object.assign(response, { headers: [] }),
+      /0 of 60 .*not checked: .*\d+ with the headers left out/,
+    ],
+    ["addresses", ({ request }) => Object.assign(request, { url: "data:,x" }), "most of them of data:"],
+  ])("says so if it has no %s", async (_what, change, says) => {
+    const file = write(recordedBy("other", change));
+    const { code, stdout, stderr } = await runCommand(["verify", "--har", file]);
+    expect([code, stdout + stderr]).toEqual([1, expect.stringMatching(says)]);
+  });
+
+  it.each<[what: string, bytes: Buffer, says: string]>([
+    ["gzip", gzipSync('{"log":{"entries":[]}}'), "is compressed with gzip; unpack it first"],
+    [
+      "a ZIP",
+      Buffer.from("PK\u0003\u0004\u0014\0\u0006\0", "latin1"),
+      "is a ZIP archive or an Office document",
+    ],
+  ])("says so if it is %s", async (_what, bytes, says) => {
+    const file = join(scratch(), "traffic.har");
+    writeFileSync(file, bytes);
+    const { code, stderr } = await runCommand(["verify", "--har", file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
   });
 });

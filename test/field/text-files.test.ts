@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readUserText } from "../../src/documents/files.ts";
 import { type Api, startReference } from "../support/harness.ts";
@@ -139,4 +140,25 @@ it("a short text in UTF-16 is read in Greek, Russian, Arabic, Hebrew and Chinese
       expect(readUserText(file), `${text} in ${name}`).toBe(text);
     }
   }
+});
+
+it.each([
+  ["gzip", gzipSync(FIXTURE), "the file is compressed with gzip; unpack it first"],
+  ["ZIP", "PK\u0003\u0004\u0014\0\u0006\0", "the file is a ZIP archive or an Office document, not a text"],
+  ["PDF", "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "the file is a PDF, not a text"],
+  ["PNG", "\x89PNG\r\n\u001a\n\0\0\0\rIHDR", "the file is an image, not a text"],
+  ["SQLite", "SQLite format 3\0\u0010\0\u0001\u0001", "the file is an SQLite database, not a text"],
+])("a file in the format %s is refused with that format", (_name, bytes, says) => {
+  const file = join(folder, "binary.yaml");
+  writeFileSync(file, typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
+  expect(() => readUserText(file)).toThrow(says);
+});
+
+it.each(["\r", "\r\n", "\n"])("a document's lines may end with %j", async (lineEnd) => {
+  const { code, said } = await run(
+    ["fixture", "check"],
+    "world.yaml",
+    Buffer.from(`${FIXTURE}users: x\n`.replaceAll("\n", lineEnd)),
+  );
+  expect([code, said]).toEqual([1, expect.stringContaining("world.yaml:4:8: `users` must be a list")]);
 });

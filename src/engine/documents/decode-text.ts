@@ -41,11 +41,32 @@ function isPlainUtf8(bytes: Uint8Array): boolean {
   }
 }
 
+/** The first characters of files in other formats than text, and what such a file is. */
+const SIGNATURES: readonly (readonly [start: string, what: string])[] = [
+  ["\x1f\x8b", "compressed with gzip; unpack it first"],
+  ["\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"],
+  ["\xfd7zXZ\0", "compressed with xz; unpack it first"],
+  ["PK\x03\x04", "a ZIP archive or an Office document, not a text"],
+  ["%PDF-", "a PDF, not a text"],
+  ["\x89PNG", "an image, not a text"],
+  ["\xff\xd8\xff", "an image, not a text"],
+  ["SQLite format 3\0", "an SQLite database, not a text"],
+];
+
+/** @throws DocumentError for a file whose first bytes are those of another format than text */
+export function requireTextFormat(bytes: Uint8Array, file: string): void {
+  const start = String.fromCharCode(...bytes.subarray(0, 16));
+  const what = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
+  if (what !== undefined) throw documentError(file, { line: 1, column: 1 }, `the file is ${what}`);
+}
+
 /**
  * Decodes the text of a user's file: UTF-8 or UTF-16, with or without a byte order mark, which is left out.
- * @throws DocumentError for UTF-32, and at the first byte that is invalid in the detected encoding
+ * @throws DocumentError for a file in a format of SIGNATURES, for UTF-32, and at the first byte that is invalid in the detected
+ * encoding
  */
 export function decodeText(bytes: Uint8Array, file: string): string {
+  requireTextFormat(bytes, file);
   const encoding = detectEncoding(bytes);
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);

@@ -33,7 +33,9 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
   if (text.length > limits.maxBytes || countUtf8Bytes(text) > limits.maxBytes)
     throw documentError(file, START, `the document is larger than ${formatBytes(limits.maxBytes)}`);
   // A byte order mark belongs to the file, not to its first line.
-  const content = text.startsWith("\ufeff") ? text.slice(1) : text;
+  const withoutMark = text.startsWith("\ufeff") ? text.slice(1) : text;
+  // YAML also ends lines with a carriage return alone, which the parser does not.
+  const content = withoutMark.replace(/\r(?!\n)/g, "\n");
   const lines = new LineCounter();
   try {
     const root = parseYaml(content, limits, lines);

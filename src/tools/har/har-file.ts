@@ -4,6 +4,7 @@ import { readHttpUrl } from "../../engine/contract/http-url.ts";
 import {
   createEncodingError,
   detectEncoding,
+  requireTextFormat,
   type TextEncoding,
 } from "../../engine/documents/decode-text.ts";
 import type { HarEntry } from "./har-entry.ts";
@@ -113,12 +114,21 @@ class HarReader {
   }
 
   private decode(piece: Buffer): string {
+    if (this.encoding === undefined) this.checkFormat(piece);
     this.encoding ??= detectEncoding(piece);
     try {
       this.decoder ??= new TextDecoder(this.encoding, { fatal: true });
       return this.decoder.decode(piece, { stream: true });
     } catch {
       throw new InputError(`${this.file}: ${createEncodingError(piece, this.encoding, this.file).message}`);
+    }
+  }
+
+  private checkFormat(piece: Buffer): void {
+    try {
+      requireTextFormat(piece, this.file);
+    } catch (error) {
+      throw new InputError(`${this.file}: ${(error as Error).message}`);
     }
   }
 

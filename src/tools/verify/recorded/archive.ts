@@ -100,14 +100,23 @@ function createCacheDetector(): (exchange: RecordedExchange) => boolean {
 
 function describeUnusable(
   file: string,
-  { entries, hosts }: { entries: number; hosts: readonly string[] },
+  {
+    entries,
+    hosts,
+    unusable,
+  }: { entries: number; hosts: readonly string[]; unusable: ReadonlyMap<string, number> },
   base: string | undefined,
 ): string {
   if (entries === 0) return `${file} has no entries, so there is nothing to check`;
   const [first] = hosts;
   const hostText = first === undefined ? "" : `, most of them of ${first}`;
   const apiText = base === undefined ? "this API" : `${base} that belongs to this API and was answered`;
-  return `${file} has no request of ${apiText}; its ${pluralize(entries, "entry belongs", "entries belong")} to other APIs${hostText}`;
+  const others = entries - [...unusable.values()].reduce((sum, count) => sum + count, 0);
+  if (others === entries)
+    return `${file} has no request of ${apiText}; its ${pluralize(entries, "entry belongs", "entries belong")} to other APIs${hostText}`;
+  const parts = [...unusable].map(([reason, count]) => `${count} ${reason}`);
+  if (others > 0) parts.push(`${others} of other APIs${hostText}`);
+  return `${file} has no request of ${apiText} that can be checked; its ${pluralize(entries, "entry is", "entries are")} ${parts.join(", ")}`;
 }
 
 /** Maximum number of base URLs; a hostile archive may have more. */
@@ -121,13 +130,16 @@ const MAX_BASES = 1_000;
 async function findBase(file: string, router: Router, target: string | undefined) {
   const bases = new Map<string, { operations: Set<string>; requests: number }>();
   const hosts = new Map<string, number>();
+  const unusable = new Map<string, number>();
   let showsAuthorization = false;
   const facts = await readHar(file, (entry) => {
     const exchange = readEntry(entry, { hasSizesOfBodies: false, folder: undefined });
-    if (typeof exchange === "string") return;
+    if (typeof exchange === "string") return void countOne(unusable, exchange);
     const { url, sent } = exchange;
     showsAuthorization ||= sent.headers.has("authorization");
-    if (hosts.size < MAX_BASES || hosts.has(url.host)) hosts.set(url.host, (hosts.get(url.host) ?? 0) + 1);
+    // Only a URL such as `data:` has no host.
+    const host = url.host || url.protocol;
+    if (hosts.size < MAX_BASES || hosts.has(host)) countOne(hosts, host);
     const match = findOperation(router, exchange);
     if (match === undefined) return;
     const base = url.origin + match.prefix;
@@ -142,7 +154,7 @@ async function findBase(file: string, router: Router, target: string | undefined
   const rankedHosts = [...hosts].toSorted(([, a], [, b]) => b - a).map(([host]) => host);
   return {
     base: target ?? best?.[0],
-    facts: { ...facts, hosts: rankedHosts },
+    facts: { ...facts, hosts: rankedHosts, unusable },
     showsCredentials: showsAuthorization || facts.creator === "Understudy",
   };
 }
@@ -152,6 +164,10 @@ interface MatchedOperation {
   params: Record<string, string>;
   /** The part before the operation's path. */
   prefix: string;
+}
+
+function countOne(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** The operation of a recorded URL. `prefix`: the part before its path; undefined: any. */

@@ -12,6 +12,8 @@ export interface RecordedExchange {
   url: URL;
   sent: Omit<SentRequestParts, "params">;
   answer: Answer;
+  /** Whether the recording has headers of the answer. */
+  hasHeaders: boolean;
   /** Whether the recording has the whole bodies of the answer and of a JSON request. */
   hasWholeBodies: boolean;
   missing: MissingBody | undefined;
@@ -61,6 +63,7 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
   if (status === 0 || entry["_error"] !== undefined) return "without an answer";
   if (isCached(entry)) return "from a browser's cache";
   const headers = toHeaders(response["headers"]);
+  const hasHeaders = [...headers.keys()].length > 0;
   if (status === 200 && headers.has("location")) return "with the headers of a redirect";
   const content = toMap(response["content"]);
   if (!headers.has("content-type") && typeof content["mimeType"] === "string")
@@ -83,6 +86,7 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
       body: parseJson(requestText).json,
       headers: sent,
     },
+    hasHeaders,
     answer: { status, headers, text, ...readJson(text, headers, missing === undefined) },
     hasWholeBodies: missingBody === undefined,
     missing: missingBody,
@@ -155,8 +159,9 @@ function toBody(
     const empty = status === 204 || (size === 0 && isSizeReliable);
     return { text: "", missing: empty ? undefined : "with the body left out" };
   }
-  if (encoding !== "base64" || typeof content["text"] !== "string") {
-    const isShort = hasSizesOfBodies && Buffer.byteLength(text) + BYTE_ORDER_MARK_BYTES < Number(size ?? 0);
+  if (!/^base64$/i.test(String(encoding)) || typeof content["text"] !== "string") {
+    const isShort =
+      hasSizesOfBodies && Buffer.byteLength(text) + BYTE_ORDER_MARK_BYTES < findSize(size, headers, text);
     const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
     return { text, missing: isCut ? "with the body cut short" : undefined };
   }
@@ -169,6 +174,13 @@ function toBody(
   if (decoded === undefined) return { text: "", missing: "with the body left compressed" };
   const isShort = decoded === bytes && bytes.length + BYTE_ORDER_MARK_BYTES < Number(size ?? 0);
   return { text: decoded.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
+}
+
+/** The size of the whole body. A recorder that does not know it may have written only the first part of the body. */
+function findSize(size: unknown, headers: Headers, text: string): number {
+  if (Number(size) > 0 || headers.has("content-encoding") || !parseJson(text).broken)
+    return Number(size ?? 0);
+  return Number(headers.get("content-length") ?? 0);
 }
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
