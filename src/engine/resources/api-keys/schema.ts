@@ -37,7 +37,7 @@ const recentDigests = new Map<string, string>();
 const MAX_CACHED = 1024;
 const MAX_CACHED_LENGTH = 64;
 
-/** The SHA-256 of a key, by which it is looked up: the time of the look-up does not show how much of a guess was right. */
+/** The SHA-256 by which a key is looked up: the time of the look-up does not show how much of a guess was right. */
 export function digestKey(key: string): string {
   let keyDigest = recentDigests.get(key);
   if (keyDigest === undefined) {

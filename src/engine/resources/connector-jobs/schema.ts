@@ -26,9 +26,9 @@ export const ConnectorJob = Type.Object({
   rows_synced: Type.Integer({ minimum: 0 }),
   duration: Nullable(Type.Integer({ minimum: 0, description: "Seconds; null while running" })),
   organization_id: Id("org_", belongsTo("organizations")),
-  /** The instant of its planned end; null once it has ended. */
+  /** The instant at which the job will succeed unless it fails before; null once it has ended. */
   due: internal(NullableInstant()),
-  /** The instant of its failure; null if it succeeds, and once it has ended. */
+  /** The instant at which the job will fail; null if it will succeed, and once it has ended. */
   fails_at: internal(NullableInstant()),
   bytes_total: internal(Type.Integer({ minimum: 0 })),
   rows_total: internal(Type.Integer({ minimum: 0 })),

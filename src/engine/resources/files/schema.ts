@@ -54,7 +54,7 @@ export const files = collection({
   schema: FileObject,
 });
 
-/** A resumable upload: its announcement and its progress. The ByteStore has its bytes under its id. */
+/** A resumable upload: its announced fields and its state. The ByteStore has the bytes under the upload's id. */
 export const Upload = Type.Object({
   id: Id("upload_"),
   /** The token in the URL, which replaces credentials (G13). */

@@ -10,7 +10,7 @@ import type { WorldReader } from "../../state/transaction.ts";
 import { completeUpload } from "./rules.ts";
 import { BUCKET, type Upload, uploads } from "./schema.ts";
 
-/** The answer of Google Cloud Storage to the last bytes; its official client compares the checksum with its own. */
+/** The answer of Google Cloud Storage to the last bytes; the official client compares the checksum with its own. */
 const StoredObject = Type.Object(
   {
     kind: StringEnum(["storage#object"]),

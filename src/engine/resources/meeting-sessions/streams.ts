@@ -144,7 +144,7 @@ function hasReceivedAll(
 async function* writeEvents(source: StreamSource, signal: AbortSignal) {
   const ended = new AbortController();
   const streamSignal = AbortSignal.any([signal, ended.signal]);
-  void endAfterDeletion(source, streamSignal, () => ended.abort());
+  void endIfDeleted(source, streamSignal, () => ended.abort());
   try {
     yield* followEvents(source, streamSignal);
   } finally {
@@ -153,11 +153,7 @@ async function* writeEvents(source: StreamSource, signal: AbortSignal) {
 }
 
 /** Ends the stream of a deleted session even while a slow client is reading, since another session may get the id (G37). */
-async function endAfterDeletion(
-  { services, session_id }: StreamSource,
-  signal: AbortSignal,
-  end: () => void,
-) {
+async function endIfDeleted({ services, session_id }: StreamSource, signal: AbortSignal, end: () => void) {
   while (!services.isClosed && !signal.aborted) {
     await services.waitForChange(signal);
     if (services.read().get(meetingSessions, session_id) === undefined) end();
