@@ -22,6 +22,12 @@ describe("declared schemas", () => {
     expect(ajv.validateSchema({ type: "text" })).toBe(false);
   });
 
+  it("take multiples of a fraction, which binary numbers cannot represent exactly [interfaces 18]", () => {
+    const isPrice = toValidator({ type: "number", multipleOf: 0.01 });
+    for (const price of [19.99, 0.07, 4.35, 1_234_567.89]) expect(isPrice(price), String(price)).toBe(true);
+    for (const price of [0.015, 19.991]) expect(isPrice(price), String(price)).toBe(false);
+  });
+
   it("may name the same body in several places [2]", () => {
     const body = { $id: "Named", type: "object", required: ["id"] };
     const list = { type: "array", items: body };
