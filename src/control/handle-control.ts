@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { ApiError } from "../engine/contract/errors.ts";
 import { normalizePath } from "../engine/contract/http-url.ts";
+import { TOO_LARGE } from "../engine/contract/invalid-field.ts";
 import { isReadOnly } from "../engine/contract/operation.ts";
 import { Router } from "../engine/contract/router.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
@@ -171,7 +172,7 @@ function readJson(request: PlainRequest, bytes: Uint8Array, maxValues: number): 
     const { value, text } = parseJson(request, bytes, { optional: false, maxValues });
     const inexact = findInexactNumber(text);
     if (inexact === undefined) return value;
-    throw unprocessable(inexact.field, inexact.value.toString(), "is too large to be represented exactly");
+    throw unprocessable(inexact.field, inexact.value.toString(), TOO_LARGE);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "INVALID_JSON") throw error;
     throw new Problem("invalid-json", { detail: error.system_message, field: "body" });

@@ -3,14 +3,15 @@ import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { hash32 } from "../../engine/state/random.ts";
-import { declareOperation, findSuccess } from "./declare-operation.ts";
+import { declareOperation, declareSuccess, findSuccess } from "./declare-operation.ts";
 import { findExample, generateValue } from "./generate-value.ts";
-import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
+import type { DescribedOperation, OpenApiReading, UnsupportedFeature } from "./list-operations.ts";
 
 /** An operation without a binding: it answers its example, else a value that its schema describes. */
 export function answerUnbound(described: DescribedOperation, reading: OpenApiReading): AnyOperation {
   const { schemas } = reading;
-  const { status, json, media, node } = findSuccess(described);
+  const success = findSuccess(described);
+  const { status, json, media, node } = success;
   const toHeaders = createHeaderGenerator(node, reading);
   const example = media && findExample(media.node, reading);
   const handle = ({ world, params }: Call) => {
@@ -24,7 +25,7 @@ export function answerUnbound(described: DescribedOperation, reading: OpenApiRea
   };
   return {
     ...declareOperation(described, reading),
-    success: { status, ...(json?.schema && { schema: schemas.declare(json.schema, "answer") }) },
+    success: declareSuccess(success, status, schemas),
     // An example is the author's, and may not fit its own schema.
     checksAnswers: false,
     reads: true,
@@ -36,8 +37,28 @@ function toBody(value: unknown, json: object | undefined, type: string): unknown
   if (json !== undefined) return value;
   return new RawBody(
     type.includes("*") ? "application/octet-stream" : type,
-    typeof value === "string" ? value : "",
+    isText(value) ? String(value) : "",
   );
+}
+
+/** Whether a value can be the body of an answer that is not JSON. */
+const isText = (value: unknown) => ["string", "number", "boolean"].includes(typeof value);
+const TEXT_TYPES = ["string", "integer", "number", "boolean"];
+
+/** The answer of an operation without a binding, with its place, if its body is empty although the document describes one. */
+export function* listEmptyAnswers(
+  described: DescribedOperation,
+  reading: OpenApiReading,
+): Generator<UnsupportedFeature> {
+  const { json, media, status } = findSuccess(described);
+  if (json !== undefined || media === undefined || status >= 300) return;
+  const example = findExample(media.node, reading);
+  const types = reading.schemas.listTypes(media.schema?.node);
+  if (example === undefined ? TEXT_TYPES.some((one) => types.has(one)) : isText(example.value)) return;
+  yield {
+    feature: `an answer in ${media.type} without a text as its example (its body is empty)`,
+    path: media.schema?.path.slice(0, -1) ?? [...described.place, "responses"],
+  };
 }
 
 /** Headers that the server or the body decides. */

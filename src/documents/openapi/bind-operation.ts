@@ -8,7 +8,7 @@ import { type Access, getAction, type OperationBinding } from "./binding-schema.
 import { type BindingContext, type BoundParts, requireRole } from "./bound-access.ts";
 import { receiveFiles, takesBytes } from "./bound-files.ts";
 import { BoundOperation } from "./bound-operation.ts";
-import { declareOperation, findSuccess } from "./declare-operation.ts";
+import { declareOperation, declareSuccess, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { toSelector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
@@ -33,12 +33,11 @@ export function bindOperation(
   const { access = described.isPublic ? "anyone" : "caller" } = binding;
   const success = findSuccess(described);
   const status = binding.status ?? success.status;
-  const schema = success.json?.schema;
   const declaration = {
     ...declareOperation(described, reading),
     credentials: access !== "anyone",
     errors: [...ACCESS_ERRORS[access]],
-    success: { status, ...(schema && { schema: reading.schemas.declare(schema, "answer") }) } as never,
+    success: declareSuccess(success, status, reading.schemas) as never,
   };
   const boundAction = getAction(binding);
   if (boundAction === undefined) {
@@ -56,6 +55,10 @@ export function bindOperation(
     } as AnyOperation;
   }
   const { action, name } = boundAction;
+  const { body } = declaration;
+  // These store a whole record, so an omitted body is an empty record, and its required fields are missing.
+  if ((action === "create" || action === "replace") && body !== undefined && body.kind !== "stream")
+    declaration.body = { ...body, optional: body.optional === "unchecked" };
   const target = context.getTarget(name);
   const selector = toSelector(described, binding, target);
   if (requiresRecord({ action, target, selector })) declaration.errors.push("RESOURCE_NOT_FOUND");

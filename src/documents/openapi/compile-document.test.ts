@@ -88,7 +88,7 @@ describe("a text that is not an OpenAPI document", () => {
 
 describe("a reference", () => {
   const schema = (ref: string) =>
-    `${HEAD}components:\n  schemas:\n    A:\n      $ref: "${ref}"\n    Berry: {}\n`;
+    `${HEAD}components:\n  schemas:\n    A:\n      $ref: "${ref}"\n    Berry: { $anchor: berry }\n`;
 
   it.each([
     ["other file", "./b.yaml#/A", 'a.yaml:6:13: the reference "./b.yaml#/A" is not in this document'],
@@ -100,6 +100,7 @@ describe("a reference", () => {
     ],
     ["itself", "#/components/schemas/A", "leads back to itself"],
     ["a text", "#/info/title", "leads to no object"],
+    ["missing anchor", "#bery", 'leads nowhere (did you mean "#berry"?)'],
   ])("is refused with its place: to %s", (_, ref, message) => {
     expect(refusal(schema(ref))).toContain(message);
   });
@@ -145,6 +146,14 @@ describe("a schema that nothing can satisfy", () => {
     expect(found).toMatch(/^a\.yaml:5:\d+: /);
     expect(found).toContain(message);
   });
+});
+
+it("a document with another problem may have a bound beyond 2^53", () => {
+  const schemas =
+    "components:\n  schemas:\n    A: { type: integer, minimum: -9223372036854775808 }\n    A: {}\n";
+  const found = refusal(HEAD + schemas);
+  expect(found).toContain("a.yaml:6:5: ");
+  expect(found).not.toContain("too large");
 });
 
 describe("two operations that clash", () => {
@@ -262,5 +271,28 @@ describe("a feature that is not supported", () => {
   ])("is not named for a body that can be read: %s [interfaces 18]", (content) => {
     const text = `${HEAD}paths:\n  /v1/a:\n    post:\n      requestBody:\n        content: ${content}\n      responses: {}\n`;
     expect(compile(text).warnings).toEqual([]);
+  });
+
+  const answering = (content: string) =>
+    `${HEAD}paths:\n  /v1/a:\n    get:\n      responses:\n        "200": { description: d, content: ${content} }\n`;
+
+  it.each([
+    ["application/xml", "{ schema: { type: object, properties: { a: { type: string } } } }"],
+    ["application/xml", "{ schema: { type: object }, example: { a: 1 } }"],
+    ["text/csv", "{ schema: { type: array, items: { type: object } } }"],
+  ])("is named for an answer whose body is empty: %s: %s [interfaces 18]", (type, media) => {
+    const { warnings } = compile(answering(`{ ${type}: ${media} }`));
+    expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
+      `7 not supported: an answer in ${type} without a text as its example (its body is empty)`,
+    ]);
+  });
+
+  it.each([
+    '{ application/xml: { schema: { type: object }, example: "<a/>" } }',
+    "{ text/plain: { schema: { type: string } } }",
+    "{ image/png: { schema: { type: string, format: binary } } }",
+    "{ application/xml: { schema: { type: object } }, application/json: { schema: { type: object } } }",
+  ])("is not named for an answer that has a body: %s [interfaces 18]", (content) => {
+    expect(compile(answering(content)).warnings).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import {
 } from "../../engine/documents/user-document.ts";
 import { getOrAdd } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
-import { answerUnbound } from "./answer-unbound.ts";
+import { answerUnbound, listEmptyAnswers } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";
 import { type CollectionBinding, getAction, type OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
@@ -121,7 +121,10 @@ class DocumentCompiler {
             ...(this.inferredBindings.has(binding) && { checksAnswers: false as const }),
           };
     });
-    const unread = described.flatMap((operation) => [...listUnreadBodies(operation, this.reading.schemas)]);
+    const unread = described.flatMap((operation) => [
+      ...listUnreadBodies(operation, this.reading.schemas),
+      ...(bound.has(operation) ? [] : listEmptyAnswers(operation, this.reading)),
+    ]);
     this.warnings.push(...warnOfUnsupported(this.reading.document, unread));
     const events = [...checker.events.values()].filter((one) => !this.available.events.includes(one));
     return { collections: this.targets.declaredCollections, operations, events, warnings: this.warnings };

@@ -7,6 +7,7 @@ import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
 import {
   type DescribedOperation,
+  findJsonType,
   type Media,
   mayBeJson,
   type OpenApiReading,
@@ -38,6 +39,16 @@ export function findSuccess({ responses }: DescribedOperation): DescribedSuccess
   const defaultStatus = isEmpty ? 204 : 200;
   const status = key !== undefined && /^\d{3}$/.test(key) ? Number(key) : defaultStatus;
   return { status, json, media: json ?? response?.media[0], node: response?.node ?? {} };
+}
+
+/** The answer of a success, as operations declare it. */
+export function declareSuccess({ json }: DescribedSuccess, status: number, schemas: Schemas): Success {
+  const type = json && findJsonType(json.type);
+  return {
+    status,
+    ...(json?.schema && { schema: schemas.declare(json.schema, "answer") as TSchema }),
+    ...(type !== undefined && type !== "application/json" && { json_type: type }),
+  };
 }
 
 /** The parts of a request's body that are files, by name. */
@@ -81,16 +92,16 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
     ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       { if: { type: "array" }, then: patchMedia.schema?.node ?? true, else: plainBody }
     : plainBody;
-  if (media.type.startsWith("multipart/")) return toForm(node, schemas);
+  const optional = body.required ? false : "unchecked";
+  if (media.type.startsWith("multipart/")) return { ...toForm(node, schemas), optional };
   const schema = schemas.declare({ node, path: media.schema?.path ?? [] }, "request") as TSchema;
-  const optional = !body.required;
   if (mayBeJson(media.type)) return { kind: "json", schema, optional };
   if (media.type.startsWith(FORM)) {
     const text = { types: [FORM], read: (sent: string) => parseForm(sent, node, schemas) };
     return { kind: "json", schema, optional, text };
   }
   if (media.type.startsWith("text/"))
-    return { kind: "json", schema, text: { types: [media.type], read: (sent) => sent } };
+    return { kind: "json", schema, optional, text: { types: [media.type], read: (sent) => sent } };
   return { kind: "stream" };
 }
 
@@ -125,7 +136,7 @@ const EXPECTED_TYPES =
 /** The number of files that a list field may have, unless its schema says otherwise. */
 const MAX_FILES = 100;
 
-function toForm(node: unknown, schemas: Schemas): BodySpec {
+function toForm(node: unknown, schemas: Schemas): Extract<BodySpec, { kind: "multipart" }> {
   const parts = [...schemas.listProperties(node)];
   const required = schemas.listRequired(node);
   const isText = ([, schema]: readonly [string, unknown]) => !isFile(schema, schemas);

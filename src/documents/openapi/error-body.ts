@@ -1,7 +1,7 @@
 import type { ErrorContext, RenderedError } from "../../engine/contract/envelopes.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { inventField } from "./generate-value.ts";
-import { type DescribedOperation, mayBeJson } from "./list-operations.ts";
+import { type DescribedOperation, findJsonType, mayBeJson } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** An error in the form that the document describes for its status; undefined if the document describes none. */
@@ -12,7 +12,7 @@ export function renderByDocument(
 ): { body: unknown; content_type: string } | undefined {
   const media = findResponse(operation, error.status)?.media.find(({ type }) => mayBeJson(type));
   if (media?.schema === undefined) return undefined;
-  const type = media.type.includes("*") ? "application/json" : media.type;
+  const type = findJsonType(media.type);
   const isProblem = type === "application/problem+json";
   const body = fillError(media.schema.node, { error, context, schemas, isProblem });
   return { body, content_type: type };

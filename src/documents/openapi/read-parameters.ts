@@ -1,5 +1,5 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import { appendStep, findInvalidField, getValue, toFieldName } from "../../engine/contract/invalid-field.ts";
+import { appendStep, findInvalidText, getValue, toFieldName } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getOrAdd } from "../../engine/maps.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
@@ -137,7 +137,7 @@ export class ParameterReader {
       if (schema !== undefined) {
         const validate = this.schemas.compileValidator(schema.node, "request");
         if (!validate(value)) {
-          const { pointer, message } = findInvalidField(value, validate.errors!);
+          const { pointer, message } = findInvalidText(value, validate.errors!);
           const field = toFieldName(appendStep("", name) + pointer);
           throw invalidInput(field, getValue(isJson ? value : sent, pointer), `${field} ${message}`);
         }
@@ -220,7 +220,8 @@ export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth 
     return [coerce(value, schemas.mergeKeywords(schema)["items"], schemas, depth + 1)];
   if ((types.has("integer") || types.has("number")) && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value)) {
     const number = Number(value);
-    if (!types.has("integer") || types.has("number") || Number.isSafeInteger(number)) return number;
+    const fits = types.has("number") || !types.has("integer") ? Number.isFinite : Number.isSafeInteger;
+    if (fits(number)) return number;
   }
   if (types.has("boolean") && (value === "true" || value === "false")) return value === "true";
   return types.has("null") && !types.has("string") && (value === "" || value === "null") ? null : value;

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
+import { walk } from "./walk.ts";
 
 export interface ResolvedNode<T = JsonObject> {
   node: T;
@@ -22,6 +23,8 @@ export class References {
   private readonly targets = new Map<string, ResolvedNode<unknown> | undefined>();
   private readonly combined = new Map<JsonObject, number>();
   private readonly outer = new Set<JsonObject>();
+  /** The schemas with an `$anchor`; found when a `$ref` first names one. */
+  private anchors: ReadonlyMap<string, ResolvedNode<unknown>> | undefined;
 
   constructor(root: JsonObject) {
     this.root = root;
@@ -46,7 +49,7 @@ export class References {
   }
 
   private search(ref: string): ResolvedNode<unknown> | undefined {
-    if (ref !== "#" && !ref.startsWith("#/")) return undefined;
+    if (ref !== "#" && !ref.startsWith("#/")) return this.findAnchor(ref);
     const path: (string | number)[] = [];
     let node: unknown = this.root;
     for (const step of splitReference(ref)) {
@@ -55,6 +58,21 @@ export class References {
       node = (node as JsonObject)[step];
     }
     return { node, path };
+  }
+
+  /** The schema with the `$anchor` of a `$ref` such as `#tag`. */
+  private findAnchor(ref: string): ResolvedNode<unknown> | undefined {
+    if (this.anchors === undefined) {
+      const anchors = new Map<string, ResolvedNode<unknown>>();
+      walk({ kind: "document", node: this.root, path: [] }, ({ kind, node, path }) => {
+        const { $anchor: anchor, $dynamicAnchor: dynamicAnchor } = node;
+        if (kind !== "schema") return;
+        for (const name of [anchor, dynamicAnchor])
+          if (typeof name === "string") anchors.set(`#${name}`, { node, path });
+      });
+      this.anchors = anchors;
+    }
+    return this.anchors.get(ref);
   }
 
   /** Undefined for a `$ref` that leads to an object, or, within schemas, to any schema. */
@@ -103,6 +121,7 @@ export class References {
 
   /** The reference with the nearest name that exists in the same parent. */
   private suggestReference(ref: string): string | undefined {
+    if (!ref.includes("/")) return findNearest(ref, [...(this.anchors?.keys() ?? [])]);
     const cut = ref.lastIndexOf("/");
     const parent = this.find(ref.slice(0, cut))?.node;
     if (cut < 1 || !isJsonObject(parent)) return undefined;

@@ -182,7 +182,7 @@ export class Schemas extends SchemaReader {
     const byTarget = new Map<unknown, unknown[]>();
     for (const [name, ref] of Object.entries(isJsonObject(mapping) ? mapping : {})) {
       const target = this.references.find(
-        String(ref).includes("/") ? String(ref) : `#/components/schemas/${String(ref)}`,
+        /[/#]/.test(String(ref)) ? String(ref) : `#/components/schemas/${String(ref)}`,
       )?.node;
       if (target !== undefined) byTarget.set(target, [...(byTarget.get(target) ?? []), name]);
     }
@@ -192,9 +192,7 @@ export class Schemas extends SchemaReader {
       if (byTarget.has(target)) continue;
       const nameSchema = this.mergeKeywords(this.listProperties(target).get(property));
       const values = nameSchema["const"] === undefined ? nameSchema["enum"] : [nameSchema["const"]];
-      const name = String((branch as JsonObject)["$ref"])
-        .split("/")
-        .at(-1);
+      const name = this.references.find(String((branch as JsonObject)["$ref"]))?.path.at(-1);
       byTarget.set(target, Array.isArray(values) ? values : [name]);
     }
     return { property, choices: [...byTarget].map(([target, names]) => ({ target, names })) };
@@ -241,7 +239,7 @@ function convertExclusiveBound(schema: JsonObject, side: "Minimum" | "Maximum"):
 }
 
 /** Compiles a pattern with the flag `u`, or without it for patterns such as `[\w\-]`. */
-function toRegExp(pattern: string): RegExp {
+export function toRegExp(pattern: string): RegExp {
   try {
     return new RegExp(pattern, "u");
   } catch {

@@ -1,6 +1,7 @@
+import { generateSync, type JsonSchema } from "json-schema-faker";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { isEmptyEnum } from "./check-schema.ts";
-import { isPattern, type Schemas } from "./schemas.ts";
+import { isPattern, type Schemas, toRegExp } from "./schemas.ts";
 
 /** Optional properties are shown down to this depth; below it, only required ones. */
 const MAX_DEPTH = 4;
@@ -170,21 +171,42 @@ class SchemaShaper {
     };
   }
 
-  /** Gives a map the minimum number of keys. */
+  /** Gives a map its required keys, and the minimum number of keys, of the forms that it allows. */
   private shapeMap(
-    { additionalProperties, minProperties }: JsonObject,
+    { additionalProperties, patternProperties, propertyNames, minProperties, required }: JsonObject,
     { depth, ancestors }: SchemaContext,
   ): JsonObject {
-    const names = Array.from(
-      { length: typeof minProperties === "number" ? minProperties : 0 },
-      (_, at) => `key${at + 1}`,
-    );
-    const value = isJsonObject(additionalProperties)
-      ? this.shape(additionalProperties, { depth: depth + 1, ancestors })
-      : { type: "string" };
-    const properties = Object.fromEntries(names.map((name) => [name, value]));
-    return { type: "object", properties, required: names };
+    const least = typeof minProperties === "number" ? minProperties : 0;
+    const names = new Set(Array.isArray(required) ? (required as string[]) : []);
+    const { pattern: namePattern, enum: allowedNames } = this.schemas.mergeKeywords(propertyNames);
+    const schemasByPattern = Object.entries((patternProperties ?? {}) as JsonObject);
+    const patterns = [...schemasByPattern.map(([pattern]) => pattern), namePattern].filter(
+      isPattern,
+    ) as string[];
+    for (const name of Array.isArray(allowedNames) ? (allowedNames as string[]) : [])
+      if (names.size < least) names.add(name);
+    for (let seed = 1; names.size < least && seed <= least + MAX_NAME_TRIES; seed++) {
+      const name = patterns.length === 0 ? `key${seed}` : toName(patterns[seed % patterns.length]!, seed);
+      if (name !== undefined) names.add(name);
+    }
+    const shapeValue = (name: string) => {
+      const [, value = additionalProperties] =
+        schemasByPattern.find(([pattern]) => isPattern(pattern) && toRegExp(pattern).test(name)) ?? [];
+      return isJsonObject(value) ? this.shape(value, { depth: depth + 1, ancestors }) : { type: "string" };
+    };
+    const properties = Object.fromEntries([...names].map((name) => [name, shapeValue(name)]));
+    return { type: "object", properties, required: [...names] };
   }
+}
+
+const MAX_NAME_TRIES = 50;
+
+/** A name that matches a pattern, such as `x-abcd` for `^x-`; undefined if the generator makes none. */
+function toName(pattern: string, seed: number): string | undefined {
+  const isPrefix = !/[$|]/.test(pattern);
+  const schema = { type: "string", pattern: isPrefix ? `${pattern}[a-z]{4}` : pattern };
+  const name = String(generateSync(schema as JsonSchema, { seed }));
+  return toRegExp(pattern).test(name) ? name : undefined;
 }
 
 const isNull = (types: ReadonlySet<string>) => types.size === 1 && types.has("null");

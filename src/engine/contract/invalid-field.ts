@@ -30,6 +30,28 @@ export function findInvalidField(value: unknown, errors: readonly ErrorObject[])
   return { field: toFieldName(pointer), pointer, value: fieldValue, message };
 }
 
+export const TOO_LARGE = "is too large to be represented exactly";
+
+/**
+ * The same for values that were read from texts: an integer that JavaScript would round is refused as in JSON (G08).
+ */
+export function findInvalidText(value: unknown, errors: readonly ErrorObject[]): InvalidField {
+  const invalid = findInvalidField(value, errors);
+  const asksForInteger = errors.some(
+    ({ keyword, instancePath, params }) =>
+      keyword === "type" && instancePath === invalid.pointer && [params["type"]].flat().includes("integer"),
+  );
+  return asksForInteger && isInexact(invalid.value) ? { ...invalid, message: TOO_LARGE } : invalid;
+}
+
+function isInexact(value: unknown): boolean {
+  const isNumber =
+    typeof value === "number" || (typeof value === "string" && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value));
+  if (!isNumber) return false;
+  const number = Number(value);
+  return !Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number));
+}
+
 function getDepth(error: ErrorObject): number {
   return error.instancePath.split("/").length + (error.keyword === "required" ? 1 : 0);
 }

@@ -87,7 +87,8 @@ export type BodySpec<B extends TSchema = TSchema> =
   | {
       kind: "json";
       schema: B;
-      optional?: boolean;
+      /** An omitted body is read as `{}`; `unchecked`: it is valid, and the handler gets undefined. */
+      optional?: boolean | "unchecked";
       /** Maximum size in bytes, if it differs from the usual one. */
       limit?: number;
       /** The schema documents it; the handler validates, because it can say more than a schema. */
@@ -95,7 +96,13 @@ export type BodySpec<B extends TSchema = TSchema> =
       /** Another format in place of JSON, such as a url-encoded form. */
       text?: { types: readonly string[]; read: (text: string) => unknown };
     }
-  | { kind: "multipart"; fields: B; files: Readonly<Record<string, FileSpec>> }
+  | {
+      kind: "multipart";
+      fields: B;
+      files: Readonly<Record<string, FileSpec>>;
+      /** As above: an omitted form is read as an empty one, or is valid. */
+      optional?: boolean | "unchecked";
+    }
   | { kind: "stream" };
 
 export interface FileSpec {
@@ -119,6 +126,8 @@ export interface Success<S extends TSchema = TSchema> {
   variants?: { parameter: string; schemas: Readonly<Record<string, TSchema>>; otherwise?: TSchema };
   /** For a stream of server-sent events: JSON of this schema in each. */
   events?: TSchema;
+  /** The content type of the JSON, if it is not `application/json`. */
+  json_type?: string;
   /** Content types of a body that is not JSON. */
   content_types?: readonly string[];
   /** Headers worth documenting. */

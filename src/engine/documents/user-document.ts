@@ -29,7 +29,7 @@ export interface ReadOptions {
   file: string;
   limits?: Partial<DocumentLimits>;
   warn?: Warn | undefined;
-  /** For documents in which any name is a key; `__proto__` is refused nevertheless. */
+  /** For documents in which any name is a key, except `__proto__`, and numbers need not be exact. */
   anyKey?: boolean;
 }
 

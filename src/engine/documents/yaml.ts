@@ -200,6 +200,8 @@ function checkAlias(alias: Alias, walk: Walk): void {
 // An integer that changes when it is read must be an error; `.inf` and `.nan` have no form in JSON.
 function checkNumber(node: Scalar, walk: Walk): void {
   const { value, source = "" } = node;
+  // Schemas have numbers such as bounds, which need not be exact.
+  if (walk.anyKey) return;
   if (typeof value !== "number" || Number.isSafeInteger(value)) return;
   if (!Number.isFinite(value)) addProblem(walk, node, "a number must be finite; quote it if it is a text");
   else if (Number.isInteger(value) && /^[-+]?(\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source))

@@ -19,7 +19,8 @@ export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
     return { status, headers, content_type: body.content_type, body: body.bytes, decision };
   if (body instanceof StreamBody)
     return { status, headers, content_type: body.content_type, body: undefined, stream: body.chunks };
-  return { status, headers, content_type: JSON_TYPE, body: JSON.stringify(body), decision };
+  const { json_type: content_type = JSON_TYPE } = listSuccesses(operation)[0]!;
+  return { status, headers, content_type, body: JSON.stringify(body), decision };
 }
 
 /** Also sets the exchange's code, for the journal. */

@@ -140,15 +140,24 @@ async function readJson(exchange: Exchange, { optional = false, text }: Body<"js
   const { request } = exchange;
   exchange.body = await exchange.readBody();
   exchange.json = text
-    ? parseText(request, exchange.body, { ...text, optional })
-    : parseJson(request, exchange.body, { optional });
+    ? parseText(request, exchange.body, { ...text, optional: optional !== false })
+    : parseJson(request, exchange.body, { optional: optional !== false });
 }
 
 async function readForm(exchange: Exchange, spec: Body<"multipart">): Promise<void> {
   const { engine, request, sandbox, bodyCapture } = exchange;
+  if (spec.optional && lacksBody(request)) {
+    exchange.form = { fields: {}, sentTexts: {}, files: {}, cleanUp: () => {} };
+    return;
+  }
   const capturedRequest = { headers: request.headers, body: bodyCapture!.capture(request.body) };
   const storage = { space: engine.getFormSpace(sandbox), settings: sandbox.settings };
   exchange.form = await engine.readForm(capturedRequest, spec, storage);
+}
+
+function lacksBody({ headers }: Exchange["request"]): boolean {
+  const { "content-type": type, "content-length": length = 0, "transfer-encoding": encoding } = headers;
+  return type === undefined && Number(length) === 0 && encoding === undefined;
 }
 
 /** Path before query before body (G04). @throws ApiError INVALID_INPUT */
@@ -165,10 +174,14 @@ function validate(exchange: Exchange): void {
 }
 
 function validateBody(exchange: Exchange): unknown {
-  const { operation, json, form } = exchange;
+  const { operation, json, form, request } = exchange;
   const spec = operation!.body;
-  if (spec?.kind === "json") return validateJson(spec.schema, json!, exchange);
+  if (spec?.kind === "json") {
+    const isValid = spec.optional === "unchecked" && exchange.body!.length === 0;
+    return isValid ? undefined : validateJson(spec.schema, json!, exchange);
+  }
   if (spec?.kind !== "multipart") return undefined;
+  if (spec.optional === "unchecked" && lacksBody(request)) return undefined;
   const fields = validateForm(spec.fields, form!, exchange);
   for (const [name, file] of Object.entries(spec.files)) {
     if (file.required && form!.files[name] === undefined)

@@ -1,6 +1,12 @@
 import type { TObject, TSchema } from "typebox";
 import { invalidInput } from "../contract/errors.ts";
-import { findInvalidField, getValue, type InvalidField } from "../contract/invalid-field.ts";
+import {
+  findInvalidField,
+  findInvalidText,
+  getValue,
+  type InvalidField,
+  TOO_LARGE,
+} from "../contract/invalid-field.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import { toValidator } from "../contract/validator.ts";
@@ -81,14 +87,12 @@ export function validateJson(
 ): unknown {
   const inexact = findInexactNumber(text);
   if (inexact !== undefined)
-    throw invalidInput(
-      inexact.field,
-      inexact.value,
-      `${inexact.field} is too large to be represented exactly`,
-    );
+    throw invalidInput(inexact.field, inexact.value, `${inexact.field} ${TOO_LARGE}`);
   const readSent: ReadSent = (field) =>
     (typeof field.value === "number" ? findWrittenNumber(text, field.pointer) : undefined) ?? field.value;
-  return validateFields(schema, value, { exchange, readSent });
+  // A body in another format, such as a url-encoded form, has no JSON text.
+  const findInvalid = text === "" ? findInvalidText : findInvalidField;
+  return validateFields(schema, value, { exchange, readSent, findInvalid });
 }
 
 /** Validates the text fields of a form. @throws ApiError INVALID_INPUT */
@@ -109,10 +113,13 @@ export function validateForm(
 interface ValidationContext {
   exchange: ValidatedExchange;
   readSent: ReadSent;
+  /** Default: for values that were read from texts. */
+  findInvalid?: typeof findInvalidField;
 }
 
-function validateFields(schema: TSchema, body: unknown, { exchange, readSent }: ValidationContext): unknown {
-  const completeBody = completeAndValidate(schema, body, { exchange, readSent });
+function validateFields(schema: TSchema, body: unknown, context: ValidationContext): unknown {
+  const { exchange, readSent } = context;
+  const completeBody = completeAndValidate(schema, body, context);
   const unknownFields = findUnknownFields(schema, body);
   const [first] = unknownFields;
   if (first === undefined) return completeBody;
@@ -127,15 +134,24 @@ function createUnknownFieldError(field: string, value: unknown): Error {
   return invalidInput(field, value, `${field} is not known`);
 }
 
-function completeAndValidate<T>(schema: TSchema, value: T, { exchange, readSent }: ValidationContext): T {
+function completeAndValidate<T>(
+  schema: TSchema,
+  value: T,
+  { exchange, readSent, findInvalid }: ValidationContext,
+): T {
   const result = addDefaults(schema, value, exchange.sandbox.settings.out_of_range_limits);
-  requireValid(schema, result, readSent);
+  requireValid(schema, result, readSent, findInvalid);
   return result;
 }
 
-function requireValid(schema: TSchema, value: unknown, readSent: ReadSent): void {
+function requireValid(
+  schema: TSchema,
+  value: unknown,
+  readSent: ReadSent,
+  findInvalid = findInvalidText,
+): void {
   const validate = toValidator(schema);
   if (validate(value)) return;
-  const invalid = findInvalidField(value, validate.errors!);
+  const invalid = findInvalid(value, validate.errors!);
   throw invalidInput(invalid.field, readSent(invalid), `${invalid.field} ${invalid.message}`);
 }

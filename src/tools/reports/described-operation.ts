@@ -25,13 +25,17 @@ export function copyDescribedParts(
     if (!isJsonObject(value)) return value;
     const ref = value["$ref"];
     if (typeof ref === "string") return { $ref: copyComponent(ref) };
-    return Object.fromEntries(Object.entries(toLatest(value)).map(([key, inner]) => [key, copy(inner)]));
+    // References name components here, and an anchor may exist once only.
+    const entries = Object.entries(toLatest(value)).filter(
+      ([key, inner]) => !/^\$(dynamicA|a)nchor$/.test(key) || typeof inner !== "string",
+    );
+    return Object.fromEntries(entries.map(([key, inner]) => [key, copy(inner)]));
   };
   const copyComponent = (ref: string): string => {
     const [, named, body] = PART_KIND.exec(ref) ?? [];
     const kind = named ?? (body === undefined ? "schemas" : "requestBodies");
     // A part outside of the components gets the name of its place.
-    const [, name = ref.slice(2)] = /^#\/components\/\w+\/([^/]+)$/.exec(ref) ?? [];
+    const [, name = ref.replace(/^#\//, "")] = /^#\/components\/\w+\/([^/]+)$/.exec(ref) ?? [];
     const key = `Own${number}.${name.replace(/[^\w.-]/g, "_")}`;
     const group = (userComponents.components[kind] ?? {}) as JsonObject;
     userComponents.components[kind] = group;

@@ -178,7 +178,7 @@ function toRequestBody(body: NonNullable<AnyDeclaration["body"]>, components: Sc
   if (body.kind === "json") {
     const schema = components.addSchema(body.schema);
     const sentSchema = schema["required"] ? { ...schema, required: listRequired(schema) } : schema;
-    return { required: body.optional !== true, content: { "application/json": { schema: sentSchema } } };
+    return { required: !body.optional, content: { "application/json": { schema: sentSchema } } };
   }
   if (body.kind === "stream") {
     return { content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };

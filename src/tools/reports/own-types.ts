@@ -153,7 +153,10 @@ class SchemaNames {
         const [names, fields] = [this.names[purpose], this.fields[purpose]];
         let name = names.get(target);
         if (name === undefined) {
-          name = chooseName(splitReference(ref).at(-1) ?? "Document", fields);
+          name = chooseName(
+            (ref.slice(1).includes("/") ? splitReference(ref).at(-1) : ref.slice(1)) || "Document",
+            fields,
+          );
           names.set(target, name);
           fields.set(name, () => toType(target as JsonSchema, scope));
         }

@@ -1,0 +1,209 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type SendOptions, type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
+
+const open: ServedDocument[] = [];
+afterEach(async () => {
+  for (const { understudy } of open.splice(0)) await understudy.close();
+});
+
+function serve(paths: string, schemas = "{}", bindings?: string): ServedDocument {
+  const served = serveDocument(
+    `openapi: 3.1.0\ninfo: { title: t, version: "1" }\npaths:\n${paths}\ncomponents: { schemas: ${schemas} }\n`,
+    bindings && `openapi: ./openapi.yaml\n${bindings}`,
+  );
+  open.push(served);
+  return served;
+}
+
+const answerOf = (type: string, schema: string) =>
+  `{ "200": { description: d, content: { "${type}": { schema: ${schema} } } } }`;
+
+describe("a body without `required: true`", () => {
+  const post = (content: string, required = "") =>
+    serve(
+      `  /v1/do: { post: { operationId: do, requestBody: { ${required} content: { ${content} } }, responses: { "204": { description: d } } } }`,
+    );
+  const record = "{ type: object, required: [a], properties: { a: { type: string } } }";
+  const form =
+    "{ type: object, required: [a, f], properties: { a: { type: string }, f: { type: string, format: binary } } }";
+
+  it.each([
+    ["an object", `application/json: { schema: ${record} }`],
+    ["a list", "application/json: { schema: { type: array } }"],
+    ["a text", "text/plain: { schema: { type: string } }"],
+    ["a url-encoded form", `application/x-www-form-urlencoded: { schema: ${record} }`],
+    ["a form with a file", `multipart/form-data: { schema: ${form} }`],
+  ])("may be omitted: %s [interfaces 18]", async (_, content) => {
+    expect((await post(content).send("POST", "/v1/do")).status).toBe(204);
+    const { status } = await post(content, "required: true,").send("POST", "/v1/do");
+    expect([400, 415, 422]).toContain(status);
+  });
+
+  it("is validated if it is sent [interfaces 18]", async () => {
+    const { send } = post(`application/json: { schema: ${record} }`);
+    const { status, body } = await send("POST", "/v1/do", { body: {} });
+    expect([status, body.error.details.field]).toEqual([422, "a"]);
+  });
+
+  const NOTE =
+    "{ Note: { type: object, required: [id, text], properties: { id: { type: integer, readOnly: true }, text: { type: string } } } }";
+  const note = 'application/json: { schema: { $ref: "#/components/schemas/Note" } }';
+  const NOTES = `  /v1/notes:
+    get: { operationId: list, responses: { "200": { description: d, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Note" } } } } } } }
+    post: { operationId: add, requestBody: { content: { ${note} } }, responses: { "201": { description: d, content: { ${note} } } } }
+  /v1/notes/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { operationId: get, responses: { "200": { description: d, content: { ${note} } } } }
+    put: { operationId: put, requestBody: { content: { ${note} } }, responses: { "200": { description: d, content: { ${note} } } } }
+    patch: { operationId: patch, requestBody: { content: { ${note} } }, responses: { "200": { description: d, content: { ${note} } } } }`;
+
+  it("is an empty record if it is omitted where one is stored, and no change in an update [interfaces 18]", async () => {
+    const { send } = serve(NOTES, NOTE);
+    const refused = await send("POST", "/v1/notes");
+    expect([refused.status, refused.body.error.message]).toEqual([422, "text is required"]);
+    const { body } = await send("POST", "/v1/notes", { body: { text: "a" } });
+    expect((await send("PUT", "/v1/notes/1")).status).toBe(422);
+    const unchanged = await send("PATCH", "/v1/notes/1");
+    expect([unchanged.status, unchanged.body]).toEqual([200, body]);
+  });
+});
+
+describe("an answer has the media type that the document describes for its JSON [interfaces 18]", () => {
+  const typeOf = async (type: string, bindings?: string) => {
+    const { send } = serve(
+      `  /v1/x: { get: { operationId: get, responses: ${answerOf(type, "{ type: object, properties: { a: { type: integer } } }")} } }`,
+      "{}",
+      bindings,
+    );
+    const { status, headers, body } = await send("GET", "/v1/x");
+    expect([status, body]).toEqual([200, { a: expect.any(Number) }]);
+    return headers.get("content-type");
+  };
+  const JSON_TYPE = "application/json; charset=utf-8";
+
+  it.each([
+    ["application/hal+json", "application/hal+json"],
+    ["application/vnd.api+json", "application/vnd.api+json"],
+    ["application/vnd.api+json; version=1", "application/vnd.api+json; version=1"],
+    ["application/json", JSON_TYPE],
+    ["application/json; charset=utf-8", JSON_TYPE],
+    ["*/*", JSON_TYPE],
+    ["application/*", JSON_TYPE],
+  ])("%s", async (type, sent) => {
+    expect(await typeOf(type)).toBe(sent);
+    expect(await typeOf(type, "operations: { get: { answer: { a: 1 } } }")).toBe(sent);
+  });
+});
+
+describe("an integer beyond 2^53 is refused in the words that a body gets [G08]", () => {
+  const large = "9007199254740993";
+  const sent: [string, string, string, SendOptions][] = [
+    ["path", "{ type: integer }", `/v1/n/${large}`, {}],
+    ["query", "{ type: [integer, 'null'] }", `/v1/n?n=-${large}`, {}],
+    ["header", "{ type: integer }", "/v1/n", { headers: { n: large } }],
+    ["cookie", "{ type: integer }", "/v1/n", { headers: { cookie: `n=${large}` } }],
+  ];
+  it.each(sent)("in a %s as %s", async (place, schema, path, options) => {
+    const { send } = serve(
+      `  /v1/n${place === "path" ? "/{n}" : ""}: { get: { operationId: get, parameters: [{ name: n, in: ${place}, required: true, schema: ${schema} }], responses: { "204": { description: d } } } }`,
+    );
+    const { status, body } = await send("GET", path, options);
+    expect([status, body.error.message]).toEqual([422, "n is too large to be represented exactly"]);
+  });
+
+  const form = new FormData();
+  form.set("n", large);
+  const urlEncoded = { "content-type": "application/x-www-form-urlencoded" };
+  const bodies: [string, SendOptions, string][] = [
+    [
+      "application/json",
+      { body: `{"n": ${large}}`, headers: { "content-type": "application/json" } },
+      "is too large to be represented exactly",
+    ],
+    ["application/json", { body: { n: large } }, "must be integer"],
+    [
+      "application/x-www-form-urlencoded",
+      { body: `n=${large}`, headers: urlEncoded },
+      "is too large to be represented exactly",
+    ],
+    ["application/x-www-form-urlencoded", { body: "n=x", headers: urlEncoded }, "must be integer"],
+    ["multipart/form-data", { body: form }, "is too large to be represented exactly"],
+  ];
+  it.each(bodies)("in a body of %s: %j", async (type, options, message) => {
+    const { send } = serve(
+      `  /v1/n: { post: { operationId: post, requestBody: { required: true, content: { ${type}: { schema: { type: object, properties: { n: { type: integer } } } } } }, responses: { "204": { description: d } } } }`,
+    );
+    const { status, body } = await send("POST", "/v1/n", options);
+    expect([status, body.error.message]).toEqual([422, `n ${message}`]);
+  });
+});
+
+describe("a generated map fits its schema [interfaces 18]", () => {
+  it.each([
+    [
+      '{ type: object, minProperties: 2, additionalProperties: false, patternProperties: { "^x-": { type: integer } } }',
+      /^x-/,
+      "number",
+    ],
+    [
+      '{ type: object, minProperties: 2, additionalProperties: false, patternProperties: { "^[a-z]{2}_[A-Z]{2}$": { type: integer } } }',
+      /^[a-z]{2}_[A-Z]{2}$/,
+      "number",
+    ],
+    [
+      '{ type: object, required: [x-a], additionalProperties: false, patternProperties: { "^x-": { type: integer } } }',
+      /^x-a$/,
+      "number",
+    ],
+    [
+      '{ type: object, minProperties: 2, additionalProperties: { type: integer }, propertyNames: { pattern: "^[a-z]{3}$" } }',
+      /^[a-z]{3}$/,
+      "number",
+    ],
+    [
+      "{ type: object, minProperties: 2, additionalProperties: { type: integer }, propertyNames: { enum: [en, de, fr] } }",
+      /^(en|de)$/,
+      "number",
+    ],
+    ["{ type: object, minProperties: 2, additionalProperties: { type: integer } }", /^key[12]$/, "number"],
+  ])("%s", async (schema, name, type) => {
+    const { send } = serve(
+      `  /v1/m: { get: { operationId: get, responses: ${answerOf("application/json", schema)} } }`,
+    );
+    const { body } = await send("GET", "/v1/m");
+    const names = Object.keys(body);
+    expect(names).toHaveLength(schema.includes("minProperties") ? 2 : 1);
+    for (const one of names) expect([one, typeof body[one]]).toEqual([expect.stringMatching(name), type]);
+  });
+});
+
+describe("a reference to an `$anchor` [interfaces 18]", () => {
+  it("is followed in requests, answers and discriminators", async () => {
+    const pets =
+      '{ oneOf: [{ $ref: "#cat" }, { $ref: "#/components/schemas/Dog" }], discriminator: { propertyName: kind, mapping: { meow: "#cat" } } }';
+    const { send } = serve(
+      `  /v1/pets: { post: { operationId: post, requestBody: { required: true, content: { application/json: { schema: ${pets} } } }, responses: ${answerOf("application/json", '{ $ref: "#cat" }')} } }`,
+      "{ Cat: { $anchor: cat, type: object, required: [kind, lives], properties: { kind: { type: string }, lives: { type: integer } } }, Dog: { type: object, required: [kind], properties: { kind: { type: string } } } }",
+    );
+    const { status, body } = await send("POST", "/v1/pets", { body: { kind: "meow", lives: 9 } });
+    expect([status, body]).toEqual([200, { kind: expect.any(String), lives: expect.any(Number) }]);
+    const refused = await send("POST", "/v1/pets", { body: { kind: "meow" } });
+    expect([refused.status, refused.body.error.message]).toEqual([422, "lives is required"]);
+    expect((await send("POST", "/v1/pets", { body: { kind: "Dog" } })).status).toBe(200);
+  });
+});
+
+it("an answer in plain text may be a number [interfaces 18]", async () => {
+  const { send } = serve(
+    `  /v1/count: { get: { operationId: get, responses: ${answerOf("text/plain", "{ type: integer, example: 7 }")} } }`,
+  );
+  expect((await send("GET", "/v1/count")).body).toBe("7");
+});
+
+it("an infinite number in a query is refused [G08]", async () => {
+  const { send } = serve(
+    `  /v1/n: { get: { operationId: get, parameters: [{ name: n, in: query, schema: { type: number } }], responses: { "204": { description: d } } } }`,
+  );
+  const { status, body } = await send("GET", "/v1/n?n=1e999");
+  expect([status, body.error.message]).toEqual([422, "n must be number"]);
+});
