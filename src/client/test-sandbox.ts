@@ -6,6 +6,7 @@ import { getOrAdd } from "../engine/maps.ts";
 import { connectToNamed, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 import { formatJournal } from "./evidence.ts";
 import { describeHeld } from "./held.ts";
+import { ControlError } from "./http.ts";
 import { createLocal } from "./local-understudy.ts";
 import { type OwnOperationOptions, requireKnownOptions, showValue, WORLD_OPTIONS } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";
@@ -145,18 +146,31 @@ export async function runInSandbox(
   const getOutcome = () => (problem === undefined ? test.outcome() : "failed");
   try {
     await test.run(sandbox);
-    if (getOutcome() === "passed") problem = describeUnreleased((await sandbox.held.list()).items);
-    if (getOutcome() === "passed" && !allowUnstruck) {
-      const suiteNames = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
-      problem = describeUntriggered(await listArmedRules(sandbox, new Set(suiteNames)));
-    }
+    const suiteNames = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
+    if (getOutcome() === "passed")
+      problem = await unlessDeleted(async () => {
+        const unreleased = describeUnreleased((await sandbox.held.list()).items);
+        if (unreleased !== undefined || allowUnstruck) return unreleased;
+        return describeUntriggered(await listArmedRules(sandbox, new Set(suiteNames)));
+      });
   } finally {
     const outcome = getOutcome();
-    if (outcome === "failed") await test.onFailure(sandbox);
+    if (outcome === "failed") await unlessDeleted(() => test.onFailure(sandbox));
     if (outcome !== "skipped") suite?.recordTest({ name: test.name, sandbox: sandbox.name, outcome });
-    if (suite === undefined) await sandbox.delete();
+    if (suite === undefined) await unlessDeleted(sandbox.delete);
   }
   if (problem !== undefined) throw new Error(problem);
+}
+
+/** Resolves with undefined if the sandbox is gone: a test may delete it itself. */
+async function unlessDeleted<T>(use: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await use();
+  } catch (error) {
+    const problem = error instanceof ControlError ? error.problem.type : undefined;
+    if (problem !== "urn:understudy:problem:unknown-sandbox") throw error;
+    return undefined;
+  }
 }
 
 /** The clients of requests that are still held wait for their answers (interfaces 20). */

@@ -38,6 +38,7 @@ it("understudy-sandbox/playwright takes options, fails tests whose faults were n
     ["fails by itself", "failed"],
     ["leaves one held", "failed"],
     ["arms in vain", "failed"],
+    ["deletes its sandbox", "passed"],
     ["begins where they say", "passed"],
     ["leaves its scenario alone", "failed"],
     ["is refused", "failed"],

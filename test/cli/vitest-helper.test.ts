@@ -48,6 +48,7 @@ describe("understudy-sandbox/vitest", () => {
       ["arms in vain", "failed"],
       ["fails by itself", "failed"],
       ["uses up too little", "failed"],
+      ["deletes its sandbox", "passed"],
       ["is meant to fail", "passed"],
       ["begins where they say", "passed"],
       ["leaves its scenario alone", "failed"],

@@ -191,6 +191,26 @@ describe("wire faults", () => {
     expect(gone.status).toBe(404);
   });
 
+  it.each([
+    ["GET", 204, ""],
+    ["GET", 304, ""],
+    ["GET", 205, "Content-Length: 0"],
+    ["HEAD", 200, "Content-Length: 9"],
+    ["GET", 200, "Content-Length: 9"],
+  ])(
+    "send the length of %s %i as HTTP allows, and a body only where there is one [interfaces 6]",
+    async (method, status, length) => {
+      const body = status === 200 ? { body: { a: 1.5 } } : {};
+      await arm(api, { match: { path: "/v1/own" }, effect: { status, ...body, wire: "drip", over: "10ms" } });
+      const heard = await raw(method, "/v1/own");
+      await heard.ended;
+      const { head, body: sent } = partsOf(heard.text);
+      expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(head.match(/content-length: \d+/i)?.[0] ?? "").toBe(length);
+      expect(sent).toBe(method === "GET" && status === 200 ? '{"a":1.5}' : "");
+    },
+  );
+
   it("cut a streamed answer in the middle [interfaces 6]", async () => {
     await arm(api, { phase: "after", effect: { wire: "truncate" } });
     const heard = await raw("GET", "/v1/organizations/org_acme/audit-log/export");

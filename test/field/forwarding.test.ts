@@ -74,7 +74,11 @@ const FAILURES: [title: string, to: () => Promise<string>, says: RegExp][] = [
   ["https at a plain port", async () => `https://127.0.0.1:${await ok()}`, /speaks plain HTTP.*http:\/\//],
   ["http at a TLS port", async () => `http://127.0.0.1:${await secure()}`, /speaks TLS.*https:\/\//],
   ["an own certificate", async () => `https://127.0.0.1:${await secure()}`, /self-signed certificate/],
-  ["it hangs up", async () => `http://127.0.0.1:${await plain((socket) => socket.end())}`, /hang up/],
+  [
+    "it hangs up",
+    async () => `http://127.0.0.1:${await plain((socket) => socket.end())}`,
+    /the connection was closed without an answer/,
+  ],
   [
     "it is not HTTP",
     async () => `http://127.0.0.1:${await plain((s) => s.end("220 smtp\r\n"))}`,

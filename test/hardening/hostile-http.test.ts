@@ -13,6 +13,8 @@ afterAll(() => api.close());
 const KEY = `api-key: ${KEYS.ada}\r\n`;
 const JSON_TYPE = "Content-Type: application/json\r\n";
 const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n`;
+const TWICE = "Transfer-Encoding: chunked\r\n";
+const GZIPPED = `${JSON_TYPE}Transfer-Encoding: gzip, chunked\r\n`;
 const TO_TOP = '{"new_parent_id":null}';
 
 const get = (target: string, headers = `Host: x\r\n${KEY}`) => `GET ${target} HTTP/1.1\r\n${headers}\r\n`;
@@ -75,6 +77,8 @@ const UNREADABLE: readonly Case[] = [
     post(`${JSON_TYPE}Transfer-Encoding: chunked, identity\r\n`, `${chunk}0\r\n\r\n`),
     400,
   ),
+  line("gzip, chunked as Transfer-Encoding", post(`${GZIPPED}`, `${chunk}0\r\n\r\n`), 501),
+  line("chunked twice as Transfer-Encoding", post(`${CHUNKED}${TWICE}`, `${chunk}0\r\n\r\n`), 400),
   line("Transfer-Encoding: xchunked", post(`${JSON_TYPE}Transfer-Encoding: xchunked\r\n`, chunk), 400),
   line("a chunk size that is not a number", post(CHUNKED, `zz\r\n${TO_TOP}\r\n0\r\n\r\n`), 400),
   line("a chunk size beyond 64 bits", post(CHUNKED, `fffffffffffffffff\r\n${TO_TOP}`), 400),
@@ -168,12 +172,38 @@ describe("a hostile HTTP request", () => {
     expect(answers.map((answer) => answer.status)).toEqual([status]);
     const [{ headers, body }] = answers as [(typeof answers)[0]];
     const { error } = JSON.parse(body);
-    expect(error).toMatchObject({ code: `HTTP_${status}`, status, type: "client_error" });
+    const type = status < 500 ? "client_error" : "server_error";
+    expect(error).toMatchObject({ code: `HTTP_${status}`, status, type });
+    expect(error.system_message).toMatch(/^It was refused before it reached the API: \S/);
+    expect(error.system_message).not.toMatch(/HPE_|ERR_|unknown reason/);
     expect(error.trace_id).toBe(headers["x-request-id"]);
     expect(error.timestamp).toMatch(/^\d{4}-\d\d-\d\dT/);
     expect(headers["connection"]).toBe("close");
     expect(closed).toBe(true);
     await expectAlive();
+  });
+
+  it.each([
+    [
+      "a TLS handshake",
+      Buffer.from("16030100c8010000c40303", "hex"),
+      "it is TLS, and this port speaks plain HTTP",
+    ],
+    [
+      "an unknown method",
+      "FOO /v1/models HTTP/1.1\r\nHost: x\r\n\r\n",
+      "does not begin with a method of HTTP",
+    ],
+    ["unescaped UTF-8", get("/v1/mod\xc3\xa9ls"), "characters other than ASCII are percent-encoded"],
+    ["a space in the path", get("/v1/mod els"), "a space in a path is written %20"],
+    [
+      "a coding that is not decoded",
+      post(GZIPPED, `${chunk}0\r\n\r\n`),
+      'Transfer-Encoding "gzip, chunked" is not',
+    ],
+  ])("is refused with the reason in words for %s [G29]", async (_name, send, reason) => {
+    const [answer] = (await converse(port, [send])).answers;
+    expect(JSON.parse(answer!.body).error.system_message).toContain(reason);
   });
 
   it.each(ODD)("is answered with $status for $name [G09]", async ({ send, status, code }) => {

@@ -303,6 +303,26 @@ describe("a sandbox in this process", () => {
     await sandboxes.close();
   });
 
+  it("need not be there at the end of a test: the test may delete it itself [interfaces 13]", async () => {
+    const sandboxes = testSandboxes({ engine: true });
+    await sandboxes.with((one) => one.delete())();
+    await sandboxes.with(async (one) => {
+      await one.faults.add({ match: { operation: "models.list" }, effect: { status: 503 } });
+      await one.delete();
+    })();
+    const failing = sandboxes.with(async (one) => {
+      await one.delete();
+      throw new Error("the test's own failure");
+    });
+    await expect(failing()).rejects.toThrow("the test's own failure");
+    const using = sandboxes.with(async (one) => {
+      await one.delete();
+      await one.info();
+    });
+    await expect(using()).rejects.toThrow("There is no sandbox");
+    await sandboxes.close();
+  });
+
   it("refuses unknown options [interfaces 17]", async () => {
     await expect(createSandbox({ port: 1 } as never)).rejects.toThrow(
       'createSandbox has no option "port"; its options are fixture, seed',

@@ -24,8 +24,11 @@ export class WireBreaker {
     try {
       // Pipelined requests before this one are answered first.
       if (response.socket === null) await once(response, "socket", { signal: clientLeft.signal });
-      const body = await readBody(answer, clientLeft.signal);
-      const head = renderHead(answer, body.length);
+      const { status } = answer;
+      const isBodySent = request.method !== "HEAD" && status !== 204 && status !== 304;
+      const wholeBody = await readBody(answer, clientLeft.signal);
+      const body = isBodySent ? wholeBody : Buffer.alloc(0);
+      const head = renderHead(answer, isBodySent ? body.length : undefined);
       await fault.perform({ ...openWire(request, clientLeft.signal), head, body, over_ms });
     } catch {
       // The fault breaks the connection anyway, so an error only closes it.
@@ -86,13 +89,16 @@ function openWire(
   };
 }
 
-/** Status line and headers as `sendCompleteAnswer` would have written them; the connection ends with this answer. */
-function renderHead({ status, headers, forwarded }: CompleteAnswer, length: number): Buffer {
+/**
+ * Status line and headers as `sendCompleteAnswer` would have written them; the connection ends with this answer.
+ * @param length of the body; undefined if there is none, as for HEAD or 204: then a length is not added (RFC 9110, 8.6)
+ */
+function renderHead({ status, headers, forwarded }: CompleteAnswer, length: number | undefined): Buffer {
+  const notSent = length === undefined ? /^trailer$/i : /^(content-length|trailer)$/i;
   // Names and values alternate in `headers`.
-  const allHeaders = headers.filter(
-    (_, index) => !/^(content-length|trailer)$/i.test(headers[index - (index % 2)]!),
-  );
-  allHeaders.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");
+  const allHeaders = headers.filter((_, index) => !notSent.test(headers[index - (index % 2)]!));
+  if (length !== undefined) allHeaders.push("Content-Length", String(length));
+  allHeaders.push("Date", new Date().toUTCString(), "Connection", "close");
   const statusLine = `HTTP/1.1 ${status} ${forwarded?.reason ?? STATUS_CODES[status] ?? "Unknown"}`;
   const lines = allHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
   return Buffer.from(`${statusLine}\r\n${lines}\r\n`, "latin1");

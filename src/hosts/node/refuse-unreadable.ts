@@ -14,22 +14,62 @@ const REASONS: Readonly<Record<number, string>> = {
 /** The status for an error of Node's parser; 400 for any other. */
 const STATUSES: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
+/** Why Node's parser refuses a request, by its code. */
+const PARSER_REASONS: Readonly<Record<string, string>> = {
+  HPE_INVALID_METHOD: "it does not begin with a method of HTTP, such as GET or POST",
+  HPE_INVALID_URL:
+    "its URL is not valid: a path begins with /, and characters other than ASCII are percent-encoded, as in %C3%A9 for é",
+  HPE_INVALID_CONSTANT: "its first line is not METHOD PATH HTTP/1.1; a space in a path is written %20",
+  HPE_INVALID_VERSION: "its version of HTTP is not 1.1 or 1.0",
+  HPE_PAUSED_H2_UPGRADE: "it is HTTP/2",
+  HPE_INVALID_HEADER_TOKEN:
+    "a header has a character that HTTP forbids in names or values, or a space before its colon",
+  HPE_CR_EXPECTED: "a line does not end with CR LF",
+  HPE_LF_EXPECTED: "a line does not end with CR LF",
+  HPE_INVALID_CONTENT_LENGTH: "its Content-Length is not a number, or was sent with Transfer-Encoding",
+  HPE_UNEXPECTED_CONTENT_LENGTH: "Content-Length was sent twice, or with Transfer-Encoding",
+  HPE_INVALID_TRANSFER_ENCODING:
+    "its Transfer-Encoding does not end with chunked, or came with Content-Length",
+  HPE_INVALID_CHUNK_SIZE: "the size of a chunk of its body is not a hexadecimal number",
+  HPE_STRICT: "a chunk of its body is not as long as announced",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "a chunk extension of its body is too long",
+  HPE_HEADER_OVERFLOW: "its headers are too long",
+  HPE_INVALID_EOF_STATE: "the connection was closed in the middle of it",
+  ERR_HTTP_REQUEST_TIMEOUT: "its headers took too long to arrive",
+};
+
+/** The first byte of a TLS connection. */
+const TLS_HANDSHAKE = 0x16;
+
+/** An error of Node's parser. */
+interface ParserError extends NodeJS.ErrnoException {
+  /** In the parser's own words. */
+  reason?: string;
+  /** The received bytes. */
+  rawPacket?: Buffer;
+}
+
+function explainError({ code = "", reason, rawPacket }: ParserError): string {
+  if (code === "HPE_INVALID_METHOD" && rawPacket?.[0] === TLS_HANDSHAKE)
+    return "it is TLS, and this port speaks plain HTTP; write http:// in place of https://";
+  return PARSER_REASONS[code] ?? `it is not valid HTTP${reason ? ` (${reason})` : ""}`;
+}
+
 /** Answers a request that Node's parser refuses (broken framing, headers too long). */
-export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerUnreadable(error: ParserError, socket: Socket): void {
   // These bytes belong to a request that was refused already.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const pending = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
   // The bytes belong to a later request, such as the body of a DELETE without a length: earlier ones are answered first.
   if (pending?.req.complete && !pending.writableFinished) return void answerAfter(pending, error, socket);
-  const { code = "unknown reason" } = error;
-  refuseSocket(socket, STATUSES[code] ?? 400, code);
+  refuseSocket(socket, STATUSES[error.code ?? ""] ?? 400, explainError(error));
 }
 
 const awaited = new WeakSet<ServerResponse>();
 
 /** Each further piece of unreadable bytes reports the error again. */
-function answerAfter(pending: ServerResponse, error: NodeJS.ErrnoException, socket: Socket): void {
+function answerAfter(pending: ServerResponse, error: ParserError, socket: Socket): void {
   if (awaited.has(pending)) return;
   awaited.add(pending);
   pending.once("close", () => answerUnreadable(error, socket));
@@ -58,7 +98,7 @@ function createRefusal(status: number, reason: string) {
       code: `HTTP_${status}`,
       message: "The request cannot be read.",
       system_message: `It was refused before it reached the API: ${reason}. Send well-formed HTTP/1.1 with a Host, headers of at most 32 KiB, and a body as long as announced.`,
-      type: "client_error",
+      type: status >= 500 ? "server_error" : "client_error",
       status,
       details: {},
       trace_id,

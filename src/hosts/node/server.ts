@@ -119,6 +119,13 @@ async function answerRequest(
   response: ServerResponse,
 ): Promise<void> {
   if (!hasOneHost(request)) return refuseRequest(response, 400, "not one valid Host header");
+  const coding = request.headers["transfer-encoding"];
+  if (coding !== undefined && !CHUNKED.test(coding))
+    return refuseRequest(
+      response,
+      501,
+      `Transfer-Encoding ${JSON.stringify(coding.slice(0, 80))} is not supported, chunked alone is`,
+    );
   const nodeRequest = new NodeRequest(request, response, sites);
   // The product's own paths begin with `/_`, except for the prefix of a sandbox.
   if (nodeRequest.target.startsWith("/_") && !nodeRequest.target.startsWith("/_s/"))
@@ -133,6 +140,9 @@ async function answerRequest(
   if (answer.wire !== undefined) await wireBreaker.send(request, response, answer);
   else await sendCompleteAnswer(request, response, answer);
 }
+
+/** The only transfer coding that Node decodes; a body with any other is refused with 501 (RFC 9112, 6.1). */
+const CHUNKED = /^\s*chunked\s*$/i;
 
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 

@@ -1,4 +1,8 @@
-import type { OutboundErrorKind } from "../../hosts/node/outbound/outbound-failure.ts";
+import {
+  CLOSED_UNANSWERED,
+  type OutboundErrorKind,
+  RESET_UNANSWERED,
+} from "../../hosts/node/outbound/outbound-failure.ts";
 import type { OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import type { OptionNames } from "./report.ts";
 import type { Attempt } from "./session.ts";
@@ -175,7 +179,7 @@ function adviseOnTls({ result }: Attempt, { trustCertificate }: OptionNames): st
   return "The TLS handshake fails: look at protocol versions, ciphers and certificate of the server.";
 }
 
-/** The result as the end of a sentence: `answered 200 in 12 ms`, `gave no answer: socket hang up`. */
+/** The result as the end of a sentence: `answered 200 in 12 ms`, `gave no answer: connect ECONNREFUSED`. */
 export function describeResult({ result }: Attempt): string {
   const { error, response_code: status, headers, body } = result;
   if (error?.kind === "left") return "was sent a request whose answer the test did not read";
@@ -189,7 +193,8 @@ export function describeResult({ result }: Attempt): string {
 function describeSilence({ error, duration_ms }: OutboundResult): string {
   const { kind, message } = error!;
   if (kind === "reset") {
-    return `closed the connection after ${duration_ms} ms without an answer (${message}); its log should show an exception in its handler, or the end of its process`;
+    const isKnown = message === CLOSED_UNANSWERED || message === RESET_UNANSWERED;
+    return `closed the connection after ${duration_ms} ms without an answer${isKnown ? "" : ` (${message})`}; its log should show an exception in its handler, or the end of its process`;
   }
   if (kind === "tls") {
     return `gave no answer: ${message}; the service accepts no certificate that it cannot verify`;

@@ -1,5 +1,6 @@
 import * as http from "node:http";
 import * as https from "node:https";
+import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
 import { MAX_ANSWER_HEADER_BYTES } from "../../hosts/node/outbound/upstream.ts";
 import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
 import { addForwardedTrailers, sendHead, writeForwardedHead } from "../../hosts/node/send.ts";
@@ -164,9 +165,12 @@ class Relay {
   /** The target gave no usable answer: if it reset the connection, the client's is closed too, else it gets 502. */
   private refuse(outgoing: http.ServerResponse, error: NodeJS.ErrnoException): void {
     const { code = "" } = error;
-    const reason = [code, error.message].filter(Boolean).join(": ");
+    const wasClosed = code === "ECONNRESET";
+    const reason = wasClosed
+      ? classifyError(error).error.message
+      : [code, error.message].filter(Boolean).join(": ");
     this.error = `no answer: ${reason}`;
-    if (code === "ECONNRESET") return void outgoing.destroy();
+    if (wasClosed) return void outgoing.destroy();
     const isAnswer = code === "" || code.startsWith("HPE_");
     const problem = isAnswer ? "gave no answer that can be forwarded" : "cannot be reached";
     const detail = `understudy record: ${this.target} ${problem}: ${reason}`;

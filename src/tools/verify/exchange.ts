@@ -116,11 +116,12 @@ export function parseJson(text: unknown): { json: unknown; broken: boolean } {
 /** The reason is in the cause of fetch's error. */
 export function toBrokenAnswer(error: unknown): Answer {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
-  const problem =
-    name === "TimeoutError"
-      ? "timed out"
-      : [cause?.code, cause?.message ?? message]
-          .filter((part) => part !== undefined && part !== "")
-          .join(": ");
+  const reason = [cause?.code, cause?.message ?? message]
+    .filter((part) => part !== undefined && part !== "")
+    .join(": ");
+  let problem = reason;
+  if (name === "TimeoutError") problem = "timed out";
+  else if (/^(UND_ERR_SOCKET: other side closed$|ECONNRESET: |EPIPE: )/.test(reason))
+    problem = "the connection was closed before a whole answer";
   return { status: 0, headers: new Headers(), text: "", json: undefined, problem };
 }

@@ -7,7 +7,7 @@ import { noContent } from "../../engine/contract/reply.ts";
 import { Id } from "../../engine/contract/schema.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import { ObjectNames } from "./contract.ts";
-import { inventId } from "./exchange.ts";
+import { inventId, toBrokenAnswer } from "./exchange.ts";
 import { KnownObjects, readUses } from "./known-objects.ts";
 import { RequestPacer } from "./target.ts";
 import { Verdict } from "./verdict.ts";
@@ -15,6 +15,18 @@ import { Verdict } from "./verdict.ts";
 const NAMES = new ObjectNames(RESOURCES);
 const folder = mkdtempSync(join(tmpdir(), "understudy-verify-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("an answer that broke off", () => {
+  it.each([
+    ["UND_ERR_SOCKET", "other side closed", "the connection was closed before a whole answer"],
+    ["ECONNRESET", "read ECONNRESET", "the connection was closed before a whole answer"],
+    ["EPIPE", "write EPIPE", "the connection was closed before a whole answer"],
+    ["ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:9", "ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:9"],
+  ])("has the reason in words if the connection was closed: %s [interfaces 2]", (code, message, problem) => {
+    const cause = Object.assign(new Error(message), { code });
+    expect(toBrokenAnswer(new TypeError("fetch failed", { cause })).problem).toBe(problem);
+  });
+});
 
 describe("the verdict of verify", () => {
   it("is never a pass for an unobserved requirement, and fails only what the reference specifies [interfaces 2]", () => {

@@ -26,6 +26,10 @@ test("arms in vain", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "threads.delete" }, effect: { status: 503 } });
 });
 
+test("deletes its sandbox", async ({ sandbox }) => {
+  await sandbox.delete();
+});
+
 test.describe("with options", () => {
   test.use({
     understudy: {

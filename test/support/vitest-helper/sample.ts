@@ -32,6 +32,10 @@ test("uses up too little", async ({ sandbox }) => {
   expect((await models(sandbox)).status).toBe(503);
 });
 
+test("deletes its sandbox", async ({ sandbox }) => {
+  await sandbox.delete();
+});
+
 test.fails("is meant to fail", async ({ sandbox }) => {
   expect((await models(sandbox)).status).toBe(418);
 });

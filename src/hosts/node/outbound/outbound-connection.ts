@@ -3,7 +3,7 @@ import https from "node:https";
 import type net from "node:net";
 import type { Duplex } from "node:stream";
 import type { OutboundAgents } from "./outbound-agents.ts";
-import { classifyError, type Failure, toFailure } from "./outbound-failure.ts";
+import { CLOSED_UNANSWERED, classifyError, type Failure, toFailure } from "./outbound-failure.ts";
 import { MAX_ANSWER_BYTES, type OutboundRequest, type OutboundResult } from "./outbound-request.ts";
 import { type ResolvedAddress, toLookup } from "./resolve-target.ts";
 
@@ -80,7 +80,7 @@ export function startRequest(
     else if (!answer.isComplete()) settle(answer.toBrokenFailure(error));
   });
   outgoing.on("close", () => {
-    if (!answer) settle(wire.explain(new Error("the connection was closed without an answer")));
+    if (!answer) settle(wire.explain(new Error(CLOSED_UNANSWERED)));
   });
   writeBody(outgoing, options.request, leave);
 

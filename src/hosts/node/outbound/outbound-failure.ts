@@ -59,9 +59,15 @@ function findCode(error: unknown): string {
   return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }
 
+/** The receiver closed the connection in good order; Node says "socket hang up". */
+export const CLOSED_UNANSWERED = "the connection was closed without an answer";
+export const RESET_UNANSWERED = "the connection was reset before an answer";
+
 function describeCause(error: unknown): string {
   const cause = findCause(error);
   if (!(cause instanceof Error)) return String(cause);
+  if (cause.message === "socket hang up") return CLOSED_UNANSWERED;
+  if (/^(read|write) (ECONNRESET|EPIPE|ECONNABORTED)$/.test(cause.message)) return RESET_UNANSWERED;
   // OpenSSL reports a line of addresses and file names; its reason is the part a person can use.
   const reason = /:SSL routines:[^:]*:([^:]+):/.exec(cause.message)?.[1];
   if (/wrong version number|packet length too long/.test(reason ?? ""))

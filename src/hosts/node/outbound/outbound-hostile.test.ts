@@ -103,6 +103,14 @@ describe("hostile receivers", () => {
     },
   );
 
+  it.each<[HostileBehaviour, string]>([
+    ["close-without-a-byte", "the connection was closed without an answer"],
+    ["close-mid-status", "the connection was closed without an answer"],
+    ["reset-before-headers", "the connection was reset before an answer"],
+  ])("%s: the reason is in words, not in Node's [G24]", (behaviour, reason) => {
+    expect(attempts.get(behaviour)!.result.error?.message).toBe(reason);
+  });
+
   /** Calls each hostile receiver five times at once. */
   const attack = (
     targets: { url: string }[],

@@ -12,7 +12,7 @@ import {
 import { createAddressPolicy } from "./address-policy.ts";
 import { createTargetResolver } from "./outbound.ts";
 import { limitInterimAnswers } from "./outbound-connection.ts";
-import { classifyError } from "./outbound-failure.ts";
+import { CLOSED_UNANSWERED, classifyError } from "./outbound-failure.ts";
 import { toLookup } from "./resolve-target.ts";
 
 export interface UpstreamOptions {
@@ -143,7 +143,7 @@ function awaitResponse(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>)
     });
     limitInterimAnswers(outgoing, () => outgoing.destroy(new Error("it sends interim answers without end")));
     outgoing.on("error", reject);
-    outgoing.once("close", () => reject(new Error("the connection was closed without an answer")));
+    outgoing.once("close", () => reject(new Error(CLOSED_UNANSWERED)));
     // An answer before the end of the body ends the upload; the answer counts.
     pipeline(Readable.from(body), outgoing).catch(reject);
   });
