@@ -239,8 +239,22 @@ webhooks:
   it("are refused without a stack trace if the YAML is broken or is not a map [interfaces 2]", () => {
     expect(refusal(write("list.yaml", "- a"))).toMatch(/^list.yaml:1:1: a fixture must be a map/);
     expect(refusal(write("empty.yaml", ""))).toMatch(/a fixture must be a map/);
+    for (const text of ["", "\n", "# nothing yet\n"])
+      expect(refusal(write("empty.yaml", text))).toBe(
+        "empty.yaml:1:1: a fixture must be a map of lists and settings, but this one is empty; write {} for a world without records",
+      );
+    expect(ids(table(write("none.yaml", "{}"), "organizations"))).toEqual([]);
     expect(refusal(write("broken.yaml", "users: [\n  a: {"))).toMatch(/^broken.yaml:\d+:\d+: /);
     expect(refusal([])).toMatch(/must be a map/);
+  });
+
+  it("are refused with the unusual space that indents them, and its place [interfaces 2]", () => {
+    const reason =
+      "a no-break space (U+00A0) is here, which YAML does not take for a space; type an ordinary space, or quote the text";
+    const listProblems = (text: string) => refusal(write("space.yaml", text)).split("\n");
+    const indented = "organizations:\n\u00a0\u00a0- id: org_a\n\u00a0\u00a0\u00a0 name: A\n";
+    expect(listProblems(indented)).toEqual([`space.yaml:2:1: ${reason}`, `space.yaml:3:1: ${reason}`]);
+    expect(listProblems("extends:\u00a0reference\n")).toEqual([`space.yaml:1:9: ${reason}`]);
   });
 
   it("are refused if an inline value is too deep, endless, or uses a prototype's name [interfaces 5]", () => {

@@ -171,10 +171,12 @@ function readLayer(file: string, { cwd, trustBuild, warn }: FixtureReadOptions):
     return { document: locateLazily(text, displayName, value), isTrusted: true, file, version };
   const document =
     readLargeJson(file, text, displayName) ?? readDocument(text, { file: displayName, limits: LIMITS, warn });
-  if (!isJsonObject(document.value))
-    throwProblems(document, [
-      locateProblem(document, { path: [], message: "a fixture must be a map of lists and settings" }),
-    ]);
+  if (!isJsonObject(document.value)) {
+    const reason =
+      document.value === null ? ", but this one is empty; write {} for a world without records" : "";
+    const message = `a fixture must be a map of lists and settings${reason}`;
+    throwProblems(document, [locateProblem(document, { path: [], message })]);
+  }
   return { document, isTrusted: false, file, version };
 }
 

@@ -134,7 +134,7 @@ it.each(["a: \0", "a: \0\n", "a: \0\0\n", '{"a\0":1,\n"b":\0}', "é: \0\n", "a:\
 
 it("a short text in UTF-16 is read in Greek, Russian, Arabic, Hebrew and Chinese", () => {
   const file = join(folder, "short.yaml");
-  for (const text of ["ναι\n", "да\n", "- да\n", "نعم\n", "כן\n", "- 東京\n", "a: 一\n"]) {
+  for (const text of ["ναι\n", "да\n", "- да\n", "نعم\n", "כן\n", "- 東京\n", "a: 一\n", "ࡀࡁ ࡂ"]) {
     for (const [name, encode] of ENCODINGS) {
       writeFileSync(file, encode(text));
       expect(readUserText(file), `${text} in ${name}`).toBe(text);

@@ -79,7 +79,7 @@ describe("a text that is not an OpenAPI document", () => {
     ["a number as version", "openapi: 3.1", "a.yaml:1:10: OpenAPI 3.1 is not supported; 3.0 and 3.1 are"],
     ["broken YAML", 'openapi: "3.1.0\npaths: {', "a.yaml:"],
     ["broken JSON", '{"openapi": "3.1.0",, }', "a.yaml:1:21: "],
-    ["nothing", "", "a.yaml:1:1: this is not an OpenAPI document"],
+    ["nothing", "", "a.yaml:1:1: this is not an OpenAPI document: it is empty"],
     ["paths that are a list", "openapi: 3.1.0\npaths: []", "a.yaml:2:8: paths must be a map"],
   ])("is refused with its place: %s", (_, text, message) => {
     expect(refusal(text)).toContain(message);

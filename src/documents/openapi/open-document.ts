@@ -62,7 +62,11 @@ const VERSION = /^3\.[01]\.\d+/;
 export function requireOpenApi({ value, file, text, locate }: UserDocument): JsonObject {
   const createError = (at: Position, message: string) => documentError(file, at, message);
   const top = text === undefined ? NO_POSITION : { line: 1, column: 1 };
-  if (!isJsonObject(value)) throw createError(top, "this is not an OpenAPI document: it is not a map");
+  if (!isJsonObject(value))
+    throw createError(
+      top,
+      `this is not an OpenAPI document: it is ${value === null ? "empty" : "not a map"}`,
+    );
   const { openapi, swagger } = value;
   if (swagger !== undefined)
     throw createError(

@@ -115,7 +115,7 @@ describe("a message about a document", () => {
   it("is absent for a valid document, and describes the right type otherwise [interfaces 5]", () => {
     expect(problems("organizations: [{ id: org_a }]", fixture)).toEqual([]);
     expect(problems("- 1", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not a list"]);
-    expect(problems("", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not null"]);
+    expect(problems("", fixture)).toEqual(["a.yaml:1:1: the document must be a map, but it is empty"]);
   });
 
   it("describes counts, lists, formats and patterns in plain words [interfaces 5]", () => {

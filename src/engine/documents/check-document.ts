@@ -19,7 +19,7 @@ export function checkDocument(document: UserDocument, validate: ValidateFunction
   if (validate(document.value) === true) return [];
   const problems = new Map<string, DocumentProblem>();
   for (const error of diagnose(document.value, validate).filter(isInformative).slice(0, MAX_ERRORS)) {
-    const problem = locateProblem(document, describeError(error, document.value));
+    const problem = locateProblem(document, describeError(error, document));
     problems.set(`${problem.line}:${problem.column}:${problem.message}`, problem);
   }
   return [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column).slice(0, MAX_PROBLEMS);
@@ -33,9 +33,11 @@ function isInformative({ keyword, propertyName }: ErrorObject): boolean {
   return !SUMMARIES.includes(keyword) && propertyName === undefined;
 }
 
-function describeError(error: ErrorObject, root: unknown): ProblemDetails {
+function describeError(error: ErrorObject, { value: root, text }: UserDocument): ProblemDetails {
   const place = toPath(error.instancePath, root);
-  const { message, hint, key } = explain(error);
+  const { message: explanation, hint, key } = explain(error);
+  const isEmpty = root === null && text !== undefined;
+  const message = isEmpty ? explanation.replace(/, not null$/, ", but it is empty") : explanation;
   const path = key === undefined ? place : [...place, key];
   return { path, message: `${nameField(place)} ${message}`, hint, atKey: key !== undefined };
 }

@@ -28,11 +28,11 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
 }
 
 /**
- * Whether bytes are UTF-8 whose only control characters are zero, backspace and white space; others are probably halves
- * of UTF-16 characters, such as Greek letters.
+ * Whether bytes are UTF-8 whose only control characters are zero and white space; others are probably halves of UTF-16
+ * characters, such as Greek letters.
  */
 function isPlainUtf8(bytes: Uint8Array): boolean {
-  if (bytes.some((byte) => (byte > 0 && byte < 8) || (byte > 13 && byte < 32))) return false;
+  if (bytes.some((byte) => (byte > 0 && byte < 9) || (byte > 13 && byte < 32))) return false;
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
     return true;

@@ -9,6 +9,7 @@ import {
   type Position,
 } from "./document-error.ts";
 import { DEFAULT_LIMITS } from "./document-limits.ts";
+import { findForeignText } from "./misread-text.ts";
 import type { ReadOptions, UserDocument } from "./user-document.ts";
 import {
   type AliasTargets,
@@ -24,7 +25,7 @@ import {
 /**
  * Reads one YAML 1.2 or JSON document (fixtures of interfaces 5, scenarios of interfaces 6, the configuration of
  * interfaces 2). Dates stay texts. An empty text reads as null.
- * @throws DocumentError with a position: broken syntax, several documents, a key given twice, and anything
+ * @throws DocumentError with a position: foreign or broken syntax, several documents, a key given twice, and anything
  * beyond the limits, which is refused before it costs time or memory. It throws nothing else.
  */
 export function readDocument(text: string, options: ReadOptions): UserDocument {
@@ -37,6 +38,13 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
   // YAML also ends lines with a carriage return alone, which the parser does not.
   const content = withoutMark.replace(/\r(?!\n)/g, "\n");
   const lines = new LineCounter();
+  const foreignText = findForeignText(content, file);
+  if (foreignText !== undefined) {
+    const before = content.slice(0, foreignText.offset).split("\n");
+    const position = { line: before.length, column: before.at(-1)!.length + 1 };
+    const problem = { file, field: "", ...position, message: foreignText.message };
+    throw new DocumentError([problem], content);
+  }
   try {
     const root = parseYaml(content, limits, lines);
     const { targets, warnings } = checkNodes(root, content, options.anyKey ?? false);

@@ -16,6 +16,7 @@ import {
 } from "yaml";
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
 import { type DocumentLimits, isDangerousKey } from "./document-limits.ts";
+import { findTypographicQuotes, findUnusualIndentation, findUnusualSpace } from "./misread-text.ts";
 import { toSyntaxMessage } from "./yaml-messages.ts";
 
 /** A syntax problem, with the offset of its first character. */
@@ -56,7 +57,9 @@ function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): C
   let documents = 0;
   const accept = (token: CST.Token) => {
     if (token.type === "error")
-      refuse(token.offset, toSyntaxMessage("UNEXPECTED_TOKEN", token.message, text));
+      throw new UnreadableTextError(
+        toSyntaxProblem(token.offset, { code: "UNEXPECTED_TOKEN", message: token.message, text }),
+      );
     tokens.push(token);
     // The parser emits the token of a document at the document's end; a second one is found below, when it begins.
     if (token.type === "document") documents++;
@@ -103,19 +106,26 @@ function compose(tokens: readonly CST.Token[], text: string): ParsedNode | null 
     message: string,
   ): void => {
     const offset = typeof source === "number" ? source : "offset" in source ? source.offset : source[0];
-    problems.push({ offset, message: toSyntaxMessage(code, message, text) });
+    problems.push(toSyntaxProblem(offset, { code, message, text }));
     if (problems.length >= MAX_PROBLEMS) throw new UnreadableTextError(...problems);
   };
   let root: ParsedNode | null = null;
   for (const document of composer.compose(tokens, true, text.length)) {
     // A few errors of the stream around the document do not pass through the reporter.
-    for (const error of document.errors)
-      problems.push({ offset: error.pos[0], message: toSyntaxMessage(error.code, error.message, text) });
+    for (const { pos, code, message } of document.errors)
+      problems.push(toSyntaxProblem(pos[0], { code, message, text }));
     if (problems.length > 0) break;
     root = document.contents as ParsedNode | null;
   }
   if (problems.length > 0) throw new UnreadableTextError(...problems);
   return root;
+}
+
+function toSyntaxProblem(
+  offset: number,
+  { code, message, text }: { code: string; message: string; text: string },
+): SyntaxProblem {
+  return findUnusualIndentation(text, offset) ?? { offset, message: toSyntaxMessage(code, message, text) };
 }
 
 /** The target of each alias: the nearest anchor of its name before it. */
@@ -163,6 +173,8 @@ function checkNode(node: unknown, walk: Walk): void {
   if (isScalar(node)) {
     checkNumber(node, walk);
     checkComment(node, walk);
+    checkQuotes(node, walk);
+    checkSpaces(node, walk, false);
   }
   if (!isCollection(node)) return;
   walk.openNodes.add(node);
@@ -183,7 +195,10 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
       addProblem(walk, key, "merge keys (<<) are not supported; write the fields out here");
     else if (seen.has(name)) addProblem(walk, key, `the key \`${clip(name, 60)}\` is given twice`);
     else seen.add(name);
-    if (isScalar(key) && key.anchor !== undefined) walk.anchors.set(key.anchor, key);
+    if (isScalar(key)) {
+      if (key.anchor !== undefined) walk.anchors.set(key.anchor, key);
+      checkSpaces(key, walk, true);
+    }
     checkNode(value, walk);
   }
 }
@@ -231,6 +246,18 @@ const COMMENT = /[ \t]*#([^\r\n]*)/y;
 
 /** A number or a colour in hexadecimal digits. */
 const LIKELY_VALUE = /^(\d+|[\da-f]{3,8})$/i;
+
+function checkQuotes({ value, type, range }: Scalar, { warnings }: Walk): void {
+  if (type !== "PLAIN" || !range || typeof value !== "string" || warnings.length >= MAX_PROBLEMS) return;
+  const message = findTypographicQuotes(value);
+  if (message !== undefined) warnings.push({ offset: range[0], message });
+}
+
+function checkSpaces({ source, type, range }: Scalar, { text, problems }: Walk, isKey: boolean): void {
+  if (type !== "PLAIN" || !range || source === undefined) return;
+  const problem = findUnusualSpace(text, { offset: range[0], source, isKey });
+  if (problem !== undefined) problems.push(problem);
+}
 
 function addProblem(walk: Walk, node: unknown, message: string): void {
   walk.problems.push({ offset: findOffset(node), message });

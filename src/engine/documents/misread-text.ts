@@ -1,0 +1,95 @@
+import { clip } from "./document-error.ts";
+
+/*
+ * Parts of a text that YAML reads otherwise than their author: marks of Git, comments in JSON, and characters that look
+ * like spaces and quotes.
+ */
+
+interface MisreadText {
+  offset: number;
+  message: string;
+}
+
+/** Maximum number of characters that are searched, since a hostile text must not take long. */
+const MAX_SEARCHED = 65_536;
+
+const CONFLICT_MARK = /^(?:<{7}|>{7})(?: .*)?$/m;
+
+/** A JSON text, a comment of YAML, or (captured) the beginning of a comment, which a URL without quotes is not. */
+const JSON_COMMENT = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|(?<!\S)#.*|(?<![^\s"{}[\],])(\/[/*])/g;
+
+/** Finds what makes a file neither YAML nor JSON, before a parser gives it another meaning. */
+export function findForeignText(text: string, file: string): MisreadText | undefined {
+  const conflict = text.search(CONFLICT_MARK);
+  if (conflict >= 0) {
+    const message =
+      "a merge conflict of Git is not resolved here; keep what is right, and delete the lines with <<<<<<<, ======= and >>>>>>>";
+    return { offset: conflict, message };
+  }
+  if (!/\.json[c5]?$/i.test(file)) return undefined;
+  for (const { index, 1: comment } of text.slice(0, MAX_SEARCHED).matchAll(JSON_COMMENT)) {
+    if (comment === undefined) continue;
+    const message = `JSON has no comments such as ${comment}; delete it, or write YAML, whose comments begin with #`;
+    return { offset: index, message };
+  }
+  return undefined;
+}
+
+/** Characters that look like a space, or like nothing, and are neither to YAML. */
+const UNUSUAL_SPACE = /[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000\ufeff]/;
+
+const SPACE_NAMES: Readonly<Record<string, string>> = {
+  "\u00a0": "a no-break space",
+  "\u200b": "a zero-width space",
+  "\u202f": "a narrow no-break space",
+  "\u3000": "an ideographic space",
+};
+
+const toPattern = (before: string) => new RegExp(`^${before}${UNUSUAL_SPACE.source}`);
+/** Before a key, behind its colon, or behind the dash before it. */
+const IN_KEY = toPattern("(?:-|[\\w-]+:)?");
+/** A text may begin with an unusual space; one before or behind a dash, or behind a colon, was meant to separate. */
+const IN_VALUE = toPattern(`(?:-|[\\w-]+:|(?=${UNUSUAL_SPACE.source}+- ))`);
+const IN_LINE = toPattern(" *(?:- +)*(?:-|[\\w-]+:)?");
+
+/** Finds an unusual space that was meant to indent or separate, in a key or value without quotes at `offset`. */
+export function findUnusualSpace(
+  text: string,
+  { offset, source, isKey }: { offset: number; source: string; isKey: boolean },
+): MisreadText | undefined {
+  if (!UNUSUAL_SPACE.test(source)) return undefined;
+  const beginsLine = /(?:^|\n) *$/.test(text.slice(Math.max(0, offset - 200), offset));
+  if (!isKey && !beginsLine) return undefined;
+  return describeSpace((isKey ? IN_KEY : IN_VALUE).exec(source)?.[0], offset);
+}
+
+/** The same for a line that YAML cannot read, or the line behind it, which continues a text. */
+export function findUnusualIndentation(text: string, offset: number): MisreadText | undefined {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const next = text.indexOf("\n", offset) + 1;
+  for (const at of next > 0 ? [start, next] : [start]) {
+    const problem = describeSpace(IN_LINE.exec(text.slice(at, at + 200))?.[0], at);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** @param match ends with the space */
+function describeSpace(match: string | undefined, offset: number): MisreadText | undefined {
+  if (match === undefined) return undefined;
+  const space = match.at(-1)!;
+  const code = space.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  const name = SPACE_NAMES[space] ?? "an unusual space";
+  const message = `${name} (U+${code}) is here, which YAML does not take for a space; type an ordinary space, or quote the text`;
+  return { offset: offset + match.length - 1, message };
+}
+
+const TYPOGRAPHIC_QUOTES = /^(?:[“„]([^“”„]*)[”“]|[‘‚]([^‘’‚]*)[’‘])$/;
+
+/** The warning about a value in quotes that YAML takes for letters; undefined for any other value. */
+export function findTypographicQuotes(value: string): string | undefined {
+  const [whole, double, single] = TYPOGRAPHIC_QUOTES.exec(value) ?? [];
+  if (whole === undefined) return undefined;
+  const text = clip(double ?? single ?? "", 40);
+  return `the typographic quotes in ${clip(whole, 42)} are part of the text; write "${text}" if they only enclose it`;
+}
