@@ -130,6 +130,46 @@ describe("faults/explain", () => {
     );
   });
 
+  it.each([
+    ["share_links.resolve", {}, "requests of this operation are not counted"],
+    [
+      "auth.refresh_token",
+      { body: { refresh_token: 5 } },
+      "nothing is counted for this operation before its body is read",
+    ],
+  ])(
+    "says what is counted for %s, which asks for no credential [interfaces 11]",
+    async (operation, more, says) => {
+      const { body } = await explain(await fresh(), { operation, ...more });
+      expect(body.steps[3]).toEqual({ step: "rate-limit", outcome: "passes", says });
+    },
+  );
+
+  it("says why a rule is skipped behind one that decides, delays or holds [interfaces 11]", async () => {
+    const name = await fresh();
+    const match = { operation: "models.list" };
+    await arm(name, { id: "answer-behind", match, effect: { status: 503 } });
+    await arm(name, { id: "answer", match, effect: { status: 500 } });
+    await arm(name, { id: "hold-behind", match, effect: { hold: true } });
+    await arm(name, { id: "delay-behind", match, effect: { delay: "1ms" } });
+    await arm(name, { id: "both", match, effect: { delay: "1ms", hold: true } });
+    const why = async (request: object) => {
+      const { body } = await explain(name, request);
+      const skipped = body.rules.filter(({ triggers }: { triggers: boolean }) => !triggers);
+      return Object.fromEntries(skipped.map((one: { rule: string; why: string }) => [one.rule, one.why]));
+    };
+    const expected = {
+      "inline/delay-behind": "an earlier rule decided, or set the delay",
+      "inline/hold-behind": "an earlier rule decided, or held the request",
+      "inline/answer-behind": "an earlier rule decided",
+    };
+    expect(await why(MODELS)).toEqual(expected);
+    expect(await why({ ...MODELS, headers: { "X-Sandbox-Delay": "5" } })).toEqual({
+      ...expected,
+      "inline/delay-behind": "the request sets its delay itself, which takes precedence",
+    });
+  });
+
   it("takes overrides, wire faults and rules that trigger after the change [interfaces 11]", async () => {
     const name = await fresh();
     const own = await explain(name, { ...MODELS, headers: { "X-Sandbox-Fault": "RATE_LIMIT_EXCEEDED" } });
@@ -292,6 +332,22 @@ describe("the journal's reasons of a refusal", () => {
     expect(journal.entries[0].reasons).toEqual([
       "the body has no refresh token that is unused and not expired",
     ]);
+  });
+
+  it.each([
+    ["api_keys/apikey_dan", { user_id: "usr_ada" }, "belongs to another user now"],
+    ["api_keys/apikey_dan", { revoked: true }, "was revoked"],
+    ["users/usr_dan", { account: "suspended" }, "belongs to a user who is suspended"],
+  ])("for a valid refresh token, after %s has %j, say that its key %s [interfaces 11]", async (...given) => {
+    const [record, fields, problem] = given;
+    const name = await fresh();
+    const { body: grant } = await api.call("dan", "POST", `/_s/${name}/v1/auth/token`);
+    expect((await control("PATCH", `/${name}/state/${record}`, fields)).status).toBe(200);
+    const { refresh_token } = grant;
+    const refusal = await api.call(undefined, "POST", `/_s/${name}/v1/auth/refresh`, { refresh_token });
+    expect(refusal.status).toBe(401);
+    const { body } = await control("GET", `/${name}/journal?limit=1`);
+    expect(body.entries[0].reasons).toEqual([`the refresh token's key apikey_dan ${problem}`]);
   });
 
   it.each([

@@ -67,7 +67,12 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
       return "the request sets a fault itself, which takes precedence";
     if (rule.phase === "after" && !this.isAfter)
       return "it triggers after the change, which the request does not reach";
-    return "an earlier rule decided, or set the delay";
+    if (!armed.addsNothing({ isDelayed: true, isHeld: true })) return "an earlier rule decided";
+    const { delay, hold } = rule.effect;
+    if (hold === undefined && headers["x-sandbox-delay"] !== undefined)
+      return "the request sets its delay itself, which takes precedence";
+    const waits = [...(delay ? ["set the delay"] : []), ...(hold ? ["held the request"] : [])];
+    return `an earlier rule decided, or ${waits.join(" and ")}`;
   }
 }
 

@@ -157,9 +157,10 @@ function describePassedStep(step: StepName, exchange: Exchange): string {
       return `${user_id} calls, with ${key_id}${isInBody ? ", as the body says" : ""}`;
     }
     case "rate-limit":
-      return rate === undefined
-        ? "nothing is counted for this operation before its body is read"
-        : `${rate.remaining} of ${rate.limit} requests of this minute are left`;
+      if (rate !== undefined) return `${rate.remaining} of ${rate.limit} requests of this minute are left`;
+      return operation?.identify === undefined
+        ? "requests of this operation are not counted"
+        : "nothing is counted for this operation before its body is read";
     case "validation":
       return warnings.length === 0 ? "path, query and body are well-formed" : warnings.join("; ");
     case "access":

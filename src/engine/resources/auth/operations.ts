@@ -58,11 +58,13 @@ const refreshToken = operation({
   errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
   success: SUCCESS,
   identify({ body: { refresh_token }, world }) {
-    const token = refresh_token === undefined ? undefined : findRefreshToken(world, refresh_token);
-    const record = token && world.get(apiKeys, token.key_id);
-    const key = record?.user_id === token?.user_id ? record : undefined;
-    const problem = key ? `its key ${key.id} ${findKeyProblem(world, key)}` : NO_REFRESH_TOKEN;
-    return omitRefused(key && toIdentity(world, key, "token")) ?? refuse(problem);
+    const token = findRefreshToken(world, refresh_token ?? "");
+    if (token === undefined) return refuse(NO_REFRESH_TOKEN);
+    const key = world.get(apiKeys, token.key_id);
+    const refuseKey = (problem: string) => refuse(`the refresh token's key ${token.key_id} ${problem}`);
+    if (key === undefined) return refuseKey("was deleted");
+    if (key.user_id !== token.user_id) return refuseKey("belongs to another user now");
+    return omitRefused(toIdentity(world, key, "token")) ?? refuseKey(findKeyProblem(world, key)!);
   },
   // Checked again inside the transaction, so that one of two simultaneous uses is refused.
   access: ({ body: { refresh_token }, world }) =>
