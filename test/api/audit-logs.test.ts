@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AuditChange, makeChange } from "../../src/engine/resources/audit-logs/log-changes.ts";
 import { writeCsv } from "../../src/engine/resources/audit-logs/operations.ts";
-import { recordAudit } from "../../src/engine/resources/audit-logs/rules.ts";
+import { findActor, recordAudit } from "../../src/engine/resources/audit-logs/rules.ts";
 import {
   type AuditLog,
   auditLogs,
@@ -277,5 +277,18 @@ describe("an audit entry", () => {
     const rows = await exportRows(api, "?actor_id=usr_ben&from_date=2026-03-15T12:00:00Z");
     const actors = Object.fromEntries(rows.map((row) => [row["Entity Name"], row["Actor Name"]]));
     expect(actors).toEqual({ Before: "Ben Castro", After: "Benedict Castro" });
+  });
+
+  it.each([
+    ["usr_ben", "Ben Castro"],
+    ["usr_gone", "usr_gone"],
+    ["usr_system", "System"],
+  ])("and one of the change log name %s alike: %s [G31]", async (id, name) => {
+    write("Audited", {}, id);
+    stateRules(api, "audit_logs").post({ entity_name: "Given", organization_id: "org_acme", actor_id: id });
+    const rows = await exportRows(api, `?actor_id=${id}&from_date=2026-03-15T12:00:00Z`);
+    const actors = new Set(rows.map((row) => row["Actor Name"]));
+    expect([...actors]).toEqual([name]);
+    expect(findActor(world().read(), id, "org_acme")).toMatchObject({ user_id: id, user_name: name });
   });
 });

@@ -165,11 +165,28 @@ describe("an image request is refused [4.20]", () => {
     const large = sharp({ create: { width: 8000, height: 6000, channels: 4, background: "#888888" } });
     const camera = { bytes: await large.png().toBuffer(), type: "image/png" };
     const small = { bytes: await picture(10, 10).png().toBuffer(), type: "image/png" };
-    const size = "it has 8000 x 6000 pixels, more than 40000000";
+    const size = "has 8000 x 6000 pixels, more than 40000000";
     const image = await uncrop({ image_file: camera });
-    expect(image.body.error.message).toBe(`image_file cannot be decoded: ${size}`);
+    expect(image.body.error.message).toBe(`image_file ${size}`);
     const mask = await uncrop({ provider: "provider_b", image_file: small, mask_file: camera });
-    expect(mask.body.error.message).toBe(`mask_file cannot be decoded: ${size}`);
+    expect(mask.body.error.message).toBe(`mask_file ${size}`);
+  });
+
+  it("with the size of an image whose side is too long for a JPEG, if nothing extends it [G26]", async () => {
+    const line = sharp({ create: { width: 65_501, height: 1, channels: 3, background: "#888888" } });
+    const image = { bytes: await line.png().toBuffer(), type: "image/png", name: "line.png" };
+    const answer = await uncrop({ image_file: image });
+    expectRefusal(answer, 422, { field: "image_file", value: "line.png" });
+    expect(answer.body.error.message).toBe("image_file has 65501 x 1 pixels, more than 65500 on a side");
+  });
+
+  it("with the animation as the reason for an animated image [G26]", async () => {
+    const frames = sharp(Buffer.alloc(8 * 16 * 3, 90).fill(9, 0, 8), {
+      raw: { width: 8, height: 16, channels: 3, pageHeight: 8 },
+    });
+    const animation = { bytes: await frames.webp().toBuffer(), type: "image/webp" };
+    const { body } = await uncrop({ image_file: animation });
+    expect(body.error.message).toBe("image_file is animated; only single pictures are accepted");
   });
 });
 

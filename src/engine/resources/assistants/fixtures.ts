@@ -11,10 +11,10 @@ import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
-import { type Actor, findActor, pickActor } from "../audit-logs/rules.ts";
+import { findActor, pickActor } from "../audit-logs/rules.ts";
 import type { FieldChange } from "../change-logs/schema.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { type User, users } from "../users/schema.ts";
+import { users } from "../users/schema.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
 
 /** The settings that a generated history changes, with their values. */
@@ -173,7 +173,7 @@ function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
     const action = position < creations ? "created" : position < creations + updates ? "updated" : "deleted";
     const actor =
       action === "created"
-        ? toCreator(created_by, creator)
+        ? findActor(world, created_by, organization_id)
         : pickActor(world, { organization_id, at: timestamp }, random);
     const changes = action === "updated" ? [revertSetting(values, random)] : [];
     const subject = { organization_id, resource_id: id, resource_name: name };
@@ -193,8 +193,4 @@ function revertSetting(values: SettingValues, random: Random): FieldChange {
   );
   values[field] = old_value;
   return { field, old_value, new_value };
-}
-
-function toCreator(user_id: string, user: User | undefined): Actor {
-  return { user_id, user_name: user?.name ?? user_id, user_email: user?.email ?? "" };
 }

@@ -8,7 +8,7 @@ import { ByOrganization } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
 import { type FinalState, generateLog, toLogId } from "./log-generator.ts";
-import { findActorId } from "./rules.ts";
+import { findActorId, findPerson } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
 const record = fixtureRecord(AuditLog, { omit: ["organization_id"] });
@@ -67,19 +67,18 @@ export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   const actor_id = fields.actor_id ?? findActorId(world, undefined, organization_id);
-  const actor = world.get(users, actor_id);
+  const actor = findPerson(world, actor_id);
   return {
     id: fields.id ?? context.createId("log_"),
     organization_id,
     timestamp: fields.timestamp ?? now,
     entity_type: fields.entity_type ?? "user",
     entity_id: fields.entity_id ?? actor_id,
-    entity_name: fields.entity_name ?? actor?.name ?? actor_id,
+    entity_name: fields.entity_name ?? actor.name,
     action: fields.action ?? "updated",
     actor_id,
-    // A deleted user is named by their id.
-    actor_name: fields.actor_name ?? actor?.name ?? actor_id,
-    actor_email: fields.actor_email ?? actor?.email ?? "",
+    actor_name: fields.actor_name ?? actor.name,
+    actor_email: fields.actor_email ?? actor.email,
     target_id: fields.target_id ?? null,
     target_name: fields.target_name ?? null,
     department_id: fields.department_id ?? null,

@@ -42,8 +42,7 @@ export function recordAudit(
   change: AuditChange,
   actor_id: string,
 ): void {
-  // For a deleted actor, only the id is left.
-  const actor = tx.get(users, actor_id) ?? { id: actor_id, name: actor_id, email: "" };
+  const actor = findPerson(tx, actor_id);
   const id = tx.createNewestFirstId("log_");
   tx.insert(auditLogs, toAuditLog(change, { id, organization_id, timestamp: tx.now, actor }));
 }
@@ -65,6 +64,11 @@ export function recordStateAudit(
   change: AuditChange,
 ): void {
   if (!silent) recordAudit(tx, organization_id, change, findActorId(tx, user_id, organization_id));
+}
+
+/** The user in an entry, or the system. Only the id is left of a deleted user. */
+export function findPerson(world: RecordLookup, id: string): Pick<User, "id" | "name" | "email"> {
+  return world.get(users, id) ?? { id, name: id === SYSTEM_USER_ID ? "System" : id, email: "" };
 }
 
 /** Previous and new value of an update: the fields that differ, as JSON; undefined if none differs. */
@@ -90,14 +94,11 @@ export interface Actor {
   user_email: string;
 }
 
-const SYSTEM: Actor = { user_id: SYSTEM_USER_ID, user_name: "System", user_email: "" };
 const MAX_TRIES = 20;
 
-/** The actor that `findActorId` finds, with name and e-mail address; a user who does not exist is named System. */
+/** The actor that `findActorId` finds, named as in the audit log. */
 export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
-  const id = findActorId(world, user_id, organization_id);
-  const user = world.get(users, id);
-  return user ? toActor(user) : { ...SYSTEM, user_id: id };
+  return toActor(findPerson(world, findActorId(world, user_id, organization_id)));
 }
 
 const actorsByWorld = new WeakMap<RecordLookup, Map<string, readonly User[]>>();
@@ -113,7 +114,7 @@ export function pickActor(
     const user = random.pick(people);
     if (user.created_at <= at) return toActor(user);
   }
-  return SYSTEM;
+  return toActor(findPerson(world, SYSTEM_USER_ID));
 }
 
 /** The active users of an organization. A fixture's users do not change, so the list is computed once. */
@@ -124,6 +125,6 @@ function listActors(world: RecordLookup, organization_id: string): readonly User
   );
 }
 
-function toActor({ id, name, email }: User): Actor {
+function toActor({ id, name, email }: Pick<User, "id" | "name" | "email">): Actor {
   return { user_id: id, user_name: name, user_email: email };
 }

@@ -35,9 +35,10 @@ export async function inspectImage(
   const { width, height, hasAlpha, isAnimated } = await tools.inspect(bytes).catch(() => {
     throw createDecodeError(field, file, "its header is broken");
   });
-  if (isAnimated) throw createDecodeError(field, file, "it is animated");
+  if (isAnimated)
+    throw invalidInput(field, file.filename, `${field} is animated; only single pictures are accepted`);
   if (width * height > MAX_IMAGE_PIXELS)
-    throw createDecodeError(field, file, `it has ${width} x ${height} pixels, more than ${MAX_IMAGE_PIXELS}`);
+    throw createSizeError(field, file, `${width} x ${height} pixels, more than ${MAX_IMAGE_PIXELS}`);
   if (format === "jpeg" && bytes.length * 8 < countBlocks(width, height))
     throw createDecodeError(field, file, `it is too small to hold ${width} x ${height} pixels`);
   return { field, file, bytes, width, height, hasAlpha };
@@ -59,7 +60,11 @@ export async function decodeImage(
   });
 }
 
-export function createDecodeError(field: string, { filename }: ReceivedFile, reason: string): ApiError {
+export function createSizeError(field: string, { filename }: ReceivedFile, size: string): ApiError {
+  return invalidInput(field, filename, `${field} has ${size}`);
+}
+
+function createDecodeError(field: string, { filename }: ReceivedFile, reason: string): ApiError {
   return invalidInput(field, filename, `${field} cannot be decoded: ${reason}`);
 }
 

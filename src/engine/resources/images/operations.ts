@@ -8,7 +8,7 @@ import type { Settings } from "../../contract/settings.ts";
 import { type Border, type Colour, MAX_IMAGE_PIXELS, platform } from "../../platform.ts";
 import { Random } from "../../state/random.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { createDecodeError, decodeImage, type InspectedImage, inspectImage } from "./inspect-image.ts";
+import { createSizeError, decodeImage, type InspectedImage, inspectImage } from "./inspect-image.ts";
 
 /** The sizes of provider_b (4.20). */
 const SIZES = ["1024x1024", "1024x1536", "1536x1024"] as const;
@@ -157,10 +157,11 @@ function planBorder(body: UncropFields, { width, height, file }: InspectedImage)
   const hasTooManyPixels = size.width * size.height > MAX_IMAGE_PIXELS;
   if (hasTooManyPixels || Math.max(size.width, size.height) > MAX_SIDE) {
     const limit = hasTooManyPixels ? MAX_IMAGE_PIXELS : `${MAX_SIDE} on a side`;
-    const reason = `the image would have ${size.width} x ${size.height} pixels, more than ${limit}`;
+    const excess = `${size.width} x ${size.height} pixels, more than ${limit}`;
     const largest = Math.max(left, right, top, bottom);
-    if (largest === 0) throw createDecodeError("image_file", file, reason);
-    throw invalidInput(SIDES[[left, right, top, bottom].indexOf(largest)]!, String(largest), reason);
+    if (largest === 0) throw createSizeError("image_file", file, excess);
+    const side = SIDES[[left, right, top, bottom].indexOf(largest)]!;
+    throw invalidInput(side, String(largest), `the image would have ${excess}`);
   }
   return { left, right, top, bottom };
 }
