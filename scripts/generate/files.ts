@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
 import { SettingsInput } from "../../src/control/check-input.ts";
 import { ClockBody, ClockInput } from "../../src/control/clock-input.ts";
-import { DeliveryDetail, ListedDelivery } from "../../src/control/delivery-body.ts";
+import { DeliveryDetail, ListedDelivery } from "../../src/control/delivery-detail.ts";
 import { FleetBody } from "../../src/control/directory.ts";
 import { HistoryEntryBody } from "../../src/control/history/render-history-entry.ts";
 import { HarBody } from "../../src/control/journal/har.ts";

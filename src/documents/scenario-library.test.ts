@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { API } from "../engine/resources/index.ts";
-import { listScenarioFolders, RecentNames, ScenarioLibrary } from "./scenario-library.ts";
+import { CachedNames, listScenarioFolders, ScenarioLibrary } from "./scenario-library.ts";
 
 describe("a scenario's name", () => {
   let folder: string;
@@ -43,7 +43,7 @@ describe("a scenario's name", () => {
 });
 
 /** A library whose folders hold these names; `files` are called like their scenarios. */
-function createRecentNames(names: string[], files: string[] = []) {
+function createCachedNames(names: string[], files: string[] = []) {
   const counted = { listings: 0, at: 0 };
   const library = {
     listNames: () => {
@@ -52,12 +52,12 @@ function createRecentNames(names: string[], files: string[] = []) {
     },
     hasWithoutListing: (name: string) => files.includes(name),
   };
-  return { counted, recent: new RecentNames(library, () => counted.at) };
+  return { counted, recent: new CachedNames(library, () => counted.at) };
 }
 
 describe("a scenario's name in a request", () => {
   it("is looked up at most once a second if it is unknown, however many requests use it [interfaces 3]", () => {
-    const { counted, recent } = createRecentNames(["outage"]);
+    const { counted, recent } = createCachedNames(["outage"]);
     for (let i = 0; i < 1000; i++) expect(recent.has(`nothing-${i}`)).toBe(false);
     expect(counted.listings).toBe(1);
     counted.at += 1000;
@@ -68,7 +68,7 @@ describe("a scenario's name in a request", () => {
   it("is known at once if its file has that name, otherwise within a second [interfaces 3]", () => {
     const names = ["outage"];
     const files: string[] = [];
-    const { counted, recent } = createRecentNames(names, files);
+    const { counted, recent } = createCachedNames(names, files);
     expect(recent.has("outage")).toBe(true);
     files.push("new");
     names.push("renamed");

@@ -43,10 +43,11 @@ export interface ListedScenario {
 /** The scenarios of a server by name: single files, the user's folder, the shipped folder, and the derived ones. */
 export class ScenarioLibrary implements ScenarioSource {
   readonly files: DocumentLibrary<Scenario>;
-  readonly recentNames: ScenarioNames = new RecentNames(this);
+  readonly cachedNames: ScenarioNames = new CachedNames(this);
   private api: RuleApi;
   private readonly warn: Warn | undefined;
   private refusalScenarios: RefusalScenarios;
+  /** The scenarios of sandboxes that were opened from saved files. */
   private readonly openedScenarios = new Map<string, Scenario>();
   /** Sandboxes with the names of their active scenarios. */
   private readonly subscribers = new Map<ScenarioSubscriber, readonly string[]>();
@@ -132,6 +133,7 @@ export class ScenarioLibrary implements ScenarioSource {
     const { files, refusalScenarios } = this;
     const listed = [
       ...files.list().map((document) => this.toListed(document, false)),
+      // Those that still have a file are hidden by it, below.
       ...files.listInUse().map((document) => this.toListed(document, true)),
       ...[...this.openedScenarios.values()].map(describeOpened),
       ...refusalScenarios.listNames().map((name) => describeDerived(refusalScenarios.find(name)!)),
@@ -149,7 +151,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.files.add(path);
   }
 
-  /** Adds a scenario of an opened file; false if there is one of its name. @throws DocumentError */
+  /** Adds a scenario of a saved sandbox that is opened; false if there is one of its name. @throws DocumentError */
   addDocument(name: string, document: object): boolean {
     if (this.has(name)) return false;
     const text = JSON.stringify({ ...document, name });
@@ -268,7 +270,7 @@ export function describeDerived(scenario: Scenario): ListedScenario {
 const FRESH_MS = 1_000;
 
 /** Lists the folders at most once a second, even if many requests name an unknown scenario. */
-export class RecentNames implements ScenarioNames {
+export class CachedNames implements ScenarioNames {
   private readonly library: Pick<ScenarioLibrary, "hasWithoutListing" | "listNames">;
   private readonly now: () => number;
   private names: readonly string[] = [];

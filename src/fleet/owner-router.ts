@@ -24,7 +24,7 @@ interface OwnerRouterParts {
   session: NodeSession;
   register: FleetRegister;
   log: Log;
-  /** Takes over a sandbox without an owner; undefined if another node was faster. */
+  /** Takes over a sandbox without an owner, or returns this node's own; undefined if another node was faster. */
   takeOver: (name: string, lease: Lease) => Promise<Sandbox | undefined>;
   makeDefault: () => Promise<void>;
 }
@@ -56,7 +56,7 @@ export class OwnerRouter {
 
   /**
    * Returns the sandbox, after a takeover if it has no owner. Forwards a request for another node's sandbox;
-   * returns undefined if there is no connection.
+   * returns undefined if there is no connection, or no sandbox of this name.
    * @throws StoreRefusal if no node can serve it now
    */
   async route(name: string, connection: Connection | undefined): Promise<SandboxLookup> {
@@ -98,6 +98,7 @@ export class OwnerRouter {
       const cached = turn === 0 ? this.findCachedOwner(name) : undefined;
       const lease = cached === undefined ? await store.findLease(name) : undefined;
       const owner = cached ?? lease;
+      // There is no such sandbox: one without an owner has a lease with an empty session.
       if (owner === undefined) {
         if (name !== "default") return undefined;
         await makeDefault();

@@ -93,7 +93,7 @@ it.each<[string, () => unknown, string]>([
   [
     "gradeReceiver(url, {})",
     () => gradeReceiver("http://127.0.0.1:9", {} as never),
-    "signing secret, a text",
+    "the option secret must be a text",
   ],
   ["createSandbox({persist})", () => createSandbox({ persist: "a" }), "persist in pages only"],
 ])("%s says what is wrong [interfaces 8]", async (_what, call, expected) => {

@@ -19,7 +19,7 @@ export function faultsWithSeed(seed: number): SandboxFaults {
   const derived = new RefusalScenarios(API.operations);
   const get = (name: string) => derived.find(name)!;
   const has = (name: string) => derived.has(name);
-  const scenarios = { get, getLastGood: get, has, recentNames: derived, subscribe() {}, unsubscribe() {} };
+  const scenarios = { get, getLastGood: get, has, cachedNames: derived, subscribe() {}, unsubscribe() {} };
   const sandbox = { seed, api: API, own: [] as readonly Resource[] } as Sandbox;
   return new SandboxFaults({ scenarios, base: [], overrides: true, readSpending: () => [] }, sandbox);
 }

@@ -71,7 +71,7 @@ export const deliveriesCommand = group(
 
 const MAX_LOOKED_UP = 200;
 
-/** The deliveries with the first of these ids, without those that were deleted with their webhook since then. */
+/** The deliveries with the first `MAX_LOOKED_UP` ids, without those that were deleted with their webhook since then. */
 export async function lookUpDeliveries(
   { deliveries }: SandboxClient,
   ids: readonly string[],

@@ -1,6 +1,4 @@
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 
 export interface CommandRun {
@@ -35,14 +33,14 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 const GRACE_MS = 3000;
 
 /**
- * Runs a command in its own process group, so that processes that it started end with it.
+ * Runs a command in its own process group, so that processes that it started end with it. A daemon that leaves the group
+ * stays, as that of a build tool does on purpose.
  * @throws CommandNotFound
  */
 export async function runCommand(command: readonly string[], options: CommandOptions): Promise<CommandRun> {
   const [program, ...args] = command;
   if (program === "") throw new CommandNotFound("the command after -- is empty");
-  const mark = randomUUID();
-  const child = startChild(program!, args, { ...options, env: { ...options.env, UNDERSTUDY_RUN: mark } });
+  const child = startChild(program!, args, options);
   let output = Buffer.alloc(0);
   let omittedBytes = 0;
   const appendOutput = (chunk: Buffer) => {
@@ -75,7 +73,6 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     options.signal.removeEventListener("abort", end);
     // Processes that the command left behind would call a sandbox that is about to be deleted.
     signalGroup(child.pid, "SIGKILL");
-    killEscaped(`UNDERSTUDY_RUN=${mark}`);
   }
 }
 
@@ -129,16 +126,4 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   } catch {
     // The process group is empty.
   }
-}
-
-/** Ends processes that left the group, as with `setsid`; on Linux only, where the environment of a process can be read. */
-function killEscaped(variable: string): void {
-  if (process.platform !== "linux") return;
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
-    try {
-      const variables = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
-      if (variables.includes(variable)) process.kill(Number(pid), "SIGKILL");
-    } catch {
-      // It has ended, or belongs to another user.
-    }
 }

@@ -32,7 +32,7 @@ export function Login() {
           onChange={setTyped}
           required
           autoFocus
-          hint="The server prints the token when it starts. The browser stores it for this tab only."
+          hint="The server’s UNDERSTUDY_TOKEN; without one, the server prints a token when it starts. The browser stores it for this tab only."
         />
       </Form>
     </Dialog>

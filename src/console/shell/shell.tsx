@@ -142,13 +142,13 @@ function Clock() {
   const isLive = useLive((state) => state.connection === "live");
   const now = useSandboxNow();
   if (data === undefined) return null;
-  const word = formatClock(data.clock);
+  const mode = formatClock(data.clock);
   const iso = new Date(now).toISOString();
   return (
-    <span className="clock" title={`Sandbox clock: ${formatAbsolute(iso)}, ${word}`}>
+    <span className="clock" title={`Sandbox clock: ${formatAbsolute(iso)}, ${mode}`}>
       <Mark outcome={isLive ? "ok" : "waiting"} word={isLive ? "live" : "not live"} />
       <span className="clock-date">{iso.slice(0, 10)}</span> {iso.slice(11, 19)}
-      <span className="quiet clock-mode">{word}</span>
+      <span className="quiet clock-mode">{mode}</span>
     </span>
   );
 }

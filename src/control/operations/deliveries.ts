@@ -6,7 +6,12 @@ import { type Delivery, deliveries, webhooks } from "../../engine/resources/webh
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { queueAttempt, waitForAttempts } from "../../engine/webhooks/outgoing.ts";
-import { DeliveryDetail, ListedDelivery, renderListedDelivery, toDeliveryDetail } from "../delivery-body.ts";
+import {
+  DeliveryDetail,
+  ListedDelivery,
+  renderListedDelivery,
+  toDeliveryDetail,
+} from "../delivery-detail.ts";
 import { OptionalWord } from "../journal/match-entry.ts";
 import { parseSince } from "../list-entries.ts";
 import { type ControlOperation, OptionalFlag, operation, sandboxParams, toList } from "../operation.ts";

@@ -40,7 +40,7 @@ export class StateCollection extends PublicCollection {
    * integer.
    * @throws Problem 422
    */
-  requireStoredNumbers(record: object, world: Transaction): void {
+  requireNumbersInRange(record: object, world: Transaction): void {
     // Visits the instants, and changes none.
     this.convert(record, (value) => {
       if (value === null || value === undefined) return value;

@@ -39,7 +39,7 @@ export function createLister(
   const headers = Object.keys((success.node["headers"] ?? {}) as JsonObject);
   const links = createPageLinks(names, answer, schemas);
   const getId = (record: object) => target.getId(record);
-  // Indexes of the reference may have another order.
+  // Sorted by order and id, so that a cursor is found by binary search; built-in collections may be sorted otherwise.
   const isRanked = binding.sort === undefined && target.spec !== undefined;
   const findRows = (call: Call) => {
     const query = call.query as JsonObject;

@@ -41,6 +41,7 @@ export function checkSchema(schema: JsonObject): SchemaProblem[] {
 
 function checkType(type: unknown): string | undefined {
   const unknownType = [type].flat().find((one) => !TYPES.includes(one as string));
+  // YAML reads an unquoted `type: null` as null.
   if (unknownType === undefined || type === null) return undefined;
   return `${JSON.stringify(unknownType)} is not a type; the types are ${TYPES.join(", ")}`;
 }

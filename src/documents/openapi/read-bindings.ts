@@ -39,6 +39,7 @@ export function readBindings(reading: OpenApiReading, file: UserDocument | undef
   const ownBindings = root["x-understudy"];
   if (ownBindings !== undefined) {
     const part = toPart(document, ownBindings, ["x-understudy"]);
+    // The schema is only needed to list the problems of wrong bindings.
     addSections(bindings, part, areBindings(ownBindings) ? undefined : Bindings);
   }
   for (const { id, node, place } of operations) {

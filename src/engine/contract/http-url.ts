@@ -12,7 +12,7 @@ export function readHttpUrl(address: string): URL | string {
   // A single word other than localhost is taken for a mistake: as a host it needs a scheme or a port.
   const isWord = scheme === undefined && /^(?!localhost(?:\/|$))[^.:/?#[]+(?:\/|$)/i.test(withoutScheme);
   const full = `${scheme ?? "http"}://${withoutScheme}`;
-  // Without slashes, host or port, a URL parser would read another host.
+  // `http:/x`, `http//x`, `http://` and `localhost:`: a URL parser would read another host, or ignore the mistake.
   if (/^(?:$|[/\\?#]|https?\/\/|[^/?#]*:(?:[/?#]|$))/i.test(withoutScheme) || isWord || !URL.canParse(full))
     return problem;
   const url = new URL(full);

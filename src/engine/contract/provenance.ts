@@ -1,6 +1,6 @@
 /**
- * The parts of an operation that the published reference does not show, each with the assumption that fills the gap. Of
- * several places that contain a part of the body, the most exact one decides.
+ * The parts of an operation that the published reference does not show, each with the id of the assumption that fills
+ * the gap, such as `G09`. Of several places that contain a part of the body, the most exact one decides.
  */
 export interface AssumptionMap {
   /** The path, or the endpoint as a whole; then every answer is assumed, apart from the places named below. */

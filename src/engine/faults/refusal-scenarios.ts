@@ -98,11 +98,11 @@ export class SandboxScenarios implements ScenarioSource {
     return this.cached!.derived;
   }
 
-  get recentNames(): ScenarioNames {
+  get cachedNames(): ScenarioNames {
     const { derived, server } = this;
     return {
-      has: (name) => derived.has(name) || server.recentNames.has(name),
-      listNames: () => [...server.recentNames.listNames(), ...derived.listNames()],
+      has: (name) => derived.has(name) || server.cachedNames.has(name),
+      listNames: () => [...server.cachedNames.listNames(), ...derived.listNames()],
     };
   }
 

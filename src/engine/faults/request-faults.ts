@@ -49,7 +49,7 @@ export class RequestFaults {
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
     const { overrides: isAllowed, scenarios } = this.parts;
     try {
-      const override = readOverride(facts, { scenarios: scenarios.recentNames, isAllowed });
+      const override = readOverride(facts, { scenarios: scenarios.cachedNames, isAllowed });
       const { delay_ms, fault } = override ?? {};
       if (fault === undefined) return this.applyRules(facts, "before", delay_ms);
       if (fault.kind === "scenario")

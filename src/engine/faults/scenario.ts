@@ -63,7 +63,7 @@ export interface ScenarioSource {
   getLastGood(name: string): Scenario;
   has(name: string): boolean;
   /** New files appear here after a second at the latest. */
-  readonly recentNames: ScenarioNames;
+  readonly cachedNames: ScenarioNames;
   /**
    * Reports edits of the subscriber's active scenarios until `unsubscribe`. Call it again when other scenarios become
    * active.

@@ -38,7 +38,7 @@ export class WorldDocumentError extends Error {
 
 /**
  * The value as JSON. With a base, tables are written as their difference from it, and those tables that are
- * equal to the base's are left out unread, so a collection that was never created costs nothing to save.
+ * equal to the base's are left out unread, so a collection whose records were never built costs nothing to save.
  */
 export function encodeWorld(value: WorldValue, base?: Root): WorldDocument {
   const { root, clock, origin, requests, seed, secretKey } = value;
@@ -132,7 +132,7 @@ function decodeTable(
   const [kind, records] = "records" in document ? ["records", document.records] : ["put", document.put];
   for (const [position, record] of records.entries())
     requireRecord(collection, record, `${path}.${kind}[${position}]`);
-  // Indexes read fields that a record may lack, and ids may clash: this detects both at once.
+  // Indexes read fields that a record may lack, and ids may clash. `size` builds the table, so both are detected now.
   if ("records" in document) {
     const table = Table.of(collection, () => records);
     requireBuilt(path, "cannot be built", () => table.size);

@@ -193,7 +193,7 @@ class ClientRunner {
     const before = await sandbox.info();
     const rules = baseline === undefined ? [] : ((await stage.rules?.(baseline, sandbox)) ?? []);
     if (typeof rules === "string") return { run: undefined, why: rules, collected: undefined };
-    // Pauses are read from the timeline.
+    // Checks measure the client's pauses in sandbox time, so the clock runs as fast as real time.
     if (before.clock.mode !== "real") await sandbox.clock.set({ mode: "scaled", rate: 1 });
     // The newest rule comes first (interfaces 6).
     const armedRules = rules.toReversed().map((rule, index) => ({

@@ -17,9 +17,10 @@ export class InputError extends Error {}
  * @throws InputError
  */
 export function readTarget(text: string): string {
-  const url = readHttpUrl(text);
-  if (typeof url === "string")
-    throw new InputError(`--target ${url}; it is the base URL of the service, or of a sandbox`);
+  const urlOrProblem = readHttpUrl(text);
+  if (typeof urlOrProblem === "string")
+    throw new InputError(`--target ${urlOrProblem}; it is the base URL of the service, or of a sandbox`);
+  const url = urlOrProblem;
   if (url.search !== "" || url.hash !== "")
     throw new InputError("--target must be a base URL, without query or fragment");
   const base = url.href.replace(/\/+$/, "");

@@ -35,7 +35,7 @@ interface DocumentedApi<O extends AnyDeclaration> {
 export interface DocumentComponents {
   schemas: SchemaComponents;
   responses: JsonObject;
-  /** Components of users' documents, by kind. */
+  /** Users' documents, in the order of the numbers in their components' names, and these components by kind. */
   userComponents: { documents: object[]; components: JsonObject };
 }
 
@@ -177,6 +177,7 @@ function listRequired(schema: TSchema | undefined): string[] {
 function toRequestBody(body: NonNullable<AnyDeclaration["body"]>, components: SchemaComponents): JsonObject {
   if (body.kind === "json") {
     const schema = components.addSchema(body.schema);
+    // A named schema is only a reference here and keeps its required fields.
     const sentSchema = schema["required"] ? { ...schema, required: listRequired(schema) } : schema;
     return { required: !body.optional, content: { "application/json": { schema: sentSchema } } };
   }

@@ -100,7 +100,10 @@ const extractModels: Extractor = (world, { body }) => {
   for (const model of body["models"] as Items) world.record("models", "key", model);
 };
 
-/** Spending by requested month; which months a fixture can contain is known only at the end. */
+/**
+ * Spending by requested month, such as `2026-03`. A fixture has only the current and the previous month: fixture-from-har.ts
+ * renames the keys once it knows the latest time in the recording.
+ */
 const extractUsage: Extractor = (world, { body, exchange: { params, sent } }) => {
   const { month, year } = sent.query;
   const monthKey =
@@ -259,7 +262,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "webhooks.list_deliveries": (world, { body, exchange: { params }, organization_id }) => {
     const stored = world.record("webhooks", "id", { id: params["webhook_id"], ...INACTIVE, organization_id });
     stored["url"] ??= "http://127.0.0.1:9/recorded";
-    // Recorded deliveries are not retried.
+    // Recorded deliveries are not retried, and have no time that their status rules out.
     stored["deliveries"] = (body["data"] as Items).map((one) => ({
       ...one,
       next_retry: null,

@@ -166,10 +166,10 @@ describe("the pace of verify", () => {
 
   it("repeats a request refused for its rate, but not for its spending [G05]", () => {
     const pace = new RequestPacer();
-    expect(pace.getRetryMs(answer(429, { "retry-after": "7" }))).toBe(7000);
-    expect(pace.getRetryMs(answer(429, { "retry-after": "99999" }))).toBe(120_000);
-    expect(pace.getRetryMs(answer(429, {}))).toBeGreaterThan(0);
-    expect(pace.getRetryMs(answer(429, {}, '{"error":{"code":"SPENDING_LIMIT_EXCEEDED"}}'))).toBeUndefined();
-    expect(pace.getRetryMs(answer(503, { "retry-after": "7" }))).toBeUndefined();
+    expect(pace.takeRetryMs(answer(429, { "retry-after": "7" }))).toBe(7000);
+    expect(pace.takeRetryMs(answer(429, { "retry-after": "99999" }))).toBe(120_000);
+    expect(pace.takeRetryMs(answer(429, {}))).toBeGreaterThan(0);
+    expect(pace.takeRetryMs(answer(429, {}, '{"error":{"code":"SPENDING_LIMIT_EXCEEDED"}}'))).toBeUndefined();
+    expect(pace.takeRetryMs(answer(503, { "retry-after": "7" }))).toBeUndefined();
   });
 });

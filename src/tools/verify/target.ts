@@ -81,7 +81,7 @@ export class Target {
       const exchange = await this.sendOnce(call, authenticated);
       this.exchanges.push(exchange);
       this.pacer.readRateHeaders(exchange);
-      const retryMs = this.pacer.getRetryMs(exchange);
+      const retryMs = this.pacer.takeRetryMs(exchange);
       if (retryMs === undefined) return exchange;
       if (waits === MAX_RATE_WAITS) {
         throw new RunStopped(
@@ -201,8 +201,11 @@ export class RequestPacer {
     this.resumeAt = Number(remaining) > 0 ? 0 : Date.now() + Math.min(MAX_WAIT_MS, countMsToReset(headers));
   }
 
-  /** The wait before a refused request is repeated, in milliseconds; undefined: the rate limit was not the reason. */
-  getRetryMs({ status, headers, text }: Pick<Answer, "status" | "headers" | "text">): number | undefined {
+  /**
+   * The wait before a refused request is repeated, in milliseconds; undefined: the rate limit was not the reason. A
+   * `Retry-After` replaces the wait that the rate headers set.
+   */
+  takeRetryMs({ status, headers, text }: Pick<Answer, "status" | "headers" | "text">): number | undefined {
     if (status !== 429 || /SPENDING_LIMIT/i.test(text)) return undefined;
     const after = headers.get("retry-after");
     if (after === null) return this.getWaitMs() || DEFAULT_WAIT_MS;
@@ -215,7 +218,7 @@ export class RequestPacer {
 
 function countMsToReset(headers: Headers): number {
   const duration = headers.get("x-ratelimit-reset-requests");
-  const [, minutes, seconds] = /^(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(duration ?? "-") ?? [];
+  const [, minutes, seconds] = /^(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(duration ?? "") ?? [];
   if (minutes !== undefined || seconds !== undefined) {
     return (Number(minutes ?? 0) * 60 + Number(seconds ?? 0)) * 1000;
   }

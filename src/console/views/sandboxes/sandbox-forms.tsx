@@ -204,8 +204,8 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
       <Form submit="Reset" look="danger" change={reset} onSuccess={onClose} onCancel={onClose}>
         <p>
           Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
-          history. The clock goes back to its start; a clock in real time shows the real time again. The
-          clock’s mode, the settings and the snapshots stay. The current state becomes the snapshot{" "}
+          history. The clock goes back to its start; a clock in real time loses its advances. The clock’s
+          mode, the settings and the snapshots stay. The current state becomes the snapshot{" "}
           <code>{BEFORE_RESET}</code>; only journal and history cannot be restored.
         </p>
         <FixtureField choice={inputs.fixture} field={field} defaultTitle={`Unchanged: ${current}`} />

@@ -105,7 +105,7 @@ function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
           Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. This
           entry and all later ones are marked as undone. They stay in the list.{" "}
           {isRewind(entry) && "The entries that this rewind had undone are valid again. "}
-          You can undo the rewind: it is an entry too.
+          You can undo this step later: it becomes an entry too.
         </p>
         <p className="quiet">Settings, scenarios, rules and the journal do not change.</p>
       </Form>

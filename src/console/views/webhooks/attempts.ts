@@ -16,7 +16,7 @@ export interface AttemptMark {
 
 /**
  * Attempts of a delivery on its retry schedule (G24): made, due, expected, cancelled. `delays`: milliseconds from the
- * end of each attempt to the next.
+ * end of each attempt to the next. `scheduled_attempts` counts those that were made, without redeliveries.
  */
 export function listAttemptMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
   const marks = toPastMarks(delivery, delays);
@@ -27,6 +27,7 @@ export function listAttemptMarks(delivery: Delivery, delays: readonly number[]):
     const dueMark: AttemptMark = { at: dueAt, state: "due", attempt: undefined };
     return [...marks, dueMark, ...planAttempts(dueAt, remainingDelays, "expected")];
   }
+  // The attempt that would have been due is cancelled as well.
   const end = Date.parse(delivery.last_attempt ?? delivery.created_at);
   const cancelledDelays = delays.slice(Math.max(0, delivery.scheduled_attempts - 1));
   return [...marks, ...planAttempts(end, cancelledDelays, "cancelled")];

@@ -153,7 +153,7 @@ export function Deliveries() {
             >
               Sends each failed delivery again now, without waiting for its retry.{" "}
               {!isComplete &&
-                `Failed deliveries older than the newest ${MAX_DELIVERIES} are sent too; none is sent if more than 1,000 have failed. `}
+                `Failed deliveries older than the newest ${MAX_DELIVERIES} are sent too. If more than 1,000 have failed, nothing is sent. `}
               Undo does not recall them from the receivers.
             </ConfirmButton>
           )}

@@ -55,8 +55,8 @@ export function Outbox() {
         <EmptyState title={find ? `No e-mails match “${find}”` : "No e-mails yet"}>
           {!find && (
             <p>
-              The service sends them for events that a connector’s e-mail notification names. Here, nothing
-              leaves this machine.{" "}
+              The service sends them for the events that are listed in an e-mail notification of a connector.
+              Here, nothing leaves this machine.{" "}
               <ViewLink view="api" query={{ operation: "connector_notifications.test" }}>
                 Send a test notification
               </ViewLink>

@@ -1,4 +1,4 @@
-/** The steps of one object in a valid order; other objects do not change. */
+/** The steps of one object in a valid order; they change no other object. */
 export interface Lifecycle<Step> {
   /** The oldest first. */
   steps: Step[];

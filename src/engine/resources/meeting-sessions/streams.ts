@@ -91,7 +91,7 @@ function declareStream({ id, name, summary, eventDescription, events, listSince 
       { status: 204, description: "The session has ended, and the client has all of its events" },
     ],
     access: requireSession,
-    // After any other answer, an event source connects again (HTML, 9.2.3).
+    // Only 204 keeps an `EventSource` from connecting again (HTML Standard, 9.2.3).
     handle: ({ world, headers }, session) =>
       hasReceivedAll(world, session, { listSince, last_event_id: headers["last-event-id"] })
         ? noContent()

@@ -27,6 +27,7 @@ const givesUpOnSilence: ClientCheck = {
   stage: hitFirstGet({ wire: "hang" }),
   readsEnd: true,
   read({ run, baseline }) {
+    // In a scenario of several faults, a delay that the client does not wait for is silence too.
     const isSilent = (entry: JournalEntry) =>
       isBrokenBy(entry, "hang") || (entry.status === 0 && entry.fault!.delay_ms > 0);
     const hit = findHit(run, isSilent);

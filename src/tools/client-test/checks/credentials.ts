@@ -45,11 +45,11 @@ const oneRefresh: ClientCheck = {
       (entry) => isTokenRequest(entry) && getArrival(entry) >= getArrival(first),
     );
     if (refreshes.length === 0) return notObservable("it did not refresh the token after 401");
-    // A new token expires as soon: only a second refresh within its lifetime is too many.
+    // The new token expires after the same time, so only a second refresh within that time is too soon.
     const life = TOKEN_LIFETIME_S * 1000 * 0.8;
-    const isTooSoon = (entry: JournalEntry, at: number) =>
+    const isTooSoon = (entry: JournalEntry, position: number) =>
       refreshes
-        .slice(0, at)
+        .slice(0, position)
         .some(
           (before) => before.principal === entry.principal && getArrival(entry) - getArrival(before) < life,
         );

@@ -55,10 +55,16 @@ function belongsToApi(operation: Exchange["operation"]): boolean {
 function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void {
   const { appliesTo = () => true, fits, problem, gap } = rule;
   const answers = all.filter(appliesTo);
-  const wrong = answers.filter((one) => !fits(one));
-  const [first] = wrong;
-  const more = wrong.length > 1 ? `, and ${wrong.length - 1} more of ${answers.length} answers` : "";
-  if (first !== undefined) verdict.expect(false, `${describeAnswer(first)}: ${problem(first)}${more}`, gap);
+  let first: string | undefined;
+  let wrongCount = 0;
+  for (const one of answers) {
+    if (fits(one)) continue;
+    // Described at once: the next answer changes what a rule remembers.
+    first ??= `${describeAnswer(one)}: ${problem(one)}`;
+    wrongCount += 1;
+  }
+  const more = wrongCount > 1 ? `, and ${wrongCount - 1} more of ${answers.length} answers` : "";
+  if (first !== undefined) verdict.expect(false, `${first}${more}`, gap);
   else if (answers.length > 0) verdict.expect(true, "", gap);
 }
 
