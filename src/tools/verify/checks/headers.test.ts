@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { CheckRun } from "../check.ts";
 import type { Exchange } from "../target.ts";
 import { Verdict } from "../verdict.ts";
 import { headerChecks } from "./headers.ts";
@@ -26,7 +25,7 @@ describe("the check of rate limit headers", () => {
     const check = headerChecks.find(({ id }) => id === "headers/rate-limit")!;
     const verdict = new Verdict();
     const exchanges = [...Array.from({ length: 10 }, () => answer(59)), answer(7)];
-    check.run({ target: { exchanges }, verdict } as unknown as CheckRun);
+    check.run({ target: { exchanges }, verdict } as never);
     expect(verdict.failures).toContain(
       "GET /v1/models (200): X-RateLimit-Remaining is 59 in 10 answers of one window",
     );
