@@ -91,7 +91,7 @@ function openWire(
 
 /**
  * Status line and headers as `sendCompleteAnswer` would have written them; the connection ends with this answer.
- * @param length of the body; undefined if there is none, as for HEAD or 204: then a length is not added (RFC 9110, 8.6)
+ * @param length of the body; undefined if there is none, as for HEAD or 204, which then gets no Content-Length
  */
 function renderHead({ status, headers, forwarded }: CompleteAnswer, length: number | undefined): Buffer {
   const notSent = length === undefined ? /^trailer$/i : /^(content-length|trailer)$/i;
