@@ -1,4 +1,5 @@
-// Checks that the folders of `src/`, and `scripts/generate/`, import one way (docs/decisions/0005-folders-import-one-way.md):
+// Checks that the folders of `src/`, and `scripts/generate/`, import one way (docs/decisions/0005-folders-import-one-way.md),
+// and use no private fields of Node's objects:
 //   node scripts/lint-imports.mjs            exits 1 and lists each import that the table does not allow
 //   node scripts/lint-imports.mjs --arrows   prints which folder imports which
 import { readdirSync, readFileSync } from "node:fs";
@@ -28,6 +29,9 @@ const FOUNDATION = ["engine/platform.ts", "engine/bytes.ts", "engine/crc32c.ts",
 
 /** Globals that a browser lacks. */
 const NODE_GLOBALS = /(?<![.\w"'`/-])(Buffer\b|process\.|setImmediate\b|NodeJS\.|__dirname\b)/;
+
+/** A private field, such as Node's `socket._httpMessage`; `_read` is documented for streams. */
+const PRIVATE_FIELD = /\._(?!read\b)[a-z]\w*/i;
 
 /** Each folder, and the folders that it may import. A file at the root of `src/` is a folder. */
 export const FOLDERS = {
@@ -110,6 +114,9 @@ for (const name of [...list("src"), ...list("scripts/generate")]) {
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
   const [, global] = (folder.startsWith("engine/") && NODE_GLOBALS.exec(code)) || [];
   if (global !== undefined) problems.push(`${name}: the engine uses ${global}`);
+  const [privateField] = PRIVATE_FIELD.exec(code) ?? [];
+  if (privateField !== undefined)
+    problems.push(`${name}: ${privateField} is a private field; use what is documented`);
   for (const match of text.matchAll(IMPORT)) {
     const target = match[1] ?? match[2] ?? match[3];
     if (!target.startsWith(".")) {

@@ -244,6 +244,9 @@ describe("a hostile HTTP request", () => {
     const delayed = await converse(port, [slow, "x", "y", "z"], 2);
     expect(delayed.answers.map(({ status }) => status)).toEqual([200, 400]);
     expect([closed, delayed.closed]).toEqual([true, true]);
+    const broken = post("Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n", "no size\r\n");
+    const pipelined = await converse(port, [slow + broken], 2);
+    expect(pipelined.answers.map(({ status }) => status)).toEqual([200, 400]);
   });
 
   it("may be a GET with a body, which is not read as the next request [G09]", async () => {

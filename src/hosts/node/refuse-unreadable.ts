@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { SERVICE_API_VERSION } from "../../engine/pipeline/response-headers.ts";
 import { linger } from "./linger.ts";
@@ -60,19 +60,33 @@ export function answerUnreadable(error: ParserError, socket: Socket): void {
   // These bytes belong to a request that was refused already.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const pending = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
-  // The bytes belong to a later request, such as the body of a DELETE without a length: earlier ones are answered first.
-  if (pending?.req.complete && !pending.writableFinished) return void answerAfter(pending, error, socket);
+  const last = lastResponses.get(socket);
+  // The bytes belong to a request that is not complete, or to one after the last, such as the body of a DELETE without a
+  // length: earlier requests are answered first.
+  const earlier = last?.req.complete === false ? earlierResponses.get(last) : last;
+  if (earlier?.writableFinished === false) return void answerAfter(earlier, error, socket);
   refuseSocket(socket, STATUSES[error.code ?? ""] ?? 400, explainError(error));
+}
+
+/** By connection. */
+const lastResponses = new WeakMap<Socket, ServerResponse>();
+/** By response: the one before it, which was not finished when the request arrived. */
+const earlierResponses = new WeakMap<ServerResponse, ServerResponse>();
+
+/** Called for each request, so that unreadable bytes after it are refused after its answer. */
+export function rememberResponse({ socket }: IncomingMessage, response: ServerResponse): void {
+  const earlier = lastResponses.get(socket);
+  if (earlier?.writableFinished === false) earlierResponses.set(response, earlier);
+  lastResponses.set(socket, response);
 }
 
 const awaited = new WeakSet<ServerResponse>();
 
 /** Each further piece of unreadable bytes reports the error again. */
-function answerAfter(pending: ServerResponse, error: ParserError, socket: Socket): void {
-  if (awaited.has(pending)) return;
-  awaited.add(pending);
-  pending.once("close", () => answerUnreadable(error, socket));
+function answerAfter(response: ServerResponse, error: ParserError, socket: Socket): void {
+  if (awaited.has(response)) return;
+  awaited.add(response);
+  response.once("close", () => answerUnreadable(error, socket));
 }
 
 /** Writes the refusal to a socket, and ends the connection. */

@@ -11,7 +11,7 @@ import type { FindSandbox } from "./hooks.ts";
 import { lingerOnClose, rememberTcpSockets } from "./linger.ts";
 import { NodeRequest } from "./node-request.ts";
 import type { WireBreaker } from "./perform-wire.ts";
-import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
+import { answerUnreadable, refuseRequest, refuseSocket, rememberResponse } from "./refuse-unreadable.ts";
 import { sendCompleteAnswer } from "./send.ts";
 import type { Sites } from "./sites.ts";
 
@@ -58,6 +58,7 @@ export function createNodeServer({ Req, Res }: MessageClasses, certificate?: Cer
   server.maxHeadersCount = 0;
   if (certificate !== undefined) rememberTcpSockets(server);
   lingerOnClose(server);
+  server.on("request", rememberResponse);
   server.on("clientError", answerUnreadable);
   // Needed, since Node closes the connection without an answer by default.
   server.on("connect", (_request, socket: Socket) => refuseSocket(socket, 405, "CONNECT"));
