@@ -468,6 +468,16 @@ describe("a broken connection looks to the caller as it does to fetch", () => {
     },
   );
 
+  it("truncate and drip of HEAD, which gets no body, give the status", async () => {
+    for (const effect of [{ wire: "truncate" }, { wire: "drip", over: "30ms" }]) {
+      const rule = { match: { path: "/v1/own" }, effect: { ...effect, body: { a: 1 } } };
+      const { id } = await sandbox.faults.add(rule as never);
+      const response = await sandbox.fetch("/v1/own", { ...asDan, method: "HEAD" });
+      expect([response.status, await response.text()]).toEqual([200, ""]);
+      await sandbox.faults.remove(id);
+    }
+  });
+
   it("drip gives the whole body in the end [interfaces 17]", async () => {
     await arm({ wire: "drip", over: "50ms" });
     const { text, error } = await readBroken(await sandbox.fetch("/v1/models", asDan));

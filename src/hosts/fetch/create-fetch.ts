@@ -35,7 +35,7 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
     const isControl = target.startsWith("/_") && !target.startsWith("/_s/");
     const complete = await (isControl ? routes.control(fetchRequest) : routes.api(fetchRequest));
     if (complete === undefined) throw request.signal.reason;
-    if (complete.wire !== undefined) return breakAnswer(complete, request.signal);
+    if (complete.wire !== undefined) return breakAnswer(complete, request);
     return toResponse(complete, request);
   };
   return (request, base = "") =>

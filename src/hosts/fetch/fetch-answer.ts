@@ -12,11 +12,16 @@ export function toResponse(
   request: Pick<Request, "method" | "signal">,
 ): Response {
   const init = { status, headers: toPairs(headers) };
-  if (request.method === "HEAD" || isBodyless(status)) return new Response(null, init);
+  if (hasNoBody(request.method, status)) return new Response(null, init);
   if (stream !== undefined) return new Response(toStream(stream, request), init);
   const response = new Response(body as Uint8Array<ArrayBuffer>, init);
   if (body !== undefined) unstreamedBodies.set(response, body);
   return response;
+}
+
+/** Whether a `Response` to this method with this status must have no body. */
+export function hasNoBody(method: string, status: number): boolean {
+  return method === "HEAD" || isBodyless(status);
 }
 
 export function toPairs(headers: readonly string[]): [string, string][] {

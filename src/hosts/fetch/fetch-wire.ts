@@ -1,9 +1,8 @@
 import { areBytesEqual, concatBytes, EMPTY_BYTES, toUtf8 } from "../../engine/bytes.ts";
-import { isBodyless } from "../../engine/contract/operation.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { keepProcessAlive } from "./await-answer.ts";
-import { toPairs } from "./fetch-answer.ts";
+import { hasNoBody, toPairs } from "./fetch-answer.ts";
 
 /** Represents status line and headers, which a fault may truncate like other bytes. */
 const HEAD = toUtf8("HTTP");
@@ -12,17 +11,22 @@ const HEAD = toUtf8("HTTP");
  * Breaks an answer as `fetch` shows a broken connection: it rejects with a TypeError, or the body fails in the middle;
  * `hang` ends when the caller aborts.
  */
-export async function breakAnswer(answer: CompleteAnswer, clientLeft: AbortSignal): Promise<Response> {
+export async function breakAnswer(
+  answer: CompleteAnswer,
+  { method, signal: clientLeft }: Pick<Request, "method" | "signal">,
+): Promise<Response> {
   const { fault, over_ms } = answer.wire!;
-  const body = await readBody(answer, clientLeft);
+  const body = hasNoBody(method, answer.status) ? null : await readBody(answer, clientLeft);
   return new Promise((resolve, reject) => {
     const wire = new FetchWire({ answer, body, over_ms, clientLeft, resolve, reject });
     fault.perform(wire).catch(reject);
   });
 }
 
-interface WireParts extends Pick<Wire, "body" | "over_ms" | "clientLeft"> {
+interface WireParts extends Pick<Wire, "over_ms" | "clientLeft"> {
   answer: CompleteAnswer;
+  /** Null if the response has none, as for HEAD. */
+  body: Uint8Array | null;
   resolve: (response: Response) => void;
   reject: (error: unknown) => void;
 }
@@ -40,7 +44,7 @@ class FetchWire implements Wire {
 
   constructor(parts: WireParts) {
     this.parts = parts;
-    this.body = parts.body;
+    this.body = parts.body ?? EMPTY_BYTES;
     this.over_ms = parts.over_ms;
     this.clientLeft = parts.clientLeft;
   }
@@ -86,10 +90,10 @@ class FetchWire implements Wire {
   }
 
   private beginResponse(): void {
-    const { status, headers } = this.parts.answer;
+    const { answer, body, resolve } = this.parts;
+    const { status, headers } = answer;
     this.pieceStream = new PieceStream();
-    const body = isBodyless(status) ? null : this.pieceStream.readable;
-    this.parts.resolve(new Response(body, { status, headers: toPairs(headers) }));
+    resolve(new Response(body && this.pieceStream.readable, { status, headers: toPairs(headers) }));
   }
 }
 

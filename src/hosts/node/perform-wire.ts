@@ -26,8 +26,7 @@ export class WireBreaker {
       if (response.socket === null) await once(response, "socket", { signal: clientLeft.signal });
       const { status } = answer;
       const isBodySent = request.method !== "HEAD" && status !== 204 && status !== 304;
-      const wholeBody = await readBody(answer, clientLeft.signal);
-      const body = isBodySent ? wholeBody : Buffer.alloc(0);
+      const body = isBodySent ? await readBody(answer, clientLeft.signal) : Buffer.alloc(0);
       const head = renderHead(answer, isBodySent ? body.length : undefined);
       await fault.perform({ ...openWire(request, clientLeft.signal), head, body, over_ms });
     } catch {
