@@ -43,6 +43,11 @@ def test_misspelt(sandbox):
     sandbox.fault({"operation": "model.list"}, effect={"status": 503})
 def test_not_called(sandbox):
     sandbox.assert_received(operation="models.list")
+def test_deletes_its_sandbox(sandbox):
+    sandbox.control("DELETE")
+def test_deletes_its_sandbox_and_fails(sandbox):
+    sandbox.control("DELETE")
+    assert sandbox.name == "a third"
 `;
 
 const JAVA = `import org.junit.jupiter.api.Test;
@@ -57,6 +62,13 @@ class FailingTest {
   }
   @Test void notCalled(UnderstudyExtension.Sandbox sandbox) {
     sandbox.assertReceived("{\\"operation\\": \\"models.list\\"}", "1");
+  }
+  @Test void deletesItsSandbox(UnderstudyExtension.Sandbox sandbox) {
+    sandbox.control("DELETE", "", null);
+  }
+  @Test void deletesItsSandboxAndFails(UnderstudyExtension.Sandbox sandbox) {
+    sandbox.control("DELETE", "", null);
+    throw new AssertionError("a third");
   }
 }
 `;
@@ -131,7 +143,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(stdout).toMatch(/Journal of the sandbox, newest first -*\n.*GET \/v1\/models -> 200 \(ok\)/);
     expect(stdout).toContain('"model.list" is not an operation (did you mean "models.list"?)');
     expect(stdout).toMatch(/0 requests match \{'operation': 'models.list'\}/);
-    expect(stdout).toContain("3 failed, 1 passed, 1 error");
+    expect(stdout).toContain("4 failed, 2 passed, 1 error");
     expect(stage.asked).toEqual([]);
   });
 
@@ -153,7 +165,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(stdout).toMatch(/armed but never triggered: .*"operation":"models.list"/);
     expect(stdout).toContain('did you mean \\"models.list\\"?');
     expect(stdout).toContain("not received as often as 1");
-    expect(stdout).toContain("3 tests failed");
+    expect(stdout).toContain("4 tests failed");
     expect(stage.asked).toEqual(["mvn test"]);
   });
 });

@@ -49,6 +49,14 @@ public final class UnderstudyExtension implements ParameterResolver, AfterEachCa
   public void afterEach(ExtensionContext context) {
     Sandbox sandbox = context.getStore(SPACE).remove(Sandbox.class, Sandbox.class);
     if (sandbox == null) return;
+    try {
+      finish(sandbox, context);
+    } catch (SandboxDeleted error) {
+      // A test may delete its sandbox itself.
+    }
+  }
+
+  private static void finish(Sandbox sandbox, ExtensionContext context) {
     boolean failed = context.getExecutionException().isPresent();
     if (failed) System.err.println("Journal of the sandbox, newest first: " + sandbox.control("GET", "/journal?limit=50", null));
     String faults = sandbox.control("GET", "/faults", null);
@@ -94,6 +102,12 @@ public final class UnderstudyExtension implements ParameterResolver, AfterEachCa
     /** Any call of the control API below the sandbox; its answer as JSON text. */
     public String control(String method, String path, String body) {
       return call(method, controlUrl + path, body);
+    }
+  }
+
+  private static final class SandboxDeleted extends IllegalArgumentException {
+    SandboxDeleted(String problem) {
+      super(problem);
     }
   }
 
@@ -143,7 +157,9 @@ public final class UnderstudyExtension implements ParameterResolver, AfterEachCa
     if (token != null) request.header("authorization", "Bearer " + token);
     try {
       HttpResponse<String> answer = HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
-      if (answer.statusCode() >= 400) throw new IllegalArgumentException(answer.body());
+      boolean isRefused = answer.statusCode() >= 400;
+      if (isRefused && answer.body().contains("urn:understudy:problem:unknown-sandbox")) throw new SandboxDeleted(answer.body());
+      if (isRefused) throw new IllegalArgumentException(answer.body());
       return answer.body();
     } catch (IOException | InterruptedException error) {
       throw new IllegalStateException("No Understudy answers at " + url, error);

@@ -19,6 +19,10 @@ class Refused(Exception):
     """A refusal of the control API, as a sentence."""
 
 
+class SandboxDeleted(Refused):
+    """The sandbox is gone: a test may delete it itself."""
+
+
 def call(method, url, body=None, token=os.environ.get("UNDERSTUDY_TOKEN")):
     __tracebackhide__ = True
     data = None if body is None else json.dumps(body).encode()
@@ -29,7 +33,9 @@ def call(method, url, body=None, token=os.environ.get("UNDERSTUDY_TOKEN")):
         with urllib.request.urlopen(request) as answer:
             text = answer.read()
     except urllib.error.HTTPError as error:
-        raise Refused(json.load(error)["detail"]) from None
+        problem = json.load(error)
+        is_deleted = problem["type"] == "urn:understudy:problem:unknown-sandbox"
+        raise (SandboxDeleted if is_deleted else Refused)(problem["detail"]) from None
     return json.loads(text) if text else None
 
 
@@ -106,8 +112,11 @@ def sandbox(request, understudy):
     sandbox = Sandbox(f"{understudy}/_control/sandboxes/{created['name']}")
     request.node.understudy = sandbox
     yield sandbox
-    faults = sandbox.control("GET", "/faults")["items"]
-    sandbox.control("DELETE")
+    try:
+        faults = sandbox.control("GET", "/faults")["items"]
+        sandbox.control("DELETE")
+    except SandboxDeleted:
+        return
     untriggered = [one["match"] for one in faults if one["hits"] == 0]
     if untriggered and not getattr(request.node, "has_failed", False):
         pytest.fail(f"armed but never triggered: {untriggered}", pytrace=False)
@@ -118,7 +127,10 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if report.when == "call" and report.failed and hasattr(item, "understudy"):
         item.has_failed = True
-        report.sections.append(("Journal of the sandbox, newest first", item.understudy.journal()))
+        try:
+            report.sections.append(("Journal of the sandbox, newest first", item.understudy.journal()))
+        except SandboxDeleted:
+            pass
 
 
 def pytest_configure(config):
