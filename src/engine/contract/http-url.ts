@@ -9,11 +9,9 @@ export function readHttpUrl(address: string): URL | string {
   if (typeof address !== "string") return problem;
   if (scheme !== undefined && !/^https?$/i.test(scheme)) return problem;
   const withoutScheme = text.replace(/^https?:\/\//i, "").replace(/^:?(?=\d{1,5}(?:[/?#]|$))/, "localhost:");
-  // A single word other than localhost is taken for a mistake: as a host it needs a scheme or a port.
-  const isWord = scheme === undefined && /^(?!localhost(?:\/|$))[^.:/?#[]+(?:\/|$)/i.test(withoutScheme);
   const full = `${scheme ?? "http"}://${withoutScheme}`;
-  // `http:/x`, `http//x`, `http://` and `localhost:`: a URL parser would read another host, or ignore the mistake.
-  if (/^(?:$|[/\\?#]|https?\/\/|[^/?#]*:(?:[/?#]|$))/i.test(withoutScheme) || isWord || !URL.canParse(full))
+  // `http:/x`, `http//x`, `http`, `http://` and `localhost:`: a URL parser would read another host, or ignore the mistake.
+  if (/^(?:$|[/\\?#]|https?(?:\/\/|$)|[^/?#]*:(?:[/?#]|$))/i.test(withoutScheme) || !URL.canParse(full))
     return problem;
   const url = new URL(full);
   return url.username === "" && url.password === "" ? url : "must not contain credentials";
