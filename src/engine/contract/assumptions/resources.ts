@@ -120,7 +120,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G26",
     topic: "Outpainting",
     chosen:
-      "The same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images cannot be decoded.",
+      "The same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images are refused.",
     details: [
       "A field of the other provider, a picture that cannot be decoded (`image_file`) and more than 40 megapixels after growing (the field of the largest extension) are 422 with the field; another type is 415.",
       "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (default `1024x1024`) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has these names too.",
