@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { compile, HEAD, NOTES, refusal } from "../../../test/support/openapi/compile-notes.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
+import type { DocumentError } from "../../engine/documents/document-error.ts";
 import { API } from "../../engine/resources/index.ts";
 import { openDocument } from "./open-document.ts";
 
@@ -83,6 +84,45 @@ describe("a text that is not an OpenAPI document", () => {
     ["paths that are a list", "openapi: 3.1.0\npaths: []", "a.yaml:2:8: paths must be a map"],
   ])("is refused with its place: %s", (_, text, message) => {
     expect(refusal(text)).toContain(message);
+  });
+});
+
+describe("a text that YAML would misread", () => {
+  const SPACE = "a no-break space (U+00A0) is here";
+  it.each([
+    [
+      "a comment in JSON",
+      '{"openapi": "3.1.0", // notes\n "paths": {}}',
+      "a.json:1:22: JSON has no comments",
+    ],
+    ["a merge conflict", "openapi: 3.1.0\n<<<<<<< HEAD\n", "a.yaml:2:1: a merge conflict of Git"],
+    ["an unusual space before a key", `${HEAD}paths:\n\u00a0\u00a0/a: {}\n`, `a.yaml:4:1: ${SPACE}`],
+    ["one behind a dash", `${HEAD}tags:\n  -\u00a0name: a\n`, `a.yaml:4:4: ${SPACE}`],
+    ["one before a dash", `${HEAD}tags:\n\u00a0\u00a0- a\n`, `a.yaml:4:1: ${SPACE}`],
+    ["one behind a colon", "openapi: 3.1.0\ninfo:\n  title:\u00a0a\n", `a.yaml:3:9: ${SPACE}`],
+    ["one in JSON", '{\n\u00a0"openapi": "3.1.0"}', `a.json:2:1: ${SPACE}`],
+  ])("is refused with its place: %s [interfaces 18]", (_, text, message) => {
+    const [file = ""] = message.split(":");
+    const format = () => {
+      try {
+        return openDocument(text, file).file;
+      } catch (error) {
+        return (error as DocumentError).format();
+      }
+    };
+    expect(format()).toContain(message);
+  });
+
+  it("is read if a text begins with an unusual space, also with merge keys [interfaces 18]", () => {
+    const lines = ["a: |", "  Note:\u00a0x", "b: &b", "  c: '\u00a0- x'"];
+    const expected = { a: "Note:\u00a0x\n", b: { c: "\u00a0- x" } };
+    expect(openDocument(lines.join("\n"), "a.yaml").value).toEqual(expected);
+    const merged = openDocument([...lines, "d: { <<: *b }"].join("\n"), "a.yaml").value;
+    expect(merged).toEqual({ ...expected, d: expected.b });
+  });
+
+  it("has its problems on the right lines if carriage returns end them [interfaces 18]", () => {
+    expect(refusal("openapi: 3.1.0\rpaths: []\r")).toContain("a.yaml:2:8: paths must be a map");
   });
 });
 

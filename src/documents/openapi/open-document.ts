@@ -1,7 +1,9 @@
 import { CORE_SCHEMA, load, mergeTag } from "js-yaml";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { normalizeText } from "../../engine/documents/decode-text.ts";
 import { documentError, NO_POSITION, type Position } from "../../engine/documents/document-error.ts";
 import { OWN_FILE_LIMITS } from "../../engine/documents/document-limits.ts";
+import { findForeignText, mayMisreadSpaces } from "../../engine/documents/misread-text.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { Positions } from "./positions.ts";
@@ -11,13 +13,15 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
 
 /**
  * Reads the text of a large document, ten times as fast as `readDocument`, which records positions. Positions are
- * looked up when an error needs them. A text that cannot be read goes to `readDocument`, which says why.
+ * looked up when an error needs them. A text that is broken or misread goes to `readDocument`, which says why.
  * @throws DocumentError
  */
 export function openDocument(text: string, file: string): UserDocument {
-  const content = text.startsWith("\ufeff") ? text.slice(1) : text;
+  const content = normalizeText(text);
   const readSlowly = () => readDocument(content, { file, limits: LIMITS, anyKey: true });
-  const value = parseFast(content);
+  if (content.length > LIMITS.maxBytes || findForeignText(content, file) !== undefined) return readSlowly();
+  const json = parseJson(content);
+  const value = json ?? parseYaml(content);
   if (value === undefined) return readSlowly();
   try {
     // The same limits as `readDocument`, also for texts that expand by their aliases.
@@ -27,6 +31,8 @@ export function openDocument(text: string, file: string): UserDocument {
     readSlowly();
     throw error;
   }
+  // `readDocument` refuses merge keys.
+  if (json === undefined && !content.includes("<<:") && mayMisreadSpaces(content, value)) readSlowly();
   let positions: Positions | undefined;
   const getPositions = () => {
     positions ??= new Positions(content);
@@ -41,14 +47,18 @@ export function openDocument(text: string, file: string): UserDocument {
   };
 }
 
-/** Undefined for a text that is broken, empty or too large: the slower reader reports what is wrong. */
-function parseFast(text: string): unknown {
-  if (text.length > LIMITS.maxBytes) return undefined;
+/** Undefined for any other text, such as a flow map of YAML, which begins like JSON. */
+function parseJson(text: string): unknown {
+  if (!text.trimStart().startsWith("{")) return undefined;
   try {
-    if (text.trimStart().startsWith("{")) return JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    // Flow maps of YAML begin like JSON.
+    return undefined;
   }
+}
+
+/** Undefined for a text that is broken or empty. */
+function parseYaml(text: string): unknown {
   try {
     return load(text, { schema: SCHEMA, maxDepth: LIMITS.maxDepth }) ?? undefined;
   } catch {

@@ -128,3 +128,11 @@ function isWestern(bytes: Uint8Array): boolean {
   }
   return alone * 2 >= nonAscii;
 }
+
+/**
+ * A text without its byte order mark, which belongs to the file and not to its first line, and with line feeds in place
+ * of carriage returns alone, which end lines in YAML but not for its parsers.
+ */
+export function normalizeText(text: string): string {
+  return text.replace(/^\ufeff/, "").replace(/\r(?!\n)/g, "\n");
+}

@@ -63,7 +63,17 @@ export function findUnusualSpace(
   return describeSpace((isKey ? IN_KEY : IN_VALUE).exec(source)?.[0], offset);
 }
 
-/** The same for a line that YAML cannot read, or the line behind it, which continues a text. */
+/** Whether `findUnusualSpace` may find one in a text, by the value that a parser without positions has read. */
+export function mayMisreadSpaces(text: string, value: unknown): boolean {
+  const isMisread = (part: unknown): boolean => {
+    if (typeof part === "string") return IN_VALUE.test(part);
+    if (typeof part !== "object" || part === null) return false;
+    return Object.entries(part).some(([key, inner]) => IN_KEY.test(key) || isMisread(inner));
+  };
+  return UNUSUAL_SPACE.test(text) && isMisread(value);
+}
+
+/** Finds an unusual space in the indentation of a line that YAML cannot read, or the line behind it, which continues a text. */
 export function findUnusualIndentation(text: string, offset: number): MisreadText | undefined {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const next = text.indexOf("\n", offset) + 1;

@@ -1,5 +1,6 @@
 import { isAlias, isMap, isSeq, LineCounter, type Node } from "yaml";
 import { countUtf8Bytes } from "../bytes.ts";
+import { normalizeText } from "./decode-text.ts";
 import {
   clip,
   DocumentError,
@@ -33,10 +34,7 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
   const { file } = options;
   if (text.length > limits.maxBytes || countUtf8Bytes(text) > limits.maxBytes)
     throw documentError(file, START, `the document is larger than ${formatBytes(limits.maxBytes)}`);
-  // A byte order mark belongs to the file, not to its first line.
-  const withoutMark = text.startsWith("\ufeff") ? text.slice(1) : text;
-  // YAML also ends lines with a carriage return alone, which the parser does not.
-  const content = withoutMark.replace(/\r(?!\n)/g, "\n");
+  const content = normalizeText(text);
   const lines = new LineCounter();
   const foreignText = findForeignText(content, file);
   if (foreignText !== undefined) {
