@@ -54,6 +54,11 @@ function listTextVariants(text: string): [string, string][] {
     ["the body with CRLF line ends", text.replaceAll(/\r?\n/g, "\r\n")],
     ["the body without its byte-order mark", text.replace(BYTE_ORDER_MARK, "")],
     ["the body with a byte-order mark", BYTE_ORDER_MARK + text],
+    ["the body in the Unicode form NFD, with accents as characters of their own", text.normalize("NFD")],
+    ["the body in the Unicode form NFC, with accents joined to their letters", text.normalize("NFC")],
+    ["the body URL-encoded", encodeURIComponent(text)],
+    ["the body URL-encoded by Python's quote", encodeLikePython(text)],
+    ["the body URL-encoded, with + for spaces", new URLSearchParams([["", text]]).toString().slice(1)],
   ];
 }
 
@@ -71,12 +76,20 @@ function listJsonVariants(text: string): [string, string][] {
   }
 }
 
-/** The wrong part of the payload, or too much of it. */
+/** The wrong part of the payload, too much of it, or its fields in another format than JSON. */
 function listSelections(value: unknown, text: string): [string, string][] {
   const selections: [string, string][] = [
     ["the JSON encoded twice, as a string in a string", JSON.stringify(text)],
   ];
   if (!isJsonObject(value)) return selections;
+  selections.push(
+    ["the payload as a Python dict, which str() writes", formatLikePython(value, toPythonLiteral)],
+    ["the payload's fields as a URL-encoded form", toForm(value)],
+    [
+      "the payload's fields as URLSearchParams writes them",
+      new URLSearchParams(value as Record<string, string>).toString(),
+    ],
+  );
   return value["data"] === undefined
     ? selections
     : [...selections, ...listSpellings("only the payload's data", value["data"])];
@@ -156,7 +169,7 @@ const ESCAPES: readonly [label: string, characters: RegExp, spell: (match: strin
 /** The JSON as common serialisers write it by default, such as `JSON.stringify` and `json.dumps`. */
 function listSpellings(label: string, value: unknown): [string, string][] {
   const compact = JSON.stringify(value);
-  const spaced = formatLikePython(value);
+  const spaced = formatLikePython(value, JSON.stringify);
   const indented = ([2, 4, "\t"] as const).flatMap((indent): [string, string][] => {
     const text = JSON.stringify(value, null, indent);
     const style = `indented by ${indent === "\t" ? "tabs" : indent}`;
@@ -192,12 +205,53 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key])]));
 }
 
-/** The default spelling of Python's json.dumps. */
-function formatLikePython(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(formatLikePython).join(", ")}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
-  const members = Object.keys(value).map((key) => `${JSON.stringify(key)}: ${formatLikePython(value[key])}`);
-  return `{${members.join(", ")}}`;
+/** The spacing of Python's str and json.dumps, which differ in how they write a text, a truth value and null. */
+function formatLikePython(value: unknown, formatScalar: (scalar: unknown) => string): string {
+  const format = (part: unknown) => formatLikePython(part, formatScalar);
+  if (Array.isArray(value)) return `[${value.map(format).join(", ")}]`;
+  if (!isJsonObject(value)) return formatScalar(value);
+  return `{${Object.keys(value)
+    .map((key) => `${formatScalar(key)}: ${format(value[key])}`)
+    .join(", ")}}`;
+}
+
+function toPythonLiteral(scalar: unknown): string {
+  if (scalar === null) return "None";
+  if (typeof scalar === "boolean") return scalar ? "True" : "False";
+  return typeof scalar === "string" ? quoteLikePython(scalar) : JSON.stringify(scalar);
+}
+
+const PYTHON_ESCAPES: Readonly<Record<string, string>> = {
+  "\\": "\\\\",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+};
+
+/** Python quotes by apostrophes, unless the text has apostrophes and no quotation marks. */
+function quoteLikePython(text: string): string {
+  const escaped = text.replaceAll(
+    /[\\\u0000-\u001f\u007f-\u00a0\u00ad]/g,
+    (character) => PYTHON_ESCAPES[character] ?? `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
+  return text.includes("'") && !text.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
+}
+
+function encodeLikePython(text: string): string {
+  return encodeURIComponent(text)
+    .replaceAll("%2F", "/")
+    .replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** Nested fields as the package `qs` writes them: `data[user_id]=usr_ada`. */
+function toForm(fields: Record<string, unknown>): string {
+  const listFields = (value: unknown, name: string): [string, string][] =>
+    typeof value === "object" && value !== null
+      ? Object.entries(value).flatMap(([key, part]) =>
+          listFields(part, name === "" ? key : `${name}[${key}]`),
+        )
+      : [[name, String(value ?? "")]];
+  return new URLSearchParams(listFields(fields, "")).toString();
 }
 
 function escapeNonAscii(json: string): string {

@@ -3,7 +3,7 @@ import { hmac } from "../platform.ts";
 import { SIGNATURE_HEADER, sign } from "../webhooks/sign.ts";
 import { type Explanation, explainMismatch, FIXES, type VerdictCode } from "./signature-mismatch.ts";
 
-export type Verdict = "valid" | "invalid" | "missing";
+type Verdict = "valid" | "invalid" | "missing";
 
 export interface SignatureVerdict extends Explanation {
   verdict: Verdict;

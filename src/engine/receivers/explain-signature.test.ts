@@ -97,6 +97,61 @@ describe("the explanation of a receiver's own digest [6.3]", () => {
     },
   );
 
+  const FIELDS = {
+    event: "user.created",
+    data: { name: "Zoë's \\ café", ok: true, none: null, ids: ["usr_1", 2], url: "https://x.test/a?b" },
+  };
+  const NAMED = JSON.stringify(FIELDS);
+  const respelled: [string, string, RegExp][] = [
+    [
+      "Python's str() of the payload",
+      `{'event': 'user.created', 'data': {'name': "Zoë's \\\\ café", 'ok': True, 'none': None, 'ids': ['usr_1', 2], 'url': 'https://x.test/a?b'}}`,
+      /the payload as a Python dict/,
+    ],
+    ["the body in NFD", NAMED.normalize("NFD"), /Unicode form NFD/],
+    ["the body URL-encoded", encodeURIComponent(NAMED), /the body URL-encoded$/],
+    [
+      "the body URL-encoded by Python's quote",
+      encodeURIComponent(NAMED).replaceAll("%2F", "/").replaceAll("'", "%27"),
+      /the body URL-encoded by Python's quote/,
+    ],
+    [
+      "the body URL-encoded as a value of a form",
+      new URLSearchParams({ "": NAMED }).toString().slice(1),
+      /the body URL-encoded, with \+ for spaces/,
+    ],
+    [
+      "the payload's fields as a form",
+      new URLSearchParams([
+        ["event", FIELDS.event],
+        ["data[name]", FIELDS.data.name],
+        ["data[ok]", "true"],
+        ["data[none]", ""],
+        ["data[ids][0]", "usr_1"],
+        ["data[ids][1]", "2"],
+        ["data[url]", FIELDS.data.url],
+      ]).toString(),
+      /the payload's fields as a URL-encoded form/,
+    ],
+    [
+      "the payload as URLSearchParams writes it",
+      "event=user.created&data=%5Bobject+Object%5D",
+      /the payload's fields as URLSearchParams writes them/,
+    ],
+  ];
+  it.each(respelled)("names the other input of a digest over %s [6.3]", (_name, signed, reason) => {
+    const body = Buffer.from(NAMED);
+    const found = explainSignature({ secret: SECRET, body, mine: `sha256=${hex(SECRET, signed)}` });
+    expect(found.code).toBe("body-changed");
+    expect(found.reason).toMatch(reason);
+  });
+
+  it("names a body in NFC if the sender's was in NFD [6.3]", () => {
+    const body = Buffer.from(NAMED.normalize("NFD"));
+    const found = explainSignature({ secret: SECRET, body, mine: `sha256=${hex(SECRET, NAMED)}` });
+    expect(found.reason).toMatch(/Unicode form NFC/);
+  });
+
   it("names two mistakes at once, with both fixes [6.3]", () => {
     const found = explain(`sha256=${hex(BARE, `${TEXT}\n`)}`);
     expect(found.reason).toMatch(/two mistakes.*without its whsec_ prefix over the body with a line break/);

@@ -1,4 +1,5 @@
 import { fromHex, fromLooseBase64, toHex, toLatin1 } from "../bytes.ts";
+import { pluralize } from "../contract/text.ts";
 import { type DigestAlgorithm, hmac } from "../platform.ts";
 import { type DigestCandidate, type DigestInputs, findMatchingDigest } from "./digest-candidates.ts";
 
@@ -145,7 +146,7 @@ function explainForm(
   const excess = text.toLowerCase().startsWith(expected) ? ": the right digest, and more behind it" : "";
   return {
     code: "wrong-length",
-    reason: `the digest has ${text.length} characters instead of ${HEX_LENGTH}${excess}`,
+    reason: `the digest has ${pluralize(text.length, "character")} instead of ${HEX_LENGTH}${excess}`,
   };
 }
 
