@@ -8,7 +8,7 @@ import { READING_REFUSALS, type RefusalCase, WRITING_REFUSALS } from "./refusal-
 import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
 
-export interface ExpectedRefusal extends Pick<RefusalCase, "code" | "gap" | "codeGap" | "detailsGap"> {
+interface ExpectedRefusal extends Pick<RefusalCase, "code" | "gap" | "codeGap" | "detailsGap"> {
   /** Details that the reference or the assumption names. */
   details?: Readonly<Record<string, unknown>>;
   /** Replaces the operation's own envelope (transport and routes). */

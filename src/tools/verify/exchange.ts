@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
 import { isReading } from "./own-operation.ts";
 
 /** One request. By default it has the key, no query and no body. */
@@ -113,15 +114,16 @@ export function parseJson(text: unknown): { json: unknown; broken: boolean } {
   }
 }
 
-/** The reason is in the cause of fetch's error. */
 export function toBrokenAnswer(error: unknown): Answer {
-  const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
-  const reason = [cause?.code, cause?.message ?? message]
-    .filter((part) => part !== undefined && part !== "")
-    .join(": ");
-  let problem = reason;
-  if (name === "TimeoutError") problem = "timed out";
-  else if (/^(UND_ERR_SOCKET: other side closed$|ECONNRESET: |EPIPE: )/.test(reason))
-    problem = "the connection was closed before a whole answer";
-  return { status: 0, headers: new Headers(), text: "", json: undefined, problem };
+  return { status: 0, headers: new Headers(), text: "", json: undefined, problem: describeBreak(error) };
+}
+
+function describeBreak(error: unknown): string {
+  const { name, cause = error } = error as Error;
+  if (name === "TimeoutError") return "timed out";
+  // The reason is in the cause of fetch's error.
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (message === "other side closed" || code === "ECONNRESET" || code === "EPIPE")
+    return "the connection was closed before a whole answer";
+  return message === "bad port" ? "fetch refuses this port" : classifyError(cause).error.message;
 }

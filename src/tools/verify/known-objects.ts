@@ -174,7 +174,7 @@ function inventOwnId(schema: Record<string, unknown>, prefix: string): string | 
 }
 
 /** The names that `--use` takes, and their meaning. */
-export const USABLE_NAMES: Readonly<Record<string, string>> = {
+const USABLE_NAMES: Readonly<Record<string, string>> = {
   organization_id: "the organization to read; by default the one that the key acts in",
   session_id: "a meeting session that has ended",
   transcription_id: "a completed transcription",

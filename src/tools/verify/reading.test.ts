@@ -21,10 +21,24 @@ describe("an answer that broke off", () => {
     ["UND_ERR_SOCKET", "other side closed", "the connection was closed before a whole answer"],
     ["ECONNRESET", "read ECONNRESET", "the connection was closed before a whole answer"],
     ["EPIPE", "write EPIPE", "the connection was closed before a whole answer"],
-    ["ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:9", "ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:9"],
-  ])("has the reason in words if the connection was closed: %s [interfaces 2]", (code, message, problem) => {
+    ["ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:9", "connect ECONNREFUSED 127.0.0.1:9"],
+    [undefined, "bad port", "fetch refuses this port"],
+  ])("has the reason in words: %s, %s [interfaces 2]", (code, message, problem) => {
     const cause = Object.assign(new Error(message), { code });
     expect(toBrokenAnswer(new TypeError("fetch failed", { cause })).problem).toBe(problem);
+  });
+
+  it("names the host whose name cannot be resolved, and the first of several refused addresses [interfaces 2]", () => {
+    const resolution = { code: "ENOTFOUND", syscall: "getaddrinfo", hostname: "no-such.invalid" };
+    const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND no-such.invalid"), resolution);
+    const refused = new AggregateError([new Error("connect ECONNREFUSED ::1:9"), new Error("again")]);
+    const problems = [unknown, refused].map(
+      (cause) => toBrokenAnswer(new TypeError("fetch failed", { cause })).problem,
+    );
+    expect(problems).toEqual([
+      "the name no-such.invalid cannot be resolved (ENOTFOUND)",
+      "connect ECONNREFUSED ::1:9",
+    ]);
   });
 });
 

@@ -5,7 +5,7 @@ import { toExcerpt } from "./check-answer.ts";
 import { parseJson } from "./exchange.ts";
 import type { Verdict } from "./verdict.ts";
 
-export interface ReceivedDelivery {
+interface ReceivedDelivery {
   headers: IncomingHttpHeaders;
   bytes: Buffer;
 }

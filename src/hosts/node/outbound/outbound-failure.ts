@@ -67,6 +67,8 @@ function describeCause(error: unknown): string {
   const cause = findCause(error);
   if (!(cause instanceof Error)) return String(cause);
   if (cause.message === "socket hang up") return CLOSED_UNANSWERED;
+  const { syscall, hostname, code } = cause as NodeJS.ErrnoException & { hostname?: string };
+  if (syscall === "getaddrinfo") return `the name ${hostname} cannot be resolved (${code})`;
   if (/^(read|write) (ECONNRESET|EPIPE|ECONNABORTED)$/.test(cause.message)) return RESET_UNANSWERED;
   // OpenSSL reports a line of addresses and file names; its reason is the part a person can use.
   const reason = /:SSL routines:[^:]*:([^:]+):/.exec(cause.message)?.[1];
