@@ -6,7 +6,7 @@ import { CheckFailed, UsageError } from "./failure.ts";
 import { onTermination, printError, printJsonLine, printLines } from "./process.ts";
 import { makeParentFolder, requireOutputFile } from "./write-files.ts";
 
-export interface RecordOptions {
+interface RecordOptions {
   target: string;
   out: string;
   port: number;

@@ -171,7 +171,7 @@ function readDelay(text: string): UnderstudyOptions["delay"] {
 }
 
 /** `real`, `frozen`, `frozen@ISO`, `xN`. @throws UsageError */
-export function readClock(text: string): ClockSetting {
+function readClock(text: string): ClockSetting {
   if (text === "real") return { mode: "real" };
   if (text === "frozen") return { mode: "frozen" };
   if (text.startsWith("frozen@")) {

@@ -64,7 +64,7 @@ export function makeParentFolder(file: string): void {
   printError(`created the folder ${folder}`);
 }
 
-export type ReportKind = "junit" | "html";
+type ReportKind = "junit" | "html";
 
 /** Reads `junit=FILE,html=FILE`. @throws UsageError */
 export function parseReportFiles(

@@ -52,7 +52,7 @@ function explainUnreachable(url: string, cause: unknown): string {
 }
 
 /** Something answers at the URL that is not Understudy, or nothing in time. */
-export class ForeignServerError extends UnreachableError {
+class ForeignServerError extends UnreachableError {
   constructor(url: string, answered: string) {
     const advice = "Name the address that `understudy start` printed.";
     super(url, undefined, `The server at ${url} is not Understudy: ${answered}. ${advice}`);

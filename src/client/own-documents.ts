@@ -14,7 +14,7 @@ export async function readOwnOperations({
  * them is loaded only if there are any.
  * @throws DocumentError
  */
-export async function readOpenApiOption(
+async function readOpenApiOption(
   documents: readonly (string | object)[] = [],
 ): Promise<readonly OperationSource[]> {
   if (!Array.isArray(documents))

@@ -107,7 +107,7 @@ export class TestServers {
 type TestOutcome = "passed" | "failed" | "skipped";
 
 /** A test, as its runner describes it. */
-export interface RunnerTest {
+interface RunnerTest {
   name: string;
   /** Runs its body. */
   run: (sandbox: SandboxClient) => unknown;

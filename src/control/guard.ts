@@ -177,7 +177,7 @@ function refuseToken(sent: boolean): Problem {
 }
 
 /** The host and port of a Host header or an origin. */
-export interface Authority {
+interface Authority {
   host: string;
   port: number | undefined;
 }

@@ -75,7 +75,7 @@ export function renderSandbox(sandbox: Sandbox, site: Site): Static<typeof Sandb
 }
 
 /** Records by collection, without internal collections. */
-export function countRecords({ tables }: Root): Record<string, number> {
+function countRecords({ tables }: Root): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { collection, size } of tables.all()) {
     if (!collection.internal) counts[collection.name] = size;

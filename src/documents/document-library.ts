@@ -19,7 +19,7 @@ export interface LoadedDocument<T> {
   files: ReadonlyMap<string, string>;
 }
 
-export interface DocumentSource<T> {
+interface DocumentSource<T> {
   /** The real path; undefined for a value that came without a file. */
   file: string | undefined;
   /** The folder that paths in messages are relative to. */
@@ -88,7 +88,7 @@ export class Document<T> {
   }
 }
 
-export interface LibraryOptions<T> {
+interface LibraryOptions<T> {
   /** Searched by name in this order. */
   folders: readonly string[];
   /** The folder that relative paths start from, also in messages. */

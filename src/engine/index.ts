@@ -28,7 +28,7 @@ import { createDeliveries } from "./webhooks/dispatcher.ts";
 import { findAttemptEntry, toJournalEntry } from "./webhooks/journal-attempt.ts";
 
 /** The parts that a host gives the engine. */
-export interface HostParts
+interface HostParts
   extends Pick<EngineParts, "readForm" | "toHostRefusal" | "log">,
     Partial<Pick<EngineParts, "durability" | "refuseGrowth" | "refuseDefault" | "upstream">>,
     Partial<Pick<RegistryParts, "serverKey" | "onDelete">>,

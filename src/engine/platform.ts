@@ -5,7 +5,7 @@ import { toHex } from "./bytes.ts";
  * The ports: functions that the engine needs from its host. A host calls `providePlatform` once, before the first
  * sandbox is made (`src/hosts/node/platform.ts`). Sizes are in bytes, times in milliseconds of the wall clock.
  */
-export interface Platform {
+interface Platform {
   /** Starts a digest. Synchronous, since ids, keys and signatures are computed within a transaction. */
   createDigest(algorithm: DigestAlgorithm): Digest;
   hmac(algorithm: DigestAlgorithm, key: string | Uint8Array, data: string | Uint8Array): Uint8Array;
@@ -89,7 +89,7 @@ export interface Border {
   bottom: number;
 }
 
-export interface DocumentTools {
+interface DocumentTools {
   /**
    * Reads up to `maxLength` characters of a PDF, in bounded time and memory; to be called within `Services.runQueued`.
    * @throws the signal's reason

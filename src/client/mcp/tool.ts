@@ -101,14 +101,14 @@ export interface OpenApi {
 }
 
 /** An argument of a call, with the place that it has in the request. */
-export interface Field {
+interface Field {
   place: "path" | "query" | "body";
   schema: JsonSchema;
   required: boolean;
 }
 
 /** One call of the control API, from the API's own description (interfaces 11). */
-export interface ControlCall {
+interface ControlCall {
   method: string;
   path: string;
   fields: Readonly<Record<string, Field>>;

@@ -33,7 +33,7 @@ export interface ReplayResult {
   difference?: Difference & { step: string; request?: number };
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** The own operations that the bundle names. */
   operations?: readonly OperationSource[];
   onStep?: (done: number, total: number) => void;

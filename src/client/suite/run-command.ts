@@ -9,7 +9,7 @@ export interface CommandRun {
   timed_out: boolean;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   env: Readonly<Record<string, string>>;
   /** Wall milliseconds; undefined for no limit. */
   timeoutMs: number | undefined;

@@ -22,7 +22,7 @@ export interface ExpectationOutcome {
 }
 
 /** `inconclusive`: the run never reached the stage, or the stage has not ended, or no request showed what it checks. */
-export type StageVerdict = "passed" | "failed" | "inconclusive";
+type StageVerdict = "passed" | "failed" | "inconclusive";
 
 /** The result of one stage of a scenario (interfaces 21). */
 export interface StageResult {
@@ -39,7 +39,7 @@ export interface StageResult {
 export type SuiteRequest = JournalEntry & { test: string | null };
 
 /** The number of documented outcomes that all sandboxes of the suite have seen together. */
-export interface SuiteCoverage {
+interface SuiteCoverage {
   percent: number;
   covered: number;
   total: number;

@@ -7,7 +7,7 @@ import { appendBatch, EMPTY_TIMELINE, type TimelineData } from "./timeline-data.
  * `joining`: connecting. `away`: the server is unreachable. `gone`: it has no such sandbox. `locked`: it requires the
  * token. `hidden`: the tab is hidden, so the stream is closed.
  */
-export type Connection = "joining" | "live" | "away" | "gone" | "locked" | "hidden";
+type Connection = "joining" | "live" | "away" | "gone" | "locked" | "hidden";
 
 export interface LiveState {
   connection: Connection;

@@ -30,7 +30,7 @@ const NOT_SENT_AGAIN = new Set([
   BASE_HEADER,
 ]);
 
-export interface RepeatOptions {
+interface RepeatOptions {
   server: ControlServer;
   /** The sandbox that gets the repeated request. */
   target: Sandbox | RemoteSandbox;

@@ -40,7 +40,7 @@ export const VerificationBody = ClosedObject(
   },
   { $id: "Verification", examples: [{ ok: true, found: 1, nearest: [] }] },
 );
-export type Verification = Static<typeof VerificationBody>;
+type Verification = Static<typeof VerificationBody>;
 
 /** Checks a journal; `hopeless` if later entries cannot fulfil the expectation. */
 export type JournalVerifier = (entries: readonly JournalEntry[]) => Verification & { hopeless?: true };

@@ -13,7 +13,7 @@ import { listSandboxes } from "../remote-sandbox.ts";
 import { chooseName, createOrDiscard, NewName, renderSandbox, SandboxBody } from "../sandbox-body.ts";
 import { Seed } from "../sandbox-start.ts";
 
-export const FixtureInput = withLibraryType(
+const FixtureInput = withLibraryType(
   "FixtureInput",
   Type.Unsafe<string | object>({
     type: ["string", "object"],

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { SUBSCHEMAS } from "./walk.ts";
 
 /** A problem of one schema, with the key that it is about. */
-export interface SchemaProblem {
+interface SchemaProblem {
   key: string;
   message: string;
 }

@@ -6,7 +6,7 @@ import { chooseMedia, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
-export interface InferredPair {
+interface InferredPair {
   /** The last word of the list's path, in the form of a collection's name. */
   collection: string;
   schema: unknown;

@@ -40,7 +40,7 @@ const FACT_NAMES: readonly (readonly [keyof PageFacts | "previous", RegExp])[] =
 ];
 
 /** The facts that an answer may state of its page. */
-export interface PageFacts {
+interface PageFacts {
   page: number;
   pages: number;
   limit: number;
@@ -154,7 +154,7 @@ export interface RecordPage {
 }
 
 /** How the records of a list are ordered. */
-export interface RecordOrder {
+interface RecordOrder {
   order: (record: object) => Order;
   getId: (record: object) => string;
   find: (id: string) => object | undefined;

@@ -9,7 +9,7 @@ import { SchemaReader } from "./schema-reader.ts";
 import { SUBSCHEMAS } from "./walk.ts";
 
 /** The purpose of a converted schema: requests may lack what is `readOnly`, answers what is `writeOnly`. */
-export type Purpose = "request" | "answer";
+type Purpose = "request" | "answer";
 
 /** Keywords of JSON Schema that are copied as they are. */
 const COPIED = new Set([

@@ -2,7 +2,7 @@ import type { Call } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
 /** The values that placeholders stand for. */
-export interface Values {
+interface Values {
   params: JsonObject;
   query: JsonObject;
   body: unknown;
@@ -55,7 +55,7 @@ function findValue(name: string, values: Values): unknown {
 }
 
 /** The parameters that placeholders may name. */
-export interface AvailableParameters {
+interface AvailableParameters {
   params: readonly string[];
   queries: readonly string[];
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
 
 /** The kinds of objects that an OpenAPI document is made of, as far as they are read. */
-export type Kind =
+type Kind =
   | "document"
   | "components"
   | "pathItem"

@@ -9,7 +9,7 @@ interface Routable {
   path: string;
 }
 
-export interface Match<O extends Routable = AnyOperation> {
+interface Match<O extends Routable = AnyOperation> {
   operation: O;
   params: Record<string, string>;
 }

@@ -3,7 +3,7 @@ import { findNearest } from "../contract/text.ts";
 import { listAllowedKeys, listAllowedValues } from "./schema-message.ts";
 
 /** One branch of an `anyOf` or `oneOf` with its errors; a branch that fits has none. */
-export interface Branch {
+interface Branch {
   schema: unknown;
   errors: readonly ErrorObject[];
 }

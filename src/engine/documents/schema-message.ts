@@ -4,7 +4,7 @@ import { findNearest, pluralize } from "../contract/text.ts";
 import { clip } from "./document-error.ts";
 
 /** An error of a schema, in words for the author of the document. */
-export interface Explanation {
+interface Explanation {
   /** Comes after the path of the value: `must be an integer, not the text "abc"`. */
   message: string;
   hint?: string | undefined;

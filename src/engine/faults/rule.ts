@@ -219,7 +219,7 @@ export function findServedKind({ match = {}, effect = {}, sequence, phase }: Rul
 }
 
 /** Whether a rule applies to paths that no operation has. */
-export function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
+function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
   const kind = findServedKind(rule);
   if (kind === undefined) return false;
   const path = rule.match!.path!;

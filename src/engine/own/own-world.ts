@@ -156,7 +156,7 @@ const worldClasses = new WeakMap<Api, typeof OwnWorld>();
 type Condition = Fields | ((record: Fields) => boolean);
 
 /** Records of one collection, or those that meet a condition; read when they are used. */
-export class OwnRecords implements Iterable<Fields> {
+class OwnRecords implements Iterable<Fields> {
   private readonly publicCollection: PublicCollection;
   readonly #transaction: CallTransaction;
   readonly #actor: StateActor;

@@ -32,7 +32,7 @@ export const { schema: AuthConfigBody, render: renderAuthConfig } = publicView(A
   omit: ["organization_id"],
 });
 
-export const authConfigs = collection({
+const authConfigs = collection({
   name: "auth_configs",
   prefix: "authcfg_",
   schema: AuthConfig,

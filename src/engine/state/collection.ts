@@ -26,11 +26,7 @@ export interface Index<R> {
   position: number;
 }
 
-export interface CollectionSpec<
-  R extends StoredRecord,
-  N extends string = string,
-  S extends TSchema = TSchema,
-> {
+interface CollectionSpec<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema> {
   /** The name under which the control API's state calls reach it (interfaces 4). */
   name: N;
   /** The identifier prefix of section 2.1, such as `dept_`. Default: the beginning of the id's pattern, if it has one. */

@@ -12,7 +12,7 @@ interface Node<K, V> {
 type Tree<K, V> = Node<K, V> | undefined;
 type Entry<K, V> = Pick<Node<K, V>, "key" | "value">;
 
-export interface Difference<K, V> {
+interface Difference<K, V> {
   key: K;
   before: V | undefined;
   after: V | undefined;

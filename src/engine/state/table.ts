@@ -18,7 +18,7 @@ const byOrderThenId: Compare<Order, string> = (a, aId, b, bId) =>
 const EMPTY_IDS: IdTree = SortedTree.empty(byOrderThenId);
 
 /** One record that was added (no `before`), removed (no `after`) or replaced. */
-export interface RecordChange<R> {
+interface RecordChange<R> {
   id: string;
   before: R | undefined;
   after: R | undefined;

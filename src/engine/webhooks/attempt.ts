@@ -20,7 +20,7 @@ export interface AttemptPlan {
 }
 
 /** The request and the answer; if a fault replaced the receiver, the request that would have been sent. */
-export interface AttemptExchange {
+interface AttemptExchange {
   request_headers: Readonly<Record<string, string>>;
   response_headers: Readonly<Record<string, string | string[]>>;
   response_body: Uint8Array;
@@ -55,7 +55,7 @@ export interface AttemptOutcome {
   /** The fault that changed it, as in `fault:inline/rule-1`. */
   fault?: string;
 }
-export interface AttemptParts {
+interface AttemptParts {
   outbound: OutboundClient;
   settings: Pick<Settings, "service_name" | "webhook_timeout_seconds">;
   findFault: (facts: DeliveryFacts) => DeliveryFault | undefined;

@@ -4,14 +4,14 @@ import { collection } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 
 /** An e-mail that the emulated service would have sent (G15). */
-export const Email = Type.Object({
+const Email = Type.Object({
   id: Type.String(),
   to: Type.String(),
   subject: Type.String(),
   body: Type.String(),
   at: Instant(),
 });
-export type Email = Static<typeof Email>;
+type Email = Static<typeof Email>;
 
 /** Maximum number of e-mails of a sandbox, so that repeated alarms do not fill the memory. */
 const MAX_EMAILS = 1000;

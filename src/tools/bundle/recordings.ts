@@ -26,7 +26,7 @@ interface InitialSandbox {
 }
 
 /** A control call that changed a sandbox. */
-export interface ChangingCall {
+interface ChangingCall {
   operation: string;
   method: Method;
   /** Below S, such as `/clock/advance`, with its query. */

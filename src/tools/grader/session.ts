@@ -38,7 +38,7 @@ export class WebhookGone extends Error {
   }
 }
 
-export interface SessionOptions extends SendOptions, DeliverySource {
+interface SessionOptions extends SendOptions, DeliverySource {
   url: URL;
   locate: ResolveUrl;
   serviceName: string;

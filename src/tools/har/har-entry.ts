@@ -105,7 +105,7 @@ export function decodeBody<B extends Uint8Array | string | undefined>(headers: r
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Undefined for bytes that are not text. */
-export function decodeText(bytes: Uint8Array | string): string | undefined {
+function decodeText(bytes: Uint8Array | string): string | undefined {
   if (typeof bytes === "string") return bytes;
   try {
     return utf8.decode(bytes);

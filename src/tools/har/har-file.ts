@@ -32,7 +32,7 @@ export function readTarget(text: string): string {
 /** An archive's entry; a file may contain anything, so every field is checked. */
 export type HarValue = Readonly<Record<string, unknown>>;
 
-export interface HarFacts {
+interface HarFacts {
   /** The program that wrote it, such as `Firefox`. */
   creator: string;
   entries: number;

@@ -224,7 +224,7 @@ function withHost(raw: readonly string[], host: string): string[] {
 const MAX_CAPTURED_BYTES = 10 * 1024 * 1024;
 
 /** Captures a body for the archive while it passes. */
-export class BodyCapture {
+class BodyCapture {
   private readonly pieces: Buffer[] = [];
   private captured = 0;
   private size = 0;

@@ -13,7 +13,7 @@ export const OUTCOMES: readonly [outcome: Outcome, word: string][] = [
   ["other", "Control and timers"],
 ];
 
-export interface Filter {
+interface Filter {
   text: string;
   outcomes: ReadonlySet<string>;
   /** `seq` of the first and last node of the zoomed range. */

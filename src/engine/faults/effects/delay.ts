@@ -4,7 +4,7 @@ import type { Random } from "../../state/random.ts";
 import type { DelayPlan, Effect, ReportEffect } from "./effect.ts";
 
 /** Longer than any client waits; a timer holds at most 24 days. */
-export const MAX_DELAY_MS = 3_600_000;
+const MAX_DELAY_MS = 3_600_000;
 
 interface DurationProblem {
   message: string;

@@ -9,7 +9,7 @@ import { type Assistant, assistantHistory, assistants, type HistoryEntry } from 
 const UNRECORDED_FIELDS = new Set(["id", "organization_id", "created_by", "created_at", "deleted_at"]);
 
 /** Lists the changed fields of an update (2.6). */
-export function listChanges(before: Assistant, after: Assistant): FieldChange[] {
+function listChanges(before: Assistant, after: Assistant): FieldChange[] {
   return (Object.keys(after) as (keyof Assistant)[])
     .filter((field) => !UNRECORDED_FIELDS.has(field) && before[field] !== after[field])
     .map((field) => ({ field, old_value: before[field], new_value: after[field] }));

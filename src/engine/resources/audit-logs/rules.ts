@@ -88,7 +88,7 @@ export function toAuditValues<R extends object>(
 }
 
 /** The user in an entry of the change log, or of the history of an assistant. */
-export interface Actor {
+interface Actor {
   user_id: string;
   user_name: string;
   user_email: string;

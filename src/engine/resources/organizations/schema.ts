@@ -4,7 +4,7 @@ import { Id, MapOf, Nullable, StringEnum } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 const ORGANIZATION_TYPES = ["company", "personal"] as const;
-export const PLANS = ["standard", "premium", "enterprise"] as const;
+const PLANS = ["standard", "premium", "enterprise"] as const;
 
 export const Organization = Type.Object({
   id: Id("org_"),

@@ -72,7 +72,7 @@ export interface Blob {
   readonly crc: number;
 }
 
-export interface Part {
+interface Part {
   readonly segment: Segment;
   readonly length: number;
 }
