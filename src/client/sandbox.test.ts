@@ -61,6 +61,8 @@ describe("the library's types match the answers of the control API [interfaces 8
     expect(() => credentials["usr_daan"]).toThrow(
       /^"usr_daan" has no usable API key in this sandbox\. Did you mean "usr_dan"\? These users have one: usr_ada, /,
     );
+    const untyped: Readonly<Record<string, string>> = credentials;
+    expect(() => untyped["uid_nobody"]).toThrow(/^"uid_nobody" has no usable API key/);
     const { credentials: none } = await understudy.sandbox({ fixture: { name: "empty" } });
     expect(() => none.usr_dan).toThrow(/These users have one: none\.$/);
     // Code that prints, compares or searches it finds an ordinary object.

@@ -267,7 +267,7 @@ export function toCredentials(usable: readonly { user_id: string; key: string }[
   return new Proxy(credentials as Api.Credentials, {
     get(keys, user) {
       // Only ids of users are refused: code that prints, compares or awaits the object reads properties such as `then`.
-      if (typeof user === "string" && user.startsWith("usr_") && !Object.hasOwn(keys, user))
+      if (typeof user === "string" && /^(usr|uid)_/.test(user) && !Object.hasOwn(keys, user))
         throw new Error(describeMissingKey(user, Object.keys(keys)));
       return Reflect.get(keys, user);
     },
@@ -294,7 +294,7 @@ interface OwnCollectionOf<R> {
 }
 
 /** The records of a collection, as state calls show them. */
-export interface StateCalls<R> {
+interface StateCalls<R> {
   list(filter?: Partial<R> & Api.PageOptions): Promise<Api.List<R>>;
   get(id: string): Promise<R>;
   create(record?: Partial<R>, options?: Api.StateOptions): Promise<R>;

@@ -2,15 +2,11 @@ import { isIP } from "node:net";
 import type { Plugin, ProxyOptions } from "vite";
 import { isLoopback } from "../engine/contract/http-url.ts";
 import { type CreateOptions, connectToNamed, type StartedServer, startServer } from "./create-understudy.ts";
-import { API_PATHS, requireKnownOptions, UPLOAD_PATH, WORLD_OPTIONS } from "./options.ts";
+import { API_PATHS, requireKnownOptions, UPLOAD_PATH } from "./options.ts";
+import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
 
 /** The options of `createUnderstudy`, except those for servers that other machines reach themselves. */
-export interface PluginOptions
-  extends Pick<
-    CreateOptions,
-    | ("fixture" | "seed" | "clock" | "settings" | "operations" | "openapi")
-    | ("scenarios" | "scenariosFolder" | "persist" | "delay" | "port" | "allowHosts")
-  > {
+export interface PluginOptions extends SandboxStart, Pick<CreateOptions, "persist" | "port" | "allowHosts"> {
   /**
    * The paths of the page that belong to the API, each with everything below it; `/v1`, `/v2` and `/webhooks` by default.
    * Navigations stay the application's.
@@ -19,13 +15,8 @@ export interface PluginOptions
 }
 
 const OPTIONS: readonly (keyof PluginOptions)[] = [
-  ...WORLD_OPTIONS,
-  "operations",
-  "openapi",
-  "scenarios",
-  "scenariosFolder",
+  ...START_OPTIONS,
   "persist",
-  "delay",
   "port",
   "allowHosts",
   "paths",

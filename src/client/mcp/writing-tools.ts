@@ -1,3 +1,4 @@
+import { requireKey } from "../sandbox.ts";
 import {
   type Arguments,
   createForwardingTool,
@@ -131,15 +132,7 @@ async function callApi({ client }: ToolTarget, args: Arguments): Promise<unknown
     );
   const sandbox = await client.open(getSandboxName(args));
   const headers = new Headers(args["headers"] as Record<string, string> | undefined);
-  if (as !== undefined) {
-    const credentials: Readonly<Record<string, string>> = sandbox.credentials;
-    const key = credentials[String(as)];
-    if (key === undefined)
-      throw new Error(
-        `${JSON.stringify(as)} has no API key that may be used; these have: ${Object.keys(credentials).join(", ")}`,
-      );
-    headers.set("api-key", key);
-  }
+  if (as !== undefined) headers.set("api-key", requireKey(sandbox.credentials, String(as)));
   if (body !== undefined && !headers.has("content-type"))
     headers.set("content-type", typeof body === "string" ? "text/plain" : "application/json");
   const answer = await fetch(sandbox.url + route, {
