@@ -27,7 +27,7 @@ export function readCertificate(cert: string | undefined, key: string | undefine
 }
 
 function readOptionFile(option: string, file: string): string {
-  return requireSuccess(`${option} cannot be read`, () => readFileSync(file, "utf8"));
+  return requireSuccess(`${option} ${file} cannot be read`, () => readFileSync(file, "utf8"));
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -246,6 +246,12 @@ export function readUrlOption(option: string, address: string): string {
   return /^https?:/i.test(address) ? address : url.href;
 }
 
+/** Milliseconds of an option in seconds. @throws UsageError */
+export function toMilliseconds(option: string, seconds: number): number {
+  if (!(seconds > 0)) throw new UsageError(`${option} takes seconds, more than 0, not ${seconds}`);
+  return seconds * 1000;
+}
+
 /** @throws UsageError */
 export function requirePort(port: number): void {
   if (!Number.isInteger(port) || port < 0 || port > 65535)

@@ -8,7 +8,7 @@ import { checkDocument } from "../engine/documents/check-document.ts";
 import { DocumentError, formatProblem } from "../engine/documents/document-error.ts";
 import { readDocument } from "../engine/documents/read-document.ts";
 import { locateProblem } from "../engine/documents/user-document.ts";
-import { UsageError } from "./failure.ts";
+import { requireSuccess } from "./failure.ts";
 import { printError } from "./process.ts";
 import { type Configuration, type Flag, START_FLAGS } from "./start-flags.ts";
 
@@ -34,7 +34,8 @@ function toSchema({ type, array, minimum, maximum }: Flag): TSchema {
  * @throws DocumentError with file, line and column; UsageError if the file cannot be read
  */
 export function readConfiguration(file: string): Configuration {
-  const document = readDocument(readConfigurationFile(file), {
+  const text = requireSuccess(`cannot read the configuration ${file}`, () => readUserText(file));
+  const document = readDocument(text, {
     file,
     warn: (problem) => printError(formatProblem(problem)),
   });
@@ -51,14 +52,5 @@ export function readConfiguration(file: string): Configuration {
     const path = field.split(/[.[\]]+/).filter((step) => step !== "");
     const at = path.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
     throw new DocumentError([locateProblem(document, { path: at, message: error.message })], document.text);
-  }
-}
-
-function readConfigurationFile(file: string): string {
-  try {
-    return readUserText(file);
-  } catch (error) {
-    if (error instanceof DocumentError) throw error;
-    throw new UsageError(`cannot read the configuration ${file}: ${(error as Error).message}`);
   }
 }

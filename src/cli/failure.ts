@@ -16,12 +16,14 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Runs work whose failure is wrong usage; `problem` begins the message. @throws UsageError */
+/** Runs work whose failure is wrong usage; `problem` begins the message. @throws UsageError, DocumentError */
 export function requireSuccess<T>(problem: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new UsageError(`${problem}: ${(error as Error).message}`);
+    if (error instanceof DocumentError) throw error;
+    const { code = "", message } = error as SystemError;
+    throw new UsageError(`${problem}: ${SYSTEM_ERRORS[code] ?? message}`);
   }
 }
 
@@ -123,5 +125,7 @@ function explainSystemError(error: SystemError): string | undefined {
   if (code === "EACCES" && syscall === "listen")
     return `port ${port} on ${address} needs administrator rights; choose a port from 1024 up with --port`;
   const words = code === undefined ? undefined : SYSTEM_ERRORS[code];
-  return words === undefined ? undefined : `cannot use ${dest ?? path ?? "the output"}: ${words}`;
+  // Reading a folder fails without a path.
+  const stream = syscall === "read" ? "the input" : "the output";
+  return words === undefined ? undefined : `cannot use ${dest ?? path ?? stream}: ${words}`;
 }

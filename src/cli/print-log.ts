@@ -35,7 +35,9 @@ export async function printLog<E extends { sequence: number }>(
     const lost =
       page.dropped > 0 ? [`(${describeLostEntries(page.dropped, "older")} lost to ${limitedBy})`] : [];
     const lines = [...lost, ...entries.map(format)];
-    return print(json, page, lines.length === 0 ? whenEmpty : lines.join("\n"));
+    if (lines.length > 0) return print(json, page, lines.join("\n"));
+    const isEmpty = (await listNewest()).entries.length === 0;
+    return print(json, page, isEmpty ? whenEmpty : "No entries match.");
   }
   // Exits, since the stream never ends.
   onPipeClosed(() => process.exit());

@@ -34,6 +34,7 @@ import { typesCommand } from "./commands/types.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { viewerCommand } from "./commands/viewer.ts";
 import { workerFileCommand } from "./commands/worker-file.ts";
+import { explainUsageError } from "./explain-usage-error.ts";
 import { report, UsageError } from "./failure.ts";
 import { print, printLines } from "./process.ts";
 
@@ -85,11 +86,10 @@ export async function runCommands(words: readonly string[]): Promise<void> {
   // yargs would read `--help` as a part of the command line to complete.
   if (words[0] === COMPLETION && words.includes("--help"))
     return print(json, { help: COMPLETION_HELP }, COMPLETION_HELP);
-  const command = findCommandPrefix(words);
   const parser = yargs([...words])
     .scriptName("understudy")
-    // Otherwise yargs translates its messages to the terminal's language, and `explainMessage` would not recognize
-    // them.
+    // Otherwise yargs translates its messages to the terminal's language, and `explainUsageError` would not
+    // recognize them.
     .locale("en")
     // The bundle omits yargs's language files, and this text differs between those files and the code of yargs.
     .updateStrings({ "Implications failed:": "Missing dependent arguments:" })
@@ -105,9 +105,8 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .fail((message, error, usage) => {
       // yargs throws its own error for an option without a value; it is a usage error too.
       if (error && error.name !== "YError") throw error;
-      throw new UsageError(
-        `${explainMessage(message, { parser, words, help: (usage as unknown as { help(): string }).help() })}\nRun \`understudy ${command}--help\` for the options.`,
-      );
+      const help = (usage as unknown as { help(): string }).help();
+      throw new UsageError(explainUsageError(message, { parser, words, help }));
     });
   for (const one of COMMANDS) parser.command(one);
   parser.completion(COMPLETION, COMPLETION_SUMMARY);
@@ -134,11 +133,6 @@ Examples:
 const COMPLETION_FLAG = "--get-yargs-completions";
 const NAMES = [...COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!), COMPLETION];
 
-/** The command with a space after it, for `understudy COMMAND --help`; empty if the words begin with none. */
-function findCommandPrefix(words: readonly string[]): string {
-  return words[0] !== undefined && NAMES.includes(words[0]) ? `${words[0]} ` : "";
-}
-
 /** yargs would read an unknown command as an argument of `start`. @throws UsageError */
 function refuseUnknownCommand([first]: readonly string[]): void {
   if (first === undefined || first.startsWith("-") || NAMES.includes(first)) return;
@@ -157,59 +151,6 @@ function refuseNegativeTime([command, action, ...rest]: readonly string[]): void
   throw new UsageError(
     `the clock only moves forward, and ${clipped} would move it back; write ${forward} to go forward; to go back, \`understudy rewind\`, \`snapshot restore\` or \`reset\``,
   );
-}
-
-/** Rewrites messages of yargs so that they name the missing argument, or the option that was probably meant. */
-function explainMessage(
-  message: string,
-  { parser, words, help }: { parser: object; words: readonly string[]; help: string },
-): string {
-  const [, givenCount] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? [];
-  if (givenCount !== undefined) return findMissingArgument(Number(givenCount), help.split("\n")[0]!);
-  const [, name, typed, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
-  if (choices !== undefined)
-    return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${typed}`;
-  const [, unknownList] = /^Unknown arguments?: (.+)$/s.exec(message) ?? [];
-  if (unknownList === undefined) return message;
-  const [unknown = "", ...others] = unknownList.split(", ");
-  const action = explainUnknownAction(words, help);
-  if (action !== undefined) return action;
-  const [command] = words;
-  const usage = help.split("\n")[0]!.trim();
-  if (words.includes(unknown) && help.includes(`${command} -- `))
-    return `a command to run comes after --, as in: understudy ${command} -- ${words.slice(words.indexOf(unknown)).join(" ")}`;
-  if (words.includes(unknown)) {
-    const [extra, ...more] = [unknown, ...others.filter((one) => words.includes(one))].map((one) =>
-      JSON.stringify(one.slice(0, 80)),
-    );
-    const problem = more.length === 0 ? `${extra} is` : `${[extra, ...more].join(", ")} are`;
-    return `${problem} more than the command takes: ${usage}`;
-  }
-  const { key } = (parser as { getOptions(): { key: Record<string, unknown> } }).getOptions();
-  const nearest = findNearest(unknown, Object.keys(key));
-  return nearest === undefined ? message : `${message} (did you mean --${nearest}?)`;
-}
-
-/** A command that has actions lists them in its help: `understudy clock advance <by>`. */
-function explainUnknownAction([command, action = "-"]: readonly string[], help: string): string | undefined {
-  // Reads only the list of commands: the examples of the help name actions too.
-  const [, list = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];
-  const actions = [...list.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, word, name]) =>
-    word === command ? [name!] : [],
-  );
-  if (actions.length === 0 || action.startsWith("-") || actions.includes(action)) return undefined;
-  const nearest = findNearest(action, actions);
-  const hint =
-    nearest === undefined ? `Its actions are ${actions.join(", ")}.` : `Did you mean "${nearest}"?`;
-  return `${command} has no action "${action.slice(0, 80)}". ${hint}`;
-}
-
-/** The first line of a command's help says what it takes: `understudy snapshot export <name> <file>`. */
-function findMissingArgument(count: number, usage: string): string {
-  const argumentNames = [...usage.matchAll(/<[^>]+>/g)].map(([name]) => name);
-  const missing = argumentNames.slice(count);
-  if (missing.length === 0) return "an argument is missing";
-  return `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing: ${usage.trim()}`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { formatSeconds, listSuiteCases, renderSuiteHtml } from "../client/suite/
 import { formatCoverage, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
 import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
 import { toPrintable, toPrintableLines } from "../engine/contract/text.ts";
-import { readFixture } from "./command.ts";
+import { readFixture, toMilliseconds } from "./command.ts";
 import { loadScenarios } from "./document-files.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { formatTable, isInteractive, print, runWithCleanup } from "./process.ts";
@@ -26,7 +26,8 @@ interface SuiteOptions {
 
 /** `suite`, after its options were checked; a module of its own, since it loads the server. */
 export async function runSuiteCommand(options: SuiteOptions, command: readonly string[]): Promise<void> {
-  const { url, token, jobs, seed, json } = options;
+  const { url, token, jobs, seed, timeout, json } = options;
+  const timeoutMs = timeout === undefined ? undefined : toMilliseconds("--timeout", timeout);
   const reports = parseReportFiles(options.report);
   const fixture = await readFixture(options.fixture);
   const scenarios = loadScenarios(options.files);
@@ -52,7 +53,7 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
         jobs,
         signal,
         world: { fixture, seed, clock },
-        timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
+        timeoutMs,
         onStart: (name) => progress.start(name),
         onEnd: (one) => progress.end(one),
       }),

@@ -18,7 +18,7 @@ import {
   type VerifyReport,
 } from "../tools/verify/report.ts";
 import { runVerify, UnusableTargetError } from "../tools/verify/run-verify.ts";
-import type { Result } from "./command.ts";
+import { type Result, toMilliseconds } from "./command.ts";
 import { type OwnOptions, readApi } from "./document-files.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { createStatusLine, formatTable, isInteractive, printError, runInterruptible } from "./process.ts";
@@ -39,8 +39,8 @@ interface VerifyCommandOptions extends OwnOptions {
 
 /** `verify`: a module of its own, since it loads the whole contract. */
 export async function runVerifyCommand(options: VerifyCommandOptions): Promise<Result> {
-  const { target, har, timeout } = options;
-  if (!(timeout > 0)) throw new UsageError("--timeout takes seconds");
+  const { target, har } = options;
+  const timeoutMs = toMilliseconds("--timeout", options.timeout);
   const reports = parseReportFiles(options.report);
   checkMode(options);
   const { resources } = await readApi(options);
@@ -50,7 +50,7 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
     const result =
       har === undefined
         ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written. A second does not wait.
-          await runInterruptible((signal) => verifyTarget(options, { contract, uses, signal }))
+          await runInterruptible((signal) => verifyTarget(options, { contract, uses, signal, timeoutMs }))
         : await verifyRecorded({ contract, file: har, target, strict: options.strict });
     writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) });
     return { value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" };
@@ -76,8 +76,8 @@ function checkMode({ har, target, key, write, own, use, operations, openapi }: V
 }
 
 async function verifyTarget(
-  { target, key, write, own, strict, timeout, json }: VerifyCommandOptions,
-  run: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal">,
+  { target, key, write, own, strict, json }: VerifyCommandOptions,
+  run: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal" | "timeoutMs">,
 ): Promise<VerifyReport> {
   const progress = createVerifyProgress(!json && isInteractive(process.stderr));
   try {
@@ -88,7 +88,6 @@ async function verifyTarget(
       write,
       own,
       strict,
-      timeoutMs: timeout * 1000,
       version: packageJson.version,
       wait: async (milliseconds, stop) => {
         progress.showWait(milliseconds);

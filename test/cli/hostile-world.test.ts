@@ -282,6 +282,13 @@ describe("an error of the operating system is one sentence and exit 2", () => {
     ],
     [["fixture", "generate", "--count", "users=1", "--out", "there/y.yaml"], "a part of its path is a file"],
     [["start", "--port", "0", "--persist", "there"], "something else with that name exists"],
+    [
+      ["signature", "explain", "--secret", "x", "--body", ".", "--mine", "y"],
+      "cannot read .: it is a folder",
+    ],
+    [["replay", "."], "cannot read the bundle .: it is a folder"],
+    [["start", "--port", "0", "--config", "."], "cannot read the configuration .: it is a folder"],
+    [["receiver-test", "https://127.0.0.1:9", "--secret", "x", "--ca", "."], "it is a folder"],
   ])("for %j [interfaces 2]", async (words, message) => {
     const cwd = scratch();
     writeFileSync(join(cwd, "there"), "a file");

@@ -79,6 +79,9 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [2, "sandbox create a b", '"b" is more than the command takes: understudy sandbox create [name]\n'],
     [2, "status x", '"x" is more than the command takes: understudy status\n'],
     [2, "clock advance", "<by> is missing: give a duration such as 5m"],
+    [2, "sandbox create --fixtur x", "Run `understudy sandbox create --help` for the options.\n"],
+    [2, "snapshot export a", "Run `understudy snapshot export --help` for the options.\n"],
+    [2, "sandbox", "Run `understudy sandbox --help` for the options.\n"],
   ])("exit with %i and say what to do next: %s [interfaces 2]", async (code, line, said) => {
     const ended = await run(...line.split(" "));
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
@@ -94,6 +97,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
       /-> 403 INSUFFICIENT_PERMISSIONS {2}usr_cleo {2}access {2}req_\w+\n {4}usr_cleo is not allowed to do this/,
     );
     expect((await json("journal", "--status", "4xx")).total).toBe(1);
+    expect((await run("journal", "--status", "5xx")).stdout).toBe("No entries match.\n");
     const wrong = await run("journal", "--operation", "model.list");
     expect([wrong.code, wrong.stderr]).toEqual([
       2,
@@ -208,7 +212,8 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     await run("reset");
     const body = JSON.stringify({ url: "http://127.0.0.1:9/hook", events: ["user.created"] });
     await call("/webhooks", "ada", { method: "POST", body });
-    await run("trigger", "user.created", "--for", "usr_dan");
+    const triggered = await run("trigger", "user.created", "--for", "usr_dan");
+    expect(triggered.stdout).toMatch(/ failed {2}none +no answer: connect ECONNREFUSED/);
     const [delivery] = (await json("deliveries", "list", "--status", "pending", "--limit", "1")).items;
     expect((await run("deliveries", "list")).stdout).toContain("no answer: connect ECONNREFUSED 127.0.0.1:9");
     const shown = await run("deliveries", "show", delivery.delivery_id);

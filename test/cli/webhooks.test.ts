@@ -1,4 +1,6 @@
+import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -153,5 +155,18 @@ describe("signature explain", () => {
     expect(code).toBe(2);
     expect(stderr).toContain("none.json");
     expect((await runCommand(["signature"])).code).toBe(2);
+  });
+
+  it("reads a body from standard input that comes in pieces [interfaces 14]", async () => {
+    // Far more than a pipe holds, so the command reads faster than it is written.
+    const body = "x".repeat(4 * 1024 * 1024);
+    const words = ["signature", "explain", "--secret", SECRET, "--body", "-", "--mine", signed(SECRET, body)];
+    const child = spawn(process.execPath, ["bin/understudy.js", ...words], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    child.stdin.on("error", () => {});
+    child.stdin.end(body);
+    const [code] = await once(child, "exit");
+    expect(code).toBe(0);
   });
 });

@@ -246,8 +246,14 @@ describe("start --https [interfaces 16]", () => {
     const nowhere = join(folder, "nowhere.pem");
     mkdirSync(join(folder, "folder"));
     for (const [args, said] of [
-      [["--https", "--cert", nowhere, "--key", key], /^--cert cannot be read: ENOENT.*nowhere\.pem/],
-      [["--https", "--cert", cert, "--key", join(folder, "folder")], /^--key cannot be read: EISDIR/],
+      [
+        ["--https", "--cert", nowhere, "--key", key],
+        /^--cert \S+nowhere\.pem cannot be read: there is no such file or folder$/m,
+      ],
+      [
+        ["--https", "--cert", cert, "--key", join(folder, "folder")],
+        /^--key \S+folder cannot be read: it is a folder$/m,
+      ],
       [["--https", "--cert", cert, "--key", other], /cannot be used together: .*mismatch/i],
       [["--https", "--cert", broken, "--key", key], /cannot be used together: /],
       [["--https", "--cert", cert], /^--cert needs --key/],

@@ -48,6 +48,7 @@ describe("the history on the command line [interfaces 10]", () => {
     expect(stdout).toMatch(/^h_1 +2026-03-15T12:00:00\.000Z {2}request {3}usr_ada asked to .*threads -1/);
     const { entries } = JSON.parse((await run("history", "--json", "--kind", "request")).stdout);
     expect(entries).toHaveLength(1);
+    expect((await run("history", "--kind", "timer")).stdout).toBe("No entries match.\n");
     const rewound = await run("rewind", "h_1");
     expect(rewound.stdout).toBe("default is as it was before h_1, at 2026-03-15T12:00:00.000Z.\n");
     const after = (await run("history")).stdout.trimEnd().split("\n");

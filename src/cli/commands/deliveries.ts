@@ -58,7 +58,7 @@ const redeliver = sandboxCommand({
     const { items, total } = page;
     const failed = items.filter(({ status }) => status === "failed").length;
     const text = `${formatList(items, total)}\n\n${total - failed} of ${total} were delivered.`;
-    return { value: page, text: total === 0 ? "Nothing has failed." : text, failed: failed > 0 };
+    return { value: page, text: total === 0 ? "No failed deliveries." : text, failed: failed > 0 };
   },
 });
 

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import { buffer } from "node:stream/consumers";
 import "../../hosts/node/platform.ts";
 import { command, group, text } from "../command.ts";
+import { requireSuccess } from "../failure.ts";
 
 const EXAMPLE = ["$0 signature explain --secret whsec_… --body delivery.json --mine sha256=…", ""] as const;
 
@@ -18,7 +20,10 @@ const explain = command({
   examples: [EXAMPLE],
   async run({ secret, body, mine, timestamp }) {
     const { explainSignature } = await import("../../engine/receivers/check-signature.ts");
-    const bytes = readFileSync(body === "-" ? process.stdin.fd : body);
+    const bytes =
+      body === "-"
+        ? await buffer(process.stdin)
+        : requireSuccess(`cannot read ${body}`, () => readFileSync(body));
     const explanation = explainSignature({ secret, body: bytes, mine, timestamp });
     const isRight = explanation.verdict === "valid";
     const lines = [

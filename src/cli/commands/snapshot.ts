@@ -69,7 +69,7 @@ export const snapshotCommand = group(
 
 /** The server checks its contents. */
 function readSnapshotFile(file: string): SnapshotFile {
-  const text = readUserText(file);
+  const text = requireSuccess(`cannot read ${file}`, () => readUserText(file));
   return requireSuccess(`${file}: not a snapshot`, () => JSON.parse(text) as SnapshotFile);
 }
 

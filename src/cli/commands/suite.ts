@@ -20,11 +20,10 @@ export const suiteCommand = command({
     ["$0 suite outage.yaml --report junit=out.xml,html=out.html -- npm test", "For CI"],
   ],
   async run(options) {
-    const { jobs, timeout, "--": commandLine = [] } = options;
+    const { jobs, "--": commandLine = [] } = options;
     if (commandLine.length === 0)
       throw new UsageError("suite needs a command after --, as in: suite FILES -- npm test");
     if (!Number.isInteger(jobs) || jobs < 1) throw new UsageError("--jobs takes a whole number from 1");
-    if (timeout !== undefined && !(timeout > 0)) throw new UsageError("--timeout takes seconds");
     const { runSuiteCommand } = await import("../run-suite-command.ts");
     return runSuiteCommand(options, commandLine);
   },

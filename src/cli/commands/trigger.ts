@@ -56,13 +56,13 @@ export const triggerCommand = sandboxCommand({
       delivery_id,
       webhook_id,
       status,
-      String(response_code),
+      response_code === 0 ? "none" : String(response_code),
       why ?? "",
     ]);
     const text =
       rows.length === 0
         ? `${event} was emitted; no active webhook is registered for it.${await listInactive(sandbox, event)}`
-        : formatTable(["delivery", "webhook", "status", "code", "why"], rows);
+        : formatTable(["delivery", "webhook", "status", "answer", "why"], rows);
     const why =
       sent.length === 0 ? "no webhook received it" : `${failed.length} of ${sent.length} attempts failed`;
     const isFailed = expect !== undefined && (sent.length === 0 || failed.length > 0);
