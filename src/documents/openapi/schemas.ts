@@ -134,7 +134,7 @@ export class Schemas extends SchemaReader {
   }
 
   private amend(schema: JsonObject, node: JsonObject, purpose: Purpose): void {
-    for (const side of ["Minimum", "Maximum"] as const) convertExclusiveBound(schema, side);
+    convertExclusiveBounds(schema);
     const { pattern } = schema;
     if (pattern !== undefined && !isPattern(pattern)) delete schema["pattern"];
     if (isEmptyEnum(node)) delete schema["enum"];
@@ -220,7 +220,7 @@ function compileOnFirstUse(ajv: Ajv2020, name: string): void {
 }
 
 /** Applies `nullable` of OpenAPI 3.0. */
-function allowNull(schema: JsonObject): JsonObject {
+export function allowNull(schema: JsonObject): JsonObject {
   const { type, enum: values } = schema;
   if (type === undefined || schema["allOf"] !== undefined || schema["const"] !== undefined)
     return { anyOf: [schema, { type: "null" }] };
@@ -228,14 +228,16 @@ function allowNull(schema: JsonObject): JsonObject {
   return { ...schema, type: types, ...(Array.isArray(values) && { enum: [...new Set([...values, null])] }) };
 }
 
-/** In OpenAPI 3.0 `exclusiveMinimum` is a boolean about `minimum`. */
-function convertExclusiveBound(schema: JsonObject, side: "Minimum" | "Maximum"): void {
-  const [exclusive, bound] = [`exclusive${side}`, side.toLowerCase()];
-  if (typeof schema[exclusive] !== "boolean") return;
-  if (schema[exclusive] && typeof schema[bound] === "number") {
-    schema[exclusive] = schema[bound];
-    delete schema[bound];
-  } else delete schema[exclusive];
+/** In OpenAPI 3.0 `exclusiveMinimum` is a boolean about `minimum`; makes it a number in place. */
+export function convertExclusiveBounds(schema: JsonObject): void {
+  for (const bound of ["minimum", "maximum"]) {
+    const exclusive = bound.replace(/^m/, "exclusiveM");
+    if (typeof schema[exclusive] !== "boolean") continue;
+    if (schema[exclusive] && typeof schema[bound] === "number") {
+      schema[exclusive] = schema[bound];
+      delete schema[bound];
+    } else delete schema[exclusive];
+  }
 }
 
 /** Compiles a pattern with the flag `u`, or without it for patterns such as `[\w\-]`. */

@@ -1,7 +1,7 @@
 import { generateSync, type JsonSchema } from "json-schema-faker";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { isEmptyEnum } from "./check-schema.ts";
-import { isPattern, type Schemas, toRegExp } from "./schemas.ts";
+import { convertExclusiveBounds, isPattern, type Schemas, toRegExp } from "./schemas.ts";
 
 /** Optional properties are shown down to this depth; below it, only required ones. */
 const MAX_DEPTH = 4;
@@ -82,6 +82,7 @@ class SchemaShaper {
     if (type === undefined) return types.has("null") ? { const: null } : {};
     const scalar: JsonObject = { type };
     for (const key of SCALAR_KEYWORDS) if (keywords[key] !== undefined) scalar[key] = keywords[key];
+    convertExclusiveBounds(scalar);
     if (scalar["pattern"] !== undefined && !isPattern(scalar["pattern"])) delete scalar["pattern"];
     // Larger bounds only describe a format such as int64, and numbers near them lose digits.
     for (const key of ["maximum", "exclusiveMaximum"])

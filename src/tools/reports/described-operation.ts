@@ -1,4 +1,5 @@
 import { References } from "../../documents/openapi/references.ts";
+import { allowNull, convertExclusiveBounds } from "../../documents/openapi/schemas.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentComponents } from "./openapi-document.ts";
@@ -19,17 +20,22 @@ export function copyDescribedParts(
   const document = described.document as JsonObject;
   const references = new References(document);
   if (!userComponents.documents.includes(document)) userComponents.documents.push(document);
+  // In OpenAPI 3.0 a reference hides what is beside it, except `nullable`, which is often meant.
+  const hidesSiblings = String(document["openapi"]).startsWith("3.0");
   const number = userComponents.documents.indexOf(document) + 1;
   const copy = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copy);
     if (!isJsonObject(value)) return value;
-    const ref = value["$ref"];
-    if (typeof ref === "string") return { $ref: copyComponent(ref) };
-    // References name components here, and an anchor may exist once only.
-    const entries = Object.entries(toLatest(value)).filter(
-      ([key, inner]) => !/^\$(dynamicA|a)nchor$/.test(key) || typeof inner !== "string",
-    );
-    return Object.fromEntries(entries.map(([key, inner]) => [key, copy(inner)]));
+    const { $ref } = value;
+    const copied: JsonObject = {};
+    for (const [key, inner] of Object.entries(hidesSiblings && typeof $ref === "string" ? { $ref } : value)) {
+      // References name components here, and an anchor may exist once only.
+      if (typeof inner === "string" && /^\$(dynamicA|a)nchor$/.test(key)) continue;
+      if (typeof inner === "boolean" && key === "nullable") continue;
+      copied[key] = typeof inner === "string" && key === "$ref" ? copyComponent(inner) : copy(inner);
+    }
+    convertExclusiveBounds(copied);
+    return value["nullable"] === true ? allowNull(copied) : copied;
   };
   const copyComponent = (ref: string): string => {
     const [, named, body] = PART_KIND.exec(ref) ?? [];
@@ -52,12 +58,4 @@ export function copyDescribedParts(
     ...(requestBody !== undefined && { requestBody: copy(requestBody) }),
     responses: copy(responses ?? {}),
   };
-}
-
-/** `nullable` of OpenAPI 3.0 as type null. */
-function toLatest(value: JsonObject): JsonObject {
-  const { nullable, type } = value;
-  if (nullable !== true || typeof type !== "string") return value;
-  const { nullable: _, ...rest } = value;
-  return { ...rest, type: [type, "null"] };
 }

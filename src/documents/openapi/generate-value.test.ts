@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { generateValue } from "./generate-value.ts";
+import { References } from "./references.ts";
+import { Schemas } from "./schemas.ts";
+
+it.each([
+  [
+    "both bounds are exclusive",
+    { type: "integer", minimum: 5, exclusiveMinimum: true, maximum: 7, exclusiveMaximum: true },
+  ],
+  ["a fraction lies between them", { type: "number", minimum: 0, exclusiveMinimum: true, maximum: 0.01 }],
+])("a generated number fits its schema of OpenAPI 3.0 if %s [interfaces 18]", (_, schema) => {
+  const schemas = new Schemas(new References({}), "3.0.3");
+  for (let seed = 1; seed <= 5; seed++) {
+    const value = generateValue(schemas, schema, seed);
+    expect(schemas.compileValidator(schema, "answer")(value), String(value)).toBe(true);
+  }
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { compile } from "../../../test/support/openapi/compile-notes.ts";
+import { makeAjv } from "../../engine/contract/validator.ts";
+import { copyDescribedParts } from "./described-operation.ts";
+import { SchemaComponents } from "./openapi-document.ts";
+
+/** The schema of the answer of a user's operation, in the server's OpenAPI 3.1 document, as a validator. */
+function validateAs(version: string, schema: string) {
+  const { operations } = compile(`openapi: ${version}
+info: { title: t, version: "1" }
+paths:
+  /v1/a: { get: { responses: { "200": { description: d, content: { application/json: { schema: ${schema} } } } } } }
+components: { schemas: { Size: { type: integer } } }
+`);
+  const userComponents = { documents: [], components: {} };
+  const components = { schemas: new SchemaComponents(), responses: {}, userComponents };
+  const { responses } = copyDescribedParts(operations[0]!, components) as {
+    responses: { 200: { content: { "application/json": { schema: object } } } };
+  };
+  const copied = responses[200].content["application/json"].schema;
+  return makeAjv().compile({ ...copied, components: userComponents.components });
+}
+
+describe("the server's document, which is OpenAPI 3.1, describes the values that a user's document allows", () => {
+  it.each([
+    ["a nullable text", "3.0.3", "{ type: string, nullable: true }", null, true],
+    ["a text", "3.0.3", "{ type: string, nullable: false }", null, false],
+    ["a nullable enum", "3.0.3", "{ type: string, enum: [a], nullable: true }", null, true],
+    ["a nullable allOf", "3.0.3", "{ nullable: true, allOf: [{ type: string }] }", null, true],
+    ["a nullable reference", "3.0.3", '{ nullable: true, $ref: "#/components/schemas/Size" }', null, true],
+    ["an exclusive bound", "3.0.3", "{ type: integer, minimum: 1, exclusiveMinimum: true }", 1, false],
+    ["an inclusive bound", "3.0.3", "{ type: integer, maximum: 1, exclusiveMaximum: false }", 1, true],
+    ["keywords beside a reference", "3.1.0", '{ maximum: 5, $ref: "#/components/schemas/Size" }', 6, false],
+    [
+      "keywords that a reference hides in 3.0",
+      "3.0.3",
+      '{ maximum: 5, $ref: "#/components/schemas/Size" }',
+      6,
+      true,
+    ],
+  ])("%s of %s [interfaces 18]", (_, version, schema, value, fits) => {
+    expect(validateAs(version, schema)(value)).toBe(fits);
+  });
+});
