@@ -14,15 +14,21 @@ type Check = (value: unknown, key: string, schema: JsonObject) => string | undef
 const CHECKS = new Map<string, Check>([
   ["type", checkType],
   ...toChecks(
-    ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"],
+    [
+      ...["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"],
+      ...["minContains", "maxContains"],
+    ],
     checkCount,
   ),
   ...toChecks(["minimum", "maximum", "multipleOf"], checkNumber),
+  ...toChecks(["exclusiveMinimum", "exclusiveMaximum"], checkExclusiveBound),
+  ["uniqueItems", (value) => (typeof value === "boolean" ? undefined : "uniqueItems must be true or false")],
   ["enum", (value) => (Array.isArray(value) ? undefined : "enum must be a list of values")],
   ...toChecks(SUBSCHEMAS.list, checkList),
   ...toChecks(SUBSCHEMAS.map, checkMap),
   ...toChecks(SUBSCHEMAS.one, (value, key) => (isSchema(value) ? undefined : `${key} must be a schema`)),
   ["required", checkRequired],
+  ["dependentRequired", checkDependentRequired],
 ]);
 
 function toChecks(keys: readonly string[], check: Check) {
@@ -57,6 +63,11 @@ function checkNumber(value: unknown, key: string, schema: JsonObject): string | 
   return checkBound(key, schema);
 }
 
+function checkExclusiveBound(value: unknown, key: string): string | undefined {
+  if (typeof value === "number" || typeof value === "boolean") return undefined;
+  return `${key} must be a number, or in OpenAPI 3.0 true or false`;
+}
+
 /** `maxLength` and the like against `minLength`; a lower bound is compared with itself, which fits. */
 function checkBound(key: string, schema: JsonObject): string | undefined {
   const lowerKey = key.replace(/^max/, "min");
@@ -77,13 +88,18 @@ function checkMap(value: unknown, key: string): string | undefined {
 }
 
 function checkRequired(required: unknown, _key: string, schema: JsonObject): string | undefined {
-  if (!Array.isArray(required) || !required.every((one) => typeof one === "string"))
-    return "required must be a list of the names of properties";
+  if (!isNameList(required)) return "required must be a list of the names of properties";
   const { properties = {}, additionalProperties, patternProperties } = schema;
   if (additionalProperties !== false || patternProperties !== undefined) return undefined;
   const missing = required.find((name) => !Object.hasOwn(properties as object, name));
   if (missing === undefined) return undefined;
   return `${missing} is required, but additionalProperties: false forbids it, and properties lacks it`;
+}
+
+function checkDependentRequired(value: unknown): string | undefined {
+  return isJsonObject(value) && Object.values(value).every(isNameList)
+    ? undefined
+    : "dependentRequired must be a map from names to lists of names";
 }
 
 /** Whether the list of values has none of the schema's type; generated documents have such lists. */
@@ -101,6 +117,10 @@ function hasType(type: string, value: unknown): boolean {
   if (type === "object") return isJsonObject(value);
   if (type === "integer") return Number.isInteger(value);
   return typeof value === type;
+}
+
+function isNameList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
 function isSchema(value: unknown): boolean {

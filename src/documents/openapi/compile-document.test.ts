@@ -180,6 +180,13 @@ describe("a schema that nothing can satisfy", () => {
     ["{ properties: [] }", "properties must be a map"],
     ["{ allOf: [] }", "allOf must contain at least one schema"],
     ["{ multipleOf: 0 }", "multipleOf must be greater than 0"],
+    ['{ exclusiveMinimum: "5" }', "exclusiveMinimum must be a number, or in OpenAPI 3.0 true or false"],
+    ["{ exclusiveMaximum: [1] }", "exclusiveMaximum must be a number, or in OpenAPI 3.0 true or false"],
+    ["{ minContains: x }", "minContains must be a whole number from 0 on"],
+    ["{ minContains: 3, maxContains: 2 }", "maxContains is less than minContains, so no value fits"],
+    ['{ uniqueItems: "yes" }', "uniqueItems must be true or false"],
+    ["{ dependentRequired: [a] }", "dependentRequired must be a map from names to lists of names"],
+    ["{ dependentRequired: { a: b } }", "dependentRequired must be a map from names to lists of names"],
     ["{ items: 3 }", "items must be a schema"],
   ])("is refused with its place: %s", (schema, message) => {
     const found = refusal(`${HEAD}components:\n  schemas:\n    A: ${schema}\n`);
