@@ -169,3 +169,27 @@ describe.each(Object.keys(HOSTS))("a form sent to %s", (name) => {
     expect(await send([["note", json("x"), "blob"]])).toMatchObject({ status: 422 });
   });
 });
+
+it.each(["application/pdf", "application/zip", "image/png"])(
+  "the bytes of %s in a body are no field of the record [interfaces 18]",
+  async (type) => {
+    const photo = 'application/json: { schema: { $ref: "#/components/schemas/Photo" } }';
+    const { understudy, send } = serveDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /v1/photos:
+    post:
+      operationId: addPhoto
+      requestBody: { required: true, content: { ${type}: { schema: { type: string, format: binary } } } }
+      responses: { "201": { description: d, content: { ${photo} } } }
+components: { schemas: { Photo: { type: object, properties: { id: { type: string }, size: { type: integer } } } } }
+x-understudy:
+  collections: { photos: { schema: "#/components/schemas/Photo" } }
+  operations: { addPhoto: { create: photos } }
+`);
+    closing.push(() => understudy.close());
+    const body = new TextEncoder().encode("bytes");
+    const answer = await send("POST", "/v1/photos", { body, headers: { "content-type": type } });
+    expect([answer.status, answer.body]).toEqual([201, { id: expect.any(String), size: 5 }]);
+  },
+);

@@ -6,7 +6,7 @@ import { ADMINISTRATOR_ERRORS, MEMBER_ERRORS } from "../../engine/resources/orga
 import { createHeaderGenerator } from "./answer-unbound.ts";
 import { type Access, getAction, type OperationBinding } from "./binding-schema.ts";
 import { type BindingContext, type BoundParts, requireRole } from "./bound-access.ts";
-import { receiveFiles, takesBytes } from "./bound-files.ts";
+import { receiveFiles, takesFiles } from "./bound-files.ts";
 import { BoundOperation } from "./bound-operation.ts";
 import { declareOperation, declareSuccess, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
@@ -69,7 +69,7 @@ export function bindOperation(
     ...declaration,
     reads: action === "list" || action === "retrieve" || action === "download",
     access: (call: Call) => bound().access.authorize(call, access),
-    ...(takesBytes(described, action, reading.schemas) && {
+    ...(takesFiles(described, action, reading.schemas) && {
       prepare: (call, _loaded, { stream }) => receiveFiles(call, stream, described),
     }),
     handle: ((call, record, prepared) =>

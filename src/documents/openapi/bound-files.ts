@@ -16,7 +16,8 @@ export interface SentFile {
   mime_type: string;
 }
 
-export function takesBytes({ body }: DescribedOperation, action: Action, schemas: Schemas): boolean {
+/** Whether an action stores files of the body, or the body itself as a file. */
+export function takesFiles({ body }: DescribedOperation, action: Action, schemas: Schemas): boolean {
   const media = body && chooseMedia(body.media);
   if (media === undefined || !["create", "update", "replace"].includes(action)) return false;
   return listFileParts(body, schemas).size > 0 || isStream(media.type);

@@ -12,11 +12,12 @@ import { getOrAdd } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { answerUnbound, listEmptyAnswers } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";
-import { type CollectionBinding, getAction, type OperationBinding } from "./binding-schema.ts";
+import { type Action, type CollectionBinding, getAction } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { type AvailableDeclarations, BoundCollections } from "./bound-collections.ts";
+import { takesFiles } from "./bound-files.ts";
 import { BindingChecker } from "./check-bindings.ts";
-import { chooseMedia, listFileParts, listUnreadBodies } from "./declare-operation.ts";
+import { listUnreadBodies } from "./declare-operation.ts";
 import { inferPairs } from "./infer-bindings.ts";
 import {
   type DescribedOperation,
@@ -66,14 +67,21 @@ function requireNoProblems(
   );
 }
 
+/** An operation that the user binds to a collection. */
+interface BindingUse {
+  action: Action;
+  soft: string | undefined;
+  operation: DescribedOperation;
+}
+
 class DocumentCompiler {
   readonly problems: DocumentProblem[] = [];
   private readonly reading: OpenApiReading;
   private readonly bindings: ParsedBindings;
   private readonly available: AvailableDeclarations;
   private readonly targets: BoundCollections;
-  /** The operations that bindings of the user bind to each collection, by its name. */
-  private readonly uses = new Map<string, { value: OperationBinding; operation: DescribedOperation }[]>();
+  /** By the name of the collection. */
+  private readonly uses = new Map<string, BindingUse[]>();
   /**
    * Inferred bindings, which no document contains. Their answers need not fit the document, which may contradict
    * itself.
@@ -96,9 +104,10 @@ class DocumentCompiler {
       const binding = this.bindings.operations.get(operation.id);
       if (binding === undefined) continue;
       bound.set(operation, binding);
-      const name = getAction(binding.value)?.name;
-      if (name === undefined) continue;
-      getOrAdd(this.uses, name, () => []).push({ value: binding.value, operation });
+      const boundAction = getAction(binding.value);
+      if (boundAction === undefined) continue;
+      const { action, name } = boundAction;
+      getOrAdd(this.uses, name, () => []).push({ action, soft: binding.value.soft, operation });
     }
     this.inferBindings(bound);
     for (const [name, binding] of this.bindings.collections) this.declareCollection(name, binding);
@@ -195,9 +204,9 @@ class DocumentCompiler {
       return;
     }
     const uses = this.uses.get(name) ?? [];
-    const soft = uses.map(({ value }) => value.soft).find((one) => one !== undefined);
+    const soft = uses.find((use) => use.soft !== undefined)?.soft;
     const hasFiles = uses.some(
-      ({ value, operation }) => value.download !== undefined || this.takesFiles(operation),
+      ({ action, operation }) => action === "download" || takesFiles(operation, action, schemas),
     );
     const fields = schemas.listFields(resolved.node);
     for (const [field, owner] of Object.entries(belongs_to))
@@ -213,15 +222,6 @@ class DocumentCompiler {
         hint: findNearest(id, fields.keys()),
       });
     this.targets.add({ name, schema: resolved.node, idField: id, prefix, belongs_to, soft, hasFiles });
-  }
-
-  private takesFiles({ body }: DescribedOperation): boolean {
-    const type = body && chooseMedia(body.media)?.type;
-    return (
-      listFileParts(body, this.reading.schemas).size > 0 ||
-      type === "application/octet-stream" ||
-      /^(image|audio|video)\//.test(type ?? "")
-    );
   }
 
   private report<T>(binding: LocatedBinding<T>, details: ProblemDetails): void {
