@@ -5,7 +5,7 @@ import {
   findDocumentFiles,
   formatPath,
   getFileVersion,
-  listFiles,
+  listDocumentFiles,
   resolveFile,
   toDocumentName,
   UnreadableFile,
@@ -248,7 +248,8 @@ export class DocumentLibrary<T> {
 
   /** Lists all documents in order of precedence. */
   private readAll(): Document<T>[] {
-    return [...this.singleFiles, ...this.folders.flatMap(listFiles)].map((file) => this.getByFile(file));
+    const inFolders = this.folders.flatMap(listDocumentFiles).map(({ file }) => file);
+    return [...this.singleFiles, ...inFolders].map((file) => this.getByFile(file));
   }
 
   private readCached(key: string, file: string | undefined, read: () => LoadedDocument<T>): Document<T> {

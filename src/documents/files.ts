@@ -13,6 +13,7 @@ import {
   statSync,
 } from "./node-files.ts";
 
+/** In the order of precedence. */
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 
 /** `./my.yaml` and `worlds/my` are paths, `reference` is a name. */
@@ -32,15 +33,22 @@ export function* findDocumentFiles(name: string, folders: readonly string[]): Ge
 }
 
 /**
- * The documents in a folder, by their real paths. Hidden files are left out, since editors create them: Emacs locks a
- * file with `.#mine.yaml`, a symbolic link to a missing file.
+ * The documents in a folder, by precedence: the real path of each, and its name there, which a link's target may not
+ * have. Hidden files are left out, since editors create them: Emacs locks a file with `.#mine.yaml`, a symbolic link to
+ * a missing file.
  */
-export function listFiles(folder: string): string[] {
+export function listDocumentFiles(folder: string): { name: string; file: string }[] {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((file) => !file.startsWith(".") && hasExtension(file))
-    .sort()
-    .flatMap((file) => resolveFile(join(folder, file)) ?? []);
+  const entries = readdirSync(folder)
+    .filter((entry) => !entry.startsWith(".") && hasExtension(entry))
+    .sort();
+  const byPrecedence = EXTENSIONS.flatMap((extension) =>
+    entries.filter((entry) => getExtension(entry) === extension),
+  );
+  return byPrecedence.flatMap((entry) => {
+    const file = resolveFile(join(folder, entry));
+    return file === undefined ? [] : [{ name: toDocumentName(entry), file }];
+  });
 }
 
 /** Undefined if there is no file. */
@@ -60,7 +68,11 @@ export function formatPath(file: string, cwd: string): string {
 }
 
 function hasExtension(file: string): boolean {
-  return EXTENSIONS.includes(extname(file).toLowerCase());
+  return EXTENSIONS.includes(getExtension(file));
+}
+
+function getExtension(file: string): string {
+  return extname(file).toLowerCase();
 }
 
 /** A file cannot be used at all: it is missing, too large, of another kind, or refused by the file system. */

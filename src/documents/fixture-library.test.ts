@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -52,6 +52,17 @@ function table(fixture: string | object, name: string, seed = 1, from = source()
 }
 
 const ids = (rows: Rows) => [...rows.all()].map(({ id }) => id);
+
+it("every listed name loads: of a linked file, and of one with an upper-case extension [interfaces 5]", () => {
+  write("elsewhere/original.yaml", world);
+  mkdirSync(join(cwd, "fixtures"));
+  symlinkSync(join(cwd, "elsewhere/original.yaml"), join(cwd, "fixtures/linked.yaml"));
+  write("fixtures/loud.YAML", world);
+  const library = source({ folders: [join(cwd, "fixtures")] });
+  expect(library.listNames()).toEqual(["linked", "loud"]);
+  for (const name of library.listNames())
+    expect(ids(table(name, "organizations", 1, library))).toEqual(["org_a", "org_b"]);
+});
 
 describe("a fixture", () => {
   it("is found by name, by a path to YAML or JSON, and as a value [interfaces 5]", () => {

@@ -12,15 +12,7 @@ import {
   type UserDocument,
   type Warn,
 } from "../engine/documents/user-document.ts";
-import {
-  findDocumentFiles,
-  formatPath,
-  isPath,
-  listFiles,
-  readFileText,
-  toDocumentName,
-  UnreadableFile,
-} from "./files.ts";
+import { formatPath, isPath, listDocumentFiles, readFileText, UnreadableFile } from "./files.ts";
 import { dirname, existsSync, extname, join, realpathSync, resolve } from "./node-files.ts";
 import { SHIPPED_FIXTURES } from "./shipped-files.ts";
 
@@ -56,13 +48,14 @@ export function findFixture(fixture: string, options: FixtureReadOptions, from?:
       : { message: `there is no file ${formatPath(file, options.cwd)}` };
   }
   const folders = from === undefined ? options.folders : [start, ...options.folders];
-  for (const file of findDocumentFiles(fixture, folders)) if (file !== from) return file;
-  return describeUnknownName(fixture, listFixtureNames(folders));
+  const files = folders.flatMap(listDocumentFiles);
+  const found = files.find(({ name, file }) => name === fixture && file !== from);
+  return found?.file ?? describeUnknownName(fixture, listFixtureNames(folders));
 }
 
 /** The names of the fixtures in these folders, each once. */
 export function listFixtureNames(folders: readonly string[]): string[] {
-  return [...new Set(folders.flatMap(listFiles).map(toDocumentName))].sort();
+  return [...new Set(folders.flatMap(listDocumentFiles).map(({ name }) => name))].sort();
 }
 
 function describeUnknownName(fixture: string, names: readonly string[]): NotFound {
