@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -41,3 +41,22 @@ it("an imported file in another encoding is named [interfaces 18]", async () => 
 it("a file with a byte order mark is read [interfaces 18]", async () => {
   expect(await load(`\ufeff${OPERATION}`)).toHaveLength(1);
 });
+
+it.each([".hidden", "notes.test.d"])(
+  "a file that is added to a folder within %s is noticed [interfaces 18]",
+  async (name) => {
+    const own = join(folder, name, "operations");
+    mkdirSync(own, { recursive: true });
+    writeFileSync(join(own, "a.ts"), OPERATION);
+    const { files } = await loadFolder(own);
+    expect(files.isFileInUse(join(own, "b.ts"))).toBe(true);
+    expect(files.isFileInUse(join(own, "b.test.ts"))).toBe(false);
+    expect(files.isFileInUse(join(own, ".b.ts"))).toBe(false);
+  },
+);
+
+async function loadFolder(path: string): Promise<OwnOperations> {
+  const operations = new OwnOperations([path], folder);
+  await operations.load();
+  return operations;
+}

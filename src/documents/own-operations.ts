@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { toHex } from "../engine/bytes.ts";
 import { OwnOperationError } from "../engine/contract/errors.ts";
@@ -163,12 +163,12 @@ export class OwnOperations implements OwnFiles {
   /** Whether a file in one of the folders was not there at the last load. */
   private isNew(file: string): boolean {
     const folders = this.paths.map((path) => resolve(this.cwd, path));
-    return !this.versions.has(file) && isDeclarationFile(file) && folders.includes(dirname(file));
+    return !this.versions.has(file) && isDeclarationFile(basename(file)) && folders.includes(dirname(file));
   }
 }
 
-function isDeclarationFile(file: string): boolean {
-  return EXTENSIONS.includes(extname(file)) && !/(^|\/)\.|\.d\.m?ts$|\.(test|spec)\./.test(file);
+function isDeclarationFile(name: string): boolean {
+  return EXTENSIONS.includes(extname(name)) && !/^\.|\.d\.m?ts$|\.(test|spec)\./.test(name);
 }
 
 /** The position of an id or a module's name in the text, where it is quoted. */
