@@ -19,8 +19,9 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
 export function openDocument(text: string, file: string): UserDocument {
   const content = normalizeText(text);
   const readSlowly = () => readDocument(content, { file, limits: LIMITS, anyKey: true });
-  if (content.length > LIMITS.maxBytes || findForeignText(content, file) !== undefined) return readSlowly();
+  if (content.length > LIMITS.maxBytes) return readSlowly();
   const json = parseJson(content);
+  if (json === undefined && findForeignText(content, file) !== undefined) return readSlowly();
   const value = json ?? parseYaml(content);
   if (value === undefined) return readSlowly();
   try {

@@ -119,6 +119,7 @@ describe("a comment in JSON", () => {
     ["//", "1:10", '{"a": 1, // first\n"b": 2}'],
     ["//", "1:10", '{"a": "x"// first\n}'],
     ["/*", "1:9", '{"a": 1 /* first */}'],
+    ["//", "20002:3", `{\n${'"a": 1,\n'.repeat(20_000)}  // last\n}`],
   ])("that begins with %s is refused at %s [interfaces 2]", (comment, place, text) => {
     expect(refusal(text, "a.json")).toEqual([
       `a.json:${place}: JSON has no comments such as ${comment}; delete it, or write YAML, whose comments begin with #`,

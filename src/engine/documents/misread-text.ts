@@ -10,9 +10,6 @@ interface MisreadText {
   message: string;
 }
 
-/** Maximum number of characters that are searched, since a hostile text must not take long. */
-const MAX_SEARCHED = 65_536;
-
 const CONFLICT_MARK = /^(?:<{7}|>{7})(?: .*)?$/m;
 
 /** A JSON text, a comment of YAML, or (captured) the beginning of a comment, which a URL without quotes is not. */
@@ -27,7 +24,7 @@ export function findForeignText(text: string, file: string): MisreadText | undef
     return { offset: conflict, message };
   }
   if (!/\.json[c5]?$/i.test(file)) return undefined;
-  for (const { index, 1: comment } of text.slice(0, MAX_SEARCHED).matchAll(JSON_COMMENT)) {
+  for (const { index, 1: comment } of text.matchAll(JSON_COMMENT)) {
     if (comment === undefined) continue;
     const message = `JSON has no comments such as ${comment}; delete it, or write YAML, whose comments begin with #`;
     return { offset: index, message };
