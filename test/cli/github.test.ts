@@ -85,4 +85,12 @@ describe("annotations of a job of GitHub Actions", () => {
     expect(summary).toMatch(/<p>9\d more failed; --report html=FILE has them\.<\/p>\n$/);
     expect(summary.length).toBeLessThan(1024 * 1024);
   });
+
+  it("show a failure with blank lines as one block, since Markdown would go on within HTML after one [interfaces 13]", () => {
+    const failure = { message: "differs:\n\n* a", detail: "before\n\n    * a\n_b_" };
+    const one = { name: "a", classname: "x", time_seconds: 0, failure };
+    expect(toSummary({ name: "suite", suites: [{ name: "s", cases: [one] }] })).toContain(
+      "\n<details><summary><b>a</b>: differs: * a</summary>\n\n<pre>before\n\n    * a\n_b_</pre>\n\n</details>\n",
+    );
+  });
 });

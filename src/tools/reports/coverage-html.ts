@@ -91,7 +91,7 @@ function renderRowHtml(
   const nameHtml =
     consoleUrl === undefined
       ? name.slice(1)
-      : html`<a href="${`${consoleUrl}/coverage?operation=${row.operation}`}">${name.slice(1)}</a>`;
+      : html`<a href="${`${consoleUrl}/coverage?operation=${encodeURIComponent(row.operation)}`}">${name.slice(1)}</a>`;
   return html`<tr><th scope="row" title="${row.method} ${row.path}">${nameHtml} <small>${row.section}</small></th><td class="seen" data-head="Seen">${seen}</td>${cells}<td class="other" data-head="Other:">${other}</td></tr>\n`;
 }
 

@@ -41,9 +41,11 @@ export function toSummary(report: JunitReport): string {
   return text;
 }
 
+/** Blank lines end a block of HTML in Markdown, except in a `<pre>` that begins a line. */
 function renderFailedHtml({ name, problem }: FailedCase): Html {
+  const message = problem.message.replaceAll(/\s+/g, " ");
   const detail = problem.detail.slice(0, MAX_SUMMARY_CHARACTERS / 10);
-  return html`<details><summary><b>${name}</b>: ${problem.message}</summary><pre>${detail}</pre></details>`;
+  return html`<details><summary><b>${name}</b>: ${message}</summary>\n\n<pre>${detail}</pre>\n\n</details>`;
 }
 
 function listFailed({ suites }: JunitReport): FailedCase[] {
