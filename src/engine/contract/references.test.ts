@@ -38,6 +38,18 @@ describe("declared references", () => {
     ]);
   });
 
+  it("are found by the pattern that a key matches, and by no other [interfaces 5]", () => {
+    const Labels = {
+      type: "object",
+      patternProperties: { "^u_": UserId(mentions("users")), "^o_": Id("org_", mentions("organizations")) },
+    };
+    const found: string[] = [];
+    visitReferences(Labels, { u_1: "usr_dan", o_1: "org_a", other: "usr_ada" }, ({ reference, id }) =>
+      found.push(`${reference.collection} ${id}`),
+    );
+    expect(found).toEqual(["users usr_dan", "organizations org_a"]);
+  });
+
   it("are not found in values that are null, missing or of another type [interfaces 5]", () => {
     expect(visited({ crate_id: null })).toEqual([]);
     expect(visited({ crate_id: 5, items: "none", shares: [] })).toEqual([]);

@@ -65,7 +65,9 @@ export function visitReferences(
         visit({ reference: keyReference, id: name, path: [...path, name], isKey: true });
       const schemas = Object.hasOwn(properties, name)
         ? [properties[name]!]
-        : Object.values(patternProperties);
+        : Object.entries(patternProperties).flatMap(([pattern, one]) =>
+            new RegExp(pattern).test(name) ? [one] : [],
+          );
       for (const fieldSchema of schemas)
         if (hasReferences(fieldSchema)) visitReferences(fieldSchema, field, visit, [...path, name]);
     }
