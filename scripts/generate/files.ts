@@ -56,7 +56,7 @@ import { SHIPPED_FIXTURES } from "../../src/documents/shipped-files.ts";
 import { CATALOGUE } from "../../src/engine/contract/errors.ts";
 import { ProblemBody } from "../../src/engine/contract/problems.ts";
 import { removeInternalFields } from "../../src/engine/contract/public-view.ts";
-import { formatFixtureSchema } from "../../src/engine/fixtures/fixture-schema.ts";
+import { createFixtureSchema } from "../../src/engine/fixtures/fixture-schema.ts";
 import { ForwardedAnswer, ForwardedDelivery, ForwardedEvent } from "../../src/engine/receivers/forwarding.ts";
 import { ReceiverAnswer } from "../../src/engine/receivers/receiver.ts";
 import { ReceivedRequestBody } from "../../src/engine/receivers/simulated-receivers.ts";
@@ -77,7 +77,7 @@ import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type ApiDocument, renderApiPage } from "./api-page.ts";
 import { renderEventsPage } from "./events-page.ts";
 import { rewriteTables } from "./page-tables.ts";
-import { formatScenarioSchema } from "./scenario-schema.ts";
+import { createScenarioSchema, DIALECT } from "./scenario-schema.ts";
 
 /** Sets of names that are literal types of the library, so that a misspelt one does not compile. */
 const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
@@ -188,9 +188,9 @@ export async function generateFiles(read: (name: string) => string): Promise<Rec
     ...Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, wrapLines(page)])),
     "openapi.json": toJsonText(openApi),
     "control-api.json": toJsonText(buildControlApiDocument(CONTROL_OPERATIONS, packageJson.version)),
-    "fixture.schema.json": formatFixtureSchema(RESOURCES),
-    "scenario.schema.json": formatScenarioSchema(API),
-    "binding.schema.json": `${JSON.stringify({ $schema: DIALECT, ...BindingFile }, null, 1)}\n`,
+    "fixture.schema.json": toJsonText(createFixtureSchema(RESOURCES)),
+    "scenario.schema.json": toJsonText(createScenarioSchema(API)),
+    "binding.schema.json": toJsonText({ $schema: DIALECT, ...BindingFile }),
   };
 }
 
@@ -206,8 +206,6 @@ function wrapLines(page: string): string {
     });
   });
 }
-
-const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** The source of the library's generated types (scripts/client-types.mjs). */
 export const clientSchemas = { names: API_NAMES, schemas: API_SCHEMAS, records: RECORD_SCHEMAS };

@@ -3,11 +3,14 @@ import { CATALOGUE } from "../../src/engine/contract/errors.ts";
 import type { JsonObject } from "../../src/engine/contract/schema.ts";
 import { ScenarioDocument } from "../../src/engine/faults/rule-document.ts";
 
+/** The version of JSON Schema. */
+export const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
 /**
  * The JSON Schema of scenario files for editors. It accepts more than `scenario check`, since no schema can describe
  * which codes an operation answers. Known words are offered as examples.
  */
-export function formatScenarioSchema({ operations, events }: Pick<Api, "operations" | "events">): string {
+export function createScenarioSchema({ operations, events }: Pick<Api, "operations" | "events">): JsonObject {
   const words: Readonly<Record<string, readonly string[]>> = {
     operation: operations.map(({ id }) => id),
     event: events.map(({ name }) => name),
@@ -16,7 +19,7 @@ export function formatScenarioSchema({ operations, events }: Pick<Api, "operatio
   // `x-type` is only for the library's types.
   const json = JSON.stringify(ScenarioDocument, (key, value) => (key === "x-type" ? undefined : value));
   const schema = addExamples(JSON.parse(json) as JsonObject, words);
-  return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 1)}\n`;
+  return { $schema: DIALECT, ...schema };
 }
 
 function addExamples(schema: JsonObject, words: Readonly<Record<string, readonly string[]>>): JsonObject {

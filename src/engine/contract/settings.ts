@@ -155,7 +155,7 @@ export const Settings = Type.Object(
     }),
     service_name: Type.String({
       pattern: "^[A-Za-z0-9._-]{1,64}$",
-      title: "a name of at most 64 letters, digits, dots and hyphens",
+      title: "a name of at most 64 letters, digits, dots, hyphens and underscores",
       default: "Service",
       "x-assumption": "G23",
       description: "name in the deliveries' `User-Agent`: `Service-Webhook/1.0`",

@@ -221,7 +221,11 @@ export type StageDocument = Static<typeof StageDocument>;
 export const ScenarioDocument = ClosedObject(
   {
     name: Type.Optional(
-      Type.String({ pattern: SCENARIO_NAME.source, title: "a name of letters, digits, dots and hyphens" }),
+      Type.String({
+        pattern: SCENARIO_NAME.source,
+        title:
+          "a name of at most 80 letters, digits, dots, hyphens and underscores, with a letter or digit first",
+      }),
     ),
     description: Type.Optional(Type.String({ maxLength: 4000 })),
     rules: Type.Optional(Type.Array(RuleDocument, { maxItems: 10_000 })),
