@@ -76,7 +76,8 @@ it.each<[string, object]>([
 it.each([
   ["sizes=1&sizes=x", "sizes[1] must be integer"],
   ["weight=1,5", "weight must be number"],
-  ["weight=1e999", "weight must be number"],
+  ["weight=1e999", "weight is too large to be represented exactly"],
+  ["weight=9007199254740993", "weight is too large to be represented exactly"],
   ["weight=1&weight=2", "weight was sent twice"],
   ["sort=up&sort=down", "sort was sent twice"],
   ["deep=1", "deep must be boolean"],

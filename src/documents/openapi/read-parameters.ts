@@ -1,5 +1,11 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import { appendStep, findInvalidText, getValue, toFieldName } from "../../engine/contract/invalid-field.ts";
+import {
+  appendStep,
+  findInvalidText,
+  getValue,
+  parseNumber,
+  toFieldName,
+} from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getOrAdd } from "../../engine/maps.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
@@ -218,11 +224,8 @@ export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth 
   if (typeof value !== "string") return value;
   if (types.has("array") && !types.has("string"))
     return [coerce(value, schemas.mergeKeywords(schema)["items"], schemas, depth + 1)];
-  if ((types.has("integer") || types.has("number")) && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value)) {
-    const number = Number(value);
-    const fits = types.has("number") || !types.has("integer") ? Number.isFinite : Number.isSafeInteger;
-    if (fits(number)) return number;
-  }
+  const number = types.has("integer") || types.has("number") ? parseNumber(value) : undefined;
+  if (number !== undefined && (types.has("number") || Number.isInteger(number))) return number;
   if (types.has("boolean") && (value === "true" || value === "false")) return value === "true";
   return types.has("null") && !types.has("string") && (value === "" || value === "null") ? null : value;
 }

@@ -37,19 +37,28 @@ export const TOO_LARGE = "is too large to be represented exactly";
  */
 export function findInvalidText(value: unknown, errors: readonly ErrorObject[]): InvalidField {
   const invalid = findInvalidField(value, errors);
-  const asksForInteger = errors.some(
+  const asksForNumber = errors.some(
     ({ keyword, instancePath, params }) =>
-      keyword === "type" && instancePath === invalid.pointer && [params["type"]].flat().includes("integer"),
+      keyword === "type" &&
+      instancePath === invalid.pointer &&
+      [params["type"]].flat().some((type) => type === "integer" || type === "number"),
   );
-  return asksForInteger && isInexact(invalid.value) ? { ...invalid, message: TOO_LARGE } : invalid;
+  const { value: sent } = invalid;
+  const isNumber = typeof sent === "number" || (typeof sent === "string" && DECIMAL.test(sent));
+  return asksForNumber && isNumber && isInexact(Number(sent)) ? { ...invalid, message: TOO_LARGE } : invalid;
 }
 
-function isInexact(value: unknown): boolean {
-  const isNumber =
-    typeof value === "number" || (typeof value === "string" && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value));
-  if (!isNumber) return false;
-  const number = Number(value);
-  return !Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number));
+const DECIMAL = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** The number that a text writes; undefined for any other text, and for an integer beyond 2^53 (G08). */
+export function parseNumber(text: string): number | undefined {
+  const value = Number(text);
+  return DECIMAL.test(text) && !isInexact(value) ? value : undefined;
+}
+
+/** Whether a number is an integer beyond 2^53, which JavaScript may have rounded, or infinite. */
+export function isInexact(value: number): boolean {
+  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
 function getDepth(error: ErrorObject): number {

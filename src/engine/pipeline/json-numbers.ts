@@ -1,5 +1,5 @@
 import { LosslessNumber, parse } from "lossless-json";
-import { appendStep, getValue, toFieldName } from "../contract/invalid-field.ts";
+import { appendStep, getValue, isInexact, toFieldName } from "../contract/invalid-field.ts";
 
 /** A number of a JSON text, with its place and its exact spelling. */
 interface WrittenNumber {
@@ -16,7 +16,7 @@ export function findInexactNumber(text: string): WrittenNumber | undefined {
   if (!MAYBE_INEXACT.test(text) || !hasInexactNumber(text)) return undefined;
   let inexact: LosslessNumber | undefined;
   const document = parseWithNumbers(text, (token) => {
-    if (inexact !== undefined || !isInexact(token)) return 0;
+    if (inexact !== undefined || !isInexact(Number(token))) return 0;
     inexact = new LosslessNumber(token);
     return inexact;
   });
@@ -36,16 +36,11 @@ export function findWrittenNumber(text: string, pointer: string): LosslessNumber
   return value instanceof LosslessNumber ? value : undefined;
 }
 
-function isInexact(token: string): boolean {
-  const value = Number(token);
-  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
-}
-
 function hasInexactNumber(text: string): boolean {
   STRING_OR_NUMBER.lastIndex = 0;
   for (let token = STRING_OR_NUMBER.exec(text); token !== null; token = STRING_OR_NUMBER.exec(text)) {
     if (token[0] === '"') STRING_OR_NUMBER.lastIndex = findEndOfString(text, token.index);
-    else if (isInexact(token[0])) return true;
+    else if (isInexact(Number(token[0]))) return true;
   }
   return false;
 }

@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { parseNumber } from "../contract/invalid-field.ts";
 
 interface Property {
   type?: string | string[];
@@ -65,15 +66,13 @@ function parseTyped(property: Property, text: string, outOfRange: OutOfRange): u
   if (type === "array") return [parseTyped(items, text, outOfRange)];
   const valueType = anyOf?.find((one) => one.type !== "null");
   if (valueType !== undefined) return parseTyped(valueType, text, outOfRange);
-  if (type === "number" && DECIMAL.test(text) && Number.isFinite(Number(text))) return Number(text);
+  if (type === "number") return parseNumber(text) ?? text;
   if (type === "integer")
     return parseIntegerOrText(text, outOfRange === "clamp" && property["x-page"] === true);
   if (type !== "boolean") return text;
   if (text === "true" || text === "") return true;
   return text === "false" ? false : text;
 }
-
-const DECIMAL = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 /** Undefined for a text that is not an integer, or beyond 2^53 (G08). */
 export function parseInteger(text: string): number | undefined {
