@@ -136,6 +136,27 @@ describe("a request of an unserved path", () => {
     expect(entries.at(-1).response.content).toMatchObject({ size: 5, text: "hello" });
   });
 
+  it("is found in the journal by the text of compressed bodies, as the journal shows them [interfaces 11]", async () => {
+    const url = await startService((_incoming, response) =>
+      response.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync("the answer")),
+    );
+    const api = await start({ url });
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    const body = gzipSync('{"note":"the question"}');
+    await (await fetch(`${api.url}/x`, { method: "POST", headers, body })).text();
+    const S = `${api.url}/_control/sandboxes/default`;
+    for (const searched of ["the question", "THE ANSWER"]) {
+      const found = await fetch(`${S}/journal/search?body=${encodeURIComponent(searched)}`);
+      expect(await found.json()).toEqual({ seqs: [expect.any(Number)] });
+    }
+    const verified = await fetch(`${S}/journal/verify`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ match: { path: "/x", body: { note: "the question" } }, count: 1 }),
+    });
+    expect(await verified.json()).toMatchObject({ ok: true, found: 1 });
+  });
+
   it("is passed on with headers larger than Node's own limit [interfaces 18]", async () => {
     const url = await startService((_incoming, response) =>
       response.setHeader("x-large", "x".repeat(100_000)).end("whole"),

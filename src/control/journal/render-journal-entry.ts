@@ -137,10 +137,11 @@ function renderDelivery({ delivery, path, query }: JournalEntry): Static<typeof 
 }
 
 /** The request's JSON body as it was sent, for matching only, never for output; undefined if there is none. */
-export function parseRequestBody({ request_body }: JournalEntry): unknown {
-  if (request_body === undefined || request_body.length === 0) return undefined;
+export function parseRequestBody({ request_headers, request_body }: JournalEntry): unknown {
+  const body = decodeBody(request_headers, request_body);
+  if (body === undefined || body.length === 0) return undefined;
   try {
-    return JSON.parse(fromUtf8(request_body));
+    return JSON.parse(fromUtf8(body));
   } catch {
     return undefined;
   }

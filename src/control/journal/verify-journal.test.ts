@@ -21,7 +21,7 @@ function entry(sequence: number, line: string, more: object = {}): JournalEntry 
   return {
     ...{ id: `req_${sequence}`, sequence, at: Date.parse("2026-03-15T12:00:00Z") + sequence },
     ...{ operation, status: Number(status), method: "GET", path: `/v1/${operation}`, code: null },
-    ...{ principal: "usr_dan", request_body: undefined, delivery: undefined },
+    ...{ principal: "usr_dan", request_headers: [], request_body: undefined, delivery: undefined },
     ...more,
   } as unknown as JournalEntry;
 }

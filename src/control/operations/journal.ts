@@ -4,6 +4,7 @@ import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
 import { describeLostEntries } from "../../engine/contract/text.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { decodeBody } from "../../tools/har/har-entry.ts";
 import { redactText } from "../../tools/redact.ts";
 import { HarBody, toHar } from "../journal/har.ts";
 import {
@@ -73,11 +74,16 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     },
     handle({ query, sandbox }) {
       const searchText = query.body?.toLowerCase() ?? "";
-      const contains = (body: JournalEntry["request_body"] | string) =>
-        redactText(toBodyText(body)).toLowerCase().includes(searchText);
+      const contains = (headers: readonly string[], body: Uint8Array | string | undefined) =>
+        redactText(toBodyText(decodeBody(headers, body)))
+          .toLowerCase()
+          .includes(searchText);
       const matching = sandbox.journal
         .entries()
-        .filter(({ request_body, response_body }) => contains(request_body) || contains(response_body));
+        .filter(
+          ({ request_headers, request_body, response_headers, response_body }) =>
+            contains(request_headers, request_body) || contains(response_headers, response_body),
+        );
       return { seqs: matching.map(({ entry }) => entry.number) };
     },
   }),
