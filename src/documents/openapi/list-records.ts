@@ -1,7 +1,7 @@
 import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../engine/bytes.ts";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { compareFields } from "../../engine/own/own-world.ts";
+import { compareFields } from "../../engine/own/own-records.ts";
 import { type Order, View } from "../../engine/state/view.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import type { DescribedOperation } from "./list-operations.ts";

@@ -64,7 +64,7 @@ export function toHandlerCall(call: Call) {
     body,
     headers: { ...headers },
     principal: principal && { ...principal },
-    world: OwnWorld.of(call),
+    world: OwnWorld.create(call),
     request: {
       id,
       sandbox,

@@ -1,0 +1,238 @@
+import isEqual from "fast-deep-equal";
+import { invalidInput, OwnOperationError, resourceNotFound } from "../contract/errors.ts";
+import { createStateContext } from "../contract/factory.ts";
+import type { PublicCollection } from "../contract/public-collection.ts";
+import { requireReferences } from "../contract/references.ts";
+import { removeWithDependents } from "../contract/removal.ts";
+import type { StateActor } from "../contract/resource.ts";
+import { toSingular } from "../contract/text.ts";
+import type { AnyCollection, StoredRecord } from "../state/collection.ts";
+import type { Transaction } from "../state/transaction.ts";
+
+type Fields = Record<string, unknown>;
+
+/** The transaction of one call. Changes after its end would be lost. */
+export class CallTransaction {
+  endedBy: string | undefined;
+  private readonly transaction: Transaction;
+  private readonly reader: string | undefined;
+
+  constructor(tx: Transaction, reader: string | undefined) {
+    this.transaction = tx;
+    this.reader = reader;
+  }
+
+  /** @throws OwnOperationError for a function that only reads */
+  get writable(): Transaction {
+    if (this.reader === undefined) return this.tx;
+    throw new OwnOperationError(
+      `${this.reader} changed the world, which it only reads; change it in the handler of an operation`,
+    );
+  }
+
+  get tx(): Transaction {
+    if (this.endedBy === undefined) return this.transaction;
+    throw new OwnOperationError(
+      `${this.endedBy} used the world after its end; a handler reads and changes records before it returns`,
+    );
+  }
+}
+
+type Condition = Fields | ((record: Fields) => boolean);
+
+/** Records of one collection, or those that meet a condition; read when they are used. */
+export class OwnRecords implements Iterable<Fields> {
+  private readonly publicCollection: PublicCollection;
+  readonly #transaction: CallTransaction;
+  readonly #actor: StateActor;
+  private readonly conditions: readonly Condition[];
+  private readonly order: { field: string; descending: boolean } | undefined;
+
+  constructor(
+    publicCollection: PublicCollection,
+    transaction: CallTransaction,
+    actor: StateActor,
+    conditions: readonly Condition[] = [],
+    order: OwnRecords["order"] = undefined,
+  ) {
+    this.publicCollection = publicCollection;
+    this.#transaction = transaction;
+    this.#actor = actor;
+    this.conditions = conditions;
+    this.order = order;
+  }
+
+  get #tx(): Transaction {
+    return this.#transaction.tx;
+  }
+
+  get size(): number {
+    return this.conditions.length === 0 ? this.#tx.all(this.collection).size : this.list().length;
+  }
+
+  get(id: string): Fields | undefined {
+    const record = this.#tx.get(this.collection, id);
+    return record === undefined ? undefined : this.toPublic(record);
+  }
+
+  require(id: string): Fields {
+    const { name, idField } = this.collection;
+    const parameter = idField === "id" ? `${toSingular(name)}_id` : idField;
+    const record = this.get(id);
+    if (record === undefined) throw resourceNotFound(parameter, id);
+    return record;
+  }
+
+  where(condition: Condition): OwnRecords {
+    if (typeof condition === "object") for (const name of Object.keys(condition)) this.requireField(name);
+    return new OwnRecords(
+      this.publicCollection,
+      this.#transaction,
+      this.#actor,
+      [...this.conditions, condition],
+      this.order,
+    );
+  }
+
+  orderBy(field: string, direction: "asc" | "desc" = "asc"): OwnRecords {
+    this.requireField(field);
+    const order = { field, descending: direction === "desc" };
+    return new OwnRecords(this.publicCollection, this.#transaction, this.#actor, this.conditions, order);
+  }
+
+  first(): Fields | undefined {
+    return this.page({ limit: 1 })[0];
+  }
+
+  page(page: { limit?: number | null; offset?: number | null } = {}): Fields[] {
+    const limit = Math.max(0, page.limit ?? Number.POSITIVE_INFINITY);
+    const offset = Math.max(0, page.offset ?? 0);
+    const isWholeCollection = this.conditions.length === 0 && this.order === undefined;
+    const records = isWholeCollection
+      ? this.#tx.all(this.collection).page(offset, limit)
+      : this.list().slice(offset, offset + limit);
+    return records.map((record) => this.toPublic(record));
+  }
+
+  [Symbol.iterator](): IterableIterator<Fields> {
+    return this.page().values();
+  }
+
+  /** Lets a handler return the records. */
+  toJSON(): Fields[] {
+    return this.page();
+  }
+
+  /** @throws ApiError INVALID_INPUT for a field that does not fit */
+  insert(values: Fields): Fields {
+    const { publicCollection, collection } = this;
+    const [tx, actor] = [this.#transaction.writable, this.#actor];
+    const fields = copyJson(values) as Fields;
+    publicCollection.check(fields);
+    const storedFields = publicCollection.toStored(fields, tx);
+    requireReferences(tx, collection, storedFields);
+    const random = tx.random(`own/${collection.name}`);
+    const record: Fields = publicCollection.factory(
+      storedFields,
+      createStateContext(tx, { random, settings: actor.settings }),
+    );
+    const id = collection.getId(record);
+    if (tx.get(collection, id) !== undefined) throw invalidInput(collection.idField, id, `${id} is in use`);
+    const inserted = publicCollection.rules.insert?.(tx, record, actor) ?? tx.insert(collection, record);
+    const after = this.toPublic(tx.get(collection, collection.getId(inserted)) ?? inserted);
+    publicCollection.checkPublic(after);
+    publicCollection.requireGivenValuesKept(fields, after, tx);
+    return after;
+  }
+
+  /** @throws ApiError RESOURCE_NOT_FOUND, INVALID_INPUT */
+  update(id: string, values: Fields): Fields {
+    const { publicCollection, collection } = this;
+    const [tx, actor] = [this.#transaction.writable, this.#actor];
+    this.require(id);
+    const fields = copyJson(values) as Fields;
+    publicCollection.check(fields);
+    if ((fields[collection.idField] ?? id) !== id)
+      throw invalidInput(collection.idField, fields[collection.idField], `the id of ${id} cannot change`);
+    const storedFields = publicCollection.toStored(fields, tx);
+    requireReferences(tx, collection, storedFields);
+    const before = tx.get(collection, id)!;
+    const publicBefore = this.toPublic(before);
+    const after = { ...before, ...storedFields };
+    const updated = publicCollection.rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
+    const changed = this.toPublic(tx.get(collection, id) ?? updated);
+    publicCollection.requireGivenValuesKept(fields, changed, tx, publicBefore);
+    return changed;
+  }
+
+  /** @throws ApiError RESOURCE_NOT_FOUND */
+  remove(id: string): void {
+    const tx = this.#transaction.writable;
+    this.require(id);
+    this.publicCollection.rules.remove?.(tx, tx.get(this.collection, id)!, this.#actor);
+    removeWithDependents(tx, this.collection, id);
+  }
+
+  private get collection(): AnyCollection {
+    return this.publicCollection.collection;
+  }
+
+  private toPublic(record: StoredRecord): Fields {
+    return copyJson(this.publicCollection.toPublic(record, this.#tx)) as Fields;
+  }
+
+  private list(): StoredRecord[] {
+    const { publicCollection, order } = this;
+    const tx = this.#tx;
+    const equalFields = this.conditions.flatMap((one) =>
+      typeof one === "object" ? Object.entries(publicCollection.toStored(one, tx)) : [],
+    );
+    const predicates = this.conditions.filter((one) => typeof one === "function");
+    const records = [...this.listCandidates(equalFields)].filter(
+      (record) =>
+        equalFields.every(([name, value]) => isEqualOrBothAbsent((record as Fields)[name], value)) &&
+        predicates.every((isMet) => isMet(this.toPublic(record))),
+    );
+    if (order === undefined) return records;
+    const sign = order.descending ? -1 : 1;
+    return records.sort(
+      (a, b) => sign * compareFields((a as Fields)[order.field], (b as Fields)[order.field]),
+    );
+  }
+
+  /** Lists candidates by the index of one of the fields, if the collection has one. */
+  private listCandidates(equalFields: readonly (readonly [string, unknown])[]): Iterable<StoredRecord> {
+    const { collection } = this;
+    const tx = this.#tx;
+    for (const [index, { field }] of Object.entries(collection.indexes)) {
+      const [, value] = equalFields.find(([name]) => name === field) ?? [];
+      if (typeof value === "string") return tx.index(collection, index, value);
+    }
+    return tx.all(collection);
+  }
+
+  private requireField(name: string): void {
+    if (Object.hasOwn(this.publicCollection.properties, name)) return;
+    throw new OwnOperationError(`${name} is not a field of ${this.collection.name}`);
+  }
+}
+
+/** An absent field is equal to null. */
+function isEqualOrBothAbsent(actual: unknown, expected: unknown): boolean {
+  return isEqual(actual ?? null, expected ?? null);
+}
+
+/** Compares two values; an absent one is the largest. */
+export function compareFields(a: unknown, b: unknown): number {
+  if (a === b || (a == null && b == null)) return 0;
+  if (a == null || b == null) return a == null ? 1 : -1;
+  return (a as string) < (b as string) ? -1 : 1;
+}
+
+/** Copies JSON values, since a handler may change values that it has received or returned. */
+export function copyJson(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJson);
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(entries.map(([name, field]) => [name, copyJson(field)]));
+}
