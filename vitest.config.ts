@@ -6,10 +6,11 @@ import { LongestFirst } from "./test/support/longest-first.ts";
 const checkControlAnswers = {
   name: "check-control-answers",
   transform: (code: string, id: string) =>
-    id.endsWith("/src/control/operations/index.ts")
+    id.endsWith("/src/control/handle-control.ts")
       ? `${code}
-import { checkControlAnswers } from "../../../test/support/openapi/control-answers.ts";
-checkControlAnswers(CONTROL_OPERATIONS);`
+import { checkAnswers, checkRefusals } from "../../test/support/openapi/control-answers.ts";
+checkAnswers(CONTROL_OPERATIONS);
+checkRefusals(CONTROL_STEPS);`
       : undefined,
 };
 

@@ -1,11 +1,19 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
+import { createControl } from "../../src/control/handle-control.ts";
+import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { Problem } from "../../src/control/problem.ts";
 import { ApiError } from "../../src/engine/contract/errors.ts";
 import type { AnyDeclaration } from "../../src/engine/contract/operation.ts";
+import type { ProblemKind } from "../../src/engine/contract/problems.ts";
 import { noContent, RawBody, Reply, StreamBody } from "../../src/engine/contract/reply.ts";
 import { ClosedObject } from "../../src/engine/contract/schema.ts";
-import { checkAnswer, checkRefusal, UndeclaredAnswer } from "../support/openapi/control-answers.ts";
+import {
+  checkAnswer,
+  checkRefusal,
+  checkRefusals,
+  UndeclaredAnswer,
+} from "../support/openapi/control-answers.ts";
 
 const Body = ClosedObject({ name: Type.String() });
 const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
@@ -77,5 +85,44 @@ describe("an answer of the control API is checked against its declaration", () =
     expect(refusal(odd)).toBeInstanceOf(UndeclaredAnswer);
     // Any other error is a 500 already.
     expect(refusal(new TypeError("oh"))).toBeUndefined();
+  });
+
+  it("is a defect also if a step before the handler refuses so [interfaces 11]", async () => {
+    const refuse = (kind: ProblemKind) => () => {
+      throw new Problem(kind, { detail: "It is refused." });
+    };
+    const steps = [
+      { name: "sandbox", run: refuse("unknown-sandbox") },
+      { name: "body", run: async () => refuse("payload-too-large")() },
+      { name: "query", run: refuse("invalid-input") },
+    ];
+    checkRefusals(steps);
+    const [sandbox, body, query] = steps.map(({ run }) => run as (exchange: object) => void | Promise<void>);
+    const exchange = { operation: declared({}) };
+    expect(() => sandbox!(exchange)).toThrow(UndeclaredAnswer);
+    await expect(body!(exchange)).rejects.toThrow(UndeclaredAnswer);
+    expect(() => query!(exchange)).toThrow(Problem);
+    // No operation has the path.
+    expect(() => sandbox!({ operation: undefined })).toThrow(Problem);
+  });
+
+  it("is a defect in every server of a test, if the step that reads the query refuses so [interfaces 11]", async () => {
+    const fleet = CONTROL_OPERATIONS.find(({ id }) => id === "server.fleet")!;
+    const { query } = fleet;
+    const call = { method: "GET", target: "/_control/fleet?limit=x", headers: {}, body: [] } as never;
+    const control = createControl({} as never);
+    await expect(control(call)).rejects.toThrow(Problem);
+    try {
+      // The step that reads the query refuses with a problem that the operation does not declare.
+      Object.defineProperty(fleet, "query", {
+        get: () => {
+          throw new Problem("name-in-use", { detail: "It is taken." });
+        },
+        configurable: true,
+      });
+      await expect(control(call)).rejects.toThrow(UndeclaredAnswer);
+    } finally {
+      Object.defineProperty(fleet, "query", { value: query, writable: true, configurable: true });
+    }
   });
 });

@@ -5,6 +5,7 @@ import { type AnyDeclaration, listSuccesses, type Success } from "../../../src/e
 import { listProblemKinds, ProblemBody } from "../../../src/engine/contract/problems.ts";
 import { RawBody, Reply, StreamBody } from "../../../src/engine/contract/reply.ts";
 import { toValidator } from "../../../src/engine/contract/validator.ts";
+import type { Step } from "../../../src/engine/pipeline/run-steps.ts";
 
 /** An answer of the control API that its operation does not declare: a bug of ours, and so a 500. */
 export class UndeclaredAnswer extends Error {
@@ -13,26 +14,34 @@ export class UndeclaredAnswer extends Error {
 
 type Handle = ControlOperation["handle"];
 
-/** Runs when the control API is loaded (vitest.config.ts). */
-export function checkControlAnswers(operations: readonly ControlOperation[]): void {
-  for (const operation of operations) operation.handle = checked(operation, operation.handle);
+/** Makes each handler throw if it returns an answer that its operation does not declare (vitest.config.ts). */
+export function checkAnswers(operations: readonly ControlOperation[]): void {
+  for (const operation of operations) {
+    const { handle } = operation;
+    operation.handle = (call) => {
+      const check = (value: unknown) => checkAnswer(operation, call.params as Record<string, string>, value);
+      const value: unknown = handle(call);
+      return (value instanceof Promise ? value.then(check) : check(value)) as ReturnType<Handle>;
+    };
+  }
 }
 
-/** The handler, whose answers and refusals must be those that the operation declares. */
-export function checked(operation: ControlOperation, handle: Handle): Handle {
-  return (call) => {
-    const check = (value: unknown) => checkAnswer(operation, call.params as Record<string, string>, value);
-    const refuse = (error: unknown): never => {
-      throw checkRefusal(operation, error) ?? error;
+/** Makes each step of a call throw a defect in place of a refusal that the call's operation does not declare. */
+export function checkRefusals(steps: readonly Step<{ operation: AnyDeclaration | undefined }>[]): void {
+  for (const step of steps as { -readonly [K in keyof (typeof steps)[0]]: (typeof steps)[0][K] }[]) {
+    const { run } = step;
+    step.run = (exchange) => {
+      const refuse = (error: unknown): never => {
+        throw (exchange.operation && checkRefusal(exchange.operation, error)) ?? error;
+      };
+      try {
+        const running = run(exchange);
+        return running instanceof Promise ? running.catch(refuse) : running;
+      } catch (error) {
+        return refuse(error);
+      }
     };
-    let value: unknown;
-    try {
-      value = handle(call);
-    } catch (error) {
-      refuse(error);
-    }
-    return (value instanceof Promise ? value.then(check, refuse) : check(value)) as ReturnType<Handle>;
-  };
+  }
 }
 
 /** Returns the value itself, or a stream that is checked event by event. @throws UndeclaredAnswer */
