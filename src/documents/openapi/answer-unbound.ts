@@ -3,6 +3,7 @@ import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { hash32 } from "../../engine/state/random.ts";
+import { getAction, type OperationBinding } from "./binding-schema.ts";
 import { declareOperation, declareSuccess, findSuccess } from "./declare-operation.ts";
 import { findExample, generateValue } from "./generate-value.ts";
 import type { DescribedOperation, OpenApiReading, UnsupportedFeature } from "./list-operations.ts";
@@ -19,9 +20,10 @@ export function answerUnbound(described: DescribedOperation, reading: OpenApiRea
     const seed = hash32(`${world.seed} ${described.id} ${JSON.stringify(params)}`);
     const reply = (body: unknown, decision: string) => new Reply(status, body, toHeaders(seed), decision);
     if (media === undefined) return reply(undefined, "generated");
-    if (example !== undefined) return reply(toBody(example.value, json, media.type), "example");
+    const toBody = (value: unknown) => (json === undefined ? toTextBody(value, media.type) : value);
+    if (example !== undefined) return reply(toBody(example.value), "example");
     const value = media.schema === undefined ? {} : generateValue(schemas, media.schema.node, seed);
-    return reply(toBody(value, json, media.type), "generated");
+    return reply(toBody(value), "generated");
   };
   return {
     ...declareOperation(described, reading),
@@ -33,8 +35,8 @@ export function answerUnbound(described: DescribedOperation, reading: OpenApiRea
   } as AnyOperation;
 }
 
-function toBody(value: unknown, json: object | undefined, type: string): unknown {
-  if (json !== undefined) return value;
+/** A body of a type that is not JSON; empty for an object or a list. */
+export function toTextBody(value: unknown, type: string): RawBody {
   return new RawBody(
     type.includes("*") ? "application/octet-stream" : type,
     isText(value) ? String(value) : "",
@@ -42,7 +44,7 @@ function toBody(value: unknown, json: object | undefined, type: string): unknown
 }
 
 /** Whether a value can be the body of an answer that is not JSON. */
-const isText = (value: unknown) => ["string", "number", "boolean"].includes(typeof value);
+export const isText = (value: unknown) => ["string", "number", "boolean"].includes(typeof value);
 const TEXT_TYPES = ["string", "integer", "number", "boolean"];
 
 /** The answer of an operation without a binding, with its place, if its body is empty although the document describes one. */
@@ -57,6 +59,22 @@ export function* listEmptyAnswers(
   if (example === undefined ? TEXT_TYPES.some((one) => types.has(one)) : isText(example.value)) return;
   yield {
     feature: `an answer in ${media.type} without a text as its example (its body is empty)`,
+    path: media.schema?.path.slice(0, -1) ?? [...described.place, "responses"],
+  };
+}
+
+/** The answer of a bound operation, with its place, if it is sent otherwise than the document describes it. */
+export function* listAnswersInOtherFormats(
+  described: DescribedOperation,
+  binding: OperationBinding,
+): Generator<UnsupportedFeature> {
+  const { json, media, status } = findSuccess(described);
+  const action = getAction(binding)?.action;
+  if (json !== undefined || media === undefined || status >= 300 || action === "download") return;
+  if (action === undefined && isText(binding.answer)) return;
+  const sent = action === undefined || action === "list" ? "it is JSON" : "its body is empty";
+  yield {
+    feature: `an answer in ${media.type} of a bound operation (${sent})`,
     path: media.schema?.path.slice(0, -1) ?? [...described.place, "responses"],
   };
 }

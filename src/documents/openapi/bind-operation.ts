@@ -3,7 +3,7 @@ import { computeOnce } from "../../engine/contract/fixture-record.ts";
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { ADMINISTRATOR_ERRORS, MEMBER_ERRORS } from "../../engine/resources/organizations/access.ts";
-import { createHeaderGenerator } from "./answer-unbound.ts";
+import { createHeaderGenerator, isText, toTextBody } from "./answer-unbound.ts";
 import { type Access, getAction, type OperationBinding } from "./binding-schema.ts";
 import { type BindingContext, type BoundParts, requireRole } from "./bound-access.ts";
 import { receiveFiles, takesFiles } from "./bound-files.ts";
@@ -50,15 +50,19 @@ export function bindOperation(
         };
         requireRole(call, access, organization_id);
       },
-      handle: (call: Call) =>
-        new Reply(status, fill(binding.answer, toValues(call)), toHeaders(call.world.seed)),
+      handle(call: Call) {
+        const value = fill(binding.answer, toValues(call));
+        const isOtherText = success.json === undefined && success.media !== undefined && isText(value);
+        const body = isOtherText ? toTextBody(value, success.media!.type) : value;
+        return new Reply(status, body, toHeaders(call.world.seed));
+      },
     } as AnyOperation;
   }
   const { action, name } = boundAction;
   const { body } = declaration;
   // These store a whole record, so an omitted body is an empty record, and its required fields are missing.
   if ((action === "create" || action === "replace") && body !== undefined && body.kind !== "stream")
-    declaration.body = { ...body, optional: body.optional === "unchecked" };
+    declaration.body = { ...body, default: {} };
   const target = context.getTarget(name);
   const selector = toSelector(described, binding, target);
   if (requiresRecord({ action, target, selector })) declaration.errors.push("RESOURCE_NOT_FOUND");

@@ -342,4 +342,30 @@ describe("a feature that is not supported", () => {
   ])("is not named for an answer that has a body: %s [interfaces 18]", (content) => {
     expect(compile(answering(content)).warnings).toEqual([]);
   });
+
+  const boundAnswer = (method: string, binding: string, type = "application/xml") =>
+    `${HEAD}paths:\n  /v1/a/{id}:\n    ${method}:\n      operationId: op\n      responses:\n        "200": { description: d, content: { ${type}: { schema: { type: object } } } }\nx-understudy:\n  collections: { things: { schema: "#/components/schemas/Thing" } }\n  operations: { op: { ${binding} } }\ncomponents:\n  schemas: { Thing: { type: object, properties: { id: { type: string } } } }\n`;
+
+  it.each([
+    ["get", "list: things", "it is JSON"],
+    ["get", "retrieve: things", "its body is empty"],
+    ["delete", "delete: things", "its body is empty"],
+    ["get", "answer: { a: 1 }", "it is JSON"],
+  ])(
+    "is named for the answer of a bound operation that is only XML: %s with `%s` [interfaces 18]",
+    (method, binding, sent) => {
+      const { warnings } = compile(boundAnswer(method, binding));
+      expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
+        `8 not supported: an answer in application/xml of a bound operation (${sent})`,
+      ]);
+    },
+  );
+
+  it.each([
+    ["download: things", "image/png"],
+    ['answer: "<a/>"', "application/xml"],
+    ["retrieve: things", "application/json"],
+  ])("is not named for a bound operation that answers so: %s in %s [interfaces 18]", (binding, type) => {
+    expect(compile(boundAnswer("get", binding, type)).warnings).toEqual([]);
+  });
 });

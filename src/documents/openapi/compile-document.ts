@@ -10,7 +10,7 @@ import {
 } from "../../engine/documents/user-document.ts";
 import { getOrAdd } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
-import { answerUnbound, listEmptyAnswers } from "./answer-unbound.ts";
+import { answerUnbound, listAnswersInOtherFormats, listEmptyAnswers } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";
 import { type Action, type CollectionBinding, getAction } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
@@ -130,11 +130,16 @@ class DocumentCompiler {
             ...(this.inferredBindings.has(binding) && { checksAnswers: false as const }),
           };
     });
-    const unread = described.flatMap((operation) => [
-      ...listUnreadBodies(operation, this.reading.schemas),
-      ...(bound.has(operation) ? [] : listEmptyAnswers(operation, this.reading)),
-    ]);
-    this.warnings.push(...warnOfUnsupported(this.reading.document, unread));
+    const unsupported = described.flatMap((operation) => {
+      const binding = bound.get(operation);
+      return [
+        ...listUnreadBodies(operation, this.reading.schemas),
+        ...(binding === undefined
+          ? listEmptyAnswers(operation, this.reading)
+          : listAnswersInOtherFormats(operation, binding.value)),
+      ];
+    });
+    this.warnings.push(...warnOfUnsupported(this.reading.document, unsupported));
     const events = [...checker.events.values()].filter((one) => !this.available.events.includes(one));
     return { collections: this.targets.declaredCollections, operations, events, warnings: this.warnings };
   }
