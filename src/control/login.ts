@@ -52,6 +52,6 @@ export class Login {
 }
 
 async function readCode(request: NodeRequest): Promise<unknown> {
-  const { value } = parseJson(request, await readBytes(request, MAX_BODY_BYTES), { optional: false });
+  const { value } = parseJson(request, await readBytes(request, MAX_BODY_BYTES));
   return (value as { code?: unknown } | null)?.code;
 }

@@ -13,7 +13,7 @@ export const Seed = Type.Integer({
 });
 
 const Texts = Type.Optional(Type.Array(Type.String()));
-const OnOff = Type.Optional(Type.Boolean());
+const Flag = Type.Optional(Type.Boolean());
 
 /** Checked where it is read. */
 const Unchecked = Type.Optional(Type.Unknown());
@@ -30,12 +30,12 @@ export const ServerStart = Type.Object({
   scenariosFolder: Type.Optional(Type.String()),
   persist: Type.Optional(
     Type.Union([
-      ClosedObject({ folder: Type.String(), durable: OnOff }),
+      ClosedObject({ folder: Type.String(), durable: Flag }),
       ClosedObject({ file: Type.String() }),
     ]),
   ),
   shared: Type.Optional(Type.Object({ token: Type.String() })),
-  overrides: OnOff,
+  overrides: Flag,
   delay: Unchecked,
   certificate: Type.Optional(Type.Object({ cert: Type.String(), key: Type.String() })),
   publicUrl: Type.Optional(
@@ -53,7 +53,7 @@ export const ServerStart = Type.Object({
     }),
   ),
   allowHosts: Texts,
-  refuseDefault: OnOff,
+  refuseDefault: Flag,
   port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
 });
 

@@ -140,7 +140,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
       ),
     },
     describeChange: ({ body }) => ({
-      title: `Settings were changed: ${Object.keys(body.settings ?? {}).join(", ")}.`,
+      title: `Settings were changed: ${Object.keys(body.settings).join(", ")}.`,
     }),
     success: { status: 200, schema: SandboxBody },
     handle({ body, sandbox, site }) {

@@ -92,7 +92,7 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
     ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       { if: { type: "array" }, then: patchMedia.schema?.node ?? true, else: plainBody }
     : plainBody;
-  const optional = body.required ? false : "unchecked";
+  const optional = !body.required;
   if (media.type.startsWith("multipart/")) return { ...toForm(node, schemas), optional };
   const schema = schemas.declare({ node, path: media.schema?.path ?? [] }, "request") as TSchema;
   if (mayBeJson(media.type)) return { kind: "json", schema, optional };
@@ -102,7 +102,7 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
   }
   if (media.type.startsWith("text/"))
     return { kind: "json", schema, optional, text: { types: [media.type], read: (sent) => sent } };
-  return { kind: "stream" };
+  return { kind: "stream", optional };
 }
 
 /** The bodies of an operation that are not read as the document describes them, each with its place. */

@@ -87,8 +87,10 @@ export type BodySpec<B extends TSchema = TSchema> =
   | {
       kind: "json";
       schema: B;
-      /** An omitted body is read as `{}`; `unchecked`: it is valid, and the handler gets undefined. */
-      optional?: boolean | "unchecked";
+      /** Whether the body may be omitted; the handler then gets `default`, or undefined. */
+      optional?: boolean;
+      /** Validated in place of an omitted body. */
+      default?: object;
       /** Maximum size in bytes, if it differs from the usual one. */
       limit?: number;
       /** The schema documents it; the handler validates, because it can say more than a schema. */
@@ -100,10 +102,11 @@ export type BodySpec<B extends TSchema = TSchema> =
       kind: "multipart";
       fields: B;
       files: Readonly<Record<string, FileSpec>>;
-      /** As above: an omitted form is read as an empty one, or is valid. */
-      optional?: boolean | "unchecked";
+      /** As above. */
+      optional?: boolean;
+      default?: Readonly<Record<string, unknown>>;
     }
-  | { kind: "stream" };
+  | { kind: "stream"; optional?: boolean };
 
 export interface FileSpec {
   required: boolean;

@@ -45,12 +45,10 @@ export interface JsonBody {
 export function parseJson(
   request: Pick<PlainRequest, "headers">,
   bytes: Uint8Array,
-  { optional, maxValues = MAX_JSON_VALUES }: { optional: boolean; maxValues?: number },
+  maxValues = MAX_JSON_VALUES,
 ): JsonBody {
-  if (bytes.length === 0) {
-    if (optional) return { value: {}, text: "{}" };
+  if (bytes.length === 0)
     throw createInvalidJsonError("The body is empty; this operation expects a JSON document.");
-  }
   requireJson(request);
   const text = decodeUtf8(bytes);
   const excess = findExcess(bytes, maxValues);
@@ -67,9 +65,8 @@ export function parseJson(
 export function parseText(
   request: Pick<PlainRequest, "headers">,
   bytes: Uint8Array,
-  { types, read, optional }: { types: readonly string[]; read: (text: string) => unknown; optional: boolean },
+  { types, read }: { types: readonly string[]; read: (text: string) => unknown },
 ): JsonBody {
-  if (bytes.length === 0 && optional) return { value: {}, text: "{}" };
   const type = String(request.headers["content-type"] ?? "");
   if (!types.includes(type.split(";")[0]!.trim().toLowerCase()))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {

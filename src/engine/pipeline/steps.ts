@@ -136,18 +136,19 @@ function readBody(exchange: Exchange): undefined | Promise<void> {
 
 type Body<Kind> = Extract<AnyOperation["body"], { kind: Kind }>;
 
-async function readJson(exchange: Exchange, { optional = false, text }: Body<"json">): Promise<void> {
+async function readJson(exchange: Exchange, spec: Body<"json">): Promise<void> {
   const { request } = exchange;
-  exchange.body = await exchange.readBody();
-  exchange.json = text
-    ? parseText(request, exchange.body, { ...text, optional: optional !== false })
-    : parseJson(request, exchange.body, { optional: optional !== false });
+  const body = await exchange.readBody();
+  exchange.body = body;
+  if (spec.optional && body.length === 0)
+    exchange.json = spec.default && { value: spec.default, text: JSON.stringify(spec.default) };
+  else exchange.json = spec.text ? parseText(request, body, spec.text) : parseJson(request, body);
 }
 
 async function readForm(exchange: Exchange, spec: Body<"multipart">): Promise<void> {
   const { engine, request, sandbox, bodyCapture } = exchange;
   if (spec.optional && lacksBody(request)) {
-    exchange.form = { fields: {}, sentTexts: {}, files: {}, cleanUp: () => {} };
+    exchange.form = spec.default && { fields: spec.default, sentTexts: {}, files: {}, cleanUp: () => {} };
     return;
   }
   const capturedRequest = { headers: request.headers, body: bodyCapture!.capture(request.body) };
@@ -176,17 +177,14 @@ function validate(exchange: Exchange): void {
 function validateBody(exchange: Exchange): unknown {
   const { operation, json, form, request } = exchange;
   const spec = operation!.body;
-  if (spec?.kind === "json") {
-    const isValid = spec.optional === "unchecked" && exchange.body!.length === 0;
-    return isValid ? undefined : validateJson(spec.schema, json!, exchange);
-  }
-  if (spec?.kind !== "multipart") return undefined;
-  if (spec.optional === "unchecked" && lacksBody(request)) return undefined;
-  const fields = validateForm(spec.fields, form!, exchange);
-  for (const [name, file] of Object.entries(spec.files)) {
-    if (file.required && form!.files[name] === undefined)
+  if (spec?.kind === "json") return json && validateJson(spec.schema, json, exchange);
+  if (spec?.kind === "stream" && !spec.optional && lacksBody(request))
+    throw invalidInput("body", null, "body is required");
+  if (spec?.kind !== "multipart" || form === undefined) return undefined;
+  const fields = validateForm(spec.fields, form, exchange);
+  for (const [name, file] of Object.entries(spec.files))
+    if (file.required && form.files[name] === undefined)
       throw invalidInput(name, null, `${name} is required`);
-  }
   return fields;
 }
 

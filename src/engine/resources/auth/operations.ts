@@ -22,7 +22,12 @@ const createToken = operation({
     "The API key is in the body or in a header (`api-key`, `X-API-Key` or `Authorization`); the body wins, so a header may still have an old token.",
   credentials: false,
   envelope: "C",
-  body: { kind: "json", optional: true, schema: Type.Object({ api_key: Type.Optional(Type.String()) }) },
+  body: {
+    kind: "json",
+    optional: true,
+    default: {},
+    schema: Type.Object({ api_key: Type.Optional(Type.String()) }),
+  },
   errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
   success: SUCCESS,
   identify({ body: { api_key }, principal, world }) {
@@ -53,6 +58,7 @@ const refreshToken = operation({
   body: {
     kind: "json",
     optional: true,
+    default: {},
     schema: Type.Object({ refresh_token: Type.Optional(Type.String()) }),
   },
   errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],

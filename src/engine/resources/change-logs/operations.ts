@@ -31,6 +31,7 @@ const listChangeLogs = operation({
   body: {
     kind: "json",
     optional: true,
+    default: {},
     schema: Type.Object({
       skip: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
       take: Type.Optional(PageParameter({ minimum: 1, maximum: 100, default: 50 })),
