@@ -1,5 +1,5 @@
 import type { BrowserEngine } from "../browser.ts";
-import { requireKnownOptions, WORLD_OPTIONS } from "./options.ts";
+import { requireKnownOptions } from "./options.ts";
 import { openPageEngine, toPageSandbox } from "./page-engine.ts";
 import type { PageSandbox, PageStart } from "./page-start.ts";
 import { PAGE_PATHS, PageWorker } from "./page-worker.ts";
@@ -13,7 +13,17 @@ export interface StoryParameters extends Omit<PageStart, "scenarios" | "persist"
   user?: string;
 }
 
-const PARAMETERS = [...WORLD_OPTIONS, "scenario", "faults", "user"];
+/** By this type, the compiler finds a parameter that is missing there. */
+const PARAMETERS: Readonly<Record<keyof StoryParameters, true>> = {
+  fixture: true,
+  seed: true,
+  clock: true,
+  settings: true,
+  onDelivery: true,
+  scenario: true,
+  faults: true,
+  user: true,
+};
 
 export interface StorybookOptions {
   /** As `start` of `understudy-sandbox/browser` has them; the worker's file is beside `iframe.html` unless given. */
@@ -45,7 +55,7 @@ export function understudy(options: StorybookOptions = {}): StorybookPreview {
         "Stories within a docs page share its window, so they would share a sandbox; leave parameters.docs.story.inline false",
       );
     const story: StoryParameters = parameters["understudy"] ?? {};
-    requireKnownOptions("parameters.understudy", story, PARAMETERS);
+    requireKnownOptions("parameters.understudy", story, Object.keys(PARAMETERS));
     const { scenario = [], faults = [], user, ...world } = story;
     const scenarios = [scenario].flat() as ScenarioName[];
     const next = await openPageEngine({ ...world, scenarios });
