@@ -7,7 +7,8 @@ import {
 import { PROBLEMS, type ProblemKind } from "../../src/engine/contract/problems.ts";
 import type { JsonSchema } from "../../src/engine/contract/schema.ts";
 import { type DescribedSetting, describeSettings } from "../../src/engine/contract/settings.ts";
-import { getTag, groupBy } from "../../src/tools/reports/openapi-document.ts";
+import { groupBy } from "../../src/engine/maps.ts";
+import { getTag } from "../../src/tools/reports/openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
 type Call = Declaration<any, any, any, any, ProblemKind>;

@@ -8,7 +8,7 @@ import type { FixtureData } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, LOCALES } from "../engine/contract/settings.ts";
 import { pluralize } from "../engine/contract/text.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
-import { InputError } from "../tools/har/har-file.ts";
+import { InputError } from "../tools/input.ts";
 import { inferFixtureFromHar } from "../tools/traffic/fixture-from-har.ts";
 import { inferScenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
 import { Contract } from "../tools/verify/contract.ts";

@@ -1,6 +1,7 @@
 import { isLocalhost } from "../engine/contract/http-url.ts";
 import { pluralize } from "../engine/contract/text.ts";
-import { HarFile, InputError, readTarget } from "../tools/har/har-file.ts";
+import { HarFile } from "../tools/har/har-file.ts";
+import { InputError, readTarget } from "../tools/input.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { onTermination, printError, printJsonLine, printLines } from "./process.ts";

@@ -3,7 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { toPrintableLines } from "../engine/contract/text.ts";
 import { formatProblem } from "../engine/documents/document-error.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
-import { InputError } from "../tools/har/har-file.ts";
+import { InputError } from "../tools/input.ts";
 import type { Check } from "../tools/verify/check.ts";
 import { Contract } from "../tools/verify/contract.ts";
 import { readUses } from "../tools/verify/known-objects.ts";

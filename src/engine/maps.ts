@@ -11,3 +11,9 @@ export function getOrAdd<K, V>(
   }
   return value;
 }
+
+export function groupBy<K, V>(values: Iterable<V>, toKey: (value: V) => K): Map<K, V[]> {
+  const groups = new Map<K, V[]>();
+  for (const value of values) getOrAdd(groups, toKey(value), () => []).push(value);
+  return groups;
+}

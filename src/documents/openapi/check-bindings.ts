@@ -2,7 +2,7 @@ import { type AnyEvent, aboutRecords, event } from "../../engine/contract/event.
 import type { Method } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
 import { findNearest } from "../../engine/contract/text.ts";
-import type { DocumentProblem } from "../../engine/documents/document-error.ts";
+import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { type Action, getAction } from "./binding-schema.ts";
@@ -131,9 +131,12 @@ export class BindingChecker {
     const answer = findSuccess(operation).json?.schema?.node;
     if (answer === undefined) return;
     const { items_at, item_at, page } = binding.value;
-    const places = [
-      ...Object.entries({ items_at, item_at }).map(([key, place]) => [[key], place] as const),
-      ...(["next", "total", "more"] as const).map((key) => [["page", key], page?.[key]] as const),
+    const places: [DocumentPath, string | undefined][] = [
+      [["items_at"], items_at],
+      [["item_at"], item_at],
+      [["page", "next"], page?.next],
+      [["page", "total"], page?.total],
+      [["page", "more"], page?.more],
     ];
     for (const [path, place] of places)
       if (place !== undefined && lacksPlace(answer, place, this.schemas))

@@ -2,6 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
@@ -184,8 +185,7 @@ const parseItem = (sent: unknown) =>
 /** A url-encoded form, also with nested names such as `items[0][price]`. */
 function parseForm(text: string, node: unknown, schemas: Schemas): unknown {
   const valuesByName = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(text))
-    valuesByName.set(name, [...(valuesByName.get(name) ?? []), value]);
+  for (const [name, value] of new URLSearchParams(text)) getOrAdd(valuesByName, name, () => []).push(value);
   const form: JsonObject = {};
   for (const [name, values] of valuesByName) {
     const [, outer] = /^([^[]+)\[/.exec(name) ?? [];

@@ -184,7 +184,7 @@ export class Schemas extends SchemaReader {
       const target = this.references.find(
         /[/#]/.test(String(ref)) ? String(ref) : `#/components/schemas/${String(ref)}`,
       )?.node;
-      if (target !== undefined) byTarget.set(target, [...(byTarget.get(target) ?? []), name]);
+      if (target !== undefined) getOrAdd(byTarget, target, () => []).push(name);
     }
     for (const branch of branches) {
       const target = isJsonObject(branch) ? this.resolve(branch) : undefined;

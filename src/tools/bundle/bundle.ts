@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { StringEnum } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import { DelaySchema } from "../../engine/faults/effects/delay.ts";
@@ -83,7 +84,7 @@ export const Bundle = Type.Object(
     /** Part of the seed of secrets. */
     resets: Type.Integer({ minimum: 0 }),
     clock: Type.Object({
-      mode: Type.Unsafe<"real" | "frozen" | "scaled">({ type: "string", enum: ["real", "frozen", "scaled"] }),
+      mode: StringEnum(["real", "frozen", "scaled"]),
       start: Instant,
       rate: Type.Optional(Type.Number()),
     }),

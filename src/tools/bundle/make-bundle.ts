@@ -223,9 +223,13 @@ function toControlStep(
   secrets.registerWritten(JSON.stringify(body ?? null));
   return {
     control: {
-      ...{ operation, method, path: secrets.redactTarget(path) },
+      operation,
+      method,
+      path: secrets.redactTarget(path),
       ...(body !== undefined && { body: secrets.redact(JSON.stringify(body)) }),
-      ...{ status, now: toIso(now), changed: toIso(changed) },
+      status,
+      now: toIso(now),
+      changed: toIso(changed),
       ...(history && { history }),
     },
   };

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
-import { InputError } from "./har-file.ts";
+import { InputError } from "../input.ts";
 
 const MAX_UNPACKED_BYTES = 1024 ** 3;
 

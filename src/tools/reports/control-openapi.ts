@@ -7,10 +7,10 @@ import {
   type ProblemKind,
 } from "../../engine/contract/problems.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
+import { groupBy } from "../../engine/maps.ts";
 import type { Site } from "../../engine/pipeline/plain-http.ts";
 import {
   type DocumentComponents,
-  groupBy,
   LOCAL_SITE,
   shareResponse,
   toHeaderRefs,

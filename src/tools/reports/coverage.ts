@@ -11,6 +11,8 @@ import type { OutcomeCounts } from "../../engine/sandbox/counters.ts";
 
 const Percent = Type.Number({ minimum: 0, maximum: 100, description: "With one decimal, rounded down" });
 const Count = Type.Integer({ minimum: 0 });
+/** How many of the documented outcomes were seen. */
+const CoveredShare = { percent: Percent, covered: Count, total: Count };
 
 const CoveredOutcome = ClosedObject({
   status: Type.Integer(),
@@ -41,12 +43,11 @@ export type CoveredOperation = Static<typeof CoveredOperation>;
 /** Hits of each documented outcome of each operation (interfaces 4). */
 export const CoverageMatrix = ClosedObject(
   {
-    ...{ percent: Percent, covered: Count, total: Count },
+    ...CoveredShare,
     own: Type.Optional(
-      ClosedObject(
-        { percent: Percent, covered: Count, total: Count },
-        { description: "The same for users' own operations, which the other figures leave out" },
-      ),
+      ClosedObject(CoveredShare, {
+        description: "The same for users' own operations, which the other figures leave out",
+      }),
     ),
     operations: Type.Array(CoveredOperation),
   },

@@ -4,6 +4,7 @@ import { type AnyOperation, listErrorCodes } from "../../engine/contract/operati
 import { type AssumedPart, findAssumedEndpoint, listAssumedParts } from "../../engine/contract/provenance.ts";
 import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
 import { listSettings } from "../../engine/contract/settings.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 
 const Texts = Type.Array(Type.String());
 
@@ -84,7 +85,7 @@ export function renderFidelityPage(ledger: FidelityLedger): string {
   for (const { id, provenance, assumed } of ledger.operations) {
     if (provenance !== "specified" || assumed.length === 0) continue;
     const description = describeAssumed(assumed);
-    parts.set(description, [...(parts.get(description) ?? []), `\`${id}\``]);
+    getOrAdd(parts, description, () => []).push(`\`${id}\``);
   }
   return `# Fidelity ledger
 

@@ -79,12 +79,6 @@ function mergeComponents(...all: readonly JsonObject[]): JsonObject {
   return merged;
 }
 
-export function groupBy<K, V>(values: Iterable<V>, toKey: (value: V) => K): Map<K, V[]> {
-  const groups = new Map<K, V[]>();
-  for (const value of values) groups.set(toKey(value), [...(groups.get(toKey(value)) ?? []), value]);
-  return groups;
-}
-
 /** The tag under which an operation is shown. */
 export function getTag({ id }: AnyDeclaration): string {
   const end = id.indexOf(".");

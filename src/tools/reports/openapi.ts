@@ -7,12 +7,12 @@ import { type AnyOperation, listErrorCodes } from "../../engine/contract/operati
 import { listAssumedParts } from "../../engine/contract/provenance.ts";
 import { listRefusals } from "../../engine/contract/refusals.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
+import { groupBy } from "../../engine/maps.ts";
 import type { Site } from "../../engine/pipeline/plain-http.ts";
 import { BUDGET_SCOPES } from "../../engine/resources/usage/rules.ts";
 import { copyDescribedParts } from "./described-operation.ts";
 import {
   type DocumentComponents,
-  groupBy,
   LOCAL_SITE,
   type SchemaComponents,
   shareResponse,

@@ -5,7 +5,7 @@ import { findNearest } from "../../engine/contract/text.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import type { Warn } from "../../engine/documents/user-document.ts";
 import { getOrAdd } from "../../engine/maps.ts";
-import { InputError } from "../har/har-file.ts";
+import { InputError } from "../input.ts";
 import type { ObjectNames } from "./contract.ts";
 import { inventId, isInventedId } from "./exchange.ts";
 import { findIdField, findItems, listParameters, listPathParameters } from "./own-operation.ts";

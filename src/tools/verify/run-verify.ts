@@ -1,6 +1,6 @@
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { runChecks } from "../checks/frame.ts";
-import { InputError, readTarget } from "../har/har-file.ts";
+import { InputError, readTarget } from "../input.ts";
 import { type Check, createContext, NotObservable, type RunParts } from "./check.ts";
 import { listChecks } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../engine/resources/index.ts";
-import { InputError } from "../har/har-file.ts";
+import { InputError } from "../input.ts";
 import { listChecks } from "./checks/index.ts";
 import { Contract } from "./contract.ts";
 import { changesNothing, inventId, isInventedId } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import { readTarget } from "../../har/har-file.ts";
+import { readTarget } from "../../input.ts";
 import { MASK, redactText } from "../../redact.ts";
 import type { Check } from "../check.ts";
 import { hasSucceeded } from "../check-answer.ts";
