@@ -9,6 +9,7 @@ import { defineOperation } from "../../src/client/operations.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { announce, chunk } from "../support/upload-setup.ts";
 
 const closing: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -147,6 +148,23 @@ describe("a sandbox as a file", () => {
     expect(clock.mode).toBe("frozen");
     await expect(engine.openFile(file, "default-2")).rejects.toThrow("There is a sandbox default-2 already");
     await expect(engine.openFile(file, "Not a name")).rejects.toThrow("name must be 1 to 63");
+  });
+
+  it("has journal and history of one instant, also if a request comes while its uploads are read [interfaces 19]", async () => {
+    const { api, sandbox } = await start();
+    const { upload_url } = await announce(api, { file_size: 10 });
+    await chunk(upload_url, "0123", 0, 10);
+    const { blobs } = api.understudy.sandboxes;
+    const encode = blobs.encode.bind(blobs);
+    blobs.encode = async (captured) => {
+      expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
+      return encode(captured);
+    };
+    const opened = await (await elsewhere()).openFile(await sandbox.export());
+    const { entries } = await opened.journal.list();
+    const changes = new Set((await opened.history.list()).entries.map(({ id }) => id));
+    expect(entries.flatMap(({ history }) => history ?? []).filter((id) => !changes.has(id))).toEqual([]);
+    expect(entries.map(({ operation }) => operation)).not.toContain("threads.delete");
   });
 
   it("replaces no sandbox that another call creates while the file is read [interfaces 19]", async () => {

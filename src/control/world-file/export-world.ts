@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../../engine/sandbox/sandbox-value.ts";
 import { encodeStates } from "../../engine/sandbox/stored-states.ts";
@@ -17,70 +17,82 @@ export async function exportWorld(
   sandbox: Sandbox,
   { scenarios, sandboxes, version }: Pick<ControlServer, "scenarios" | "sandboxes" | "version">,
 ): Promise<Uint8Array> {
-  const { name, source, created_at, fixture, seed, settings, resets, start, faults, journal, history } =
-    sandbox;
-  const base = source.buildRoot(seed);
-  // The OpenAPI document that this sandbox got for itself; those of the whole server are in `operations` below.
-  const ownSource = sandbox.own[0]?.own;
+  const { name, journal, snapshots } = sandbox;
+  // All parts are read before the uploads, during which other requests change the sandbox.
   const value = sandbox.toValue();
-  const snapshots = [...sandbox.snapshots];
   let content: WorldFile["content"];
+  let entries: readonly JournalEntry[];
+  let secretKeys: string[];
+  const { dropped } = journal;
   try {
-    const historySnapshot = history.toSnapshot();
-    content = {
-      saved: {
-        about: {
-          created_at,
-          fixture,
-          seed,
-          settings,
-          resets,
-          start,
-          snapshots: [...sandbox.snapshots.keys()],
-        },
-        fixture: { name: fixture, document: source.getDocument() },
-        ...(ownSource?.sent && { operations: ownSource.sent }),
-        faults: faults.toState(),
-        present: toSavedWorld(value, base),
-        snapshots: Object.fromEntries(
-          snapshots.map(([snapshot, saved]) => [snapshot, toSavedWorld(saved, base)]),
-        ),
-        history: {
-          about: historySnapshot.about,
-          entries: [...historySnapshot.entries.keys()].map((entry) => ({
-            ...entry.toJSON(),
-            journal: entry.journal,
-          })),
-        },
-      },
-      states: encodeStates(history, base),
-      ...(value.blobs !== undefined && { uploads: await sandboxes.blobs.encode(value.blobs) }),
-      scenarios: faults.rules.scenarios.map((scenario) => ({
-        name: scenario,
-        document: scenarios.getLastGood(scenario).document,
-      })),
-      operations: sandbox.api.resources.flatMap((one) => (one.own && !one.own.sent ? [one.own] : [])),
-    };
+    content = toContent(sandbox, value, scenarios);
+    entries = journal.entries();
+    secretKeys = [value, ...snapshots.values()].map(({ world }) => world.secretKey);
+    if (value.blobs !== undefined) content.uploads = await sandboxes.blobs.encode(value.blobs);
   } finally {
     sandboxes.blobs.release(value.blobs);
   }
-  const entries = journal.entries();
-  const secrets = new SecretPlaceholders();
+  secretKeys.push(...content.states.environments.map(({ secretKey }) => secretKey));
   const text = JSON.stringify(content);
-  for (const { secretKey } of [value.world, ...snapshots.map(([, { world }]) => world)])
-    secrets.registerUnnamed(secretKey);
-  for (const { secretKey } of content.states.environments) secrets.registerUnnamed(secretKey);
-  secrets.registerIn(text);
-  for (const { request_headers, response_headers, ...entry } of entries) {
-    secrets.registerIn([...request_headers, ...response_headers].join("\n"));
-    for (const body of [entry.request_body, entry.response_body])
-      if (body !== undefined)
-        secrets.registerIn(typeof body === "string" ? body : new TextDecoder().decode(body));
-  }
+  const secrets = collectSecrets({ secretKeys, text, entries });
   return packWorld({ understudy: version, name }, secrets.redact(text), {
-    dropped: journal.dropped,
+    dropped,
     entries: entries.map((entry) => toStoredExchange(entry, secrets)),
   });
+}
+
+/** The content of the file, without the bytes of uploads; it contains secrets. */
+function toContent(
+  sandbox: Sandbox,
+  value: SandboxValue,
+  scenarios: ControlServer["scenarios"],
+): WorldFile["content"] {
+  const { source, created_at, fixture, seed, settings, resets, start, faults, history, snapshots } = sandbox;
+  const base = source.buildRoot(seed);
+  // The OpenAPI document that this sandbox got for itself; those of the whole server are in `operations` below.
+  const ownSource = sandbox.own[0]?.own;
+  const { about, entries } = history.toSnapshot();
+  return {
+    saved: {
+      about: { created_at, fixture, seed, settings, resets, start, snapshots: [...snapshots.keys()] },
+      fixture: { name: fixture, document: source.getDocument() },
+      ...(ownSource?.sent && { operations: ownSource.sent }),
+      faults: faults.toState(),
+      present: toSavedWorld(value, base),
+      snapshots: Object.fromEntries(
+        [...snapshots].map(([snapshot, saved]) => [snapshot, toSavedWorld(saved, base)]),
+      ),
+      history: {
+        about,
+        entries: [...entries.keys()].map((entry) => ({ ...entry.toJSON(), journal: entry.journal })),
+      },
+    },
+    states: encodeStates(history, base),
+    scenarios: faults.rules.scenarios.map((scenario) => ({
+      name: scenario,
+      document: scenarios.getLastGood(scenario).document,
+    })),
+    operations: sandbox.api.resources.flatMap((one) => (one.own && !one.own.sent ? [one.own] : [])),
+  };
+}
+
+function collectSecrets({
+  secretKeys,
+  text,
+  entries,
+}: {
+  secretKeys: readonly string[];
+  text: string;
+  entries: readonly JournalEntry[];
+}): SecretPlaceholders {
+  const secrets = new SecretPlaceholders();
+  for (const secretKey of secretKeys) secrets.registerUnnamed(secretKey);
+  secrets.registerIn(text);
+  for (const { request_headers, response_headers, request_body, response_body } of entries) {
+    secrets.registerIn([...request_headers, ...response_headers].join("\n"));
+    for (const body of [request_body, response_body]) secrets.registerIn(toBodyText(body));
+  }
+  return secrets;
 }
 
 function toSavedWorld(value: SandboxValue, base: Root): SavedWorld {
