@@ -2,9 +2,9 @@ import "./hosts/fetch/web-platform.ts";
 import manifest from "../package.json" with { type: "json" };
 import { createInProcessHandler } from "./control/answer-in-process.ts";
 import { LocalDirectory } from "./control/directory.ts";
+import { readLibraryOptions } from "./control/library-options.ts";
 import type { ControlServer } from "./control/operation.ts";
 import { asProblem } from "./control/problem.ts";
-import { readSandboxStart } from "./control/sandbox-start.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary } from "./documents/scenario-library.ts";
 import { createEngine } from "./engine/index.ts";
@@ -54,7 +54,7 @@ const UPLOAD_BYTES = 256 * 1024 ** 2;
  */
 export async function assembleBrowserEngine(options: BrowserEngineOptions = {}): Promise<BrowserEngine> {
   const { persist, ...start } = options;
-  const { seed, clock, settings } = readSandboxStart(start);
+  const { seed, clock, settings } = readLibraryOptions(start);
   let saver: Saver | undefined;
   let openingFailure: SavingFailure | undefined;
   const log = console;

@@ -8,7 +8,7 @@ import { createGuard } from "./control/guard.ts";
 import { createRecordLimit } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
 import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
-import { refuseFullDisk, sendRefusal, toEngineWait } from "./control/send-answer.ts";
+import { sendStoreRefusal, toEngineDurability, toFullDiskAnswer } from "./control/store-refusals.ts";
 import type { Understudy, UnderstudyOptions } from "./control/understudy-options.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { listScenarioFolders, ScenarioLibrary } from "./documents/scenario-library.ts";
@@ -42,7 +42,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const outbound = replay?.outbound ?? deliverInProcess(findReceiver, network.createOutbound());
   const uploads = new UploadStore(limits?.upload_bytes);
 
-  const fleet = options.store && new Fleet(options.store, sendRefusal);
+  const fleet = options.store && new Fleet(options.store, sendStoreRefusal);
   const persistence = options.persist && new LocalPersistence(options.persist);
   /** The store that answers and deliveries wait for. */
   const durable = fleet ?? (persistence?.isDurable ? persistence : undefined);
@@ -59,14 +59,14 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     outbound,
     replay,
     readForm,
-    toHostRefusal: refuseFullDisk,
+    toHostRefusal: toFullDiskAnswer,
     defaults: options,
     overrides: options.overrides,
     delay: options.delay,
     // Never stored: a saved world contains the secrets that it issued, and a new world must not issue the same ones again.
     serverKey: shared && randomBytes(32),
     waitUntilReadyToSend: durable && ((sandbox) => durable.waitUntilReadyToSend(sandbox)),
-    durability: durable && { mark: durable.mark, waitUntilStored: toEngineWait(durable) },
+    durability: durable && toEngineDurability(durable),
     refuseGrowth: createRecordLimit(limits),
     refuseDefault: options.refuseDefault,
     upstream: options.upstream && createUpstream(options.upstream, policy.mode),

@@ -1,4 +1,4 @@
-import { readSandboxStart, ServerStart } from "../control/sandbox-start.ts";
+import { LibraryOptions, readLibraryOptions } from "../control/library-options.ts";
 import { assemble } from "../understudy.ts";
 import { connect, UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
@@ -62,7 +62,7 @@ export interface CreateOptions
 }
 
 /** By this type, the compiler finds an option that is missing there. */
-const SERVER_OPTIONS: Readonly<Record<keyof CreateOptions, unknown>> = ServerStart.properties;
+const SERVER_OPTIONS: Readonly<Record<keyof CreateOptions, unknown>> = LibraryOptions.properties;
 
 export interface LocalUnderstudy extends UnderstudyClient {
   /** Ends every sandbox and the server; open requests finish first. */
@@ -91,7 +91,7 @@ export async function startServer(options: CreateOptions): Promise<StartedServer
   const understudy = assemble({
     ...start,
     operations: await readOwnOperations({ operations, openapi }),
-    ...readSandboxStart(options),
+    ...readLibraryOptions(options),
     mcp: async (access) => (await import("./mcp/serve.ts")).createMcpHttpHandler(access),
   });
   const url = await understudy.listen(port, "127.0.0.1");

@@ -1,4 +1,4 @@
-import { readSandboxStart } from "../control/sandbox-start.ts";
+import { readLibraryOptions } from "../control/library-options.ts";
 import type { Understudy } from "../control/understudy-options.ts";
 import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { keepProcessAlive } from "../hosts/fetch/await-answer.ts";
@@ -31,6 +31,6 @@ export async function assembleLocal(
     ...start,
     onDelivery,
     operations: await readOwnOperations({ operations, openapi }),
-    ...readSandboxStart(start),
+    ...readLibraryOptions(start),
   });
 }

@@ -152,7 +152,7 @@ export function operation<
     errors: [],
     method,
     path: isOfSandbox ? S + path.slice(1) : path,
-    ...(isOfSandbox && { params: OfSandbox }),
+    ...(isOfSandbox && { params: SandboxParams }),
     ...declaration,
     ...(describeChange && {
       success: Array.isArray(success) ? success.map(withHistory) : withHistory(success as Success<S>),
@@ -172,4 +172,4 @@ export const SandboxName = Type.String({ description: "The sandbox's name", exam
 /** The path parameters of a call below S. */
 export const sandboxParams = <const T extends TProperties>(params: T) =>
   Type.Object({ name: SandboxName, ...params });
-const OfSandbox = sandboxParams({});
+const SandboxParams = sandboxParams({});

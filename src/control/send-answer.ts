@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Durability, UnsavedAnswer } from "../engine/pipeline/engine-parts.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
-import type { DurabilityHook } from "../hosts/node/hooks.ts";
 import { sendCompleteAnswer } from "../hosts/node/send.ts";
-import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import { toOwnAnswer } from "./answer-in-process.ts";
-import { type Problem, toStoreProblem } from "./problem.ts";
+import type { Problem } from "./problem.ts";
 
 /** Sends an answer of the product's own paths, with the headers that all of those have. */
 export async function sendAnswer(
@@ -56,43 +53,4 @@ export function answerPreflight(request: IncomingMessage, response: ServerRespon
   });
   response.end();
   return true;
-}
-
-/** Uploads go to the temporary folder on their way; a full disk is not a defect of the client or of ours. */
-export function refuseFullDisk(error: unknown) {
-  if (!(error instanceof Error && "syscall" in error)) return undefined;
-  const refusal = toStoreRefusal(error, "the folder for uploads");
-  return refusal.kind === "full" ? toStoreProblem(refusal).toAnswer() : undefined;
-}
-
-/** The hook for emulated requests: a refusal of the store becomes the answer. */
-export function toEngineWait({ waitUntilStored }: DurabilityHook): Durability["waitUntilStored"] {
-  return (sandbox, mark) => {
-    try {
-      return waitUntilStored(sandbox, mark, { changesOthers: false })?.then(() => undefined, toUnsavedAnswer);
-    } catch (error) {
-      return Promise.resolve(toUnsavedAnswer(error));
-    }
-  };
-}
-
-/** @throws any other error */
-function toUnsavedAnswer(error: unknown): UnsavedAnswer {
-  if (!(error instanceof StoreRefusal)) throw error;
-  return { answer: toStoreProblem(error).toAnswer(), decision: toDecision(error) };
-}
-
-/** Answers a request of the emulated API that no node could serve (interfaces 15). @throws any other error */
-export async function sendRefusal(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: unknown,
-): Promise<void> {
-  if (!(error instanceof StoreRefusal)) throw error;
-  await sendProblem(request, response, toStoreProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
-}
-
-/** After `moved`, the same request meets the next owner at once (interfaces 15). */
-function toDecision({ kind }: StoreRefusal): string {
-  return kind === "moved" ? "moved" : "store";
 }

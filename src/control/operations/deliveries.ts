@@ -134,7 +134,7 @@ function listKnownIds(world: Transaction): string[] {
   return [...world.all(deliveries).page(0, 1000)].map(({ delivery_id }) => delivery_id);
 }
 
-const OfDelivery = sandboxParams({
+const DeliveryParams = sandboxParams({
   id: Type.String({ description: "The delivery's id", examples: ["del_ok"] }),
 });
 
@@ -195,7 +195,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 14",
     route: "GET S/deliveries/{id}",
     summary: "Show a delivery with the bytes of each attempt",
-    params: OfDelivery,
+    params: DeliveryParams,
     errors: ["unknown-record"],
     success: { status: 200, schema: DeliveryDetail },
     handle({ params: { id }, sandbox }) {

@@ -73,7 +73,7 @@ export function renderRule(armed: ArmedRule): Static<typeof RuleBody> {
   };
 }
 
-const OfRule = sandboxParams({
+const RuleParams = sandboxParams({
   id: Type.String({ description: "The rule's id", examples: ["lost-answer"] }),
 });
 
@@ -119,7 +119,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     id: "faults.retrieve",
     route: "GET S/faults/{id}",
     summary: "Show an inline rule and how often it was triggered",
-    params: OfRule,
+    params: RuleParams,
     errors: ["unknown-inline-rule"],
     success: { status: 200, schema: RuleBody },
     handle({ params: { id }, sandbox, server }) {
@@ -134,7 +134,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     id: "faults.change",
     route: "PUT S/faults/{id}",
     summary: "Replace an inline rule; id and place stay, its counts begin at zero",
-    params: OfRule,
+    params: RuleParams,
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",
     describeChange: ({ params: { id } }) => ({ title: `The rule ${id} was changed.`, subject: id }),
@@ -151,7 +151,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     id: "faults.remove",
     route: "DELETE S/faults/{id}",
     summary: "Disarm an inline rule",
-    params: OfRule,
+    params: RuleParams,
     kind: "scenario",
     describeChange: ({ params: { id } }) => ({ title: `The rule ${id} was disarmed.`, subject: id }),
     errors: ["unknown-inline-rule"],

@@ -66,7 +66,7 @@ export const ReceiverBody = ClosedObject(
   },
 );
 
-const OfReceiver = sandboxParams({
+const ReceiverParams = sandboxParams({
   id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }),
 });
 
@@ -116,7 +116,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     id: "receivers.retrieve",
     route: "GET S/receivers/{id}",
     summary: "Show a receiver",
-    params: OfReceiver,
+    params: ReceiverParams,
     errors: ["unknown-receiver"],
     success: { status: 200, schema: ReceiverBody },
     handle: (call) => renderReceiver(call, requireReceiver(call, call.sandbox.world.read())),
@@ -125,7 +125,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     id: "receivers.update",
     route: "PATCH S/receivers/{id}",
     summary: "Change a receiver; a new list of answers starts with its first",
-    params: OfReceiver,
+    params: ReceiverParams,
     body: { kind: "json", schema: ReceiverInput },
     describeChange: ({ params: { id } }) => ({ title: `The receiver ${id} was changed.`, subject: id }),
     errors: ["unknown-receiver"],
@@ -149,7 +149,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     id: "receivers.delete",
     route: "DELETE S/receivers/{id}",
     summary: "Close a receiver, and delete the webhooks whose `receiver_id` names it",
-    params: OfReceiver,
+    params: ReceiverParams,
     describeChange: ({ params: { id } }) => ({ title: `The receiver ${id} was closed.`, subject: id }),
     errors: ["unknown-receiver"],
     success: { status: 204 },
@@ -161,7 +161,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     id: "receivers.requests",
     route: "GET S/receivers/{id}/requests",
     summary: "List a receiver's requests, oldest first, with verdicts on their signatures",
-    params: OfReceiver,
+    params: ReceiverParams,
     errors: ["unknown-receiver"],
     success: { status: 200, schema: ListOf(ReceivedRequestBody) },
     handle(call) {
@@ -177,7 +177,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     summary: "Follow the deliveries that a receiver answers with `forward`",
     description:
       "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. If several clients follow, the last to connect gets each delivery.",
-    params: OfReceiver,
+    params: ReceiverParams,
     errors: ["unknown-receiver"],
     success: { status: 200, content_types: ["text/event-stream"], events: ForwardedEvent },
     handle(call) {

@@ -6,12 +6,12 @@ import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../../engine/state/tables.ts";
 import { parseSettings, SettingsInput } from "../check-input.ts";
 import { ClockInput, toClockSetting } from "../clock-input.ts";
+import { Seed } from "../library-options.ts";
 import { requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { type ControlOperation, type ControlServer, OptionalFlag, operation, toList } from "../operation.ts";
 import { Problem, readScenarioField, unprocessable } from "../problem.ts";
 import { listSandboxes } from "../remote-sandbox.ts";
 import { chooseName, createOrDiscard, NewName, renderSandbox, SandboxBody } from "../sandbox-body.ts";
-import { Seed } from "../sandbox-start.ts";
 
 const FixtureInput = withLibraryType(
   "FixtureInput",

@@ -26,10 +26,10 @@ const NOW = "now";
 const MAX_SNAPSHOTS = 1000;
 const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
 
-const OfSnapshot = sandboxParams({
+const SnapshotParams = sandboxParams({
   snap: Type.String({ description: "The snapshot's name", examples: ["before"] }),
 });
-const OfTwoSnapshots = sandboxParams({
+const SnapshotPairParams = sandboxParams({
   a: Type.String({ description: "A snapshot, or `now`", examples: ["before"] }),
   b: Type.String({ description: "A snapshot, or `now`", examples: ["now"] }),
 });
@@ -98,7 +98,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     id: "snapshots.restore",
     route: "POST S/snapshots/{snap}/restore",
     summary: "Restore a snapshot; settings, scenarios, faults and journal stay",
-    params: OfSnapshot,
+    params: SnapshotParams,
     kind: "restore",
     describeChange: ({ params: { snap } }) => ({
       title: `The snapshot ${snap} was restored.`,
@@ -115,7 +115,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     id: "snapshots.download",
     route: "GET S/snapshots/{snap}",
     summary: "Download a snapshot, including uploads; `now` is the current state",
-    params: OfSnapshot,
+    params: SnapshotParams,
     errors: ["unknown-snapshot"],
     success: { status: 200, schema: SnapshotFile },
     async handle({ params: { snap }, sandbox, server }) {
@@ -135,7 +135,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     id: "snapshots.upload",
     route: "PUT S/snapshots/{snap}",
     summary: "Upload a snapshot of this or another sandbox",
-    params: OfSnapshot,
+    params: SnapshotParams,
     body: { kind: "json", schema: SnapshotFile, limit: MAX_UPLOAD_BYTES, validated: "by handler" },
     errors: ["limit-reached", "snapshot-too-new"],
     success: [
@@ -161,7 +161,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     id: "snapshots.delete",
     route: "DELETE S/snapshots/{snap}",
     summary: "Delete a snapshot",
-    params: OfSnapshot,
+    params: SnapshotParams,
     errors: ["unknown-snapshot"],
     success: { status: 204 },
     handle({ params: { snap }, sandbox }) {
@@ -173,7 +173,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     id: "snapshots.diff",
     route: "GET S/snapshots/{a}/diff/{b}",
     summary: "Compare two snapshots, also of two sandboxes; `now` is the current state",
-    params: OfTwoSnapshots,
+    params: SnapshotPairParams,
     query: DifferenceQuery,
     errors: ["unknown-snapshot"],
     success: { status: 200, schema: DifferenceBody },

@@ -85,8 +85,8 @@ const Collection = StringEnum(Object.keys(RECORDS), {
   description: "The collection's name",
   examples: ["threads"],
 });
-const OfCollection = sandboxParams({ collection: Collection });
-const OfRecord = sandboxParams({
+const CollectionParams = sandboxParams({ collection: Collection });
+const RecordParams = sandboxParams({
   collection: Collection,
   id: Type.String({ description: "The record's public id", examples: ["thread_ada"] }),
 });
@@ -136,7 +136,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     id: "state.list",
     route: "GET S/state/{collection}",
     summary: "List records, filtered by fields",
-    params: OfCollection,
+    params: CollectionParams,
     query: Type.Object(
       {
         limit: Type.Integer({
@@ -182,7 +182,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     id: "state.create",
     route: "POST S/state/{collection}",
     summary: "Create a record; missing fields are generated from the sandbox's seed",
-    params: OfCollection,
+    params: CollectionParams,
     query: ChangeQuery,
     body: { kind: "json", schema: SomeFields, optional: true },
     describeChange: ({ params: { collection }, sandbox }, answer) => {
@@ -202,7 +202,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     id: "state.retrieve",
     route: "GET S/state/{collection}/{id}",
     summary: "Show a record",
-    params: OfRecord,
+    params: RecordParams,
     errors: ["unknown-collection", "unknown-record"],
     success: { status: 200, schema: AnyRecord, variants: RECORD_VARIANTS },
     handle(call) {
@@ -216,7 +216,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     id: "state.update",
     route: "PATCH S/state/{collection}/{id}",
     summary: "Change fields of a record",
-    params: OfRecord,
+    params: RecordParams,
     query: ChangeQuery,
     body: { kind: "json", schema: SomeFields },
     describeChange: ({ params: { collection, id } }) => ({
@@ -235,7 +235,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     id: "state.delete",
     route: "DELETE S/state/{collection}/{id}",
     summary: "Delete a record and the records that belong to it",
-    params: OfRecord,
+    params: RecordParams,
     query: ChangeQuery,
     describeChange: ({ params: { collection, id } }) => ({
       title: `${id} of ${collection} was deleted with what belongs to it.`,

@@ -19,7 +19,7 @@ const Flag = Type.Optional(Type.Boolean());
 const Unchecked = Type.Optional(Type.Unknown());
 
 /** The options of `createUnderstudy`, in the order in which messages list them. */
-export const ServerStart = Type.Object({
+export const LibraryOptions = Type.Object({
   fixture: Unchecked,
   seed: Type.Optional(Seed),
   clock: Type.Optional(ClockInput),
@@ -57,20 +57,21 @@ export const ServerStart = Type.Object({
   port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
 });
 
-interface SandboxStart {
+/** The options that are converted; the others are used as they are. */
+interface ConvertedOptions {
   seed: number | undefined;
   clock: ClockSetting | undefined;
   settings: Partial<Settings>;
 }
 
-/** Options of the library, checked as the control API checks them. @throws Problem 422 */
-export function readSandboxStart(options: object): SandboxStart {
-  checkInput(ServerStart, options);
+/** Checks options of the library as the control API checks its input, and converts some. @throws Problem 422 */
+export function readLibraryOptions(options: object): ConvertedOptions {
+  checkInput(LibraryOptions, options);
   const { publicUrl, upstream } = options as { publicUrl?: string; upstream?: { url: string } };
   for (const [field, url] of Object.entries({ publicUrl, "upstream.url": upstream?.url }))
     if (url !== undefined && !URL.canParse(url))
       throw unprocessable(field, url, "must be an address such as https://sandbox.example.test");
-  const { seed, clock, settings } = options as Partial<Record<keyof SandboxStart, unknown>>;
+  const { seed, clock, settings } = options as Partial<Record<keyof ConvertedOptions, unknown>>;
   return {
     seed: seed as number | undefined,
     clock: clock === undefined ? undefined : toClockSetting(clock as ClockInput, "clock"),

@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Durability, UnsavedAnswer } from "../engine/pipeline/engine-parts.ts";
+import type { Answer } from "../engine/pipeline/plain-http.ts";
+import type { DurabilityHook } from "../hosts/node/hooks.ts";
+import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
+import { toStoreProblem } from "./problem.ts";
+import { sendProblem } from "./send-answer.ts";
+
+/* Requests of the emulated API are answered with refusals of the store, too. */
+
+/** The answer if the disk of the temporary folder, through which uploads go, is full; undefined for any other error. */
+export function toFullDiskAnswer(error: unknown): Answer | undefined {
+  if (!(error instanceof Error && "syscall" in error)) return undefined;
+  const refusal = toStoreRefusal(error, "the folder for uploads");
+  return refusal.kind === "full" ? toStoreProblem(refusal).toAnswer() : undefined;
+}
+
+/** The hook as the engine uses it: a refusal of the store becomes the answer. */
+export function toEngineDurability({ mark, waitUntilStored }: DurabilityHook): Durability {
+  return {
+    mark,
+    waitUntilStored(sandbox, since) {
+      try {
+        return waitUntilStored(sandbox, since, { changesOthers: false })?.then(
+          () => undefined,
+          toUnsavedAnswer,
+        );
+      } catch (error) {
+        return Promise.resolve(toUnsavedAnswer(error));
+      }
+    },
+  };
+}
+
+/** @throws any other error */
+function toUnsavedAnswer(error: unknown): UnsavedAnswer {
+  if (!(error instanceof StoreRefusal)) throw error;
+  return { answer: toStoreProblem(error).toAnswer(), decision: toDecision(error) };
+}
+
+/** Answers a request of the emulated API that no node could serve (interfaces 15). @throws any other error */
+export async function sendStoreRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof StoreRefusal)) throw error;
+  await sendProblem(request, response, toStoreProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
+}
+
+/** After `moved`, the same request meets the next owner at once (interfaces 15). */
+function toDecision({ kind }: StoreRefusal): string {
+  return kind === "moved" ? "moved" : "store";
+}
