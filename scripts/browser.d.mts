@@ -1,2 +1,2 @@
 export declare function findBrowser(): Promise<string | undefined>;
-export declare function whyNone(): string;
+export declare function explainMissingBrowser(): string;

@@ -1,4 +1,4 @@
 import type { LocaleDefinition } from "@faker-js/faker";
 
 export function buildBrowser(): Promise<void>;
-export function pickInvented(locale: object): LocaleDefinition;
+export function pickUsedLists(locale: object): LocaleDefinition;

@@ -1,5 +1,5 @@
-// Builds what runs in a page: the entries `understudy-sandbox/browser`, `/engine`, `/panel` and `/storybook`, with the engine in chunks that it loads, and the
-// service worker's file.
+// Builds the entries that run in a page, such as `understudy-sandbox/browser` and `/panel`, with the engine in chunks that
+// they load, and the service worker's file.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,64 +10,65 @@ import { parse } from "yaml";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The modules that read only shipped files in a page. */
-const READS_SHIPPED = /\/(engine\/faults\/scenario|documents\/read-fixture)\.ts$/;
+/** Modules that in a page read no other files than the shipped ones. */
+const SHIPPED_READERS = /\/(engine\/faults\/scenario|documents\/read-fixture)\.ts$/;
 
 /**
- * Substitutes for what a page lacks, and for the YAML reader, which is loaded with the control API; every other import of
- * Node's modules fails the build.
+ * Modules that a page cannot run or need not load, each with its substitute, and perhaps the importers that it applies to.
+ * The YAML reader is loaded with the control API only. Any other import of a module of Node fails the build.
  */
 const SUBSTITUTES = [
   [/\/documents\/node-files\.ts$/, join(root, "src/documents/web-files.ts")],
   [/^node:(http|zlib)$/, join(root, "src/hosts/fetch/node-substitutes.ts")],
   [/\/tools\/grader\/run-grading\.ts$/, join(root, "src/hosts/fetch/no-grader.ts")],
-  [/\/read-document\.ts$/, join(root, "src/documents/web-read-document.ts"), READS_SHIPPED],
+  [/\/read-document\.ts$/, join(root, "src/documents/web-read-document.ts"), SHIPPED_READERS],
 ];
 const SHIPPED = "virtual:shipped-files";
 const ALL_CHUNKS = "virtual:all-chunks";
 const ENGLISH = "@faker-js/faker/locale/en";
 
-/** The lists of faker's English that `src/engine/contract/invent.ts` uses; all of it takes 120 KB more. */
-export const INVENTED = {
+/** The lists of faker's English that `src/engine/contract/invent.ts` uses; the whole locale takes 120 KB more. */
+const USED_LISTS = {
   person: "first_name last_name last_name_pattern name prefix suffix job_area job_type".split(" "),
   company: "name_pattern legal_entity_type buzz_adjective buzz_noun buzz_verb".split(" "),
 };
 
-/** Only these lists of a locale. */
-export function pickInvented(locale) {
+/** A locale with those lists alone. */
+export function pickUsedLists(locale) {
   return Object.fromEntries(
-    Object.entries(INVENTED).map(([name, lists]) => [
+    Object.entries(USED_LISTS).map(([name, lists]) => [
       name,
       Object.fromEntries(lists.flatMap((list) => (locale[name]?.[list] ? [[list, locale[name][list]]] : []))),
     ]),
   );
 }
 
-const forBrowsers = {
-  name: "for-browsers",
+const substitutePlugin = {
+  name: "substitutes",
   async resolveId(source, importer) {
     if (source === SHIPPED || source === ENGLISH) return `\0${source}`;
     if (source === ALL_CHUNKS) return { id: "./all-chunks.js", external: true };
-    const found = await this.resolve(source, importer, { skipSelf: true });
-    const substitute = SUBSTITUTES.find(
-      ([pattern, , from = /^/]) => pattern.test(found?.id ?? source) && from.test(importer),
-    );
-    if (substitute !== undefined) return substitute[1];
+    const resolved = await this.resolve(source, importer, { skipSelf: true });
+    const [, substitute] =
+      SUBSTITUTES.find(
+        ([pattern, , importers = /^/]) => pattern.test(resolved?.id ?? source) && importers.test(importer),
+      ) ?? [];
+    if (substitute !== undefined) return substitute;
     if (source.startsWith("node:")) throw new Error(`${importer} imports ${source}, which a page lacks`);
     return null;
   },
   load(id) {
-    if (id === `\0${SHIPPED}`) return `export default ${JSON.stringify(shippedFiles())};`;
+    if (id === `\0${SHIPPED}`) return `export default ${JSON.stringify(readShippedFiles())};`;
     if (id === `\0${ENGLISH}`) {
       return `import { Faker } from "@faker-js/faker";
-        export const faker = new Faker({ locale: ${JSON.stringify([en, base].map(pickInvented))} });`;
+        export const faker = new Faker({ locale: ${JSON.stringify([en, base].map(pickUsedLists))} });`;
     }
     return null;
   },
 };
 
 /** By paths such as `/fixtures/reference.yaml`; scenarios as JSON, which a page reads without a YAML reader. */
-function shippedFiles() {
+function readShippedFiles() {
   const files = {};
   for (const folder of ["fixtures", "scenarios"]) {
     for (const name of readdirSync(join(root, folder)).filter((one) => one.endsWith(".yaml"))) {
@@ -86,18 +87,18 @@ const ENTRIES = {
   viewer: "src/client/viewer.ts",
   storybook: "src/client/storybook.ts",
 };
-let ofEntries;
-let ofEngine;
+let entryModules;
+let engineModules;
 
-/** Whether the engine needs this module at its start, and no entry has it: those are one file, 20 KB smaller than thirty. */
-function isOfEngine(id, build) {
-  ofEntries ??= reach(Object.values(ENTRIES), build);
-  ofEngine ??= reach(["src/browser.ts"], build);
-  return ofEngine.has(id) && !ofEntries.has(id);
+/** The modules that the engine's start needs and no entry contains are one file, 20 KB smaller than thirty files. */
+function isEngineModule(id, build) {
+  entryModules ??= findStaticImports(Object.values(ENTRIES), build);
+  engineModules ??= findStaticImports(["src/browser.ts"], build);
+  return engineModules.has(id) && !entryModules.has(id);
 }
 
-/** These files and the modules that they import without `import()`. */
-export function reach(files, build) {
+/** These files, and the modules that they import at any depth, without `import()`. */
+export function findStaticImports(files, build) {
   const found = new Set(files.map((file) => join(root, file)));
   for (const module of found)
     for (const imported of build.getModuleInfo(module)?.importedIds ?? []) found.add(imported);
@@ -111,7 +112,7 @@ async function build(input, output, options = {}) {
     cwd: root,
     input,
     platform: "browser",
-    plugins: [forBrowsers],
+    plugins: [substitutePlugin],
     logLevel: "silent",
     ...options,
   });
@@ -128,11 +129,11 @@ export async function buildBrowser() {
     chunkFileNames: "[name]-[hash].js",
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ debugName: "engine", name: (id, build) => (isOfEngine(id, build) ? "browser" : null) }],
+      groups: [{ debugName: "engine", name: (id, build) => (isEngineModule(id, build) ? "browser" : null) }],
     },
   });
-  const later = new Set(files.flatMap(({ dynamicImports = [] }) => dynamicImports));
-  const chunks = files.filter(({ fileName }) => later.has(fileName));
+  const loadedOnDemand = new Set(files.flatMap(({ dynamicImports = [] }) => dynamicImports));
+  const chunks = files.filter(({ fileName }) => loadedOnDemand.has(fileName));
   writeFileSync(
     join(out, "all-chunks.js"),
     chunks.map(({ fileName }) => `import("./${fileName}");\n`).join(""),

@@ -31,13 +31,13 @@ async function isFresh() {
   return true;
 }
 
-/** Smaller files are not worth a second file in the package. */
-const WORTH_COMPRESSING_BYTES = 20 * 1024;
+/** A smaller file has no compressed version, which would make the package larger for little. */
+const MIN_COMPRESSED_BYTES = 20 * 1024;
 
 function compress(folder) {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(join(folder, name));
-    if (text.length < WORTH_COMPRESSING_BYTES) continue;
+    if (text.length < MIN_COMPRESSED_BYTES) continue;
     const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(text, { params }));
   }

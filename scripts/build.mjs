@@ -1,6 +1,5 @@
-// Bundles the server, the command and the library into dist/, with the packages that every start and command needs.
-// Bundling keeps the cold start low: a few dozen files to read instead of some hundred. npm audits those packages as
-// ever, since they stay dependencies; a build takes in what is installed.
+// Bundles the server, the command and the library into dist/, with the packages that every start and command needs. A
+// start then reads a few dozen files instead of hundreds. The bundled packages stay dependencies, so npm audits them.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -9,47 +8,43 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { parse } from "yaml";
-import { buildBrowser, reach } from "./build-browser.mjs";
+import { buildBrowser, findStaticImports } from "./build-browser.mjs";
 import { buildConsole } from "./build-console.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 
-// Packages that every start or most commands need go into the bundle; those that are loaded on demand, or have binaries of
-// their own, stay in node_modules.
-const LEFT_OUTSIDE =
+/** Packages that are loaded on demand, or have binaries, stay in node_modules. */
+const UNBUNDLED =
   /^(sharp|unpdf|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|busboy|csv-parse|csv-stringify|htmlparser2|jiti|lowdb|libsql)(\/|$)/;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");
 const CONSOLE = join(root, "src", "console");
 
-async function newest(folder) {
+/** When the newest file of a folder was changed, in milliseconds since 1970. */
+async function findLastChange(folder) {
   let latest = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    // The console is an application of its own, with its own build.
+    // The console has its own build.
     if (join(entry.parentPath, entry.name).startsWith(CONSOLE)) continue;
     if (entry.isFile()) latest = Math.max(latest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
   }
   return latest;
 }
 
-function builtAt() {
-  return statSync(join(out, "built"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
 const withTypes = !process.argv.includes("--no-types");
-const stale =
+const builtAt = statSync(join(out, "built"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const isStale =
   !process.argv.includes("--if-stale") ||
   (withTypes && !existsSync(join(out, "types"))) ||
-  builtAt() <
+  builtAt <
     Math.max(
-      await newest(join(root, "src")),
-      await newest(join(root, "types")),
-      await newest(join(root, "fixtures")),
+      await findLastChange(join(root, "src")),
+      await findLastChange(join(root, "types")),
+      await findLastChange(join(root, "fixtures")),
       statSync(join(root, "package.json")).mtimeMs,
     );
 
-// The server reads this instead of parsing and checking YAML, which takes a good part of a start; it counts as long as
-// the YAML beside it is the same (src/documents/shipped-files.ts).
+/** Stores parsed documents, so that a start need not parse YAML; src/documents/shipped-files.ts reads them. */
 function storeDocuments(folder) {
   const stored = {};
   for (const file of readdirSync(join(root, folder)).filter((name) => name.endsWith(".yaml"))) {
@@ -59,23 +54,21 @@ function storeDocuments(folder) {
   writeFileSync(join(out, `${folder}.json`), JSON.stringify(stored));
 }
 
-let loadedAtStart;
-let loadedByControl;
+let startModules;
+let controlModules;
 
-/**
- * What every start loads is one file, and the control API another; by default they would be eighty and fourteen, and a
- * first control call opens all of its files at once.
- */
+/** The modules of every start are one file, and those of the control API another, instead of eighty and fourteen. */
 function chooseChunk(id, build) {
-  loadedAtStart ??= reach(["src/cli/run.ts", "src/cli/start-server.ts", "src/understudy.ts"], build);
-  if (loadedAtStart.has(id)) return "start";
-  loadedByControl ??= reach(["src/control/handle-control.ts"], build);
-  return loadedByControl.has(id) && id.includes("/src/control/") ? "control" : null;
+  startModules ??= findStaticImports(
+    ["src/cli/run.ts", "src/cli/start-server.ts", "src/understudy.ts"],
+    build,
+  );
+  if (startModules.has(id)) return "start";
+  controlModules ??= findStaticImports(["src/control/handle-control.ts"], build);
+  return controlModules.has(id) && id.includes("/src/control/") ? "control" : null;
 }
 
-const OUTSIDE = [/^node:/, ...builtinModules, LEFT_OUTSIDE];
-
-if (stale) {
+if (isStale) {
   mkdirSync(out, { recursive: true });
   for (const name of readdirSync(out)) {
     if (name !== "console") rmSync(join(out, name), { recursive: true, force: true });
@@ -85,7 +78,7 @@ if (stale) {
     input: {
       "cli/main": "src/cli/main.ts",
       understudy: "src/understudy.ts",
-      // Started as a thread, so it has to be a file of its own.
+      // A thread starts from a file of its own.
       "persistence/sqlite-thread": "src/persistence/sqlite-thread.js",
       "client/index": "src/client/index.ts",
       "client/engine": "src/client/engine.ts",
@@ -97,7 +90,7 @@ if (stale) {
     },
     platform: "node",
     preserveEntrySignatures: "allow-extension",
-    external: OUTSIDE,
+    external: [/^node:/, ...builtinModules, UNBUNDLED],
     logLevel: "warn",
   });
   await bundle.write({
@@ -111,7 +104,7 @@ if (stale) {
     },
   });
   await bundle.close();
-  // Apart from the others, whose common files need Node.
+  // A bundle of its own, since the files that the others share need Node.
   const page = await rolldown({
     cwd: root,
     input: {
@@ -120,14 +113,14 @@ if (stale) {
       operations: "src/client/operations.ts",
     },
     platform: "browser",
-    external: LEFT_OUTSIDE,
+    external: UNBUNDLED,
     logLevel: "warn",
   });
   await page.write({ dir: join(out, "client"), format: "esm", chunkFileNames: "page-[hash].js" });
   await page.close();
   if (withTypes) {
-    const failed = writeDeclarations(join(out, "types"));
-    if (failed !== 0) process.exit(failed);
+    const exitCode = writeDeclarations(join(out, "types"));
+    if (exitCode !== 0) process.exit(exitCode);
   }
   storeDocuments("fixtures");
   await buildBrowser();

@@ -1,17 +1,17 @@
-// Writes the files under docs/ that follow from the declarations (generate/files.ts lists them), or with --check says which
-// of them no longer says what is true.
+// Writes the files that are generated from the declarations (generate/files.ts lists them). With --check it writes none, and
+// lists those that are out of date.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
-import { clientTypes } from "./client-types.mjs";
+import { writeClientTypes } from "./client-types.mjs";
 
-const place = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const toPath = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** Node 20 runs no TypeScript. */
-async function load(input) {
-  const file = place("node_modules/.cache/understudy/generate.js");
+/** Imports a TypeScript file, which Node 20 cannot. */
+async function importTypeScript(input) {
+  const file = toPath("node_modules/.cache/understudy/generate.js");
   const bundle = await rolldown({
     input,
     platform: "node",
@@ -23,25 +23,25 @@ async function load(input) {
   return import(pathToFileURL(file).href);
 }
 
-const { clientSchemas, generateFiles } = await load(place("scripts/generate/files.ts"));
+const { clientSchemas, generateFiles } = await importTypeScript(toPath("scripts/generate/files.ts"));
 
 const docs = (name) => new URL(`../docs/${name}`, import.meta.url);
 const files = Object.entries(await generateFiles((name) => readFileSync(docs(name), "utf8"))).map(
   ([name, text]) => [`docs/${name}`, text],
 );
-files.push(["types/control-api.ts", await clientTypes(clientSchemas)]);
-let drifted = 0;
+files.push(["types/control-api.ts", await writeClientTypes(clientSchemas)]);
+let outdatedCount = 0;
 for (const [name, text] of files) {
   const path = new URL(`../${name}`, import.meta.url);
   if (existsSync(path) && readFileSync(path, "utf8") === text) continue;
   if (process.argv.includes("--check")) {
-    process.stderr.write(`${name} is not what the declarations say; run \`npm run generate\`\n`);
-    drifted += 1;
+    process.stderr.write(`${name} is out of date; run \`npm run generate\`\n`);
+    outdatedCount += 1;
   } else writeFileSync(path, text);
 }
-if (process.argv.includes("--check")) process.exit(drifted === 0 ? 0 : 1);
-// The types are made of what is generated here.
-const { status } = spawnSync(process.execPath, [place("scripts/build.mjs"), "--if-stale"], {
+if (process.argv.includes("--check")) process.exit(outdatedCount === 0 ? 0 : 1);
+// The declarations of the package contain the generated types.
+const { status } = spawnSync(process.execPath, [toPath("scripts/build.mjs"), "--if-stale"], {
   stdio: "inherit",
 });
 process.exit(status ?? 1);

@@ -1,11 +1,12 @@
-// Makes the languages available that the grader's sample receivers and examples of the documentation are written
-// in, and what a fleet stands on: what is there, else Debian's packages. Never fails the run: what could not be tested is said at its end, with the reason.
+// Provides the languages of the grader's sample receivers and of the documentation's examples, and Redis and nginx for a
+// fleet: installed ones, else Debian's packages. Never fails the run, which lists at its end the tests that could not
+// run, with the reason.
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { installFromDebian } from "./debian.mjs";
 
-/** By what a receiver or an example says that it needs: how to ask for it, and the packages that bring it. */
+/** By the name that a receiver or an example gives: the command that shows whether it is installed, and its packages. */
 const RUNTIMES = {
   node: { probe: [process.execPath, ["--version"]], packages: [] },
   python3: { probe: ["python3", ["--version"]], packages: ["python3"] },
@@ -46,31 +47,31 @@ const RUNTIMES = {
   xmllint: { probe: ["xmllint", ["--version"]], packages: ["libxml2-utils"] },
 };
 
-/** The program that answers the probe; where a Python of the user's goes before the distribution's, that one may know more. */
+/** The program that passes the probe: Debian's Python may have packages that the first Python in PATH lacks. */
 export function findProgram(name) {
   const [command, args] = RUNTIMES[name].probe;
   const candidates = command === "python3" ? [command, "/usr/bin/python3"] : [command];
   return candidates.find((candidate) => spawnSync(candidate, args, { stdio: "ignore" }).status === 0);
 }
 
-/** Whether it is what its command starts here. */
+/** Whether its command in PATH passes the probe. */
 export function hasRuntime(name) {
   const [command] = RUNTIMES[name].probe;
   return findProgram(name) === command;
 }
 
-function provide() {
+function provideRuntimes() {
   const missing = Object.keys(RUNTIMES).filter(
     (name) => RUNTIMES[name].packages.length > 0 && findProgram(name) === undefined,
   );
   for (const name of missing) {
     const { packages } = RUNTIMES[name];
     const failure = installFromDebian(packages);
-    const said = findProgram(name)
+    const report = findProgram(name)
       ? `installed Debian's ${packages.join(" ")} for the sample receivers, examples and fleets`
-      : `${name} is not to be had (${failure ?? "installed, but it does not start"}); what needs it will not run`;
-    process.stdout.write(`runtimes: ${said}\n`);
+      : `${name} cannot be installed (${failure ?? "installed, but it does not start"}); the tests that need it will not run`;
+    process.stdout.write(`runtimes: ${report}\n`);
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) provide();
+if (process.argv[1] === fileURLToPath(import.meta.url)) provideRuntimes();

@@ -1,6 +1,6 @@
 import { base, en, Faker } from "@faker-js/faker";
 import { expect, it } from "vitest";
-import { pickInvented } from "../../scripts/build-browser.mjs";
+import { pickUsedLists } from "../../scripts/build-browser.mjs";
 import * as invent from "../../src/engine/contract/invent.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { platform, providePlatform } from "../../src/engine/platform.ts";
@@ -11,7 +11,7 @@ const { inventEmail, inventFilename, makeDistinctEmail, ...plain } = invent;
 
 it("a page, which has a part of faker, invents the same names as a server [G44]", () => {
   const node = platform();
-  const inPage = new Faker({ locale: [en, base].map(pickInvented) });
+  const inPage = new Faker({ locale: [en, base].map(pickUsedLists) });
   providePlatform({
     ...node,
     loadFaker: (locale) => (locale === "page" ? inPage : node.loadFaker(locale)),

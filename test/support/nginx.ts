@@ -7,7 +7,7 @@ import { freePort } from "./redis.ts";
 
 /** Whether the distribution's nginx is here (scripts/runtimes.mjs). */
 export const hasNginx = spawnSync("nginx", ["-v"], { stdio: "ignore" }).status === 0;
-export const NO_NGINX = "nginx is not to be had";
+export const NO_NGINX = "nginx is not installed";
 
 const EXAMPLE = "docs/examples/fleet/nginx.conf";
 

@@ -9,7 +9,7 @@ import { until } from "./eventually.ts";
 
 /** Whether the distribution's Redis is here (scripts/runtimes.mjs). */
 export const hasRedis = spawnSync("redis-server", ["--version"], { stdio: "ignore" }).status === 0;
-export const NO_REDIS = "redis-server is not to be had";
+export const NO_REDIS = "redis-server is not installed";
 
 /** A Redis of a test's own, on a free port, in a folder of its own. */
 export class TestRedis {

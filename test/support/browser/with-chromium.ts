@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContext, chromium, expect, type Page } from "@playwright/test";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { findBrowser, whyNone } from "../../../scripts/browser.mjs";
+import { explainMissingBrowser, findBrowser } from "../../../scripts/browser.mjs";
 
 /** Long enough for two busy cores in CI. */
 export const PATIENCE_MS = 30_000;
@@ -31,7 +31,7 @@ let ofWorker: Promise<Started> | undefined;
 
 async function startChromium(args: readonly string[]): Promise<Started> {
   const executablePath = await findBrowser();
-  if (executablePath === undefined) return { reason: whyNone() };
+  if (executablePath === undefined) return { reason: explainMissingBrowser() };
   const start = () => chromium.launch({ executablePath, args: [...ARGS, ...args], timeout: START_MS });
   try {
     // One retry, for a machine under load.

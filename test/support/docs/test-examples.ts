@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, it } from "vitest";
-import { whyNone } from "../../../scripts/browser.mjs";
+import { explainMissingBrowser } from "../../../scripts/browser.mjs";
 import { hasRuntime } from "../../../scripts/runtimes.mjs";
 import { removeScratch } from "../run-understudy.ts";
 import { type Directions, directionsOf } from "./directions.ts";
@@ -55,7 +55,7 @@ async function lackingHere({ needs = [], browser = false }: Directions): Promise
   const missing = needs.filter((name) => !hasRuntime(name));
   if (!hasCurl()) missing.unshift("curl");
   if (missing.length > 0) return `${missing.join(", ")} is not installed`;
-  return browser && (await browserHere()) === undefined ? whyNone() : undefined;
+  return browser && (await browserHere()) === undefined ? explainMissingBrowser() : undefined;
 }
 
 function placedKeys({ placed }: Stage, exits: Readonly<Record<string, number>> = {}) {
