@@ -1,7 +1,7 @@
 import { formatReport, listClientCases, renderClientHtml } from "../client/client-test/client-report.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import { CommandNotFound, runCommand } from "../client/suite/run-command.ts";
-import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
+import { SuiteServer } from "../client/suite/suite-server.ts";
 import type { FixtureInput } from "../client/types.ts";
 import type { RunClient } from "../tools/client-test/client-report-types.ts";
 import { ClientTestUsageError, gradeClient } from "../tools/client-test/grade-client.ts";

@@ -69,7 +69,7 @@ async function measureCoverage(
   command: readonly string[],
   { scenarios, json }: { scenarios: string | undefined; json: boolean },
 ): Promise<MeasuredCoverage> {
-  const { SuiteServer } = await import("../../client/suite/suite-sandboxes.ts");
+  const { SuiteServer } = await import("../../client/suite/suite-server.ts");
   const { CommandNotFound, describeFailedEnd, runCommand } = await import(
     "../../client/suite/run-command.ts"
   );

@@ -6,7 +6,8 @@ import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";
 import { CommandNotFound, type CommandRun, describeFailedEnd, runCommand } from "./run-command.ts";
 import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
-import { SuiteSandboxes, type SuiteSandboxOptions, type SuiteServer, toRules } from "./suite-sandboxes.ts";
+import { SuiteSandboxes } from "./suite-sandboxes.ts";
+import { type SuiteSandboxOptions, type SuiteServer, toRules } from "./suite-server.ts";
 import { mayStaySilent, readStages } from "./suite-stages.ts";
 
 interface SuiteOptions {
