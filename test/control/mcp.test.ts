@@ -225,6 +225,17 @@ describe.each([
     expect((messages[0]!.content as { text: string }).text).toContain("The report: Uploads hang");
   });
 
+  it.each([
+    ["reset", /^the request got no whole answer: the connection was reset before an answer$/],
+    ["truncate", /^the request got no whole answer: (other side closed|Response body length does not match)/],
+  ])("says why a call got no whole answer: %s [interfaces 13]", async (wire, message) => {
+    const { name } = (await call(client, "create_sandbox", {})) as { name: string };
+    const rule = { match: { operation: "models.list" }, effect: { wire } };
+    await call(client, "arm_fault", { sandbox: name, ...rule });
+    const asked = { sandbox: name, method: "GET", path: "/v1/models", as: "usr_dan" };
+    expect(await refused(client, "call_api", asked)).toMatch(message);
+  });
+
   it("refuses with the server's sentences and hints [interfaces 13]", async () => {
     expect(await refused(client, "list_journal", { operatoin: "models.list" })).toMatch(
       /^list_journal has no argument "operatoin"; its arguments are sandbox, kind, operation,/,

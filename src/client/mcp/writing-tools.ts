@@ -1,3 +1,4 @@
+import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
 import { requireKey } from "../sandbox.ts";
 import {
   type Arguments,
@@ -140,8 +141,15 @@ async function callApi({ client }: ToolTarget, args: Arguments): Promise<unknown
     headers,
     redirect: "manual",
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-  });
-  return { status: answer.status, headers: Object.fromEntries(answer.headers), ...(await readBody(answer)) };
+  }).catch(rethrowWithReason);
+  const content = await readBody(answer).catch(rethrowWithReason);
+  return { status: answer.status, headers: Object.fromEntries(answer.headers), ...content };
+}
+
+/** The reason is in the cause of fetch's error, as of a connection that a rule breaks. */
+function rethrowWithReason(error: Error): never {
+  if (error.cause === undefined) throw error;
+  throw new Error(`the request got no whole answer: ${classifyError(error.cause).error.message}`);
 }
 
 /** JSON as a value, text as text; a description of anything else. */
