@@ -102,6 +102,21 @@ describe("a story's sandbox", () => {
     expect(found).toEqual([2, 1]);
   });
 
+  it("gives webhooks that leave it to the story's own function [interfaces 17]", async () => {
+    const page = await openFrame();
+    const called = await page.evaluate(async () => {
+      const urls: string[] = [];
+      const story = { onDelivery: ({ url }: Request) => void urls.push(url) };
+      const context = { parameters: { understudy: story }, viewMode: "story" };
+      const { understudy: sandbox } = await preview.loaders[0]!(context);
+      const url = "https://partner.example.com/hook";
+      await sandbox.state("webhooks").create({ url, events: ["user.created"] });
+      await sandbox.events.trigger("user.created");
+      return urls;
+    });
+    expect(called).toEqual(["https://partner.example.com/hook"]);
+  });
+
   it("refuses misspelt parameters, scenarios and rules [interfaces 17]", async () => {
     const page = await openFrame();
     await expect(show(page, { scenarios: "x" })).rejects.toThrow(
