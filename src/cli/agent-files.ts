@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isFolder } from "../documents/files.ts";
 import { PROJECT_FOLDER } from "../documents/shipped-files.ts";
 import { UsageError } from "./failure.ts";
 import { requireOutputFile, writeNewFile } from "./write-files.ts";
@@ -31,8 +32,7 @@ const POINTER_FILE = "AGENTS.md";
  * @throws UsageError
  */
 export function writeAgentFiles(folder: string): FileOutcome[] {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`there is no folder ${folder}; name your project's`);
+  if (!isFolder(folder)) throw new UsageError(`there is no folder ${folder}; name your project's`);
   const skill = readFileSync(join(PROJECT_FOLDER, "docs/examples/agent/SKILL.md"), "utf8");
   // All files are checked before the first one is written.
   for (const file of [...SKILL_FILES, POINTER_FILE]) requireOutputFile(join(folder, file));

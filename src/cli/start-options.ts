@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { isIP, isIPv6 } from "node:net";
 import { inspect } from "node:util";
 import type { ClockChange } from "../client/types.ts";
 import { findTokenProblem } from "../control/guard.ts";
 import type { UnderstudyOptions } from "../control/understudy-options.ts";
+import { isFolder } from "../documents/files.ts";
 import type { OwnFiles } from "../documents/watch-documents.ts";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { isLoopback, readHttpUrl } from "../engine/contract/http-url.ts";
@@ -192,9 +193,7 @@ function readPersistence(path: string | undefined, durable: boolean): Understudy
     if (durable) throw new UsageError("--durable needs --persist DIR");
     return undefined;
   }
-  if (!/\.json$/i.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    return { folder: path, durable };
-  }
+  if (!/\.json$/i.test(path) || isFolder(path)) return { folder: path, durable };
   if (durable) {
     throw new UsageError(
       `--durable needs --persist DIR: the document ${path} is saved whole, within a second, not at each answer`,
@@ -277,7 +276,7 @@ export function readRate(text: string): number {
 
 /** The folder of the user's own scenarios (interfaces 2): `./scenarios` if it exists. @throws UsageError */
 export function findOwnScenarios(folder: string | undefined): string | undefined {
-  if (folder === undefined) return existsSync("scenarios") ? "scenarios" : undefined;
-  if (!existsSync(folder)) throw new UsageError(`--scenarios: there is no folder ${folder}`);
+  if (folder === undefined) return isFolder("scenarios") ? "scenarios" : undefined;
+  if (!isFolder(folder)) throw new UsageError(`--scenarios: there is no folder ${folder}`);
   return folder;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { isFolder } from "../documents/files.ts";
 import { findServedKind } from "../engine/faults/rule.ts";
 import type { RuleDocument } from "../engine/faults/rule-document.ts";
 import { getOrAdd } from "../engine/maps.ts";
@@ -62,7 +62,7 @@ export function checkTestOptions(options: unknown): TestOptions {
   if (operations !== undefined && (typeof operations !== "object" || operations === null))
     refuse("operations", "a module with declarations, or a list of them", operations);
   if (openapi !== undefined && !Array.isArray(openapi)) refuse("openapi", "a list of documents", openapi);
-  if (scenariosFolder !== undefined && !(typeof scenariosFolder === "string" && existsSync(scenariosFolder)))
+  if (scenariosFolder !== undefined && !(typeof scenariosFolder === "string" && isFolder(scenariosFolder)))
     throw new TypeError(
       `understudy's option scenariosFolder: there is no folder ${showValue(scenariosFolder)}`,
     );
@@ -77,7 +77,7 @@ export class TestServers {
 
   /** With `engine` no server; else the server that `UNDERSTUDY_URL` names, as in a suite; else one for the tests. */
   getServer({ scenariosFolder, engine = false, operations, openapi }: TestOptions): Promise<LocalUnderstudy> {
-    const folder = scenariosFolder ?? (existsSync("scenarios") ? "scenarios" : undefined);
+    const folder = scenariosFolder ?? (isFolder("scenarios") ? "scenarios" : undefined);
     const options = { scenariosFolder: folder, operations, openapi };
     const declarationsKey = `${this.identify(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.identify(one)))}`;
     if (engine)

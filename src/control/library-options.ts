@@ -1,4 +1,5 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
+import { isFolder } from "../documents/files.ts";
 import { ClosedObject } from "../engine/contract/schema.ts";
 import type { Settings } from "../engine/contract/settings.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
@@ -67,7 +68,9 @@ interface ConvertedOptions {
 /** Checks options of the library as the control API checks its input, and converts some. @throws Problem 422 */
 export function readLibraryOptions(options: object): ConvertedOptions {
   checkInput(LibraryOptions, options);
-  const { publicUrl, upstream } = options as { publicUrl?: string; upstream?: { url: string } };
+  const { publicUrl, upstream, scenariosFolder } = options as Static<typeof LibraryOptions>;
+  if (scenariosFolder !== undefined && !isFolder(scenariosFolder))
+    throw unprocessable("scenariosFolder", scenariosFolder, "must be an existing folder");
   for (const [field, url] of Object.entries({ publicUrl, "upstream.url": upstream?.url }))
     if (url !== undefined && !URL.canParse(url))
       throw unprocessable(field, url, "must be an address such as https://sandbox.example.test");

@@ -56,6 +56,10 @@ export function resolveFile(file: string): string | undefined {
   return existsSync(file) ? realpathSync(file) : undefined;
 }
 
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
 /** The name of a document that does not name itself. */
 export function toDocumentName(file: string): string {
   return basename(file, extname(file));

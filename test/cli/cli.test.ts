@@ -205,6 +205,7 @@ describe("a command without a server", () => {
     expect((await running.finished).code).toBe(0);
     const wrong = await runCommand(["listen", "--answer", "999"]);
     expect(wrong.code).toBe(2);
+    expect((await runCommand(["listen", "--port", "0", "--answer", ","])).code).toBe(2);
   });
 
   it("accepts only well-formed reports and secrets for receiver-test [interfaces 2]", async () => {

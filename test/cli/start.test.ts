@@ -192,6 +192,7 @@ describe("start", () => {
     [["start", "--clock", "soon"], "--clock"],
     [["start", "--seed", "x"], "--seed"],
     [["start", "--scenarios", "./none"], "there is no folder"],
+    [["start", "--scenarios", process.execPath], "there is no folder"],
     [["start", "--allow-webhook", "10.0.0.0/99"], "10.0.0.0/99"],
     [
       ["start", "--shared", "--allow-webhook", "10.0.0.5"],

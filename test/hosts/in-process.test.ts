@@ -338,6 +338,8 @@ describe("a sandbox in this process", () => {
       [{ scenarios: [{ name: "x" }] }, /scenarios\[0\] must be a text, not a map/],
       [{ scenarios: [null] }, /scenarios\[0\] must be a text, not null/],
       [{ scenariosFolder: 5 }, /scenariosFolder must be a text/],
+      [{ scenariosFolder: "nowhere" }, /scenariosFolder must be an existing folder/],
+      [{ scenariosFolder: "package.json" }, /scenariosFolder must be an existing folder/],
       [{ fixtures: "reference" }, /has no option "fixtures"; its options are fixture, /],
       [["reference"], /takes its options as an object of fixture, .*; it was given \["reference"\]/],
       [5 as never, /takes its options as an object of fixture, .*; it was given 5/],

@@ -52,6 +52,7 @@ export const listenCommand = serverCommand({
 async function listen(options: ListenOptions): Promise<void> {
   const { port = DEFAULT_PORT, host = "127.0.0.1", answer = ["200"], secret, json } = options;
   const answers = splitWords(answer).map(parseAnswer);
+  if (answers.length === 0) throw new UsageError("--answer is empty; give it a value, or leave it out");
   requirePort(port);
   const { createListener } = await import("../../tools/receivers/listen.ts");
   const onDelivery = await createPrinter(json);
