@@ -8,9 +8,7 @@ import { chromium } from "@playwright/test";
 import { createUnderstudy } from "../dist/client/index.js";
 import { findBrowser } from "./browser.mjs";
 
-/**
- * Queries of each view. Names in braces are ids of the sandbox (`findNames`).
- */
+/** Queries of each view. Names in braces are ids of the sandbox (`findIds`). */
 const VIEWS = {
   timeline: ["", "?entry={deletion}", "?entry={refusal}"],
   world: [
@@ -65,8 +63,8 @@ const WORLDS = {
   broken: () => WORLDS.busy(),
 };
 
-/** Ids for the names in braces. */
-async function findNames(sandbox) {
+/** The ids for the names in braces. */
+async function findIds(sandbox) {
   const { entries } = await sandbox.journal.list({ kind: "request" });
   const { items: deliveries } = await sandbox.deliveries.list();
   const {
@@ -111,11 +109,11 @@ async function exercise(sandbox) {
 }
 
 /** Takes pictures of one address in all sizes and themes. */
-async function photograph(browser, { made, world, folder, view, search }) {
+async function takePictures(browser, { made, world, folder, view, search }) {
   const page = await browser.newPage();
   const [[width, height]] = WIDTHS;
   await page.setViewportSize({ width, height });
-  const query = search.replace(/\{(\w+)\}/g, (_, name) => made.names[name] ?? "none");
+  const query = search.replace(/\{(\w+)\}/g, (_, name) => made.ids[name] ?? "none");
   await page.goto(`${made.server.url}/_console/s/${made.sandbox.name}/${view}${query}`);
   await page.getByRole("img", { name: "live", exact: true }).waitFor();
   // Queries have finished after a batch of the live stream.
@@ -136,9 +134,9 @@ async function photograph(browser, { made, world, folder, view, search }) {
   await page.close();
 }
 
-async function make(world) {
+async function openWorld(world) {
   const made = await WORLDS[world]();
-  return { ...made, names: await findNames(made.sandbox) };
+  return { ...made, ids: await findIds(made.sandbox) };
 }
 
 const [folder, ...views] = process.argv.slice(2);
@@ -150,11 +148,11 @@ mkdirSync(folder, { recursive: true });
 const executablePath = await findBrowser();
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 for (const world of Object.keys(WORLDS)) {
-  let made = await make(world);
+  let made = await openWorld(world);
   for (const view of views.length > 0 ? views : Object.keys(VIEWS)) {
     for (const search of VIEWS[view]) {
-      await photograph(browser, { made, world, folder, view, search });
-      if (world === "broken") made = await make(world);
+      await takePictures(browser, { made, world, folder, view, search });
+      if (world === "broken") made = await openWorld(world);
     }
   }
   await made.server.close();

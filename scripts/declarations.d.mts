@@ -1,2 +1,2 @@
-/** Writes the declarations that the package ships; resolves to the compiler's exit code. */
+/** Writes the declarations that the package ships; returns the compiler's exit code. */
 export declare function writeDeclarations(folder: string): number;

@@ -1,5 +1,5 @@
-// The pictures of the console in README and docs: `node scripts/docs-pictures.mjs`, after a build, where what they
-// show has changed. All of the world in them is made here, at a clock that stands still.
+// Takes the pictures of the console for README and docs: `node scripts/docs-pictures.mjs`, after a build, when the console
+// has changed. They show a sandbox with a frozen clock.
 
 import { fileURLToPath } from "node:url";
 import { chromium } from "@playwright/test";
@@ -9,9 +9,10 @@ import { findBrowser } from "./browser.mjs";
 
 const FOLDER = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
 const SIZE = { width: 1280, height: 640 };
-/** What has been asked for is on the page after a batch. */
+/** Queries have finished after a batch of the live stream. */
 const SETTLED_MS = 700;
 
+/** Sends the requests that the pictures show. */
 async function exercise({ url, credentials, receivers, faults, clock, deliveries }) {
   const call = (user, method, path, body) =>
     fetch(url + path, {
@@ -51,7 +52,7 @@ const sandbox = await server.sandbox({
 const { entry, delivery } = await exercise(sandbox);
 const browser = await chromium.launch({ executablePath: await findBrowser(), args: ["--no-sandbox"] });
 
-async function photograph(name, address, prepare = () => {}) {
+async function takePicture(name, address, prepare = () => {}) {
   const page = await browser.newPage({ viewport: SIZE, colorScheme: "light" });
   await page.goto(`${server.url}/_console/s/checkout/${address}`);
   await page.locator(".detail").waitFor();
@@ -62,8 +63,8 @@ async function photograph(name, address, prepare = () => {}) {
   await page.close();
 }
 
-await photograph("console", `timeline?entry=${entry}`);
-await photograph("webhooks", `webhooks?delivery=${delivery}`, (page) =>
+await takePicture("console", `timeline?entry=${entry}`);
+await takePicture("webhooks", `webhooks?delivery=${delivery}`, (page) =>
   page.locator(".attempt-list summary").first().click(),
 );
 await browser.close();

@@ -21,8 +21,8 @@ const ENGINE = [
   "pipeline",
   "own",
 ];
-const folders = ENGINE.map((folder) => `engine/${folder}`);
-const engine = [...folders, "engine/index.ts"];
+const engineFolders = ENGINE.map((folder) => `engine/${folder}`);
+const engine = [...engineFolders, "engine/index.ts"];
 
 /** Files of the engine that import nothing and that every folder may import. */
 const FOUNDATION = ["engine/platform.ts", "engine/bytes.ts", "engine/crc32c.ts", "engine/maps.ts"];
@@ -53,7 +53,7 @@ export const FOLDERS = {
   "engine/pipeline": ["engine/state", "engine/contract", "engine/sandbox"],
   "engine/own": ["engine/state", "engine/contract", "engine/resources"],
   "engine/services.ts": ["engine/state", "engine/contract", "engine/sandbox", "engine/webhooks"],
-  "engine/index.ts": [...folders, "engine/services.ts"],
+  "engine/index.ts": [...engineFolders, "engine/services.ts"],
   "hosts/node": engine,
   "hosts/fetch": engine,
   documents: engine,
@@ -101,9 +101,9 @@ const IMPORT =
 
 const problems = [];
 const arrows = new Map();
-const list = (folder) =>
+const listFiles = (folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
-for (const name of [...list("src"), ...list("scripts/generate")]) {
+for (const name of [...listFiles("src"), ...listFiles("scripts/generate")]) {
   if (!/\.(tsx?|js)$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
   const file = join(root, name);
   const folder = findFolder(file);

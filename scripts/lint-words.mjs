@@ -39,8 +39,8 @@ const PATTERNS = {
     /^\s+((private|protected|static|async|override|readonly) )*\*?(?!indexOf|lastIndexOf)[a-z]\w*Of(<[^>]*>)?\([^)]*\)(: .*)?( \{|;)$/,
 };
 
-/** Generated from declarations, or the text of others. */
-const LEFT_OUT = [
+/** Files that are generated, or quote the reference or the patterns. */
+const IGNORED_FILES = [
   "docs/reference/service-api.md",
   "docs/openapi.json",
   "docs/control-api.json",
@@ -57,31 +57,31 @@ const exceptions = readFileSync(join(root, "scripts/word-exceptions.txt"), "utf8
     return { path, pattern, part, used: false };
   });
 
-function* filesIn(path) {
+function* listFiles(path) {
   if (statSync(path).isFile()) return yield path;
-  for (const name of readdirSync(path).sort()) yield* filesIn(join(path, name));
+  for (const name of readdirSync(path).sort()) yield* listFiles(join(path, name));
 }
 
 const SOURCES = ["src", "bin", "scripts", "types", "scenarios", "fixtures"];
 const PLACES = [...SOURCES, "test", "docs", "README.md", "CONTRIBUTING.md"];
 
-function isRead(file) {
+function isLinted(file) {
   const path = relative(root, file);
-  return /\.(ts|tsx|md|mjs|js|yaml)$/.test(path) && !LEFT_OUT.includes(path);
+  return /\.(ts|tsx|md|mjs|js|yaml)$/.test(path) && !IGNORED_FILES.includes(path);
 }
 
-/** A test's title that begins without the thing it is about. */
+/** The title of a test that does not begin with its subject. */
 const VAGUE_TITLE = /^(what|who|whoever|whose|ones? (that|which)) /i;
 
 /** The title of a test; a long one is alone on its line. */
-function testTitle(line) {
+function findTestTitle(line) {
   const [, , inCall, , alone] =
     /(?:\b(?:it|test|describe)[.\w]*|\]\))\((["'`])(.*?)\1,|^\s*(["'`])(.*)\3,$/.exec(line) ?? [];
   return inCall ?? alone ?? "";
 }
 
-/** The linted part of a line: of black-box tests the title, of documents in YAML comments and descriptions. */
-function lintedPart(path, line) {
+/** The part of a line that is linted: titles of black-box tests, comments and descriptions of YAML, else all. */
+function selectLinted(path, line) {
   if (path.startsWith("test/")) return /\((["'`])(.*?)\1, (async|function|\()/.exec(line)?.[2] ?? "";
   return !path.endsWith(".yaml") || /^\s*(#|description:)/.test(line) ? line : "";
 }
@@ -91,15 +91,15 @@ const places = args.filter((arg) => !arg.startsWith("--"));
 const counts = {};
 let found = 0;
 for (const place of places.length > 0 ? places : PLACES) {
-  for (const file of filesIn(join(root, place))) {
-    if (!isRead(file)) continue;
+  for (const file of listFiles(join(root, place))) {
+    if (!isLinted(file)) continue;
     const path = relative(root, file);
     for (const [index, line] of readFileSync(file, "utf8").split("\n").entries()) {
       // The table of CONTRIBUTING.md lists the words themselves.
       if (path === "CONTRIBUTING.md" && line.startsWith("|")) continue;
-      const linted = lintedPart(path, line);
+      const linted = selectLinted(path, line);
       const patterns = Object.entries(PATTERNS).filter(([, pattern]) => pattern.test(linted));
-      if (/\.test\.tsx?$/.test(path) && VAGUE_TITLE.test(testTitle(line))) patterns.push(["vague title"]);
+      if (/\.test\.tsx?$/.test(path) && VAGUE_TITLE.test(findTestTitle(line))) patterns.push(["vague title"]);
       for (const [name] of patterns) {
         if (name === "what as subject" && !/\.tsx?$/.test(path)) continue;
         const exception = exceptions.find(
@@ -118,7 +118,7 @@ for (const place of places.length > 0 ? places : PLACES) {
 }
 if (places.length === 0) {
   for (const { path, pattern } of exceptions.filter(({ used }) => !used)) {
-    console.log(`scripts/word-exceptions.txt: not needed any more: ${path} ${pattern}`);
+    console.log(`scripts/word-exceptions.txt: no longer needed: ${path} ${pattern}`);
     found++;
   }
 }

@@ -1,21 +1,20 @@
-// Mutation testing: changes the code in small ways and asks whether a test notices.
+// Mutation testing: makes small changes to the code, and lists those that no test notices.
 //
 //   npm run mutate -- src/engine/state                        every mutant of a folder
 //   npm run mutate -- src/engine/pipeline --sample 60 --seed 2    sixty of them, the same for the same seed
 //   npm run mutate -- src/engine/pipeline/steps.ts:40             those of a file, or of one line
 //   npm run mutate -- src/engine/webhooks --tests src/engine/webhooks,test/webhooks/webhooks.test.ts
 //
-// Each mutant is given the cheapest of its tests, some sixty seconds of them (`--patience 300`: more).
+// For each mutant, the fastest of its tests run for at most sixty seconds (`--patience 300` for longer).
 //
-// The mutants are StrykerJS's (its instrumenter). Its Vitest runner is not used: to it a mutant that a `beforeAll`
-// reaches is one that every test has to be run for, and each test file has a worker that imports the server again.
-// Here all of a mutant's tests share one worker, the cheapest first, and the first that fails ends it.
-// docs/reference/quality.md has the scores, and what survived and why.
+// StrykerJS's instrumenter makes the mutants. Its Vitest runner is not used: it runs every test for a mutant that a
+// `beforeAll` reaches, and starts a worker, which imports the server again, for each test file. Here all tests of a mutant
+// share one worker, the fastest first, until one fails. docs/reference/quality.md has the scores and the survivors.
 
 import { parseArgs } from "node:util";
-import { listMutants, shuffled } from "./mutation/mutants.mjs";
+import { listMutants, shuffle } from "./mutation/mutants.mjs";
 import { openRunner } from "./mutation/runner.mjs";
-import { findTests, sourcesIn, testFiles } from "./mutation/tests-of.mjs";
+import { findTests, listSources, listTestFiles } from "./mutation/tests-of.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,7 +27,9 @@ const { values, positionals } = parseArgs({
 });
 const { sample, seed, patience } = values;
 if (positionals.length === 0) {
-  refuse("name a folder or file, such as src/state; docs/reference/quality.md lists those that are measured");
+  refuse(
+    "name a folder or file, such as src/engine/state; docs/reference/quality.md lists those that are measured",
+  );
 }
 if (sample !== undefined && !(Number(sample) > 0)) refuse(`--sample is a number of mutants, not ${sample}`);
 if (!Number.isSafeInteger(Number(seed))) refuse(`--seed is a whole number, not ${seed}`);
@@ -39,27 +40,27 @@ const places = positionals.map((given) => {
   const [, place, line] = given.match(/^(.*?)(?::(\d+))?$/);
   return { place: place.replace(/\/$/, ""), line: line === undefined ? undefined : Number(line) };
 });
-const sources = [...new Set(places.flatMap(({ place }) => sourcesIn(place)))];
+const sources = [...new Set(places.flatMap(({ place }) => listSources(place)))];
 if (sources.length === 0) refuse(`there is nothing to change in ${positionals.join(", ")}`);
 const { instrumented, mutants } = await listMutants(sources);
-const asked = mutants.filter(({ fileName, location: { start, end } }) =>
+const requested = mutants.filter(({ fileName, location: { start, end } }) =>
   places.some(
     ({ place, line }) =>
       (fileName === place || fileName.startsWith(`${place}/`)) &&
       (line === undefined || (start.line < line && line <= end.line + 1)),
   ),
 );
-if (asked.length === 0) refuse(`there is nothing to change in ${positionals.join(", ")}`);
-const chosen = sample === undefined ? asked : shuffled(asked, Number(seed)).slice(0, Number(sample));
-const tests = testFiles(values.tests?.split(",") ?? places.flatMap(({ place }) => findTests(place)));
+if (requested.length === 0) refuse(`there is nothing to change in ${positionals.join(", ")}`);
+const chosen = sample === undefined ? requested : shuffle(requested, Number(seed)).slice(0, Number(sample));
+const tests = listTestFiles(values.tests?.split(",") ?? places.flatMap(({ place }) => findTests(place)));
 console.log(
-  `${chosen.length} of ${asked.length} mutants in ${sources.length} files, ${tests.length} test files`,
+  `${chosen.length} of ${requested.length} mutants in ${sources.length} files, ${tests.length} test files`,
 );
 
 const runner = await openRunner({ instrumented, tests, patience: Number(patience) });
-const { failed, seconds } = await runner.learn();
-for (const test of failed) console.log(`left out, as it fails before anything is changed: ${test}`);
-console.log(`unchanged, the tests take ${seconds.toFixed(0)} s`);
+const { failed, seconds } = await runner.measure();
+for (const test of failed) console.log(`left out, since it fails without a mutant: ${test}`);
+console.log(`without a mutant, the tests take ${seconds.toFixed(0)} s`);
 
 const started = performance.now();
 const survivors = [];
@@ -83,7 +84,7 @@ function toName({ fileName, location: { start }, mutatorName }) {
   return `${fileName}:${start.line + 1}:${start.column + 1} ${mutatorName}`;
 }
 
-function refuse(why) {
-  console.error(`mutate: ${why}`);
+function refuse(message) {
+  console.error(`mutate: ${message}`);
   process.exit(2);
 }

@@ -1,4 +1,4 @@
-// Builds what `npm pack` and a git dependency take, so that no package is made without dist/.
+// Builds dist/ before `npm pack`, and for a git dependency.
 import { existsSync } from "node:fs";
 
 if (!existsSync(new URL("../node_modules/rolldown", import.meta.url))) {

@@ -1,4 +1,4 @@
-// The mutants of source files, all of them built into the files at once and each switched on by its id.
+// Instruments source files with all of their mutants; each is switched on by its id.
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -6,17 +6,17 @@ import { commonTokens } from "@stryker-mutator/api/plugin";
 import { createInstrumenter } from "@stryker-mutator/instrumenter";
 import { createInjector } from "typed-inject";
 
-/** What only documents say: `generate --check` compares each letter of it, and no test has to. */
+/** Properties that only documentation shows; `generate --check` compares their texts. */
 const PROSE = new Set(["description", "summary", "purpose"]);
 
 const DOCUMENTATION = {
   shouldIgnore({ node }) {
     const isProse = node.type === "ObjectProperty" && PROSE.has(node.key.name ?? node.key.value);
-    return isProse ? "generate --check holds it" : undefined;
+    return isProse ? "generate --check compares it" : undefined;
   },
 };
 
-/** `instrumented`: the files' text by their whole path; `mutants`: with what was there and what replaces it. */
+/** `instrumented`: the texts of the files by absolute path; `mutants`: each with its original and its replacement. */
 export async function listMutants(names) {
   const silent = new Proxy({}, { get: () => () => {} });
   const instrumenter = createInjector()
@@ -31,19 +31,19 @@ export async function listMutants(names) {
     instrumented: new Map(files.map(({ name, content }) => [resolve(name), content])),
     mutants: mutants
       .filter(({ status }) => status !== "Ignored")
-      .map((mutant) => ({ ...mutant, original: textAt(lines.get(mutant.fileName), mutant.location) })),
+      .map((mutant) => ({ ...mutant, original: sliceText(lines.get(mutant.fileName), mutant.location) })),
   };
 }
 
-function textAt(lines, { start, end }) {
+function sliceText(lines, { start, end }) {
   const part = lines.slice(start.line, end.line + 1);
   part[part.length - 1] = part.at(-1).slice(0, end.column);
   part[0] = part[0].slice(start.column);
   return part.join("\n");
 }
 
-/** Fisher and Yates, by mulberry32: the same seed, the same order. */
-export function shuffled(list, seed) {
+/** Shuffles a copy by Fisher and Yates with mulberry32; the same seed gives the same order. */
+export function shuffle(list, seed) {
   const result = [...list];
   let state = seed | 0;
   for (let i = result.length - 1; i > 0; i--) {

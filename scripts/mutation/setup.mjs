@@ -1,4 +1,4 @@
-// In the worker, before each test file: notes what its tests reach, or switches one mutant on.
+// Runs in the worker before each test file: records which mutants its tests reach, or switches one mutant on.
 
 import { writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from "vitest";
@@ -8,9 +8,9 @@ globalThis.__stryker__ ??= {};
 const stryker = globalThis.__stryker__;
 
 if (mutant === undefined) {
-  // What is reached while modules are imported belongs to no file; what its hooks reach, to all tests of the file.
+  // Mutants that imports reach belong to no file; those that hooks reach, to all tests of the file.
   stryker.currentTestId = undefined;
-  // What is loaded when it is first asked for would else belong to the one test that happens to ask first.
+  // Imported before the tests: a module that is loaded on demand would count for the first test that needs it.
   for (const file of sources) await import(file);
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which fixtures are wanted
   beforeAll(({}, { file }) => {
@@ -31,7 +31,7 @@ if (mutant === undefined) {
     meta.reached = { imported, tests: Object.fromEntries(own) };
   });
 } else {
-  // So that one that never ends can be ended from outside.
+  // The runner kills this process if the tests do not end.
   writeFileSync(pidFile, String(process.pid));
   stryker.activeMutant = mutant;
   stryker.hitCount ??= 0;

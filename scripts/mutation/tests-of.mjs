@@ -1,4 +1,4 @@
-// Which tests could notice a change in a folder.
+// Lists the tests that may notice a change in a folder.
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -51,30 +51,30 @@ const TESTS = {
   ],
 };
 
-/** What takes longer, in seconds, is run for no mutant unless `--tests` asks for it. */
-const TOO_DEAR = 15;
-const SECONDS = JSON.parse(readFileSync("test/support/durations.json", "utf8"));
+/** Slower test files run only if `--tests` names them. */
+const MAX_SECONDS = 15;
+const SECONDS_BY_FILE = JSON.parse(readFileSync("test/support/durations.json", "utf8"));
 
-export function sourcesIn(place) {
-  return filesIn(place).filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+export function listSources(place) {
+  return listFiles(place).filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
 }
 
-/** The places of a folder's own tests and of those of its area. */
+/** The folders and files of a folder's tests. */
 export function findTests(place) {
   const area = Object.keys(TESTS).find((one) => place === one || place.startsWith(`${one}/`));
   const own = area ?? (place.endsWith(".ts") ? place.slice(0, place.lastIndexOf("/")) : place);
   return [own, ...(TESTS[area] ?? [])];
 }
 
-/** The test files at such places; one that is named is taken whatever it costs. */
-export function testFiles(places) {
+/** The test files in folders, and named ones, however slow. */
+export function listTestFiles(places) {
   const found = places.flatMap((place) =>
-    filesIn(place).filter((file) => file === place || (SECONDS[file] ?? 0) < TOO_DEAR),
+    listFiles(place).filter((file) => file === place || (SECONDS_BY_FILE[file] ?? 0) < MAX_SECONDS),
   );
   return [...new Set(found)].filter((file) => file.endsWith(".test.ts"));
 }
 
-function filesIn(place) {
+function listFiles(place) {
   const stat = statSync(place, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return stat === undefined ? [] : [place];
   return readdirSync(place, { recursive: true }).map((name) => join(place, name));
