@@ -16,11 +16,13 @@ import {
 } from "./plain-http.ts";
 import { recordRequest, recordWire } from "./record.ts";
 import {
+  type AddressRefusal,
   answerPreflight,
   completeAnswer,
-  refuseMisdirected,
-  refuseUnknownSandbox,
-  refuseWithoutSandbox,
+  describeMisdirected,
+  describeNoSandbox,
+  describeUnknownSandbox,
+  refuseAddress,
 } from "./response-headers.ts";
 import { runSteps } from "./run-steps.ts";
 import { REQUEST_STEPS, toRefusalRate } from "./steps.ts";
@@ -33,9 +35,11 @@ export async function handleRequest(
 ): Promise<CompleteAnswer | undefined> {
   const { refuseDefault, listSandboxes } = engine;
   const { onlySandbox } = request.site;
-  if (onlySandbox !== undefined && onlySandbox !== address.sandbox) return refuseMisdirected(onlySandbox);
-  if (refuseDefault && address.sandbox === "default") return refuseWithoutSandbox(listSandboxes?.());
-  if (sandbox === undefined) return refuseUnknownSandbox(address.sandbox, listSandboxes?.());
+  const refuse = (refusal: AddressRefusal) => refuseAddress(refusal, request, sandbox?.settings);
+  if (onlySandbox !== undefined && onlySandbox !== address.sandbox)
+    return refuse(describeMisdirected(onlySandbox));
+  if (refuseDefault && address.sandbox === "default") return refuse(describeNoSandbox(listSandboxes?.()));
+  if (sandbox === undefined) return refuse(describeUnknownSandbox(address.sandbox, listSandboxes?.()));
   const preflight = answerPreflight(request, sandbox.settings);
   if (preflight !== undefined) return preflight;
   sandbox.world.catchUp();

@@ -1,7 +1,7 @@
 import { countUtf8Bytes } from "../bytes.ts";
 import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { isLoopback } from "../contract/http-url.ts";
-import type { Settings } from "../contract/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
 import { wasRepeated } from "../contract/text.ts";
 import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
@@ -202,43 +202,72 @@ export function answerPreflight(request: PlainRequest, settings: Settings): Comp
   return createCompleteAnswer(headers, answer);
 }
 
+/** Understudy's own refusal of a request that reaches no sandbox. */
+export interface AddressRefusal {
+  status: number;
+  decision: string;
+  body: { error: string; sandboxes: readonly string[] | undefined; hint: string; sandbox?: string };
+}
+
 /** @param existing the names of sandboxes; undefined if they may not be shown */
-export function refuseUnknownSandbox(name: string, existing: readonly string[] | undefined): CompleteAnswer {
-  return refuseAddress(404, "unknown-sandbox", {
+export function describeUnknownSandbox(
+  name: string,
+  existing: readonly string[] | undefined,
+): AddressRefusal {
+  const body = {
     error: "unknown sandbox",
     sandbox: name.slice(0, 100),
     sandboxes: existing?.slice(-MAX_LISTED),
     hint: wasRepeated(name)
       ? "X-Sandbox was sent twice"
       : "create it with POST /_control/sandboxes; to use `default`, omit the prefix, the header X-Sandbox and the name before `.localhost`",
-  });
+  };
+  return { status: 404, decision: "unknown-sandbox", body };
 }
 
-/** Refuses a request that names no sandbox, if each test has one: it would change another test's world (interfaces 16). */
-export function refuseWithoutSandbox(existing: readonly string[] | undefined): CompleteAnswer {
-  return refuseAddress(421, "no-sandbox", {
+/** For a request that names no sandbox, if each test has one: it would change another test's world (interfaces 16). */
+export function describeNoSandbox(existing: readonly string[] | undefined): AddressRefusal {
+  const body = {
     error: "no sandbox named",
     sandboxes: existing?.filter((name) => name !== "default").slice(-MAX_LISTED),
     hint: 'each test has its own sandbox here, and `default` answers nothing. The path of a base URL was probably dropped, as `new URL("/v1/models", base)` does: use the sandbox\'s `origin`, which has no path, or append to its `base_url`',
-  });
+  };
+  return { status: 421, decision: "no-sandbox", body };
 }
 
-/** Refuses a request to the port of one sandbox that names another (interfaces 16). */
-export function refuseMisdirected(sandbox: string): CompleteAnswer {
-  return refuseAddress(421, "misdirected", {
+/** For a request to the port of one sandbox that names another (interfaces 16). */
+export function describeMisdirected(sandbox: string): AddressRefusal {
+  const body = {
     error: "misdirected request",
     sandboxes: [sandbox],
     hint: `this port serves the sandbox ${sandbox} alone; call another at its own address`,
-  });
+  };
+  return { status: 421, decision: "misdirected", body };
 }
 
 const MAX_LISTED = 20;
 
-/** Understudy's own refusal: the request reached no sandbox. */
-function refuseAddress(status: number, decision: string, refusal: object): CompleteAnswer {
-  const body = JSON.stringify(refusal);
+/**
+ * Refuses a request that reaches no sandbox. A page can read why: its preflight succeeds, whatever it asks for.
+ * @param settings of the sandbox, if it exists
+ */
+export function refuseAddress(
+  { status, decision, body }: AddressRefusal,
+  request: PlainRequest,
+  settings: Settings = DEFAULT_SETTINGS,
+): CompleteAnswer {
+  const preflight = answerPreflight(request, { ...settings, cors_headers: ["*"] });
+  if (preflight !== undefined) return preflight;
+  const headers = ["Vary", "Origin"];
+  const { origin } = request.headers;
+  if (typeof origin === "string") addCorsHeaders(headers, origin, settings);
   const content_type = "application/json; charset=utf-8";
-  const answer = createCompleteAnswer([], { status, headers: {}, content_type, body });
+  const answer = createCompleteAnswer(headers, {
+    status,
+    headers: {},
+    content_type,
+    body: JSON.stringify(body),
+  });
   answer.headers.push("X-Sandbox-Decision", decision);
   return answer;
 }
