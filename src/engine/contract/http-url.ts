@@ -26,6 +26,11 @@ export function normalizePath(path: string): string {
   });
 }
 
+/** Encodes what a URL cannot contain as it is: spaces, and characters other than ASCII. */
+export function encodePath(path: string): string {
+  return path.replace(/[^\x21-\x7e\p{Surrogate}]+/gu, (text) => encodeURIComponent(text));
+}
+
 const OCTET = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const LOOPBACK_ADDRESS = new RegExp(`^127(?:\\.${OCTET}){3}$`);
 

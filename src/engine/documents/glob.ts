@@ -1,4 +1,4 @@
-import { normalizePath } from "../contract/http-url.ts";
+import { encodePath, normalizePath } from "../contract/http-url.ts";
 
 /** A pattern that is not a usable glob; the message says why. */
 export class GlobError extends Error {
@@ -64,7 +64,7 @@ export function compileTemplateGlob(pattern: string): (template: string) => bool
 
 /** An escaped star or parenthesis is the character, not a wildcard. */
 function normalizePattern(pattern: string): string {
-  return normalizePath(pattern.replace(/%2[89a]/gi, "\\$&"));
+  return normalizePath(encodePath(pattern.replace(/%2[89a]/gi, "\\$&")));
 }
 
 function readAlternatives(pattern: string): Part[][] {

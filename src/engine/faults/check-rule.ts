@@ -11,6 +11,7 @@ import {
   type ProblemDetails,
   throwProblems,
 } from "../documents/user-document.ts";
+import { findHeaderNameProblem } from "./effects/answer.ts";
 import { findDurationProblem } from "./effects/delay.ts";
 import type { EffectDocument, EffectPlan } from "./effects/effect.ts";
 import { findNearestCode, isCatalogueCode, listDocumentedCodes, parseCode } from "./effects/error.ts";
@@ -79,7 +80,7 @@ export function readRelease(
 ): EffectPlan | undefined {
   const effect = { ...answer, ...rest };
   if (Object.keys(effect).length === 0) return undefined;
-  const match = operation === undefined ? { webhook: "*" } : {};
+  const match = operation === undefined ? { webhook: "held" } : {};
   const api = { operations: operation === undefined ? [] : [operation], events: [] };
   return readInlineRule({ match, effect }, api, () => "release").effect;
 }
@@ -150,6 +151,12 @@ function checkRequests(
   const matchedOperations = checkMatch(match, findServedKind(rule), { operations, report });
   if (match.api_key?.startsWith("ak_"))
     report(["match", "api_key"], "a rule names a key by its id, such as apikey_dan, not by the key itself");
+  checkIds(match, ["principal", "api_key", "organization"], report);
+  const headerNames = Object.keys(match.header ?? {});
+  for (const name of headerNames) {
+    const problem = findHeaderNameProblem(name, headerNames);
+    if (problem !== undefined) report(["match", "header", name], `\`match.header.${name}\` ${problem}`);
+  }
   const checkCode = (text: string, path: DocumentPath, words: readonly string[] = []) => {
     const { code, forced } = parseCode(text);
     if (!isCatalogueCode(code)) {
@@ -203,6 +210,17 @@ function checkMatch(
   return matchingOperations;
 }
 
+/** Globs are for names, events and paths; an id with a wildcard would match nothing. */
+function checkIds(
+  match: MatchDocument,
+  keys: readonly ("principal" | "api_key" | "organization" | "webhook")[],
+  report: Report,
+): void {
+  for (const key of keys)
+    if (isGlob(match[key] ?? ""))
+      report(["match", key], `\`match.${key}\` is one id, without wildcards; without it, all match`);
+}
+
 function checkDelivery(
   { effect = {}, phase, sequence = [] }: RuleDocument,
   match: MatchDocument,
@@ -225,6 +243,7 @@ function checkDelivery(
     const hint = typeof entry === "string" ? findNearest(entry, ["pass"]) : undefined;
     report(["sequence", index], message, { hint });
   }
+  checkIds(match, ["webhook"], report);
   const names = events.map(({ name }) => name);
   const problem = match.event === undefined ? undefined : findPatternProblem(match.event, "event", names);
   if (problem !== undefined) report(["match", "event"], problem.message, problem);
@@ -267,6 +286,11 @@ function findPathProblem(
   // `?` is also a wildcard, but not before a name and an equals sign.
   if (/\?[\w.%-]+=/.test(path))
     return { message: "the path contains a query; match parameters with `match.query`" };
+  const [, parameter] = /\/:([a-z_]\w*)(?=\/|$)/i.exec(path) ?? [];
+  if (parameter !== undefined)
+    return {
+      message: `\`:${parameter}\` stands for itself in a path; for any part write {${parameter}} or *`,
+    };
   // Paths that begin with `/_` are Understudy's own; rules never see them.
   if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
     return { message: "a path begins with a slash and has no host, sandbox prefix or query" };

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { parseDuration } from "../contract/duration.ts";
-import { normalizePath } from "../contract/http-url.ts";
+import { encodePath, normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { toPartPattern } from "../contract/router.ts";
 import { compileGlob, compilePathGlob, compileTemplateGlob, isGlob } from "../documents/glob.ts";
@@ -122,21 +122,37 @@ function toCriteria(match: MatchDocument): Criterion[] {
   }
   for (const [name, expected] of Object.entries(header)) {
     const key = name.toLowerCase();
-    add(describeMiss("header", name, expected), ({ headers }) => isHeaderEqual(headers[key], expected));
+    const isEqual = expected === null ? undefined : toHeaderMatcher(expected);
+    const fits = (sent: string | string[] | undefined) =>
+      isEqual === undefined ? sent === undefined : sent !== undefined && isEqual(String(sent));
+    add(describeMiss("header", name, expected), ({ headers }) => fits(headers[key]));
   }
   for (const [name, expected] of Object.entries(query)) {
+    const isEqual = expected === null ? undefined : toTextMatcher(expected);
     const fits = (sent: URLSearchParams) =>
-      expected === null ? !sent.has(name) : sent.getAll(name).includes(String(expected));
+      isEqual === undefined ? !sent.has(name) : sent.getAll(name).some(isEqual);
     add(describeMiss("query", name, expected), (facts) => fits(facts.query));
   }
   return criteria;
 }
 
-function isHeaderEqual(
-  sent: string | string[] | undefined,
-  expected: string | number | boolean | null,
-): boolean {
-  return expected === null ? sent === undefined : sent !== undefined && String(sent) === String(expected);
+type ExactValue = string | number | boolean;
+
+/**
+ * YAML reads `1.10`, `01` and `True` as a number or a boolean; a request has the text. So a number matches however it is
+ * written, and a boolean in any case.
+ */
+function toTextMatcher(expected: ExactValue): (sent: string) => boolean {
+  if (typeof expected === "number") return (sent) => /^[-+.\w]+$/.test(sent) && Number(sent) === expected;
+  if (typeof expected === "boolean") return (sent) => sent.toLowerCase() === String(expected);
+  return (sent) => sent === expected;
+}
+
+/** Clients send a header in Latin-1, as browsers do, or in UTF-8, as curl does; Node decodes it as Latin-1. */
+function toHeaderMatcher(expected: ExactValue): (sent: string) => boolean {
+  const isEqual = toTextMatcher(expected);
+  const inUtf8 = String.fromCharCode(...new TextEncoder().encode(String(expected)));
+  return (sent) => isEqual(sent) || sent === inUtf8;
 }
 
 function describeMiss(part: string, name: string, expected: unknown): string {
@@ -178,7 +194,7 @@ export function listMatchingOperations(
 /** Whether a path of a match can be one of a template. @throws GlobError */
 function createTemplateMatcher(path: string): (template: string) => boolean {
   if (isGlob(path)) return compileTemplateGlob(path);
-  const parts = normalizePath(path).split("/");
+  const parts = normalizePath(encodePath(path)).split("/");
   return (template) => {
     const templateParts = template.split("/");
     return (

@@ -46,11 +46,20 @@ const CONNECTION_HEADERS = new Set([
   "trailer",
 ]);
 
+/** @param names all names of the map */
+export function findHeaderNameProblem(name: string, names: readonly string[]): string | undefined {
+  if (!HEADER_NAME.test(name)) return "is not a valid name of a header";
+  const first = names.find((other) => other.toLowerCase() === name.toLowerCase())!;
+  return first === name ? undefined : `is the same header as \`${first}\`, whose name differs only in case`;
+}
+
 /** Reports headers that Node refuses, or that would break the connection. */
 export function checkHeaders({ headers = {} }: EffectDocument, report: ReportEffect): void {
+  const names = Object.keys(headers);
   for (const [name, value] of Object.entries(headers)) {
     const path = ["headers", name];
-    if (!HEADER_NAME.test(name)) report(path, "is not a valid name of a header");
+    const nameProblem = findHeaderNameProblem(name, names);
+    if (nameProblem !== undefined) report(path, nameProblem);
     else if (CONNECTION_HEADERS.has(name.toLowerCase()))
       report(path, "belongs to the connection and cannot be set; see `wire`");
     else if (!HEADER_VALUE.test(String(value)))

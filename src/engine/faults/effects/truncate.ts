@@ -1,10 +1,15 @@
 import { concatBytes } from "../../bytes.ts";
+import { isBodyless } from "../../contract/operation.ts";
 import type { WireEffect } from "./effect.ts";
 
 /** Sends status line and headers, then half of the announced body. */
 export const truncateWire = {
   name: "truncate",
   shows_status: true,
+  check({ wire, status = 200, body }, report) {
+    if (wire === "truncate" && (isBodyless(status) || body === ""))
+      report(["wire"], "cannot truncate an answer that has no body");
+  },
   async perform(wire) {
     const half = wire.body.subarray(0, Math.floor(wire.body.length / 2));
     // Reads the rest of the request.
