@@ -26,9 +26,10 @@ export async function startServer(flags: StartFlags, opened?: OpenedFile): Promi
   const removeListeners = stopOnSignals(understudy, stops);
   const token = options.server.shared?.token ?? null;
   let ready: Ready;
+  let name: string | undefined;
   try {
     const url = await understudy.listen(options.port, options.host);
-    const name = opened && (await openFile(understudy, opened));
+    name = opened && (await openFile(understudy, opened));
     const console = name === undefined ? `${url}/_console` : `${url}/_console/s/${name}/timeline`;
     ready = { url, console, pid: process.pid, token };
     if (options.readyFile) writeReadyFile(options.readyFile, ready);
@@ -39,7 +40,8 @@ export async function startServer(flags: StartFlags, opened?: OpenedFile): Promi
     throw error;
   }
   if (flags.json) printJsonLine(ready);
-  else if (!options.quiet) printLines(formatBanner(understudy, ready, options.server).replace(/\n$/, ""));
+  else if (!options.quiet)
+    printLines(formatBanner(understudy, ready, { ...options.server, opened: name }).replace(/\n$/, ""));
   // A generated token is shown nowhere else.
   else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"])
     printLines(token);
@@ -135,15 +137,20 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
 
 const MAX_CREDENTIALS = 15;
 
-type BannerOptions = Pick<StartOptions["server"], "allowHosts" | "certificate" | "publicUrl">;
+interface BannerOptions extends Pick<StartOptions["server"], "allowHosts" | "certificate" | "publicUrl"> {
+  /** The sandbox of the file that `understudy open` named. */
+  opened?: string | undefined;
+}
 
 /** The first output that a user reads: addresses, credentials, and a call to paste. */
 export function formatBanner(understudy: Understudy, ready: Ready, options: BannerOptions = {}): string {
-  const sandbox = understudy.sandboxes.get("default");
+  const { opened } = options;
+  const sandbox = understudy.sandboxes.get(opened ?? "default");
+  const base = opened === undefined ? ready.url : `${ready.url}/_s/${opened}`;
   // In a fleet another node may own it.
   if (sandbox === undefined) {
     const node = "  Understudy is running: a node of a fleet";
-    return ["", node, "", ...describeAddresses(understudy, ready, options), "", ""].join("\n");
+    return ["", node, "", ...describeAddresses(understudy, base, ready, options), "", ""].join("\n");
   }
   const world = sandbox.world.read();
   const keys = [...world.all(apiKeys)].filter(
@@ -166,7 +173,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
     "",
     `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
     "",
-    ...describeAddresses(understudy, ready, options),
+    ...describeAddresses(understudy, base, ready, options),
     ...sandbox.api.resources.flatMap(({ own, operations }) =>
       own === undefined ? [] : [`  Own      ${pluralize(operations.length, "operation")} of ${own.source}`],
     ),
@@ -179,7 +186,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
       : [
           "",
           "  Try:",
-          `  curl -s ${trust}-H 'api-key: ${exampleKey.key}' ${ready.url}/v1/analytics/usage/limits/${exampleKey.current}`,
+          `  curl -s ${trust}-H 'api-key: ${exampleKey.key}' ${base}/v1/analytics/usage/limits/${exampleKey.current}`,
         ]),
     "",
     "",
@@ -190,6 +197,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
 /** The addresses; each node of a fleet serves the console. */
 function describeAddresses(
   { login }: Understudy,
+  base: string,
   { url, console, token }: Ready,
   { allowHosts = [], certificate, publicUrl }: BannerOptions,
 ): string[] {
@@ -197,7 +205,7 @@ function describeAddresses(
   const others = names.filter((name) => !url.includes(name));
   const file = certificate?.file && toShellWord(certificate.file);
   return [
-    `  API      ${url}`,
+    `  API      ${base}`,
     `  Console  ${console}`,
     ...(others.length > 0 ? [`  Also as  ${others.join(", ")}`] : []),
     ...(file === undefined

@@ -33,6 +33,23 @@ it("open starts a server with the console on a file of `sandbox export` [interfa
   expect((await open.finished).code).toBe(0);
 });
 
+it("open prints the keys and the clock of the sandbox in the file, and a call that works there [interfaces 19]", async () => {
+  const api = await startReference();
+  const file = join(scratch(), "failed.understudy");
+  await runCommand(["sandbox", "export", file, "--url", api.url]);
+  await api.close();
+  const open = startCommand(["open", file]);
+  await until(() => open.output().stdout.includes("Try:"));
+  const { stdout } = open.output();
+  const [, header = "", url = ""] = /curl -s -H 'api-key: (\S+)' (\S+)/.exec(stdout) ?? [];
+  expect(stdout).toContain("clock frozen");
+  expect(stdout).toMatch(/API +http:\/\/127\.0\.0\.1:\d+\/_s\/default-2\n/);
+  expect(url).toContain("/_s/default-2/v1/");
+  expect((await fetch(url, { headers: { "api-key": header } })).status).toBe(200);
+  open.child.kill("SIGTERM");
+  expect((await open.finished).code).toBe(0);
+});
+
 it("open refuses another file, and a missing one, and starts nothing [interfaces 19]", async () => {
   const file = join(scratch(), "notes.understudy");
   writeFileSync(file, "hello");
