@@ -24,6 +24,8 @@ function explainMessage(
   const [, name, typed, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
   if (choices !== undefined)
     return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${typed}`;
+  const [, option, neededOption] = /^Missing dependent arguments:\s+(\S+) -> (\S+)/.exec(message) ?? [];
+  if (neededOption !== undefined) return `--${option} needs --${neededOption}`;
   const [, unknownList] = /^Unknown arguments?: (.+)$/s.exec(message) ?? [];
   if (unknownList === undefined) return message;
   const [unknown = "", ...others] = unknownList.split(", ");

@@ -96,7 +96,7 @@ describe("listen --forward-to", () => {
   it.each([
     { args: ["--forward-to", "ftp://127.0.0.1/x"], says: "--forward-to must be an http or https URL" },
     { args: ["--forward-to", "http://127.0.0.1:1/", "--port", "0"], says: "mutually exclusive" },
-    { args: ["--events", "user.created"], says: "forward-to" },
+    { args: ["--events", "user.created"], says: "understudy: --events needs --forward-to\n" },
     {
       args: ["--forward-to", "http://127.0.0.1:1/", "--events", "user.creatd"],
       says: 'Did you mean "user.created"?',

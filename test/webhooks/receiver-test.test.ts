@@ -181,6 +181,11 @@ describe("the receiver test ends early with the reason", () => {
     expect(report.verdict).toBe("fail");
   });
 
+  it("if the receiver's name cannot be resolved [6]", async () => {
+    const { stopped } = await grade({ url: "http://no-such.invalid/hook" });
+    expect(stopped).toMatch(/: the name no-such\.invalid cannot be resolved \((ENOTFOUND|EAI_AGAIN)\)$/);
+  });
+
   it("if nothing is accepted, without grading any check [6]", async () => {
     const { url, probe } = await running(SECRET, { isSigned: () => false });
     const report = await grade({ url, probe });

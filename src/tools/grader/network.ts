@@ -9,6 +9,7 @@ import {
   type Outbound,
   type ResolveUrl,
 } from "../../hosts/node/outbound/outbound.ts";
+import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import "../../hosts/node/platform.ts";
 
@@ -74,7 +75,7 @@ export async function tryConnect(url: URL, locate: ResolveUrl, timeoutMs: number
       return `no connection within ${timeoutMs / 1000} s`;
     // If several addresses were tried, the error itself has an empty message.
     const causes = error instanceof AggregateError ? error.errors : [error];
-    return causes.map((cause) => (cause instanceof Error ? cause.message : String(cause))).join("; ");
+    return causes.map((cause) => classifyError(cause).error.message).join("; ");
   } finally {
     socket?.destroy();
     socket?.on("error", () => {});
