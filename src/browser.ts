@@ -10,7 +10,8 @@ import { ScenarioLibrary } from "./documents/scenario-library.ts";
 import { createEngine } from "./engine/index.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailableError } from "./engine/platform.ts";
-import { type ApiKey, apiKeys } from "./engine/resources/api-keys/schema.ts";
+import { listUsableKeys } from "./engine/resources/api-keys/rules.ts";
+import type { ApiKey } from "./engine/resources/api-keys/schema.ts";
 import { API } from "./engine/resources/index.ts";
 import { answerDeliveries, type OnDelivery } from "./hosts/fetch/answer-deliveries.ts";
 import {
@@ -120,12 +121,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
         if (request.method !== "GET") await saver?.saveAll();
       }
     },
-    listUsableKeys() {
-      const world = sandboxes.get("default")!.world.read();
-      return [...world.all(apiKeys)].filter(
-        ({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > world.now),
-      );
-    },
+    listUsableKeys: () => listUsableKeys(sandboxes.get("default")!.world.read()),
     save: async () => saver?.saveAll(),
     async close() {
       sandboxes.endStreams();

@@ -3,7 +3,7 @@ import type { DocumentWatch, OwnFiles } from "../documents/watch-documents.ts";
 import { toBase64 } from "../engine/bytes.ts";
 import { pluralize, toShellWord } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
-import { apiKeys } from "../engine/resources/api-keys/schema.ts";
+import { listUsableKeys } from "../engine/resources/api-keys/rules.ts";
 import { users } from "../engine/resources/users/schema.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
@@ -153,9 +153,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
     return ["", node, "", ...describeAddresses(understudy, base, ready, options), "", ""].join("\n");
   }
   const world = sandbox.world.read();
-  const keys = [...world.all(apiKeys)].filter(
-    ({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > world.now),
-  );
+  const keys = listUsableKeys(world);
   const rows = keys.slice(0, MAX_CREDENTIALS).map(({ key, user_id, current }) => {
     const user = world.get(users, user_id);
     const role = user?.memberships[current] ?? "no member";

@@ -145,6 +145,11 @@ describe("a command without a server", () => {
     }
   });
 
+  it("refuses a method without a path before it calls a server [interfaces 11]", async () => {
+    const { code, stderr } = await runCommand(["explain", "GET", "--url", "http://127.0.0.1:9"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("explain GET needs a path too")]);
+  });
+
   it("prints the control API's answer for openapi and fidelity, and a closed pipe is not a failure [interfaces 2]", async () => {
     const document = JSON.parse((await runCommand(["openapi"])).stdout);
     expect(document.openapi).toMatch(/^3\.1/);

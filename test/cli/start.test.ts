@@ -165,7 +165,7 @@ describe("start", () => {
   it("loads few files, like every command, and finds the texts of bundled packages [quality 1]", async () => {
     const NODE_V8_COVERAGE = join(scratch(), "coverage");
     const refused = startCommand(["listen", "--events", "user.created"], { env: { NODE_V8_COVERAGE } });
-    expect((await refused.finished).stderr).toContain("Missing dependent arguments:\n events -> forward-to");
+    expect((await refused.finished).stderr).toContain("understudy: --events needs --forward-to\n");
     const files = loaded(NODE_V8_COVERAGE);
     expect(files.filter((file) => file.includes("/node_modules/"))).toEqual([]);
     expect(files.length).toBeLessThan(16);

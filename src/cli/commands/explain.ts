@@ -20,15 +20,17 @@ export const explainCommand = sandboxCommand({
     ["$0 explain threads.delete --param thread_id=thread_ada --as usr_cleo", "Is it allowed?"],
     ["$0 explain GET /v1/models --as usr_ada", "Which rule would trigger?"],
   ],
-  async run({ request: words, path: givenPath, as, param, header, query, body }, sandbox) {
-    // Also `"GET /v1/models"`, copied as one word.
-    const [request = "", path = givenPath] = words.trim().split(/\s+/, 2);
+  check({ param, ...words }) {
+    const { request, path } = splitRequest(words);
     if (path === undefined && METHODS.includes(request))
       throw new UsageError(
         `explain ${request} needs a path too, such as: understudy explain ${request} /v1/models`,
       );
     if (path !== undefined && param !== undefined)
       throw new UsageError("--param goes with an operation id; a path contains its own parameters");
+  },
+  async run({ as, param, header, query, body, ...words }, sandbox) {
+    const { request, path } = splitRequest(words);
     // The server knows the operations, and suggests the nearest.
     const explanation = await sandbox.faults.explain({
       ...(path === undefined ? { operation: request } : { method: request, path }),
@@ -41,6 +43,12 @@ export const explainCommand = sandboxCommand({
     return { value: explanation, text: formatExplanation(explanation) };
   },
 });
+
+/** Also splits `"GET /v1/models"`, copied as one word. */
+function splitRequest(words: { request: string; path?: string }) {
+  const [request = "", path = words.path] = words.request.trim().split(/\s+/, 2);
+  return { request, path };
+}
 
 function formatExplanation({ operation, decision, status, code, steps, rules }: Explanation): string {
   const outcome =
