@@ -64,6 +64,13 @@ it("every listed name loads: of a linked file, and of one with an upper-case ext
     expect(ids(table(name, "organizations", 1, library))).toEqual(["org_a", "org_b"]);
 });
 
+it("a large JSON file that gives a key twice is refused with its place, as a small one is [interfaces 5]", () => {
+  for (const length of [1, 300_000]) {
+    const text = `{\n"description": "${"x".repeat(length)}",\n"organizations": [{ "id": "org_a" }],\n"organizations": []\n}`;
+    expect(refusal(write("twice.json", text))).toBe("twice.json:4:1: the key `organizations` is given twice");
+  }
+});
+
 describe("a fixture", () => {
   it("is found by name, by a path to YAML or JSON, and as a value [interfaces 5]", () => {
     expect(ids(table("reference", "organizations"))).toContain("org_hooli");

@@ -126,6 +126,15 @@ describe("a text that YAML would misread", () => {
   });
 });
 
+it("a JSON document that gives a key twice is refused with its place, and loses no operation [interfaces 18]", () => {
+  const get = '{ "get": { "responses": {} } }';
+  const start = '{ "openapi": "3.1.0", "info": { "title": "{\\"a\\":", "version": "1" }, "paths": {';
+  const text = (name: string) => `${start}\n  "/a": ${get}, "/b": ${get},\n  ${name}: ${get}\n} }`;
+  for (const name of ['"/a"', '"/a" ', '"/\\u0061"'])
+    expect(refusal(text(name))).toBe("a.yaml:3:3: the key `/a` is given twice");
+  expect(refusal(text('"/c"'))).toBe("");
+});
+
 describe("a reference", () => {
   const schema = (ref: string) =>
     `${HEAD}components:\n  schemas:\n    A:\n      $ref: "${ref}"\n    Berry: { $anchor: berry }\n`;

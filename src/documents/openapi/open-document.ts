@@ -5,6 +5,7 @@ import { documentError, NO_POSITION, type Position } from "../../engine/document
 import { OWN_FILE_LIMITS } from "../../engine/documents/document-limits.ts";
 import { findForeignText, mayMisreadSpaces } from "../../engine/documents/misread-text.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
+import { requireUniqueKeys } from "../../engine/documents/repeated-keys.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { Positions } from "./positions.ts";
 
@@ -21,7 +22,8 @@ export function openDocument(text: string, file: string): UserDocument {
   const readSlowly = () => readDocument(content, { file, limits: LIMITS, anyKey: true });
   if (content.length > LIMITS.maxBytes) return readSlowly();
   const json = parseJson(content);
-  if (json === undefined && findForeignText(content, file) !== undefined) return readSlowly();
+  if (json !== undefined) requireUniqueKeys(content, file);
+  else if (findForeignText(content, file) !== undefined) return readSlowly();
   const value = json ?? parseYaml(content);
   if (value === undefined) return readSlowly();
   try {

@@ -119,6 +119,8 @@ describe("a comment in JSON", () => {
     ["//", "1:10", '{"a": 1, // first\n"b": 2}'],
     ["//", "1:10", '{"a": "x"// first\n}'],
     ["/*", "1:9", '{"a": 1 /* first */}'],
+    ["//", "2:12", '{"a": "b # c",\n "d": "e", // f\n}'],
+    ["//", "1:20", '{"a": "\\\\", "b": 1 // c\n}'],
     ["//", "20002:3", `{\n${'"a": 1,\n'.repeat(20_000)}  // last\n}`],
   ])("that begins with %s is refused at %s [interfaces 2]", (comment, place, text) => {
     expect(refusal(text, "a.json")).toEqual([

@@ -12,8 +12,8 @@ interface MisreadText {
 
 const CONFLICT_MARK = /^(?:<{7}|>{7})(?: .*)?$/m;
 
-/** A JSON text, a comment of YAML, or (captured) the beginning of a comment, which a URL without quotes is not. */
-const JSON_COMMENT = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|(?<!\S)#.*|(?<![^\s"{}[\],])(\/[/*])/g;
+/** An escape, a quote, a line end, or the beginning of a comment, which a URL without quotes is not. */
+const COMMENT_TOKEN = /\\.|["\n]|(?<!\S)#|(?<![^\s"{}[\],])\/[/*]/g;
 
 /** Finds what makes a file neither YAML nor JSON, before a parser gives it another meaning. */
 export function findForeignText(text: string, file: string): MisreadText | undefined {
@@ -24,10 +24,21 @@ export function findForeignText(text: string, file: string): MisreadText | undef
     return { offset: conflict, message };
   }
   if (!/\.json[c5]?$/i.test(file)) return undefined;
-  for (const { index, 1: comment } of text.matchAll(JSON_COMMENT)) {
-    if (comment === undefined) continue;
-    const message = `JSON has no comments such as ${comment}; delete it, or write YAML, whose comments begin with #`;
-    return { offset: index, message };
+  return findJsonComment(text);
+}
+
+function findJsonComment(text: string): MisreadText | undefined {
+  let [isInText, isInYamlComment] = [false, false];
+  for (const { 0: token, index } of text.matchAll(COMMENT_TOKEN)) {
+    if (token === "\n") [isInText, isInYamlComment] = [false, false];
+    else if (isInYamlComment) continue;
+    else if (token === '"') isInText = !isInText;
+    else if (isInText || token.startsWith("\\")) continue;
+    else if (token === "#") isInYamlComment = true;
+    else {
+      const message = `JSON has no comments such as ${token}; delete it, or write YAML, whose comments begin with #`;
+      return { offset: index, message };
+    }
   }
   return undefined;
 }

@@ -17,6 +17,7 @@ import {
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
 import { type DocumentLimits, isDangerousKey } from "./document-limits.ts";
 import { findTypographicQuotes, findUnusualIndentation, findUnusualSpace } from "./misread-text.ts";
+import { describeRepeatedKey } from "./repeated-keys.ts";
 import { toSyntaxMessage } from "./yaml-messages.ts";
 
 /** A syntax problem, with the offset of its first character. */
@@ -193,7 +194,7 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
     else if (isDangerousKey(name, walk.anyKey)) addProblem(walk, key, `the key \`${name}\` is not allowed`);
     else if (name === "<<")
       addProblem(walk, key, "merge keys (<<) are not supported; write the fields out here");
-    else if (seen.has(name)) addProblem(walk, key, `the key \`${clip(name, 60)}\` is given twice`);
+    else if (seen.has(name)) addProblem(walk, key, describeRepeatedKey(name));
     else seen.add(name);
     if (isScalar(key)) {
       if (key.anchor !== undefined) walk.anchors.set(key.anchor, key);
