@@ -86,7 +86,7 @@ const FAILURES: [title: string, to: () => Promise<string>, says: RegExp][] = [
   [
     "it is not HTTP",
     async () => `http://127.0.0.1:${await plain((s) => s.end("220 smtp\r\n"))}`,
-    /Parse Error/,
+    /the answer does not begin with a status line/,
   ],
   ["it is silent", async () => `http://127.0.0.1:${await plain(() => {})}`, /timed out after 1.5 s/],
 ];

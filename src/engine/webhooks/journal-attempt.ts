@@ -55,7 +55,7 @@ export function findAttemptEntry(
 
 function explainFailure({ outcome: { response_code, error } }: CompletedAttempt): string {
   if (response_code === 0) return `there was no answer: ${error ?? "the connection ended"}`;
-  if (response_code >= 300 && response_code < 400)
+  if (response_code >= 300 && response_code < 400 && response_code !== 304)
     return `the receiver answered ${response_code}: redirects are not followed`;
   return `the receiver answered ${response_code}; a delivery succeeds with a status from 200 to 299`;
 }

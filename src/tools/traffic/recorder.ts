@@ -166,12 +166,14 @@ class Relay {
   private refuse(outgoing: http.ServerResponse, error: NodeJS.ErrnoException): void {
     const { code = "" } = error;
     const wasClosed = code === "ECONNRESET";
-    const reason = wasClosed
-      ? classifyError(error).error.message
-      : [code, error.message].filter(Boolean).join(": ");
+    const isUnreadable = code.startsWith("HPE_");
+    const reason =
+      wasClosed || isUnreadable
+        ? classifyError(error).error.message
+        : [code, error.message].filter(Boolean).join(": ");
     this.error = `no answer: ${reason}`;
     if (wasClosed) return void outgoing.destroy();
-    const isAnswer = code === "" || code.startsWith("HPE_");
+    const isAnswer = code === "" || isUnreadable;
     const problem = isAnswer ? "gave no answer that can be forwarded" : "cannot be reached";
     const detail = `understudy record: ${this.target} ${problem}: ${reason}`;
     outgoing.writeHead(502, { "Content-Type": "application/problem+json" });

@@ -63,9 +63,28 @@ function findCode(error: unknown): string {
 export const CLOSED_UNANSWERED = "the connection was closed without an answer";
 export const RESET_UNANSWERED = "the connection was reset before an answer";
 
+/** What is wrong with an answer, by the code of Node's parser. */
+const UNREADABLE_ANSWERS: Readonly<Record<string, string>> = {
+  HPE_INVALID_CONSTANT: "the answer does not begin with a status line such as HTTP/1.1 200 OK",
+  HPE_INVALID_VERSION: "the answer's version of HTTP is not 1.1 or 1.0",
+  HPE_INVALID_STATUS: "the answer's status is not a number of three digits",
+  HPE_CR_EXPECTED: "a line before the answer's body does not end with CR LF",
+  HPE_LF_EXPECTED: "a line before the answer's body does not end with CR LF",
+  HPE_INVALID_HEADER_TOKEN:
+    "a header of the answer has no colon, a space before it, a line break, or another character that HTTP forbids",
+  HPE_INVALID_CONTENT_LENGTH: "the answer's Content-Length is not a number, or came with Transfer-Encoding",
+  HPE_UNEXPECTED_CONTENT_LENGTH: "the answer has two Content-Length headers, or one with Transfer-Encoding",
+  HPE_INVALID_TRANSFER_ENCODING: "the answer's Transfer-Encoding came with Content-Length, or is not chunked",
+  HPE_INVALID_CHUNK_SIZE: "the size of a chunk of the answer's body is not a hexadecimal number",
+  HPE_STRICT: "a chunk of the answer's body is not as long as announced",
+  HPE_HEADER_OVERFLOW: "the answer's headers are too long",
+};
+
 function describeCause(error: unknown): string {
   const cause = findCause(error);
   if (!(cause instanceof Error)) return String(cause);
+  const unreadable = UNREADABLE_ANSWERS[findCode(cause)];
+  if (unreadable !== undefined) return unreadable;
   if (cause.message === "socket hang up") return CLOSED_UNANSWERED;
   const { syscall, hostname, code } = cause as NodeJS.ErrnoException & { hostname?: string };
   if (syscall === "getaddrinfo") return `the name ${hostname} cannot be resolved (${code})`;
