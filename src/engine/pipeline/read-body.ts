@@ -78,7 +78,8 @@ export function parseText(
 function requireJson(request: Pick<PlainRequest, "headers">): void {
   const type = request.headers["content-type"] as string | undefined;
   const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity")
+  // A list of codings, whose names have no case; an empty one is none.
+  if (encoding !== undefined && !/^[\s,]*(identity[\s,]*)*$/i.test(String(encoding)))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Content-Encoding ${encoding} is not accepted; send the body as it is.`,
     });
@@ -87,7 +88,7 @@ function requireJson(request: Pick<PlainRequest, "headers">): void {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Send Content-Type: application/json, not ${type === undefined ? "none" : JSON.stringify(type)}.`,
     });
-  for (const [, charset] of type!.matchAll(CHARSET)) {
+  for (const [, charset] of type!.replace(OTHER_QUOTED, "").matchAll(CHARSET)) {
     if (/^utf-?8$/i.test(charset!)) continue;
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Send JSON in UTF-8, the only encoding that it has between systems (RFC 8259), not in ${charset!.slice(0, 40)}.`,
@@ -95,6 +96,8 @@ function requireJson(request: Pick<PlainRequest, "headers">): void {
   }
 }
 
+/** Other parameters of a media type in quotes, which may contain anything. */
+const OTHER_QUOTED = /;\s*(?!charset\s*=)[^\s=;"]+="(?:[^"\\]|\\.)*"/gi;
 const CHARSET = /;\s*charset\s*=\s*["']?([^"';\s]*)/gi;
 
 /** The decoder leaves out a byte order mark. */

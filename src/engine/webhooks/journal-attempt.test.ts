@@ -89,7 +89,8 @@ describe("an attempt in the journal", () => {
     for (const code of [300, 399]) {
       expect(why({ response_code: code })).toBe(`the receiver answered ${code}: redirects are not followed`);
     }
-    for (const code of [199, 304, 400, 410]) expect(why({ response_code: code })).toContain("from 200 to 299");
+    for (const code of [199, 304, 400, 410])
+      expect(why({ response_code: code })).toContain("from 200 to 299");
     expect(journaled({ response_code: 0, error: "connection refused" }).delivery).toMatchObject({
       error: "connection refused",
     });

@@ -52,6 +52,8 @@ interface ParserError extends NodeJS.ErrnoException {
 function explainError({ code = "", reason, rawPacket }: ParserError): string {
   if (code === "HPE_INVALID_METHOD" && rawPacket?.[0] === TLS_HANDSHAKE)
     return "it is TLS, and this port speaks plain HTTP; write http:// in place of https://";
+  if (code === "HPE_INVALID_VERSION" && reason?.startsWith("Expected CRLF"))
+    return PARSER_REASONS["HPE_CR_EXPECTED"]!;
   return PARSER_REASONS[code] ?? `it is not valid HTTP${reason ? ` (${reason})` : ""}`;
 }
 

@@ -239,7 +239,7 @@ function listValues(header: string | undefined): string[] {
  */
 type UploadRange = { kind: "probe" } | { kind: "bytes"; start: number; end: number };
 
-const RANGE = /^bytes (?:\*|(\d{1,15})-(\d{1,15}|\*))\/(\d+|\*)$/;
+const RANGE = /^bytes (?:\*|(\d{1,15})-(\d{1,15}|\*))\/(\d+|\*)$/i;
 
 /**
  * Reads a Content-Range of Google Cloud Storage's resumable protocol: absent for the whole file, `bytes a-b/N`,
