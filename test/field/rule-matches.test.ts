@@ -125,6 +125,8 @@ describe("an effect that would be lost is refused", () => {
     { wire: "truncate", status: 204 },
     { wire: "truncate", status: 304 },
     { wire: "truncate", status: 200, body: "" },
+    { wire: "truncate", status: 200 },
+    { wire: "truncate", body: "" },
   ])("if it truncates a body that is empty: %j", async (effect) => {
     expect(await refuse(MATCH, effect)).toEqual([422, "effect.wire", expect.stringContaining("no body")]);
   });

@@ -6,9 +6,11 @@ import type { WireEffect } from "./effect.ts";
 export const truncateWire = {
   name: "truncate",
   shows_status: true,
-  check({ wire, status = 200, body }, report) {
-    if (wire === "truncate" && (isBodyless(status) || body === ""))
-      report(["wire"], "cannot truncate an answer that has no body");
+  check({ wire, status, body }, report) {
+    // A success without a `body` is empty.
+    const isEmpty =
+      body === "" || (status !== undefined && (isBodyless(status) || (status < 400 && body === undefined)));
+    if (wire === "truncate" && isEmpty) report(["wire"], "cannot truncate an answer that has no body");
   },
   async perform(wire) {
     const half = wire.body.subarray(0, Math.floor(wire.body.length / 2));

@@ -63,7 +63,7 @@ function findCode(error: unknown): string {
 export const CLOSED_UNANSWERED = "the connection was closed without an answer";
 export const RESET_UNANSWERED = "the connection was reset before an answer";
 
-/** What is wrong with an answer, by the code of Node's parser. */
+/** Why an answer cannot be read, by the code of Node's parser. */
 const UNREADABLE_ANSWERS: Readonly<Record<string, string>> = {
   HPE_INVALID_CONSTANT: "the answer does not begin with a status line such as HTTP/1.1 200 OK",
   HPE_INVALID_VERSION: "the answer's version of HTTP is not 1.1 or 1.0",
