@@ -36,6 +36,7 @@ const VIEWS = {
   ],
   api: ["", "?operation=departments.reparent"],
   coverage: ["", "?operation=models.list"],
+  client: [""],
   keys: ["", "?make=key", "?key=apikey_dan"],
   sandboxes: ["", "?make=sandbox", "?sandbox=default", "?sandbox=default&settings=edit"],
 };

@@ -54,6 +54,9 @@ export function useSelection(parameter: string, creation = "make") {
   };
 }
 
+/** Value of the parameter `record` that opens the form for a new record. */
+export const NEW_RECORD = "+";
+
 /** Navigates to a view, of the current sandbox by default. */
 export function useNavigateToView() {
   const [, navigate] = useLocation();

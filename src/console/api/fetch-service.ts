@@ -74,11 +74,13 @@ async function readStart({ body }: Response): Promise<string> {
   const timer = setTimeout(() => void reader.cancel(), STREAM_READ_MS);
   const decoder = new TextDecoder();
   let text = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    text += decoder.decode(value, { stream: true });
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return text;
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    clearTimeout(timer);
   }
-  clearTimeout(timer);
-  return text;
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { Dialog as AriaDialog, Button, Heading, Modal, ModalOverlay } from "react-aria-components";
-import { toPrintable } from "../../engine/contract/text.ts";
+import { toPrintableLines } from "../../engine/contract/text.ts";
 import { Problem } from "./status.tsx";
 
 /** A mutation without input. */
@@ -55,7 +55,7 @@ export function Dialog({ title, onClose, isDismissable = true, children }: Dialo
     >
       <Modal className="modal">
         <AriaDialog className="dialog stack">
-          <Heading slot="title">{toPrintable(title)}</Heading>
+          <Heading slot="title">{toPrintableLines(title)}</Heading>
           {children}
         </AriaDialog>
       </Modal>

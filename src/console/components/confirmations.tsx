@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { toPrintable } from "../../engine/contract/text.ts";
+import { toPrintableLines } from "../../engine/contract/text.ts";
 import { createStore } from "../api/store.ts";
 import { ActionButton } from "./button.tsx";
 import { Mark, type Outcome } from "./status.tsx";
@@ -82,7 +82,7 @@ function ConfirmationLine(props: { confirmation: ShownConfirmation; isPaused: bo
   return (
     <div className="confirmation">
       <Mark outcome={outcome} word={null} />
-      <span className="grow">{typeof text === "string" ? toPrintable(text) : text}</span>
+      <span className="grow">{typeof text === "string" ? toPrintableLines(text) : text}</span>
       {undo && <ActionButton label="Undo" onPress={() => void undoAction(confirmation)} />}
       <ActionButton label="✕" name="Dismiss" look="square" onPress={() => dismiss(confirmation)} />
     </div>

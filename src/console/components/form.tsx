@@ -14,7 +14,7 @@ import {
   TextArea,
   TextField,
 } from "react-aria-components";
-import { toPrintable } from "../../engine/contract/text.ts";
+import { toPrintableLines } from "../../engine/contract/text.ts";
 import { type Actor, NO_CREDENTIALS } from "../api/actors.ts";
 import { ControlError } from "../api/fetch-control.ts";
 import { ActionButton, type Mutation } from "./button.tsx";
@@ -165,7 +165,7 @@ function FieldTexts({ hint, fieldError }: { hint: ReactNode; fieldError: string 
       )}
       {fieldError && (
         <Text slot="errorMessage" className="field-error" role="alert">
-          {toPrintable(fieldError)}
+          {toPrintableLines(fieldError)}
         </Text>
       )}
     </>
@@ -198,7 +198,7 @@ export function ChoiceItem({ id, title, detail }: Choice) {
   return (
     <ListBoxItem id={id} textValue={title} className="choice flow">
       <span>{title}</span>
-      {detail && <span className="choice-detail quiet small">{toPrintable(detail)}</span>}
+      {detail && <span className="choice-detail quiet small">{toPrintableLines(detail)}</span>}
     </ListBoxItem>
   );
 }

@@ -8,7 +8,7 @@ import {
   useState,
 } from "react";
 import { Link } from "wouter";
-import { type Parameters, toAddress, useParameters, useSandboxName } from "../address.ts";
+import { NEW_RECORD, type Parameters, toAddress, useParameters, useSandboxName } from "../address.ts";
 import { createStore } from "../api/store.ts";
 import { ActionButton } from "./button.tsx";
 import { LoadError, NotFound } from "./status.tsx";
@@ -151,7 +151,7 @@ export function ViewLink(props: {
 /** Leads to the form for the first record of an empty collection. */
 export function AddRecordLink({ collection }: { collection: string }) {
   return (
-    <ViewLink className="button" view="world" query={{ collection, record: "+" }}>
+    <ViewLink className="button" view="world" query={{ collection, record: NEW_RECORD }}>
       Add one
     </ViewLink>
   );

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { toPrintable, toPrintableLines } from "../../engine/contract/text.ts";
+import { toPrintableLines } from "../../engine/contract/text.ts";
 import { ControlError } from "../api/fetch-control.ts";
 
 /** The outcome of a request or another entry: each has its own shape, colour and word. */
@@ -88,7 +88,7 @@ export function Notice(props: { outcome: Outcome; children: ReactNode; action?: 
       role={outcome === "ok" || outcome === "other" ? "status" : "alert"}
     >
       <Mark outcome={outcome} word={null} />
-      <div className="grow">{children}</div>
+      <div className="grow">{typeof children === "string" ? toPrintableLines(children) : children}</div>
       {action}
     </div>
   );
@@ -105,7 +105,7 @@ export function Problem({ error }: { error: unknown }) {
         <ul className="places">
           {places.map((place) => (
             <li key={`${place.line}:${place.column}:${place.field}`}>
-              <code>{place.field || "document"}</code> {toPrintable(place.message)}
+              <code>{place.field || "document"}</code> {toPrintableLines(place.message)}
             </li>
           ))}
         </ul>
@@ -123,7 +123,7 @@ export function LoadError({ error }: { error: unknown }) {
 export function NotFound({ kind, id }: { kind: string; id: string | undefined }) {
   return (
     <Notice outcome="refused">
-      No {kind} {id && toPrintable(id)}. It may have been deleted.
+      No {kind} {id && toPrintableLines(id)}. It may have been deleted.
     </Notice>
   );
 }
@@ -136,7 +136,7 @@ export function Loading() {
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="nothing">
-      <strong>{title}</strong>
+      <strong>{toPrintableLines(title)}</strong>
       {children && <div className="quiet">{children}</div>}
     </div>
   );

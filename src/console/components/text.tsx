@@ -13,6 +13,11 @@ export function pluralize(count: number, one: string, many = `${one}s`): string 
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
+/** "37 entries", or "7 of 37 entries" if a filter hides the others. */
+export function formatShown(shown: number, total: number, one: string, many?: string): string {
+  return `${shown === total ? "" : `${formatCount(shown)} of `}${pluralize(total, one, many)}`;
+}
+
 /** Name of one record of a collection: "delivery" of `deliveries`, "store file" of `store_files`. */
 export function toSingularName(collection: string): string {
   return toSingular(collection).replaceAll("_", " ");
@@ -37,6 +42,15 @@ export function PathText({ children }: { children: string }) {
       {part}
     </Fragment>
   ));
+}
+
+/** A path or URL on one line. If too long, it is cut at its start, since its end tells rows apart. */
+export function ClippedPath({ children }: { children: string }) {
+  return (
+    <span className="clip path-end">
+      <bdi>{children}</bdi>
+    </span>
+  );
 }
 
 /** `inline/fault_1` as "rule fault_1", `slow/first` as "rule first of scenario slow". */

@@ -12,6 +12,7 @@ import {
   SearchField,
 } from "react-aria-components";
 import { useLocation } from "wouter";
+import { toPrintableLines } from "../../engine/contract/text.ts";
 import { toAddress, useSandboxName } from "../address.ts";
 import { Dialog } from "../components/button.tsx";
 import { showConfirmation } from "../components/confirmations.tsx";
@@ -60,7 +61,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           aria-label="Search views, actions, scenarios, records, entries"
           autoFocus
         >
-          <Input className="input" placeholder="Search views, actions, scenarios, records, entries" />
+          <Input className="input" placeholder="Views, actions, scenarios, records …" />
         </SearchField>
         <Menu
           className="choices palette"
@@ -74,8 +75,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               <Collection items={commands.filter((one) => one.group === group)}>
                 {({ id, title, detail }) => (
                   <MenuItem id={id} textValue={title} className="choice flow">
-                    <span>{title}</span>
-                    {detail && <span className="choice-detail quiet small">{detail}</span>}
+                    <span>{toPrintableLines(title)}</span>
+                    {detail && <span className="choice-detail quiet small">{toPrintableLines(detail)}</span>}
                   </MenuItem>
                 )}
               </Collection>

@@ -53,7 +53,7 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
           onPress={() => setMenuOpen(!isMenuOpen)}
         >
           <span className="head-word">Menu</span>
-          <Icon path={LINES} className="icon head-icon" />
+          <Icon path={MENU_ICON} className="icon head-icon" />
         </Button>
         <ViewLink className="brand" view={HOME.id}>
           Understudy
@@ -67,7 +67,7 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
             onPress={() => setPaletteOpen(true)}
           >
             <span className="head-word">Search</span> <kbd>Ctrl K</kbd>
-            <Icon path={MAGNIFIER} className="icon head-icon" />
+            <Icon path={SEARCH_ICON} className="icon head-icon" />
           </Button>
           <ThemeButton />
         </div>
@@ -125,8 +125,8 @@ function useUnseenCount(): number {
   );
 }
 
-const LINES = "M3 5.5h14M3 10h14M3 14.5h14";
-const MAGNIFIER = "M13 13l4 4M14 8.5a5.5 5.5 0 1 1-11 0a5.5 5.5 0 1 1 11 0z";
+const MENU_ICON = "M3 5.5h14M3 10h14M3 14.5h14";
+const SEARCH_ICON = "M13 13l4 4M14 8.5a5.5 5.5 0 1 1-11 0a5.5 5.5 0 1 1 11 0z";
 
 /** `head-icon` replaces a button's text in narrow windows. */
 function Icon({ path, className = "icon" }: { path: string; className?: string }) {

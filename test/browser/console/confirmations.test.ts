@@ -157,10 +157,11 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     const { page: world } = await openAt("/s/default/world?show=departments&department=dept_ml");
     await choose(world, "Parent", /^Operations/);
     await world.getByRole("button", { name: "Move", exact: true }).click();
-    await see(confirmations(world)).toContainText("Moved ML.");
+    await see(confirmations(world)).toContainText("Moved ML under Operations.");
     expect(await parent()).toBe("dept_ops");
     await undo(world).click();
-    await see(confirmations(world)).toContainText("Undone: Moved ML.");
+    await see(confirmations(world)).toContainText("Undone: Moved ML under Operations.");
+    await see(world.getByRole("status")).toHaveCount(0);
     expect(await parent()).toBe("dept_acme");
   });
 

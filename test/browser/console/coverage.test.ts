@@ -5,6 +5,13 @@ import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
 const { api, open, control } = useConsole("coverage");
 
+/** Cells of numbers and headers that take more than one line. */
+const LIST_BROKEN = `[...document.querySelectorAll(".outcomes :is(th, .number)")].filter((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+}).map(({ textContent }) => textContent)`;
+
 describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
   it("shows a new outcome immediately, and resets the counts [interfaces 4]", async () => {
     const { page, complaints } = await open("?operation=threads.delete");
@@ -19,6 +26,12 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("dialog").getByRole("button", { name: "Reset counts" }).click();
     await see(notFound).toContainText("never");
     expect(complaints).toEqual([]);
+  });
+
+  it("breaks no word of the outcomes on a phone [interfaces 2]", async () => {
+    const { page } = await open("?operation=models.list", { width: 360 });
+    await see(page.getByText("never").first()).toBeVisible();
+    expect(await page.evaluate(LIST_BROKEN)).toEqual([]);
   });
 
   it("says that the operation of its address does not exist, as the list of scenarios does [interfaces 2]", async () => {

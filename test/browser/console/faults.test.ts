@@ -43,10 +43,21 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await api.call("ada", "DELETE", "/v1/threads/thread_none")).status).toBe(404);
     await see(armed).toContainText("1 hit");
     await api.call("dan", "DELETE", "/v1/threads/thread_dan");
-    await see(armed).toContainText("Used up (2)");
+    await see(armed).toContainText("Ended, 2 hits");
     await armed.getByRole("button", { name: /Disarm/ }).click();
     await see(page.getByText("No armed rules.")).toBeVisible();
     expect(complaints).toEqual([]);
+  });
+
+  it("opens a pane at its head where the page was scrolled, on a phone [interfaces 2]", async () => {
+    for (let count = 0; count < 4; count += 1) await control("POST", "/faults", { effect: { status: 503 } });
+    const { page } = await open("", { width: 360, height: 740 });
+    const row = page.getByRole("row", { name: /assistants-list-history-forbidden/ });
+    await see(row).toBeAttached();
+    await page.evaluate('document.getElementById("view").scrollTop = 10_000');
+    await row.getByRole("gridcell", { name: /^assistants/ }).click();
+    await see(page.getByRole("heading", { name: "assistants-list-history-forbidden" })).toBeInViewport();
+    await control("DELETE", "/faults");
   });
 
   it("explains a call without making it, and updates when a rule is armed [interfaces 11]", async () => {

@@ -161,14 +161,17 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("says whether changes are saved, and why they are not [interfaces 2]", async () => {
     const folder = scratch();
-    const saving = await startReference({ persist: { folder: join(folder, "data") } });
+    const data = join(folder, "data".repeat(20));
+    const saving = await startReference({ persist: { folder: data } });
     const { page } = await openAt("/s/default/world", {}, saving.url);
     const status = page.getByRole("contentinfo", { name: "Status" });
     await see(status).toContainText("Saved");
-    renameSync(join(folder, "data"), join(folder, "elsewhere"));
+    renameSync(data, join(folder, "elsewhere"));
     await saving.call("ada", "DELETE", "/v1/threads/thread_ada");
     await see(status).toContainText(/Not saved: .*data/);
-    renameSync(join(folder, "elsewhere"), join(folder, "data"));
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    renameSync(join(folder, "elsewhere"), data);
     await see(status).not.toContainText("Not saved");
     await see(status).toContainText("Saved");
     await saving.close();

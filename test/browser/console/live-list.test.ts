@@ -102,7 +102,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await row.hover();
     const before = (await row.boundingBox())!.y;
     for (let at = 0; at < 5; at += 1) await remove(`new_${at}`);
-    await see(page.locator(".count")).toHaveText("45");
+    await see(page.locator(".count")).toHaveText("45 entries");
     expect((await row.boundingBox())!.y).toBe(before);
     // Away from the list, the newest are shown.
     await page.mouse.move(2, 2);

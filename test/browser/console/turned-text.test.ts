@@ -46,6 +46,8 @@ const BOXES = {
   },
 };
 
+let warnedRequest: string;
+
 beforeAll(async () => {
   for (const [collection, id] of [
     ["departments", "dept_ml"],
@@ -65,7 +67,16 @@ beforeAll(async () => {
     match: { operation: "models.list" },
     effect: { status: 503 },
   });
-  await api.call("dan", "GET", "/v1/models");
+  await control("POST", "/faults", {
+    match: { operation: "models.list", query: { find: NAME } },
+    effect: { status: 503 },
+  });
+  const { headers } = await api.call(
+    "dan",
+    "GET",
+    `/v1/analytics/usage/limits/org_acme?${encodeURIComponent(NAME)}=1`,
+  );
+  warnedRequest = headers.get("x-request-id")!;
 });
 
 /** Texts of the page whose words are written from right to left. */
@@ -96,6 +107,8 @@ describe("a name with a right-to-left override", { timeout: 6 * PATIENCE_MS }, (
     ["timeline", "boxes"],
     ["timeline?entry=1", "boxes"],
     ["faults", "Zqz"],
+    ["faults?find=listBoxes", "because the service"],
+    ["faults?scenario=listBoxes-invalid-input", "because the service"],
     ["time?changes=all", "boxes"],
     ["world?collection=boxes", "box"],
     ["world?collection=users&record=usr_dan", "Zqz"],
@@ -114,6 +127,12 @@ describe("a name with a right-to-left override", { timeout: 6 * PATIENCE_MS }, (
     await see(page.getByText(text).first()).toBeAttached();
     await expectUpright(page);
     await page.setViewportSize({ width: 360, height: 740 });
+    await expectUpright(page);
+  });
+
+  it("leaves the warnings of a request as they are", async () => {
+    const { page } = await walkTo(`/s/default/timeline?entry=${warnedRequest}`);
+    await see(page.getByText(/^unknown query parameter/)).toBeVisible();
     await expectUpright(page);
   });
 

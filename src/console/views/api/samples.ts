@@ -1,4 +1,4 @@
-import type { CollectionSummary } from "../../api/calls.ts";
+import type { CollectionSummary, SandboxCalls } from "../../api/calls.ts";
 import type { Fields } from "../../api/form-fields.ts";
 import type { JsonSchema, Operation } from "../../api/open-api.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
@@ -70,62 +70,98 @@ export function useSamples(
   exampleBody: string,
   organization: string | undefined,
 ): Samples | undefined {
-  const { operationId, path, parameters = [] } = operation;
+  const { operationId } = operation;
   const { record, body, note, firstOperation }: Proposal = PROPOSALS[operationId] ?? {};
   const prefixes = [...new Set([...exampleBody.matchAll(EXAMPLE_ID)].map(([, prefix]) => prefix!))];
   const { data } = useSandboxQuery(
     ["samples", organization, operationId, prefixes],
     async (calls) => {
       const { items: collections } = await calls.collections();
-      const listCandidates = async ({ name }: CollectionSummary): Promise<readonly Fields[]> => {
-        const { items } = await calls.records(name, { limit: MAX_RECORDS });
-        const all = items as unknown as readonly Fields[];
-        const inOrganization = all.filter((one) => one["organization_id"] === organization);
-        return inOrganization.length > 0 ? inOrganization : all;
+      const world: World = {
+        organization,
+        collections,
+        listRecords: (collection) => listRecords(calls, collection, organization),
       };
-      const findCollection = ({ name, schema }: Parameter) =>
-        collections.find(
-          (one) => one.prefix === toPrefix(schema) || listCollectionNames(path, name).includes(one.name),
-        );
-      const inPath = parameters.filter(({ in: place }) => place === "path");
-      const mainCollection =
-        collections.find(({ name }) => name === record?.of) ?? inPath.map(findCollection).at(-1);
-      const conditions = Object.entries(record?.where ?? {});
-      const records = mainCollection ? await listCandidates(mainCollection) : [];
-      const meetsConditions = (one: Fields) => conditions.every(([name, value]) => one[name] === value);
-      const sampleRecord = records.find(meetsConditions) ?? records[0];
-      const missing = new Set<string>();
-      if (mainCollection !== undefined && sampleRecord === undefined) missing.add(mainCollection.name);
-      const findValue = async (parameter: Parameter): Promise<unknown> => {
-        const collection = findCollection(parameter);
-        if (collection?.name === "organizations" && organization) return organization;
-        const isMain = collection !== undefined && collection === mainCollection;
-        const fromRecord = sampleRecord?.[isMain ? collection.id_field : parameter.name];
-        if (fromRecord !== undefined) return fromRecord;
-        if (collection === undefined) return parameter.schema?.examples?.[0];
-        const [first] = await listCandidates(collection);
-        if (first === undefined) missing.add(collection.name);
-        return first?.[collection.id_field];
-      };
-      const values: Record<string, string> = {};
-      for (const parameter of inPath) values[parameter.name] = String((await findValue(parameter)) ?? "");
-      const usedIds = new Set(Object.values(values));
-      const ids: Record<string, string> = {};
-      for (const prefix of prefixes) {
-        const collection = collections.find((one) => one.prefix === prefix);
-        if (prefix === "org_" && organization) ids[prefix] = organization;
-        else if (collection !== undefined) {
-          const all = (await listCandidates(collection)).map((one) => String(one[collection.id_field]));
-          // The last one: the first one fills the path, and other records often refer to it.
-          const other = all.findLast((id) => !usedIds.has(id));
-          if (other !== undefined) ids[prefix] = other;
-        }
-      }
-      return { parameters: values, ids, missing: [...missing] };
+      const { values, missing } = await findPathValues(world, operation, record);
+      return { parameters: values, missing, ids: await findIds(world, prefixes, Object.values(values)) };
     },
     { live: false },
   );
   return data && { ...data, body, note, firstOperation };
+}
+
+/** The records among which samples are found. */
+interface World {
+  /** The calling user's organization, whose records are preferred. */
+  organization: string | undefined;
+  collections: readonly CollectionSummary[];
+  listRecords: (collection: CollectionSummary) => Promise<readonly Fields[]>;
+}
+
+/** Records of the organization; all if it has none. */
+async function listRecords(
+  calls: SandboxCalls,
+  { name }: CollectionSummary,
+  organization: string | undefined,
+): Promise<readonly Fields[]> {
+  const { items } = await calls.records(name, { limit: MAX_RECORDS });
+  const all = items as unknown as readonly Fields[];
+  const inOrganization = all.filter((one) => one["organization_id"] === organization);
+  return inOrganization.length > 0 ? inOrganization : all;
+}
+
+/** A value for each path parameter, and the collections that lack a record for one. */
+async function findPathValues(
+  { organization, collections, listRecords }: World,
+  { path, parameters = [] }: Operation,
+  wanted: Proposal["record"],
+) {
+  const findCollection = ({ name, schema }: Parameter) =>
+    collections.find(
+      (one) => one.prefix === toPrefix(schema) || listCollectionNames(path, name).includes(one.name),
+    );
+  const inPath = parameters.filter(({ in: place }) => place === "path");
+  const mainCollection =
+    collections.find(({ name }) => name === wanted?.of) ?? inPath.map(findCollection).at(-1);
+  const conditions = Object.entries(wanted?.where ?? {});
+  const records = mainCollection ? await listRecords(mainCollection) : [];
+  const meetsConditions = (one: Fields) => conditions.every(([name, value]) => one[name] === value);
+  const sampleRecord = records.find(meetsConditions) ?? records[0];
+  const missing = new Set<string>();
+  if (mainCollection !== undefined && sampleRecord === undefined) missing.add(mainCollection.name);
+  const findValue = async (parameter: Parameter): Promise<unknown> => {
+    const collection = findCollection(parameter);
+    if (collection?.name === "organizations" && organization) return organization;
+    const isMain = collection !== undefined && collection === mainCollection;
+    const fromRecord = sampleRecord?.[isMain ? collection.id_field : parameter.name];
+    if (fromRecord !== undefined) return fromRecord;
+    if (collection === undefined) return parameter.schema?.examples?.[0];
+    const [first] = await listRecords(collection);
+    if (first === undefined) missing.add(collection.name);
+    return first?.[collection.id_field];
+  };
+  const values: Record<string, string> = {};
+  for (const parameter of inPath) values[parameter.name] = String((await findValue(parameter)) ?? "");
+  return { values, missing: [...missing] };
+}
+
+/** An id for each prefix, other than those in the path, to which other records often refer. */
+async function findIds(
+  { organization, collections, listRecords }: World,
+  prefixes: readonly string[],
+  usedIds: readonly string[],
+): Promise<Texts> {
+  const ids: Record<string, string> = {};
+  for (const prefix of prefixes) {
+    const collection = collections.find((one) => one.prefix === prefix);
+    if (prefix === "org_" && organization) ids[prefix] = organization;
+    else if (collection !== undefined) {
+      const all = (await listRecords(collection)).map((one) => String(one[collection.id_field]));
+      const other = all.findLast((id) => !usedIds.includes(id));
+      if (other !== undefined) ids[prefix] = other;
+    }
+  }
+  return ids;
 }
 
 /** Replaces the ids of examples by ids of this sandbox. */

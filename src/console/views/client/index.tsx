@@ -1,10 +1,12 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { CLIENT_CHECKS } from "../../../tools/client-test/checks/index.ts";
+import type { GradedSandbox } from "../../../tools/client-test/client-check.ts";
 import type { ClientCheckReport, ClientReport } from "../../../tools/client-test/client-report-types.ts";
 import { describeReport, RULE_PREFIX, SNAPSHOT_NAME } from "../../../tools/client-test/grade-client.ts";
 import { ManualClientTest, type ManualStatus } from "../../../tools/client-test/manual-test.ts";
 import { useSandboxName } from "../../address.ts";
+import { createSandboxCalls } from "../../api/calls.ts";
 import { useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField } from "../../components/form.tsx";
@@ -12,9 +14,6 @@ import { GradedCheck } from "../../components/graded-check.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/status.tsx";
 import { CopyButton, downloadJson } from "../../components/text.tsx";
-import "../webhooks/webhooks.css";
-import type { GradedSandbox } from "../../../tools/client-test/client-check.ts";
-import { createSandboxCalls } from "../../api/calls.ts";
 
 /** The tests of this page, by sandbox: they go on while other views are open. */
 const TESTS = new Map<string, ManualClientTest>();

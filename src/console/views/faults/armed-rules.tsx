@@ -82,11 +82,11 @@ export function RuleLine(props: {
   const { rule, title = describeRule(rule), isActive = true, error, children } = props;
   const { id, hits, spent, lease } = rule;
   const outcome = spent ? "other" : hits > 0 ? "fault" : "waiting";
-  const count = spent ? `Used up (${hits})` : hits > 0 ? pluralize(hits, "hit") : "no hits";
+  const count = hits > 0 ? pluralize(hits, "hit") : "no hits";
   const hitsLeft = lease?.hits_left !== undefined && `${pluralize(lease.hits_left, "hit")} left`;
   return (
     <li className="armed-rule flow">
-      {isActive && <Badge outcome={outcome}>{count}</Badge>}
+      {isActive && <Badge outcome={outcome}>{spent ? `Ended, ${count}` : count}</Badge>}
       <div className="armed-words">
         <bdi>{title}</bdi> <code className="quiet">{id}</code>
         <Problem error={error} />
@@ -99,7 +99,7 @@ export function RuleLine(props: {
           {hitsLeft}
         </span>
       )}
-      {children}
+      {children && <span className="actions">{children}</span>}
     </li>
   );
 }

@@ -10,18 +10,16 @@ import { CopyButton } from "../../components/text.tsx";
 import {
   BLANK_DRAFT,
   DELAYS,
-  describeRule,
-  explainEffect,
   LEASES,
   listPatternChoices,
   listResponseChoices,
   PHASES,
   SCHEDULES,
-  toDefinition,
   toDraft,
   toRule,
   useCallerChoices,
-} from "./rules.ts";
+} from "./rule-draft.ts";
+import { describeRule, explainEffect, toDefinition } from "./rules.ts";
 
 export function ComposePane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import type { ExplainInput, Explanation } from "../../../../types/control-api.ts";
+import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { useParameters } from "../../address.ts";
 import { listGivenInputs, requireJson } from "../../api/form-fields.ts";
 import { useCoverage, useSandboxQuery } from "../../api/queries.ts";
@@ -7,7 +8,7 @@ import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, Section } from "../../components/layout.tsx";
 import { Badge, Notice, type Outcome, toStatusOutcome } from "../../components/status.tsx";
 import { formatRuleName } from "../../components/text.tsx";
-import { listOperationChoices, useCallerChoices } from "./rules.ts";
+import { listOperationChoices, useCallerChoices } from "./rule-draft.ts";
 
 /** In place of a user: the call has no credentials. */
 const ANONYMOUS = "";
@@ -95,7 +96,7 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
               <Badge outcome={STEPS[outcome][0]}>{nameStep(step)}</Badge>
               <span>
                 {STEPS[outcome][1]}
-                {says && <span className="quiet">: {says}</span>}
+                {says && <span className="quiet">: {toPrintableLines(says)}</span>}
               </span>
             </li>
           ))}
@@ -107,7 +108,7 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
             <li key={rule} className="line">
               <Badge outcome={triggers ? "fault" : "off"}>{triggers ? "applies" : "skipped"}</Badge>
               <span>
-                {formatRuleName(rule)}: <span className="quiet">{why}</span>
+                {formatRuleName(rule)}: <span className="quiet">{toPrintableLines(why)}</span>
               </span>
             </li>
           ))}

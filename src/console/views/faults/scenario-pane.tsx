@@ -1,5 +1,5 @@
 import type { FaultRule, ScenarioState } from "../../../../types/control-api.ts";
-import { toSentence } from "../../../engine/contract/text.ts";
+import { toPrintableJson, toPrintableLines, toSentence } from "../../../engine/contract/text.ts";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge, Notice, Problem } from "../../components/status.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
@@ -18,7 +18,7 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
         {problem && <Notice outcome="failed">{problem}</Notice>}
         <ScenarioSwitch scenario={scenario} switching={switching} label={active ? "Active" : "Inactive"} />
         <Problem error={switching.error} />
-        {description && <p>{description}</p>}
+        {description && <p>{toPrintableLines(description)}</p>}
         {stages && <Stages stages={stages} rules={rules} isActive={active} />}
         {others.length > 0 && (
           <>
@@ -73,13 +73,13 @@ function ExpectationText({ expectation }: { expectation: Expectation }) {
       {description && <bdi>{toSentence(description)} </bdi>}
       {match && (
         <>
-          {describeCount(count)} <code>{JSON.stringify(match)}</code>.{" "}
+          {describeCount(count)} <code>{toPrintableJson(match)}</code>.{" "}
         </>
       )}
       {sequence && (
         <>
           Requests must match, in this order:{" "}
-          <code>{sequence.map((one) => JSON.stringify(one)).join(", ")}</code>.{" "}
+          <code>{sequence.map((one) => toPrintableJson(one)).join(", ")}</code>.{" "}
         </>
       )}
       {client && (
@@ -126,7 +126,7 @@ function Stages(props: { stages: readonly Stage[]; rules: readonly FaultRule[]; 
                 <StageEnd stage={stage} />
               </span>
             </div>
-            {stage.description && <p>{stage.description}</p>}
+            {stage.description && <p>{toPrintableLines(stage.description)}</p>}
             {stage.rules.length > 0 ? (
               <RuleLines
                 rules={rules.filter(({ id }) => stage.rules.includes(id))}

@@ -1,5 +1,6 @@
 import { ToggleButton } from "react-aria-components";
 import type { CoverageMatrix, FaultRule, ScenarioState } from "../../../../types/control-api.ts";
+import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { useParameters } from "../../address.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
@@ -11,7 +12,7 @@ import { toStatusOrCode } from "./rules.ts";
 import { ScenarioSwitch, useScenarioSwitch } from "./switch-scenario.tsx";
 
 type Row = ScenarioState & { kinds: ReadonlySet<Kind> };
-type Group = Kind | "in-force" | "own" | "broken";
+type Group = Kind | "active" | "custom" | "invalid";
 
 const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly Column<Row>[] => [
   {
@@ -31,7 +32,7 @@ const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly 
   {
     id: "description",
     title: "Description",
-    renderCell: ({ description }) => <span className="quiet">{description}</span>,
+    renderCell: ({ description = "" }) => <span className="quiet">{toPrintableLines(description)}</span>,
     minWidth: "medium",
   },
   {
@@ -71,7 +72,7 @@ export function ScenarioList(props: {
       undo: (calls, before) => calls.activate(before),
     },
   );
-  const broken = rows.filter(({ problem }) => problem !== undefined);
+  const invalid = rows.filter(({ problem }) => problem !== undefined);
   return (
     <section className="switchboard stack" aria-label="Scenarios">
       <div className="section-head">
@@ -81,14 +82,14 @@ export function ScenarioList(props: {
         )}
       </div>
       <Problem error={deactivateAll.error ?? switching.error} />
-      {broken.length > 0 && group !== "broken" && (
+      {invalid.length > 0 && group !== "invalid" && (
         <Notice
           outcome="failed"
-          action={<ActionButton label="Show" onPress={() => set({ group: "broken" })} />}
+          action={<ActionButton label="Show" onPress={() => set({ group: "invalid" })} />}
         >
-          {broken.length === 1
-            ? `The file of scenario ${broken[0]!.name} is invalid.`
-            : `${broken.length} scenario files are invalid.`}
+          {invalid.length === 1
+            ? `The file of scenario ${invalid[0]!.name} is invalid.`
+            : `${invalid.length} scenario files are invalid.`}
         </Notice>
       )}
       <div className="stack">
@@ -137,21 +138,21 @@ export function ScenarioList(props: {
 
 function listGroups(rows: readonly Row[]): { id: Group; title: string; count: number }[] {
   const all: [Group, string][] = [
-    ["in-force", "Active"],
-    ["broken", "Invalid files"],
-    ["own", "Custom"],
+    ["active", "Active"],
+    ["invalid", "Invalid files"],
+    ["custom", "Custom"],
     ...(Object.entries(KIND_TITLES) as [Kind, string][]),
   ];
   return all
     .map(([id, title]) => ({ id, title, count: rows.filter((row) => isInGroup(row, id)).length }))
-    .filter(({ id, count }) => count > 0 || id === "in-force");
+    .filter(({ id, count }) => count > 0 || id === "active");
 }
 
 function isInGroup({ active, shipped, problem, kinds }: Row, group: Group | undefined): boolean {
   if (group === undefined) return true;
-  if (group === "in-force") return active;
-  if (group === "own") return !shipped;
-  if (group === "broken") return problem !== undefined;
+  if (group === "active") return active;
+  if (group === "custom") return !shipped;
+  if (group === "invalid") return problem !== undefined;
   return kinds.has(group);
 }
 

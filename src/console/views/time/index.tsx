@@ -1,6 +1,6 @@
 import { ToggleButton } from "react-aria-components";
 import type { HistoryEntry, Pending } from "../../../../types/control-api.ts";
-import { toPrintable } from "../../../engine/contract/text.ts";
+import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { useParameters } from "../../address.ts";
 import { usePollingWhileRunning, useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
@@ -129,7 +129,7 @@ function describeWithTarget(
   entries: readonly HistoryEntry[],
 ): string {
   const target = kind === "restore" ? entries.find(({ id }) => id === subject) : undefined;
-  return toPrintable(target ? title.replace(target.id, `“${target.title.replace(/\.$/, "")}”`) : title);
+  return toPrintableLines(target ? title.replace(target.id, `“${target.title.replace(/\.$/, "")}”`) : title);
 }
 
 function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) {

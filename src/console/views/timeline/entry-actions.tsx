@@ -31,7 +31,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
     confirmation: () => (journal!.method === "GET" ? undefined : "Sent the request again."),
     undo: (calls, { request }) => undoRequest(calls, request),
   });
-  const readKey = () => getKey(createSandboxCalls(sandbox!.name), journal!);
+  const readKey = () => fetchKey(createSandboxCalls(sandbox!.name), journal!);
   const copy = async (format: (request: RequestCopy) => string) =>
     format(toRequestCopy(journal!, sandbox!.base_url, await readKey()));
   return (
@@ -73,7 +73,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
 }
 
 /** The API key of the request, which the journal masks; the control API may read it. */
-async function getKey(calls: SandboxCalls, { api_key }: JournalEntry): Promise<string | undefined> {
+async function fetchKey(calls: SandboxCalls, { api_key }: JournalEntry): Promise<string | undefined> {
   if (api_key === null) return undefined;
   return calls.record("api_keys", api_key).then(
     ({ key }) => key,

@@ -1,4 +1,5 @@
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
+import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { DetailPane, Section, ViewLink } from "../../components/layout.tsx";
@@ -74,11 +75,11 @@ function Why({ entry }: { entry: JournalEntry }) {
   const reasons = entry.reasons.filter((reason) => !sentence.includes(reason));
   return (
     <Section title="Why">
-      <p className="why">{sentence}</p>
+      <p className="why">{toPrintableLines(sentence)}</p>
       {reasons.length > 0 && (
         <ul className="reasons">
           {reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
+            <li key={reason}>{toPrintableLines(reason)}</li>
           ))}
         </ul>
       )}

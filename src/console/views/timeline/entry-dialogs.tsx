@@ -6,7 +6,8 @@ import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton, Dialog, DialogButton } from "../../components/button.tsx";
 import { type Choice, ChoiceField, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/status.tsx";
-import { describeRule, explainEffect, listDocumentedErrors, parsePair } from "../faults/rules.ts";
+import { listDocumentedErrors, parsePair } from "../faults/rule-draft.ts";
+import { describeRule, explainEffect } from "../faults/rules.ts";
 import { CopyDialog } from "../sandboxes/sandbox-forms.tsx";
 import { isRewind } from "./words.ts";
 
@@ -22,7 +23,7 @@ export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: (
   const { data: coverage } = useCoverage({ live: false });
   const choices = [...listDocumentedErrors(coverage, entry.operation ?? ""), ...GENERAL_FAILURES];
   const [failure, setFailure] = useState("status 503");
-  const rule = toRule(entry, failure);
+  const rule = toFailureRule(entry, failure);
   const arm = useSandboxChange((calls) => calls.addRule(rule), {
     confirmation: ({ id }) => `Armed ${id}.`,
     undo: (calls, { id }) => calls.removeRule(id),
@@ -39,7 +40,10 @@ export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: (
   );
 }
 
-function toRule({ operation, method, path, principal }: JournalEntry, failure: string): RuleDefinition {
+function toFailureRule(
+  { operation, method, path, principal }: JournalEntry,
+  failure: string,
+): RuleDefinition {
   return {
     match: { ...(operation ? { operation } : { method, path }), ...(principal ? { principal } : {}) },
     times: 1,

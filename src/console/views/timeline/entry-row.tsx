@@ -2,6 +2,7 @@ import { type CSSProperties, memo } from "react";
 import type { RequestLine as RequestEntry } from "../../../../types/control-api.ts";
 import { CONSOLE_BASE, toAddress, useParameters, useSandboxName } from "../../address.ts";
 import { Mark } from "../../components/status.tsx";
+import { ClippedPath } from "../../components/text.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
 import {
@@ -16,15 +17,13 @@ import {
 /** Length of a time of day without milliseconds. */
 const SECONDS_LENGTH = "12:00:05".length;
 
-/** Method, path and query. A long path is cut at its start, since its end tells rows apart; a long query at its end. */
+/** Method, path and query. A long query is cut at its end. */
 function RequestLine({ request: { method, path, query } }: { request: RequestEntry }) {
   return (
     <>
-      <span className="mono">{method}</span>
-      <span className="clip mono path-end">
-        <bdi>{path}</bdi>
-      </span>
-      {query && <span className="clip mono path-query">?{query}</span>}
+      <span>{method}</span>
+      <ClippedPath>{path}</ClippedPath>
+      {query && <span className="clip path-query">?{query}</span>}
     </>
   );
 }
@@ -52,7 +51,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
         {/* Not a tab stop: the list opens rows by keys and clicks. The link is for other clicks, such as into a new tab. */}
         <a
           href={CONSOLE_BASE + address}
-          className="entry-link"
+          className={request ? "entry-link mono" : "entry-link"}
           tabIndex={-1}
           draggable={false}
           title={describeNode(row)}

@@ -1,4 +1,3 @@
-import type { ViewParameters } from "../../address.ts";
 import { createMatcher, parseFilter, toText } from "../../components/filter-language.ts";
 import type { Outcome } from "../../components/status.tsx";
 import type { Node } from "./nodes.ts";
@@ -13,25 +12,12 @@ export const OUTCOMES: readonly [outcome: Outcome, word: string][] = [
   ["other", "Control and timers"],
 ];
 
-interface Filter {
+export interface Filter {
   text: string;
   outcomes: ReadonlySet<string>;
   /** `seq` of the first and last node of the zoomed range. */
   from: number | undefined;
   to: number | undefined;
-}
-
-export function readFilter({ get }: ViewParameters): Filter {
-  return {
-    text: get("find") ?? "",
-    outcomes: new Set(get("show")?.split(" ") ?? []),
-    from: toSeq(get("from")),
-    to: toSeq(get("to")),
-  };
-}
-
-function toSeq(text: string | undefined): number | undefined {
-  return Number(text) || undefined;
 }
 
 /** Fields of the filter language. `body` is searched by the server. */

@@ -5,15 +5,15 @@ import { isOwnRequest } from "../../api/fetch-service.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { parseFilter } from "../../components/filter-language.ts";
-import { FilterField } from "../../components/form.tsx";
-import { EmptyState, Mark } from "../../components/status.tsx";
-import { formatCount, pluralize } from "../../components/text.tsx";
+import { EmptyState } from "../../components/status.tsx";
+import { formatCount, formatShown, pluralize } from "../../components/text.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
 import type { TimelineData } from "../../live/timeline-data.ts";
 import { useLive } from "../../live/use-live.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
-import { createFilter, FIELD_NAMES, matchesOutcome, OUTCOMES, readFilter } from "./filter.ts";
+import { createFilter } from "./filter.ts";
+import { FilterBar, useFilter, useIsByTime } from "./filter-bar.tsx";
 import { FirstCall } from "./first-call.tsx";
 import { Exports, FileDropZone, type OpenFile, OpenFileButton } from "./import-export.tsx";
 import { EMPTY_CACHE, findNode, listCausalRows, type Node, updateNodes } from "./nodes.ts";
@@ -22,13 +22,11 @@ import { Strip } from "./strip.tsx";
 import "./timeline.css";
 
 const getKey = ({ seq }: Node) => String(seq);
-/** Value of the parameter `order` for the order of time; by default the order is by cause. */
-const BY_TIME = "time";
 const getClassName = ({ entry, outcome }: Node) =>
   `entry-row ${outcome === "rewind" ? "rewind" : ""} ${entry?.undone ? "undone" : ""}`;
 
 export default function Timeline() {
-  return <FileDropZone>{(open) => <Live openFile={open} />}</FileDropZone>;
+  return <FileDropZone>{(open) => <LiveTimeline openFile={open} />}</FileDropZone>;
 }
 
 /** New entries wait while the list is paused. */
@@ -64,15 +62,14 @@ function foldRows(rows: readonly Node[], folded: ReadonlySet<number>): readonly 
   });
 }
 
-function Live({ openFile }: { openFile: OpenFile }) {
+function LiveTimeline({ openFile }: { openFile: OpenFile }) {
   // Typing and scrolling take precedence over bursts of entries.
   const pause = usePause(useDeferredValue(useLive((state) => state.timeline)));
   const { timeline } = pause;
-  const parameters = useParameters();
-  const { get, set } = parameters;
-  const filter = readFilter(parameters);
+  const { get, set } = useParameters();
+  const filter = useFilter();
   const entryId = get("entry");
-  const isByTime = get("order") === BY_TIME;
+  const isByTime = useIsByTime();
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const cache = useRef(EMPTY_CACHE);
   const nodes = useMemo(() => {
@@ -80,15 +77,7 @@ function Live({ openFile }: { openFile: OpenFile }) {
     return cache.current.nodes;
   }, [timeline]);
   const bodyMatches = useBodySearch(filter.text);
-  const signature = JSON.stringify([filter.text, [...filter.outcomes], filter.from, filter.to]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the signature identifies the filter
-  const matches = useMemo(() => createFilter(filter, bodyMatches), [signature, bodyMatches]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the signature identifies the filter
-  const counts = useMemo(() => {
-    const matchingNodes = nodes.filter(createFilter({ ...filter, outcomes: new Set() }, bodyMatches));
-    const count = (outcome: string) => matchingNodes.filter((node) => matchesOutcome(node, outcome)).length;
-    return new Map(OUTCOMES.map(([outcome]) => [outcome, count(outcome)]));
-  }, [nodes, signature, bodyMatches]);
+  const matches = useMemo(() => createFilter(filter, bodyMatches), [filter, bodyMatches]);
   const causal = useMemo(() => listCausalRows(nodes, matches), [nodes, matches]);
   const rows = useMemo(
     () => (isByTime ? nodes.filter(matches).reverse() : foldRows(causal, folded)),
@@ -122,37 +111,7 @@ function Live({ openFile }: { openFile: OpenFile }) {
             isZoomed={filter.from !== undefined}
           />
         )}
-        <div className="chips filters">
-          <FilterField
-            label="Filter the timeline"
-            placeholder="Filter, such as status:4* user:usr_dan"
-            hint={`Fields: ${FIELD_NAMES.join(", ")}. by: the rule or step that decided. op:threads.* for a pattern, -user:… to exclude, body:"two words"`}
-            value={filter.text}
-            onChange={(find) => set({ find }, { replace: true })}
-          />
-          {OUTCOMES.map(([outcome, word]) => (
-            <ToggleButton
-              key={outcome}
-              className="button chip"
-              isSelected={filter.outcomes.has(outcome)}
-              onChange={(on) => {
-                const outcomes = new Set(filter.outcomes);
-                if (on) outcomes.add(outcome);
-                else outcomes.delete(outcome);
-                set({ show: [...outcomes].join(" ") }, { replace: true });
-              }}
-            >
-              <Mark outcome={outcome} word={null} />
-              {word} <span className="quiet">{counts.get(outcome)}</span>
-            </ToggleButton>
-          ))}
-          <ToggleButton
-            className="button chip"
-            isSelected={isByTime}
-            onChange={(on) => set({ order: on ? BY_TIME : undefined }, { replace: true })}
-          >
-            Order by time
-          </ToggleButton>
+        <FilterBar nodes={nodes} filter={filter} bodyMatches={bodyMatches}>
           <ToggleButton className="button chip" isSelected={pause.isPaused} onChange={pause.toggle}>
             {pause.isPaused ? "Paused" : "Pause"}
           </ToggleButton>
@@ -164,11 +123,11 @@ function Live({ openFile }: { openFile: OpenFile }) {
             />
           )}
           <span className="quiet small count" role="status">
-            {rows.length === nodes.length ? `${nodes.length}` : `${rows.length} of ${nodes.length}`}
+            {formatShown(rows.length, nodes.length, "entry", "entries")}
             {timeline.droppedCount > 0 &&
               `, ${pluralize(timeline.droppedCount, "older entry", "older entries")} dropped`}
           </span>
-        </div>
+        </FilterBar>
         <PinnedEntries nodes={nodes} />
         <VirtualRows
           label="Timeline"

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
-import { toPrintable } from "../../../engine/contract/text.ts";
+import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { formatRuleName, toSingularName } from "../../components/text.tsx";
 import type { Node } from "./nodes.ts";
 
@@ -25,11 +25,11 @@ export function isRewind(entry: Node["entry"]): boolean {
 /** The request line, or the title of the history entry. */
 export function describeNode({ request, entry, target }: Node): string {
   if (target !== undefined)
-    return toPrintable(entry!.title).replace(
+    return toPrintableLines(entry!.title).replace(
       target.entry!.id,
       `“${describeNode(target).replace(/\.$/, "")}”`,
     );
-  if (request === undefined) return toPrintable(entry!.title);
+  if (request === undefined) return toPrintableLines(entry!.title);
   return `${request.method} ${request.path}${request.query === "" ? "" : `?${request.query}`}`;
 }
 

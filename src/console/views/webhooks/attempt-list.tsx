@@ -12,7 +12,8 @@ import {
   listAttemptMarks,
   sumDelays,
 } from "./attempts.ts";
-import { useRetryDelays, useSignature } from "./use-webhooks.ts";
+import { useSignature } from "./signature.ts";
+import { useRetryDelays } from "./use-webhooks.ts";
 
 const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
   delivered: "ok",

@@ -56,14 +56,14 @@ export function CallAsMember(props: {
       <Problem error={call.error} />
       {call.data && (
         <Notice outcome={call.data.status === "success" ? "ok" : "refused"}>
-          {describeAttempt(call.data)}
+          {describeResult(call.data)}
         </Notice>
       )}
     </div>
   );
 }
 
-function describeAttempt({ status, response_code }: AttemptResult): string {
+function describeResult({ status, response_code }: AttemptResult): string {
   if (status === "success") return `Delivered: the receiver returned ${response_code}.`;
   if (response_code === 0) return "Not delivered: no response. The attempt shows the reason.";
   return `Not delivered: the receiver returned ${response_code}.`;

@@ -6,21 +6,15 @@ import { createMatcher, parseFilter } from "../../components/filter-language.ts"
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, EmptyState, Notice, type Outcome } from "../../components/status.tsx";
-import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
+import { CopyButton, formatCount, formatShown, pluralize } from "../../components/text.tsx";
 import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { AttemptAxis, AttemptList } from "./attempt-list.tsx";
 import { type Delivery, type DeliveryState, getDeliveryState, type Webhook } from "./attempts.ts";
 import { CallAsMember } from "./call-as-member.tsx";
 import { RetryNow } from "./retry-now.tsx";
-import {
-  canSign,
-  formatOpensslCommand,
-  useRetryDelays,
-  useSignature,
-  useWebhookChoices,
-  useWebhooks,
-} from "./use-webhooks.ts";
+import { canSign, formatOpensslCommand, useSignature } from "./signature.ts";
+import { useRetryDelays, useWebhookChoices, useWebhooks } from "./use-webhooks.ts";
 
 const OUTCOMES: Readonly<Record<DeliveryState, Outcome>> = {
   delivered: "ok",
@@ -138,7 +132,7 @@ export function Deliveries() {
             onChange={(find) => set({ find }, { replace: true })}
           />
           <span className="quiet" role="status">
-            {data && rows && `${formatCount(rows.length)} of ${formatCount(data.items.length)}`}
+            {data && rows && formatShown(rows.length, data.items.length, "delivery", "deliveries")}
           </span>
           {failedCount > 0 && (
             <ConfirmButton

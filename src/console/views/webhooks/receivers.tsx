@@ -9,13 +9,20 @@ import { Message } from "../../components/exchange.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, EmptyState, LoadError, type Outcome } from "../../components/status.tsx";
-import { CopyButton, PathText } from "../../components/text.tsx";
+import { ClippedPath, CopyButton, PathText } from "../../components/text.tsx";
 import { RelativeTimeText } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { RECEIVED_POLL_MS } from "./use-webhooks.ts";
+
+/** No stream reports requests to a receiver. */
+const RECEIVED_POLL_MS = 2000;
 
 const COLUMNS: readonly Column<Receiver>[] = [
-  { id: "url", title: "URL", width: "minmax(0, 2fr)" },
+  {
+    id: "url",
+    title: "URL",
+    renderCell: ({ url }) => <ClippedPath>{url}</ClippedPath>,
+    width: "minmax(0, 1.4fr)",
+  },
   {
     id: "answers",
     title: "Responses",

@@ -1,10 +1,11 @@
 import { useMemo, useState } from "react";
-import { toPrintable } from "../../../engine/contract/text.ts";
+import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { useSelectedActor } from "../../api/actors.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { useOrganizations, useRecords, useSandboxChange } from "../../api/queries.ts";
 import { undoRequest } from "../../api/undo.ts";
+import { BodyText } from "../../components/exchange.tsx";
 import { ActorField, ChoiceField, Form } from "../../components/form.tsx";
 import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
 import {
@@ -45,7 +46,7 @@ export function Departments() {
       </div>
       <LoadError error={organizations.error ?? query.error} />
       <Problem error={move.error} />
-      {move.data && <MoveResult {...move.data} />}
+      {move.data && move.data.answer.status >= 400 && <RefusedMove {...move.data} />}
       <div className="tree-and-move grow">
         <DepartmentTree
           // Users must be loaded before a move.
@@ -93,31 +94,29 @@ function useMove(organization: string) {
       return { department, parent, answer };
     },
     {
-      confirmation: ({ department, answer }) =>
-        answer.status < 400 ? `Moved ${department.name}.` : undefined,
+      confirmation: ({ department, parent, answer }) =>
+        answer.status < 400
+          ? `Moved ${department.name} ${parent ? `under ${parent.name}` : "to the top"}.`
+          : undefined,
       undo: (calls, { answer }) => undoRequest(calls, answer.requestId),
     },
   );
   return { actors, as, move };
 }
 
-function MoveResult({ department, parent, answer }: Move & { answer: ServiceAnswer }) {
-  const [open, setOpen] = useState(false);
-  const where = parent ? `under ${parent.name}` : "to the top";
-  if (answer.status < 400) {
-    return <Notice outcome="ok">{toPrintable(`Moved ${department.name} ${where}.`)}</Notice>;
-  }
-  const message = answer.json?.error?.message ?? answer.json?.message ?? answer.text;
+function RefusedMove({ department, answer }: { department: Department; answer: ServiceAnswer }) {
+  const { status, json, text } = answer;
+  const message = json?.error?.message ?? json?.message ?? text;
   return (
-    <Notice outcome={toStatusOutcome(answer.status)}>
+    <Notice outcome={toStatusOutcome(status)}>
       <strong>
-        {answer.status} {answer.json?.error?.code}
+        {status} {json?.error?.code}
       </strong>{" "}
-      {toPrintable(`${department.name} was not moved: ${message}`)}
-      <button type="button" className="bare link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {open ? "Hide response" : "Show response"}
-      </button>
-      {open && <pre className="wire body">{JSON.stringify(answer.json ?? answer.text, null, 2)}</pre>}
+      {toPrintableLines(`${department.name} was not moved: ${message}`)}
+      <details>
+        <summary>Response</summary>
+        <BodyText text={json === undefined ? text : JSON.stringify(json, null, 2)} />
+      </details>
     </Notice>
   );
 }

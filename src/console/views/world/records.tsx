@@ -1,5 +1,5 @@
 import { type ReactNode, useDeferredValue, useMemo } from "react";
-import { useNavigateToView, useParameters } from "../../address.ts";
+import { NEW_RECORD, useNavigateToView, useParameters } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
 import { type Fields, type FormField, listFormFields } from "../../api/form-fields.ts";
 import type { ControlDescription } from "../../api/open-api.ts";
@@ -9,7 +9,7 @@ import { createMatcher, parseFilter, toText } from "../../components/filter-lang
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { ListView, ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError } from "../../components/status.tsx";
-import { formatCount } from "../../components/text.tsx";
+import { formatCount, formatShown } from "../../components/text.tsx";
 import { RelativeTimeText } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { NewRecord, RecordPane } from "./record-pane.tsx";
@@ -17,7 +17,6 @@ import { NewRecord, RecordPane } from "./record-pane.tsx";
 /** Larger collections are searched by the server, and shown page by page. */
 const MAX_UNPAGED = 5000;
 const PAGE_SIZE = 500;
-export const NEW_RECORD = "+";
 
 export function Records() {
   const { data, error } = useCollections();
@@ -117,7 +116,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
           <span className="quiet" aria-live="polite">
             {isPaged
               ? `${formatCount(Math.min(offset + 1, total))} to ${formatCount(Math.min(offset + PAGE_SIZE, total))} of ${formatCount(total)}`
-              : `${filter && `${formatCount(visibleRecords.length)} of `}${formatCount(loadedRecords.length)}`}
+              : formatShown(visibleRecords.length, loadedRecords.length, "record")}
           </span>
           {isPaged && (
             <>

@@ -1,10 +1,10 @@
 import { Meter } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
+import { NEW_RECORD } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
 import { Badge, EmptyState, getOutcomePaint, LoadError, type Outcome } from "../../components/status.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
-import { NEW_RECORD } from "./records.tsx";
 
 /** Spending of organizations and keys against their limits, in the current month of the sandbox clock. */
 export function Usage() {
