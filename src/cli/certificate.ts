@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
+import type { Certificate } from "../hosts/node/create-server.ts";
 import { makeCertificate } from "../hosts/node/make-certificate.ts";
-import type { Certificate } from "../hosts/node/server.ts";
 import { requireSuccess, UsageError } from "./failure.ts";
 
 export interface UsedCertificate extends Certificate {

@@ -174,7 +174,7 @@ describe("a hostile HTTP request", () => {
     const { error } = JSON.parse(body);
     const type = status < 500 ? "client_error" : "server_error";
     expect(error).toMatchObject({ code: `HTTP_${status}`, status, type });
-    expect(error.system_message).toMatch(/^It was refused before it reached the API: \S/);
+    expect(error.system_message).toMatch(/^It was refused unread: \S/);
     expect(error.system_message).not.toMatch(/HPE_|ERR_|unknown reason/);
     expect(error.trace_id).toBe(headers["x-request-id"]);
     expect(error.timestamp).toMatch(/^\d{4}-\d\d-\d\dT/);

@@ -68,6 +68,28 @@ async function rawly(url: string, text: string): Promise<string> {
 const last = (entries: readonly RecordedEntry[]) => entries.at(-1)!;
 
 describe("record as a proxy [interfaces 12]", () => {
+  it.each([
+    ["GET http://elsewhere.test/a?b=1", "GET", "/a?b=1"],
+    ["OPTIONS *", "OPTIONS", "/"],
+  ])("forwards %s to the service, and goes on [interfaces 12]", async (line, method, path) => {
+    const service = await target((request, answer) => answer.end(`${request.method} ${request.url}`));
+    const { url, entries } = await recorder(service);
+    const text = await rawly(url, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(text).toContain(`${method} ${path}`);
+    await eventually(() => expect(entries.map(({ request }) => request.url)).toEqual([service + path]));
+  });
+
+  it.each([
+    ["TLS", "\u0016\u0003\u0001\u0002\u0000\u0001", 400, "it is TLS, and this port speaks plain HTTP"],
+    ["CONNECT", "CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", 405, "CONNECT"],
+  ])("says why it refuses a client that speaks %s [interfaces 12]", async (_name, sent, status, reason) => {
+    const { url } = await recorder("http://127.0.0.1:9");
+    const text = await rawly(url, sent);
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(text).toContain(reason);
+  });
+
   it("passes on the service's answers header by header [interfaces 12]", async () => {
     const { url, entries } = await recorder(api.url);
     const paths = [

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import type { Certificate } from "./server.ts";
+import type { Certificate } from "./create-server.ts";
 
 /* A certificate in DER (X.690, RFC 5280), since Node cannot create certificates (docs/decisions/0006). */
 

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { Connections } from "./close-server.ts";
+import { type Certificate, createMessageClasses, createNodeServer } from "./create-server.ts";
 import type { MessageClasses } from "./express-server.ts";
 import { createAddressPolicy } from "./outbound/address-policy.ts";
 import { createOutbound, createTargetResolver, type Outbound } from "./outbound/outbound.ts";
@@ -7,7 +8,6 @@ import { OwnAddress } from "./own-address.ts";
 import { WireBreaker } from "./perform-wire.ts";
 import { SandboxOrigins } from "./sandbox-origins.ts";
 import { createSendToSelf } from "./send-to-self.ts";
-import { type Certificate, createMessageClasses, createNodeServer } from "./server.ts";
 import { Sites } from "./sites.ts";
 
 interface NetworkOptions {

@@ -97,16 +97,29 @@ export class OwnAddress {
   }
 }
 
-/** Starts a server that has no TLS. @returns its base URL, with the given host */
-export async function openPort(server: Server, port: number, host: string): Promise<string> {
+/**
+ * Starts a server that has no TLS. Returns its base URL, with the given host, and a function that ends it with all its
+ * connections. Node's `closeAllConnections` leaves those open that ended with a CONNECT.
+ */
+export async function openPort(
+  server: Server,
+  port: number,
+  host: string,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await once(server.listen(port, host), "listening");
-  return `http://${addBrackets(host)}:${(server.address() as AddressInfo).port}`;
-}
-
-export async function closeAtOnce(server: Server): Promise<void> {
-  const whenClosed = once(server.close(), "close");
-  server.closeAllConnections();
-  await whenClosed;
+  return {
+    url: `http://${addBrackets(host)}:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const whenClosed = once(server.close(), "close");
+      for (const socket of sockets) socket.destroy();
+      await whenClosed;
+    },
+  };
 }
 
 const addBrackets = (host: string) => (host.includes(":") ? `[${host}]` : host);

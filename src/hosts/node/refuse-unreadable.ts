@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { SERVICE_API_VERSION } from "../../engine/pipeline/response-headers.ts";
 import { linger } from "./linger.ts";
@@ -57,8 +57,48 @@ function explainError({ code = "", reason, rawPacket }: ParserError): string {
   return PARSER_REASONS[code] ?? `it is not valid HTTP${reason ? ` (${reason})` : ""}`;
 }
 
+/** Makes a server refuse, with a reason, the requests that Node reports by events other than `request`. */
+export function refuseUnreadable(server: Server): void {
+  server.on("request", rememberResponse);
+  server.on("clientError", answerUnreadable);
+  // Needed, since Node closes the connection without an answer by default.
+  server.on("connect", (_request, socket: Socket) =>
+    refuseSocket(socket, 405, "CONNECT is a method for proxies"),
+  );
+  server.on("checkExpectation", (_request, response) => refuseRequest(response, 417, "an unknown Expect"));
+}
+
+/** Refuses a request without one valid Host, or with a body that Node does not decode; returns whether it did. */
+export function refuseUnsupported(request: IncomingMessage, response: ServerResponse): boolean {
+  const coding = request.headers["transfer-encoding"];
+  if (!hasOneHost(request)) refuseRequest(response, 400, "not one valid Host header");
+  else if (coding !== undefined && !CHUNKED.test(coding))
+    refuseRequest(
+      response,
+      501,
+      `Transfer-Encoding ${JSON.stringify(coding.slice(0, 80))} is not supported, chunked alone is`,
+    );
+  else return false;
+  return true;
+}
+
+/** The only transfer coding that Node decodes; a body with any other is refused with 501 (RFC 9112, 6.1). */
+const CHUNKED = /^\s*chunked\s*$/i;
+
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** Whether the request has exactly one Host header (RFC 9112, 3.2); HTTP/1.0 may omit it. */
+function hasOneHost({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
+  const { host } = headers;
+  if (host === undefined) return httpVersionMinor === 0;
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === "host") hosts += 1;
+  return hosts === 1 && HOST.test(host);
+}
+
 /** Answers a request that Node's parser refuses (broken framing, headers too long). */
-export function answerUnreadable(error: ParserError, socket: Socket): void {
+function answerUnreadable(error: ParserError, socket: Socket): void {
   // These bytes belong to a request that was refused already.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
@@ -76,7 +116,7 @@ const lastResponses = new WeakMap<Socket, ServerResponse>();
 const earlierResponses = new WeakMap<ServerResponse, ServerResponse>();
 
 /** Called for each request, so that unreadable bytes after it are refused after its answer. */
-export function rememberResponse({ socket }: IncomingMessage, response: ServerResponse): void {
+function rememberResponse({ socket }: IncomingMessage, response: ServerResponse): void {
   const earlier = lastResponses.get(socket);
   if (earlier?.writableFinished === false) earlierResponses.set(response, earlier);
   lastResponses.set(socket, response);
@@ -92,7 +132,7 @@ function answerAfter(response: ServerResponse, error: ParserError, socket: Socke
 }
 
 /** Writes the refusal to a socket, and ends the connection. */
-export function refuseSocket(socket: Socket, status: number, reason: string): void {
+function refuseSocket(socket: Socket, status: number, reason: string): void {
   // After a CONNECT, Node no longer handles errors of the socket, and a client that resets it would end the process.
   socket.on("error", () => socket.destroy());
   const { headers, body } = createRefusal(status, reason);
@@ -100,7 +140,7 @@ export function refuseSocket(socket: Socket, status: number, reason: string): vo
   linger(socket, `HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n${body}`);
 }
 
-export function refuseRequest(response: ServerResponse, status: number, reason: string): void {
+function refuseRequest(response: ServerResponse, status: number, reason: string): void {
   const { headers, body } = createRefusal(status, reason);
   response.writeHead(status, headers).end(body);
 }
@@ -113,7 +153,7 @@ function createRefusal(status: number, reason: string) {
     error: {
       code: `HTTP_${status}`,
       message: "The request cannot be read.",
-      system_message: `It was refused before it reached the API: ${reason}. Send well-formed HTTP/1.1 with a Host, headers of at most 32 KiB, and a body as long as announced.`,
+      system_message: `It was refused unread: ${reason}. Send well-formed HTTP/1.1 with a Host, headers of at most 32 KiB, and a body as long as announced.`,
       type: status >= 500 ? "server_error" : "client_error",
       status,
       details: {},

@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { converse } from "../../../test/support/hostile/raw-socket.ts";
 import { sign, toDeliveryHeaders } from "../../engine/webhooks/sign.ts";
 import { createListener, formatDelivery, type ListenerOptions, type ReceivedDelivery } from "./listen.ts";
 
@@ -70,6 +73,60 @@ describe("understudy listen [interfaces 2]", () => {
     const unchecked = await listen();
     await unchecked.send("{}");
     expect(unchecked.heard[0]!.text).toContain("not checked (no --secret)");
+  });
+
+  it.each([
+    ["TLS", "\u0016\u0003\u0001\u0002\u0000\u0001", 400, /it is TLS, and this port speaks plain HTTP/],
+    ["no HTTP", "HELLO\r\n\r\n", 400, /does not begin with a method of HTTP/],
+    ["CONNECT", "CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", 405, /CONNECT/],
+    ["no Host", "POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n", 400, /Host/],
+    ["an unknown Expect", "POST / HTTP/1.1\r\nHost: a\r\nExpect: b\r\n\r\n", 417, /Expect/],
+    [
+      "a compressed transfer coding, whose bytes no signature fits",
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+      501,
+      /gzip, chunked\\" is not supported/,
+    ],
+  ])(
+    "says why it refuses a sender that speaks %s, and goes on [G09]",
+    async (_name, text, status, reason) => {
+      const { listener, heard, send } = await listen();
+      const { answers } = await converse(Number(new URL(listener.url).port), [text]);
+      expect(answers.map((answer) => answer.status)).toEqual([status]);
+      expect(answers[0]!.body).toMatch(reason);
+      expect((await send("{}")).status).toBe(200);
+      expect(heard).toHaveLength(1);
+    },
+  );
+
+  it("survives a sender that resets its connection after CONNECT [G09]", async () => {
+    const { listener, send } = await listen();
+    const socket = connect(Number(new URL(listener.url).port), "127.0.0.1");
+    socket.write("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n");
+    await once(socket, "data");
+    socket.resetAndDestroy();
+    expect((await send("{}")).status).toBe(200);
+  });
+
+  it("ends although a refused sender leaves its connection open", async () => {
+    const listener = await createListener({ port: 0, onDelivery: () => {} });
+    const socket = connect({
+      port: Number(new URL(listener.url).port),
+      host: "127.0.0.1",
+      allowHalfOpen: true,
+    });
+    socket.on("error", () => {});
+    socket.write("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n");
+    await once(socket, "data");
+    await expect(listener.close()).resolves.toBeUndefined();
+    socket.destroy();
+  });
+
+  it("shows the path of a request whose target is a whole URL", async () => {
+    const { listener, heard } = await listen();
+    const request = "POST http://a/hook?b=1 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+    await converse(Number(new URL(listener.url).port), [request]);
+    expect(heard[0]!.delivery.path).toBe("/hook?b=1");
   });
 
   it("keeps a delivery's text from controlling the terminal [interfaces 2]", async () => {

@@ -1,6 +1,5 @@
 import "../../hosts/node/platform.ts";
 import { once } from "node:events";
-import { createServer } from "node:http";
 import { connect } from "node:tls";
 import { pluralize, toPrintable } from "../../engine/contract/text.ts";
 import { checkSignature, type SignatureVerdict } from "../../engine/receivers/check-signature.ts";
@@ -15,10 +14,13 @@ import {
   simulateAnswer,
 } from "../../engine/receivers/receiver.ts";
 import { SIGNATURE_HEADER } from "../../engine/webhooks/sign.ts";
+import { createNodeServer } from "../../hosts/node/create-server.ts";
+import { toOriginForm } from "../../hosts/node/node-request.ts";
 import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
 import { createOutbound, type Outbound } from "../../hosts/node/outbound/outbound.ts";
-import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
+import { openPort } from "../../hosts/node/own-address.ts";
 import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
+import { refuseUnsupported } from "../../hosts/node/refuse-unreadable.ts";
 
 /** A delivery that `understudy listen` received. */
 export interface ReceivedDelivery {
@@ -126,13 +128,12 @@ export async function createListener(options: ListenerOptions) {
     });
     return simulateAnswer(answer, request.signal);
   };
-  const server = createServer((request, response) => {
-    answerReceiverRequest(request, response, { path: request.url!, handle: receive }).catch(() =>
-      response.destroy(),
-    );
+  const server = createNodeServer().on("request", (request, response) => {
+    if (refuseUnsupported(request, response)) return;
+    const path = toOriginForm(request.url!);
+    answerReceiverRequest(request, response, { path, handle: receive }).catch(() => response.destroy());
   });
-  const url = await openPort(server, port, host);
-  return { url, close: () => closeAtOnce(server) };
+  return openPort(server, port, host);
 }
 
 class AttemptCounter {

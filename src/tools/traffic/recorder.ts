@@ -1,8 +1,11 @@
 import * as http from "node:http";
 import * as https from "node:https";
+import { MAX_HEADER_BYTES } from "../../engine/contract/router.ts";
+import { toOriginForm } from "../../hosts/node/node-request.ts";
 import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
 import { MAX_ANSWER_HEADER_BYTES } from "../../hosts/node/outbound/upstream.ts";
-import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
+import { openPort } from "../../hosts/node/own-address.ts";
+import { refuseUnreadable } from "../../hosts/node/refuse-unreadable.ts";
 import { addForwardedTrailers, sendHead, writeForwardedHead } from "../../hosts/node/send.ts";
 import {
   type ArchivedBody,
@@ -47,7 +50,7 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
   const { Agent, request } = target.startsWith("https:") ? https : http;
   const agent = new Agent({ keepAlive: true });
   const running = new Set<Promise<void>>();
-  const server = http.createServer((incoming, outgoing) => {
+  const server = http.createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (incoming, outgoing) => {
     const relay = new Relay(target, (url, sent) => request(url, { ...sent, agent }));
     const relaying = relay.pass(incoming, outgoing).then(onExchange);
     running.add(relaying);
@@ -55,11 +58,12 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
   });
   // The service decides about timeouts.
   server.requestTimeout = 0;
-  const url = await openPort(server, port, host);
+  refuseUnreadable(server);
+  const { url, close } = await openPort(server, port, host);
   return {
     url,
     async close() {
-      await Promise.all([closeAtOnce(server), ...running]);
+      await Promise.all([close(), ...running]);
       agent.destroy();
     },
   };
@@ -99,7 +103,7 @@ class Relay {
     done: () => void,
     { isRetry = false } = {},
   ): void {
-    const upstream = this.send(this.target + incoming.url!, {
+    const upstream = this.send(this.target + toOriginForm(incoming.url!), {
       method: incoming.method,
       maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
       headers: this.toRequestHeaders(incoming) as never,
@@ -184,7 +188,7 @@ class Relay {
     const endedAt = performance.now();
     const headAt = this.headAt ?? endedAt;
     const sentAt = Math.min(this.sentAt ?? headAt, headAt);
-    const [path = "", ...query] = url!.split("?");
+    const [path = "", ...query] = toOriginForm(url!).split("?");
     const { answer } = this;
     const exchange: ArchivedExchange = {
       wallStart: this.wallStart,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { sign } from "../../engine/webhooks/sign.ts";
-import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
+import { openPort } from "../../hosts/node/own-address.ts";
 import { toExcerpt } from "./check-answer.ts";
 import { parseJson } from "./exchange.ts";
 import type { Verdict } from "./verdict.ts";
@@ -20,8 +20,8 @@ export async function openReceiver() {
     deliveries.push({ headers: request.headers, bytes: Buffer.concat(pieces) });
     response.writeHead(204).end();
   });
-  const url = await openPort(server, 0, "127.0.0.1");
-  return { url: `${url}/hook`, deliveries, close: () => void closeAtOnce(server) };
+  const { url, close } = await openPort(server, 0, "127.0.0.1");
+  return { url: `${url}/hook`, deliveries, close: () => void close() };
 }
 
 /** Checks headers, signature and body of a delivery (6.2, 6.3). */
