@@ -16,6 +16,7 @@ import { MASK } from "../redact.ts";
 import { parseJson } from "./exchange.ts";
 import { findRecord } from "./own-operation.ts";
 import type { Exchange } from "./target.ts";
+import { isTimestamp, listTimestamps } from "./timestamps.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Headers that a success has only in some cases; the checks of their operations cover them. */
@@ -200,12 +201,11 @@ export function checkBody(
   { masked = false } = {},
 ): boolean {
   const validate = toValidator(schema);
-  const bodyGap = findAssumedPlace(operation, "");
   if (validate(body)) {
     // Undeclared fields are allowed.
     const unknown = [...new Set(listUnknownFields(schema as JsonSchema, body, ""))];
     if (unknown.length > 0) verdict.note(`also answers ${unknown.slice(0, 12).join(", ")}`);
-    return verdict.expect(true, "", bodyGap);
+    return checkTimestamps(verdict, operation, schema as JsonSchema, body);
   }
   let ok = true;
   const problems = diagnose(body, validate).filter((error) => !(masked && isMasked(error.data)));
@@ -214,6 +214,23 @@ export function checkBody(
     ok = verdict.expect(false, describeProblem(operation, error), gap) && ok;
   }
   return ok;
+}
+
+/** Checks that every declared timestamp is in UTC; the format `date-time` also allows offsets. */
+function checkTimestamps(
+  verdict: Verdict,
+  operation: AnyOperation,
+  schema: JsonSchema,
+  body: unknown,
+): boolean {
+  // A document describes its timestamps itself.
+  const timestamps = operation.sourceFile === undefined ? listTimestamps(schema, body) : [];
+  const wrong = timestamps.filter(([, value]) => !isTimestamp(value));
+  for (const [place, value] of wrong.slice(0, MAX_PROBLEMS)) {
+    const problem = `${operation.id}: ${place} is ${toExcerpt(value)}, not a timestamp in UTC such as 2026-03-15T10:00:00Z`;
+    verdict.expect(false, problem, findAssumedPlace(operation, place));
+  }
+  return wrong.length === 0 && verdict.expect(true, "", findAssumedPlace(operation, ""));
 }
 
 /** Whether the value was a secret before it was recorded. */

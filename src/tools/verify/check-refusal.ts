@@ -6,6 +6,7 @@ import { listRefusals, type Refusal } from "../../engine/contract/refusals.ts";
 import { checkContent, checkWire, isMasked, toExcerpt } from "./check-answer.ts";
 import { READING_REFUSALS, type RefusalCase, WRITING_REFUSALS } from "./refusal-cases.ts";
 import type { Exchange } from "./target.ts";
+import { isTimestamp } from "./timestamps.ts";
 import type { Basis, Verdict } from "./verdict.ts";
 
 interface ExpectedRefusal extends Pick<RefusalCase, "code" | "gap" | "codeGap" | "detailsGap"> {
@@ -266,7 +267,7 @@ const FIELD_CHECKS: Record<Envelope, (exchange: Exchange) => [boolean, string, B
       ],
       [typeof error.details === "object" && error.details !== null, "error.details is not an object"],
       [isText(trace_id), "error.trace_id is not text"],
-      [isText(timestamp) && Number.isFinite(Date.parse(timestamp)), "error.timestamp is not a timestamp"],
+      [isTimestamp(timestamp), `error.timestamp is ${toExcerpt(timestamp)}, not a timestamp in UTC`],
       [isText(error.system_message), "error.system_message is missing", "G29"],
       [request_id === null || trace_id === request_id, "error.trace_id differs from x-request-id", "G29"],
     ];

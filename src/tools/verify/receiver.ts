@@ -3,6 +3,7 @@ import { sign } from "../../engine/webhooks/sign.ts";
 import { openPort } from "../../hosts/node/own-address.ts";
 import { toExcerpt } from "./check-answer.ts";
 import { parseJson } from "./exchange.ts";
+import { isTimestamp } from "./timestamps.ts";
 import type { Verdict } from "./verdict.ts";
 
 interface ReceivedDelivery {
@@ -44,7 +45,7 @@ export function checkReceivedDelivery(
     ["webhook_id", body["webhook_id"], body["webhook_id"] === webhook_id],
     ["event", event, typeof event === "string"],
     ["data", data, typeof data === "object" && data !== null],
-    ["timestamp", timestamp, /^\d{4}-.*Z$/.test(String(timestamp))],
+    ["timestamp", timestamp, isTimestamp(timestamp)],
     ["delivery_id", delivery_id, /^del_\w/.test(String(delivery_id))],
   ];
   for (const [name, actual, fits] of expectations)

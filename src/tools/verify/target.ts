@@ -163,8 +163,8 @@ function toPath({ operation, path, url, params = {}, query }: Call): string {
     if (value === undefined) throw new Error(`no value for {${name}} of ${operation?.id}`);
     return encodeURIComponent(value);
   });
-  if (query === undefined) return filled;
-  return `${filled}?${new URLSearchParams(toTexts(query))}`;
+  const search = new URLSearchParams(toTexts(query ?? {})).toString();
+  return search === "" ? filled : `${filled}?${search}`;
 }
 
 function toTexts(query: NonNullable<Call["query"]>): [name: string, value: string][] {

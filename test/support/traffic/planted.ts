@@ -114,6 +114,56 @@ export const PLANTED: readonly Planted[] = [
     ),
   },
   {
+    title: "timestamps of tracks with an offset [conventions]",
+    live: "music_collections.list_tracks/answer",
+    har: "music_collections.list_tracks/answer",
+    specified: true,
+    answer: at(
+      TRACKS,
+      200,
+      each("items", (one) => ({ ...one, added_at: one["added_at"].replace("Z", "+02:00") })),
+    ),
+  },
+  {
+    title: "timestamps of errors as HTTP writes dates [7.1]",
+    live: "connector_jobs.retrieve/unknown",
+    har: "connector_jobs.retrieve/refusals",
+    specified: true,
+    answer: at(
+      /\/jobs\/\w/,
+      404,
+      body(({ error, ...json }) => ({
+        ...json,
+        error: { ...error, timestamp: new Date(error.timestamp).toUTCString() },
+      })),
+    ),
+  },
+  {
+    title: "an audit log's timestamps with a blank in place of T [2.6]",
+    live: "audit_logs.export/csv",
+    har: "audit_logs.export/csv",
+    specified: true,
+    answer: at(
+      /\/audit-log\/export/,
+      200,
+      text((csv) => csv.replaceAll(/^(\d{4}-\d{2}-\d{2})T([\d:.]+)Z/gm, "$1 $2")),
+    ),
+  },
+  {
+    title: "a history's total that ends with the page [4.8]",
+    live: "assistants.list_history/pages",
+    har: null,
+    specified: true,
+    answer: at(
+      HISTORY,
+      200,
+      body(({ pagination, ...json }) => {
+        const end = pagination.offset + json["audit_logs"].length;
+        return { ...json, pagination: { ...pagination, total: end, has_more: false } };
+      }),
+    ),
+  },
+  {
     title: "monthly limits as texts [2.7]",
     live: "usage.retrieve_limits/answer",
     har: "usage.retrieve_limits/answer",

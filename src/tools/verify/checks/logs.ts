@@ -2,6 +2,7 @@ import { parse as parseCsv } from "csv-parse/sync";
 import { type Check, checkSuccesses } from "../check.ts";
 import { getSentFields, toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
+import { isTimestamp } from "../timestamps.ts";
 import type { Verdict } from "../verdict.ts";
 import { checkFilters } from "./listings.ts";
 
@@ -28,8 +29,9 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
   verdict.expect(rows.length <= MAX_ROWS, `${rows.length} rows are more than ${MAX_ROWS}`);
   const ragged = rows.find((row) => row.length !== header.length);
   verdict.expect(!ragged, `a row has another number of columns than the first one: ${toExcerpt(ragged)}`);
+  const wrongTime = rows.find(([time]) => !isTimestamp(time))?.[0];
+  verdict.expect(wrongTime === undefined, `${toExcerpt(wrongTime)} is not a timestamp in UTC`);
   const times = rows.map(([time = ""]) => Date.parse(time));
-  verdict.expect(times.every(Number.isFinite), "a timestamp cannot be read");
   verdict.expect(
     times.every((time, i) => i === 0 || time <= times[i - 1]!),
     "a row is newer than the one before",
@@ -60,7 +62,7 @@ const audit = checkSuccesses(
     const rows = parseCsv(exchange.text, CSV) as string[][];
     const [time = "", , , , , email = ""] = rows[Math.ceil(rows.length / 2)] ?? [];
     const queries: Record<string, string>[] = [{ entity_type: "department" }];
-    if (time !== "") queries.push({ from_date: time }, { to_date: time }, { search_term: email });
+    if (isTimestamp(time)) queries.push({ from_date: time }, { to_date: time }, { search_term: email });
     for (const query of queries) {
       const filtered = await context.sendAndCheck("audit_logs.export", { params, query });
       if (filtered !== undefined) checkAudit(context.verdict, filtered);

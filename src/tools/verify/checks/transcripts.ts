@@ -113,7 +113,7 @@ const conditional = checkSuccesses(
       notModified.status === 304,
       `If-None-Match with the ETag is ${notModified.status} instead of 304`,
     );
-    verdict.expect(notModified.text === "", "a 304 has a body");
+    if (notModified.status === 304) verdict.expect(notModified.text === "", "a 304 has a body");
     const other = await requestSentences('"nobody0"');
     verdict.expect(other.status === 200, `If-None-Match with another tag is ${other.status} instead of 200`);
   },
