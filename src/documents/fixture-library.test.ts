@@ -64,12 +64,26 @@ it("every listed name loads: of a linked file, and of one with an upper-case ext
     expect(ids(table(name, "organizations", 1, library))).toEqual(["org_a", "org_b"]);
 });
 
-it("a large JSON file that gives a key twice is refused with its place, as a small one is [interfaces 5]", () => {
-  for (const length of [1, 300_000]) {
-    const text = `{\n"description": "${"x".repeat(length)}",\n"organizations": [{ "id": "org_a" }],\n"organizations": []\n}`;
-    expect(refusal(write("twice.json", text))).toBe("twice.json:4:1: the key `organizations` is given twice");
-  }
-});
+it.each([
+  [
+    "gives a key twice",
+    '"organizations": [{ "id": "org_a" }],\n"organizations": []',
+    "4:1: the key `organizations` is given twice",
+  ],
+  [
+    "has a number that JavaScript would round",
+    '"organizations": [{ "id": "org_a", "rate_limit": 9007199254740993 }]',
+    "3:50: the number 9007199254740993 is too large to be exact; quote it if it is a text",
+  ],
+])(
+  "a large JSON file that %s is refused with its place, as a small one is [interfaces 5]",
+  (_, part, problem) => {
+    for (const length of [1, 300_000]) {
+      const text = `{\n"description": "12345678901234567890 ${"x".repeat(length)}",\n${part}\n}`;
+      expect(refusal(write("large.json", text))).toBe(`large.json:${problem}`);
+    }
+  },
+);
 
 describe("a fixture", () => {
   it("is found by name, by a path to YAML or JSON, and as a value [interfaces 5]", () => {

@@ -1,10 +1,10 @@
 import { isJsonObject } from "../engine/contract/schema.ts";
 import { findNearest } from "../engine/contract/text.ts";
+import { checkJsonText } from "../engine/documents/check-json.ts";
 import { DocumentError, type Position } from "../engine/documents/document-error.ts";
 import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/document-limits.ts";
 import { type LayeredDocument, mergeLayers } from "../engine/documents/merge-documents.ts";
 import { readDocument } from "../engine/documents/read-document.ts";
-import { requireUniqueKeys } from "../engine/documents/repeated-keys.ts";
 import {
   createInlineDocument,
   locateProblem,
@@ -183,7 +183,7 @@ function readLargeJson(file: string, text: string, displayName: string): UserDoc
     // The YAML reader reports the position of the mistake.
     return undefined;
   }
-  requireUniqueKeys(text, displayName);
+  checkJsonText(text, { file: displayName, exactNumbers: true });
   createInlineDocument(value, { file: displayName, limits: OWN_FILE_LIMITS });
   return locateLazily(text, displayName, value);
 }

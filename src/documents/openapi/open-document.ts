@@ -1,11 +1,11 @@
 import { CORE_SCHEMA, load, mergeTag } from "js-yaml";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { checkJsonText } from "../../engine/documents/check-json.ts";
 import { normalizeText } from "../../engine/documents/decode-text.ts";
 import { documentError, NO_POSITION, type Position } from "../../engine/documents/document-error.ts";
 import { OWN_FILE_LIMITS } from "../../engine/documents/document-limits.ts";
 import { findForeignText, mayMisreadSpaces } from "../../engine/documents/misread-text.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
-import { requireUniqueKeys } from "../../engine/documents/repeated-keys.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { Positions } from "./positions.ts";
 
@@ -22,7 +22,7 @@ export function openDocument(text: string, file: string): UserDocument {
   const readSlowly = () => readDocument(content, { file, limits: LIMITS, anyKey: true });
   if (content.length > LIMITS.maxBytes) return readSlowly();
   const json = parseJson(content);
-  if (json !== undefined) requireUniqueKeys(content, file);
+  if (json !== undefined) checkJsonText(content, { file, exactNumbers: false });
   else if (findForeignText(content, file) !== undefined) return readSlowly();
   const value = json ?? parseYaml(content);
   if (value === undefined) return readSlowly();

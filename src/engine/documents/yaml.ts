@@ -14,10 +14,10 @@ import {
   Parser,
   type Scalar,
 } from "yaml";
+import { describeInexactNumber, describeRepeatedKey } from "./check-json.ts";
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
 import { type DocumentLimits, isDangerousKey } from "./document-limits.ts";
 import { findTypographicQuotes, findUnusualIndentation, findUnusualSpace } from "./misread-text.ts";
-import { describeRepeatedKey } from "./repeated-keys.ts";
 import { toSyntaxMessage } from "./yaml-messages.ts";
 
 /** A syntax problem, with the offset of its first character. */
@@ -221,11 +221,7 @@ function checkNumber(node: Scalar, walk: Walk): void {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return;
   if (!Number.isFinite(value)) addProblem(walk, node, "a number must be finite; quote it if it is a text");
   else if (Number.isInteger(value) && /^[-+]?(\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source))
-    addProblem(
-      walk,
-      node,
-      `the number ${clip(source, 30)} is too large to be exact; quote it if it is a text`,
-    );
+    addProblem(walk, node, describeInexactNumber(source));
 }
 
 /** A value that begins with `#`, such as a colour, is a comment unless it is quoted, and so is what follows ` #`. */

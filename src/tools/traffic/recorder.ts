@@ -77,8 +77,8 @@ class Relay {
   private readonly send: Send;
   private readonly wallStart = Date.now();
   private readonly monotonicStart = performance.now();
-  private readonly requestBody = new BodyCapture();
-  private readonly responseBody = new BodyCapture();
+  private readonly requestBody = new RecordedBody();
+  private readonly responseBody = new RecordedBody();
   private sentAt: number | undefined;
   private headAt: number | undefined;
   private answer: http.IncomingMessage | undefined;
@@ -230,7 +230,7 @@ function withHost(raw: readonly string[], host: string): string[] {
 const MAX_CAPTURED_BYTES = 10 * 1024 * 1024;
 
 /** Captures a body for the archive while it passes. */
-class BodyCapture {
+class RecordedBody {
   private readonly pieces: Buffer[] = [];
   private captured = 0;
   private size = 0;
@@ -250,12 +250,12 @@ class BodyCapture {
     const decoded = decompress(bytes, coding, MAX_CAPTURED_BYTES);
     if (decoded === undefined) return { bytes: undefined, size: this.size };
     if (this.captured === this.size) return { bytes: decoded, size: decoded.length };
-    return { bytes: withoutHalfCharacter(decoded), size: Math.max(this.size, decoded.length + 1) };
+    return { bytes: dropLastNonAscii(decoded), size: Math.max(this.size, decoded.length + 1) };
   }
 }
 
-/** Drops an incomplete UTF-8 character at the end, which would make the text invalid. */
-function withoutHalfCharacter(bytes: Buffer): Buffer {
+/** Drops the last character if it is not ASCII: bytes of it may be missing, which would make the text invalid. */
+function dropLastNonAscii(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && end > bytes.length - 4 && (bytes[end - 1]! & 0xc0) === 0x80) end -= 1;
   const lead = bytes[end - 1] ?? 0;
