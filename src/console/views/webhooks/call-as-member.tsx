@@ -35,6 +35,7 @@ export function CallAsMember(props: {
     const message = typeof json?.message === "string" ? json.message : text.slice(0, 300);
     throw new ControlError(status, `The API returned ${status}: ${message}`);
   });
+  if (!isOffered && !call.error && !call.data) return null;
   return (
     <div className="stack">
       {isOffered && actors?.length === 0 && (

@@ -195,12 +195,13 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
   const { delivery_id, webhook_id, event, status, body } = delivery;
   return (
     <DetailPane title={event} label={`Delivery ${delivery_id}`} onClose={onClose}>
-      {status === "success" && (
+      {status === "success" ? (
         <Notice outcome="ok">Delivered. Only failed deliveries can be redelivered.</Notice>
+      ) : (
+        <div className="actions">
+          <RetryNow delivery={delivery_id} />
+        </div>
       )}
-      <div className="actions">
-        <RetryNow delivery={delivery_id} />
-      </div>
       <div className="section">
         <CallAsMember
           organization={delivery.organization_id}
