@@ -1,3 +1,4 @@
+import { getDefaultUrl } from "../../client/connect.ts";
 import type { CoverageMatrix } from "../../tools/reports/coverage.ts";
 import { connectTo, flag, number, openSandbox, serverCommand, type Target, text } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
@@ -18,11 +19,15 @@ export const coverageCommand = serverCommand({
     ["$0 coverage --fail-under 40 -- npx vitest run", "Coverage of a test run"],
     ["$0 coverage --fail-under 80 --html coverage.html", "For CI"],
   ],
-  check({ "fail-under": minimum, scenarios, "--": command = [] }) {
+  check({ "fail-under": minimum, scenarios, all, url, "--": command = [] }) {
     if (minimum !== undefined && !(minimum >= 0 && minimum <= 100))
       throw new UsageError("--fail-under takes a percentage from 0 to 100");
     if (scenarios !== undefined && command.length === 0)
       throw new UsageError("--scenarios needs a command after --");
+    if (command.length > 0 && (all || url !== getDefaultUrl()))
+      throw new UsageError(
+        "with a command, coverage starts a server of its own and counts all its sandboxes; leave out --url and --all",
+      );
   },
   async run(options) {
     const { json, html, "fail-under": minimum, "--": command = [] } = options;
