@@ -1,5 +1,6 @@
 import type { CommandModule, InferredOptionTypes, Options } from "yargs";
 import { connect, getDefaultUrl, type UnderstudyClient } from "../client/connect.ts";
+import { ControlError } from "../client/http.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { FixtureInput } from "../client/types.ts";
 import { isPath } from "../documents/files.ts";
@@ -72,6 +73,8 @@ interface Declaration<
   /** Help for arguments that do not explain themselves. */
   args?: { [K in keyof Arguments<Line>]?: string };
   options?: O;
+  /** The option or argument that the server's messages call by another name, such as `--as` for the field `principal`. */
+  nameField?(field: string): string | undefined;
   examples?: readonly (readonly [line: string, says: string])[];
   /** Runs before the server is called. @throws UsageError */
   check?(parsed: ParsedArguments): void;
@@ -133,7 +136,16 @@ function toModule(
   // biome-ignore lint/suspicious/noExplicitAny: what its command line and options say
   run: (parsed: any) => CommandOutcome | Promise<CommandOutcome>,
 ): CommandModule {
-  const { command: line, describe, args = {}, options, examples = [], check } = declaration;
+  const { command: line, describe, args = {}, options = {}, examples = [], check, nameField } = declaration;
+  /** The server names a field of its request; the message names what the user typed. */
+  const rethrowWithOption = (error: unknown): never => {
+    if (!(error instanceof ControlError)) throw error;
+    const { field = "", detail } = error.problem;
+    if (field === "" || !detail.startsWith(field)) throw error;
+    const option = field.replaceAll("_", "-");
+    const name = nameField?.(field) ?? (Object.hasOwn(options, option) ? `--${option}` : field);
+    throw new ControlError(error.status, { ...error.problem, detail: name + detail.slice(field.length) });
+  };
   const module: CommandModule<object, { json: boolean }> = {
     command: line,
     describe,
@@ -150,7 +162,7 @@ function toModule(
     },
     async handler(parsed) {
       check?.(parsed);
-      const result = await run(parsed);
+      const result = await Promise.resolve(run(parsed)).catch(rethrowWithOption);
       if (!result) return;
       print(parsed.json, result.value, result.text);
       if (!result.failed) return;

@@ -78,7 +78,7 @@ describe("trigger and clock advance", () => {
     await receiver([500, 200]);
     const failed = await run("trigger", "user.created", "--for", "usr_dan", "--expect", "success");
     expect([failed.code, failed.stderr]).toEqual([1, "understudy: 1 of 1 attempts failed\n"]);
-    expect(failed.stdout).toMatch(/failed {2}500 {3}answered 500$/m);
+    expect(failed.stdout).toMatch(/failed {2}500 {5}answered 500$/m);
     expect((await run("trigger", "user.created", "--expect", "success")).code).toBe(0);
     const nobody = await run(
       "trigger",

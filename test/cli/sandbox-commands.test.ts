@@ -60,6 +60,11 @@ describe("the commands sandbox, journal, bundle and completion", () => {
   it.each([
     [1, "status --sandbox elephant", 'There is no sandbox "elephant". `understudy sandbox list` lists them.'],
     [1, "snapshot restore zz", 'There is no snapshot "zz". `understudy snapshot list` lists them.'],
+    [2, "journal --limit 0", "understudy: --limit must be at least 1"],
+    [2, "explain models.list --as usr_dann", 'understudy: --as "usr_dann" is not a user of this sandbox.'],
+    [2, "clock advance 5x", "understudy: <by> must be a duration such as 90s"],
+    [2, "clock set noon", "understudy: <instant> must be an ISO 8601 timestamp"],
+    [2, "deliveries redeliver del_failed --since 2026-03-15", "understudy: --since goes with all_failed"],
     [2, "scenario on zz", 'There is no scenario "zz". `understudy scenario list` lists them all.'],
 
     [1, "deliveries show zz", 'There is no delivery "zz". `understudy deliveries list` lists them.'],
@@ -101,7 +106,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     const wrong = await run("journal", "--operation", "model.list");
     expect([wrong.code, wrong.stderr]).toEqual([
       2,
-      'understudy: operation "model.list" matches no operation of the emulated API. Did you mean "models.list"?\n',
+      'understudy: --operation "model.list" matches no operation of the emulated API. Did you mean "models.list"?\n',
     ]);
     const following = startCommand([
       "journal",

@@ -134,6 +134,7 @@ const advance = sandboxCommand({
     if (kind !== undefined && by !== "next")
       throw new UsageError("--kind goes with `next`: understudy clock advance next --kind KIND");
   },
+  nameField: () => "<by>",
   async run({ by, kind }, sandbox) {
     if (by === undefined) return advanceUntilDelivered(sandbox);
     let target: Duration | AdvanceTo = by as Duration;
@@ -149,6 +150,7 @@ const advance = sandboxCommand({
 const set = sandboxCommand({
   command: "set <instant>",
   describe: "Set the time to a later instant and run what becomes due; the mode stays",
+  nameField: () => "<instant>",
   async run({ instant }, sandbox) {
     // Not a PUT of the clock: that needs the mode, and accepts no instant for the mode real.
     const advanced = await sandbox.clock.advance({ to: instant });

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ControlError } from "../../client/http.ts";
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { EventName, Triggered, TriggerOptions } from "../../client/types.ts";
 import { choice, flag, number, parseTypedValue, sandboxCommand, text, texts } from "../command.ts";
@@ -36,6 +35,7 @@ export const triggerCommand = sandboxCommand({
     parseRate(rate);
     parseData(set);
   },
+  nameField: (field) => (field.startsWith("data.") ? `--set ${field.slice(5)}` : undefined),
   async run({ event, for: subject, set, organization, count, rate, duplicate, shuffle, expect }, sandbox) {
     const send = shuffle ? sendOutOfOrder : sendInOrder;
     const sent = await send(sandbox, {
@@ -45,7 +45,7 @@ export const triggerCommand = sandboxCommand({
       count,
       duplicate,
       intervalMs: parseRate(rate),
-    }).catch(rethrowWithFlags);
+    });
     const failed = sent.filter(({ status }) => status !== "success").map(({ delivery_id }) => delivery_id);
     const failedDeliveries = await lookUpDeliveries(sandbox, failed);
     const deliveries = sent.map((one) => ({
@@ -156,18 +156,6 @@ function parseRate(rate: string | undefined): number {
   const perSecond = Number(/^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(rate)?.[1] ?? Number.NaN);
   if (!(perSecond > 0)) throw new UsageError(`--rate takes events a second such as 5/s, not "${rate}"`);
   return 1000 / perSecond;
-}
-
-/** The server names fields of its request; the message names the flags that the user typed. */
-function rethrowWithFlags(error: unknown): never {
-  if (!(error instanceof ControlError)) throw error;
-  const { status, problem } = error;
-  const { detail, field = "" } = problem;
-  if (field === "" || !detail.startsWith(field)) throw error;
-  let flag = field;
-  if (field.startsWith("data.")) flag = `--set ${field.slice(5)}`;
-  if (field === "for" || field === "organization") flag = `--${field}`;
-  throw new ControlError(status, { ...problem, detail: flag + detail.slice(field.length) });
 }
 
 /** `a.b=1` becomes `{a: {b: 1}}`; a value that is JSON is read as JSON. @throws UsageError */
