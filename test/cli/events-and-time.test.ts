@@ -207,6 +207,15 @@ describe("trigger and clock advance", () => {
     ]);
   });
 
+  it("say for `clock run real` that the sandbox is later than the wall clock [interfaces 4]", async () => {
+    await run("clock", "set", "2099-01-01T00:00:00Z");
+    const { code, stderr } = await run("clock", "run", "real");
+    expect([code, stderr]).toEqual([
+      2,
+      "understudy: mode cannot be real: the sandbox's time, 2099-01-01T00:00:00.000Z, is later than the wall clock's, and the clock only moves forward; to go back, reset the sandbox or restore a snapshot.\n",
+    ]);
+  });
+
   it("advance from retry to retry with --until-delivered, and are exit 1 if one failed for good [interfaces 14]", async () => {
     await receiver([500, 500, 200]);
     await run("trigger", "user.created");

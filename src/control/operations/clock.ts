@@ -242,10 +242,15 @@ async function moveForward(
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const { now } = renderClock(world);
+    // Only the wall clock can be in the past without an instant given.
+    const why =
+      setting.field === "mode"
+        ? `cannot be real: the sandbox's time, ${now}, is later than the wall clock's, and ${error.message}`
+        : `cannot be reached from ${now}: ${error.message}`;
     throw unprocessable(
       setting.field,
       setting.value,
-      `cannot be reached from ${now}: ${error.message}; to go back, reset the sandbox or restore a snapshot`,
+      `${why}; to go back, reset the sandbox or restore a snapshot`,
     );
   }
 }
