@@ -6,6 +6,7 @@ import {
   defineCollection,
   defineEvent,
   defineOperation,
+  id,
   instant,
   integer,
   nullable,
@@ -85,6 +86,28 @@ it.each([
   const { status, body } = await ask({ query, handle: () => ({}) }, `/v1/try?${sent}`);
   expect([status, body["error"]]).toMatchObject([422, { message }]);
 });
+
+it.each<[string, object, (value: never) => boolean]>([
+  ["a negative integer", integer({ max: -5 }), (value) => value <= -5],
+  ["a number between whole ones", number({ min: 0.1, max: 0.9 }), (value) => value >= 0.1 && value <= 0.9],
+  ["a number above 0", { type: "number", exclusiveMinimum: 0, maximum: 1 }, (value) => value > 0],
+  [
+    "a list of at least two",
+    array(integer({ min: 3 }), { min: 2 }),
+    ([a, b]: number[]) => a! >= 3 && b! >= 3,
+  ],
+  ["an object of bounded fields", object({ a: integer({ max: -1 }) }), ({ a }: { a: number }) => a <= -1],
+  ["an id without a reference", id("pal_"), (value: string) => value.startsWith("pal_")],
+])(
+  "a new record is completed with a value that fits its field: %s [interfaces 18]",
+  async (_, field, fits) => {
+    const crates = defineCollection({ name: "crates", fields: { value: field as never } });
+    sandbox = await createSandbox({ seed: 7, operations: [crates, operation({ handle: () => ({}) })] });
+    const created: object[] = [];
+    for (let i = 0; i < 5; i++) created.push(await sandbox.state("crates" as never).create({} as never));
+    expect((created as { value: never }[]).filter(({ value }) => fits(value))).toHaveLength(5);
+  },
+);
 
 it.each<[string, object, string, unknown]>([
   ["an integer", integer({ min: 1 }), "12", 12],

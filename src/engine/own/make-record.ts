@@ -57,11 +57,11 @@ function invent(name: string, schema: JsonSchema, inventContext: InventContext):
   if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventContext);
   const [type] = types;
   if (type === "boolean") return random.int(0, 1) === 1;
-  if (type === "integer" || type === "number") {
-    const { minimum = 0, maximum = minimum + 100 } = schema;
-    return random.int(Math.ceil(minimum), Math.floor(maximum));
+  if (type === "integer" || type === "number") return inventNumber(schema, context);
+  if (type === "array") {
+    const { minItems = 0, items = {} } = schema;
+    return Array.from({ length: minItems }, () => invent(name, items, inventContext));
   }
-  if (type === "array") return [];
   if (type === "object") {
     const { properties = {}, required = [] } = schema;
     return Object.fromEntries(required.map((key) => [key, invent(key, properties[key]!, inventContext)]));
@@ -70,13 +70,29 @@ function invent(name: string, schema: JsonSchema, inventContext: InventContext):
   return null;
 }
 
+/** A whole number within the bounds, if there is one. */
+function inventNumber(schema: JsonSchema, { random }: FactoryContext): number {
+  const { exclusiveMinimum, exclusiveMaximum, maximum = exclusiveMaximum } = schema;
+  const lowest = maximum !== undefined && maximum <= 0 ? maximum - 100 : 0;
+  const { minimum = exclusiveMinimum ?? lowest } = schema;
+  const high = maximum ?? minimum + 100;
+  const first = minimum === exclusiveMinimum ? Math.floor(minimum) + 1 : Math.ceil(minimum);
+  const last = high === exclusiveMaximum ? Math.ceil(high) - 1 : Math.floor(high);
+  return first <= last ? random.int(first, last) : (minimum + high) / 2;
+}
+
+/** The pattern of an id, as `id(prefix)` of a declaration has it. */
+const ID_PATTERN = /^\^([a-z]+_)\[A-Za-z0-9_-\]/;
+
 function inventText(
   name: string,
-  { format, examples, minLength = 0, maxLength }: JsonSchema,
+  { format, examples, pattern = "", minLength = 0, maxLength }: JsonSchema,
   context: FactoryContext,
 ): string {
   const { random } = context;
   if (examples !== undefined) return String(random.pick(examples));
+  const [, prefix] = ID_PATTERN.exec(pattern) ?? [];
+  if (prefix !== undefined) return context.createId(prefix);
   if (format === "email") return inventEmail(inventName(context), context.createId("x_"), context);
   if (format === "uri") return `https://${random.characters(8)}.example.test/`;
   if (format === "uuid")
