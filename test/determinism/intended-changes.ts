@@ -109,6 +109,14 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     compare: (recorded, answered) => [withoutLength(recorded), withoutText(answered, /"origin":null,/g)],
   },
   {
+    request: ({ answer: { body } }) => typeof body === "string" && body.includes("must match pattern"),
+    reason: "A value in the wrong form is refused with the form in words, not with a regular expression.",
+    compare: (recorded, answered) => [
+      withoutText(recorded, / must match pattern (?:[^"\\]|\\.)*|"Content-Length","value":"\d+"/g),
+      withoutText(answered, / must be (?:[^"\\]|\\.)*|"Content-Length","value":"\d+"/g),
+    ],
+  },
+  {
     request: ({ answer: { body } }) => typeof body === "string" && body.includes('"error":"unknown sandbox"'),
     reason: "The refusal of an unknown sandbox lists the known ones, and its hint is longer.",
     compare: (...answers) =>

@@ -294,6 +294,10 @@ describe("a scenario with wrong stages is refused at their place", () => {
     ["description: nothing\n", "s.yaml:1:1: the scenario needs `rules`, or `stages` with rules"],
     ["stages:\n  - { name: a }\n  - { name: b }\n", "s.yaml:2:5: the stage needs `until"],
     [
+      "stages:\n  - { name: a, until: { time: 0s } }\n  - { name: b }\n",
+      "s.yaml:2:31: `until.time` must be more than 0",
+    ],
+    [
       "stages:\n  - { name: a, until: { requests: 1 } }\n  - { name: a }\n",
       "s.yaml:3:13: another stage is called a",
     ],

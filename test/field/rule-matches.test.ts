@@ -105,6 +105,16 @@ describe("a rule that no request can match is refused with the reason [interface
     expect(await refuse(match)).toEqual([422, field, expect.stringMatching(reason)]);
   });
 
+  it.each(["0s", 0, "PT0S"])("if its lease ends at once: %s", async (ttl) => {
+    const { status, body } = await api.call(undefined, "POST", "/_control/sandboxes/default/faults", {
+      match: { operation: "models.list" },
+      effect: { status: 503 },
+      lease: { ttl },
+    });
+    expect([status, body.field]).toEqual([422, "lease.ttl"]);
+    expect(body.detail).toContain("more than 0");
+  });
+
   it("but a colon within a part of a path is an ordinary character", async () => {
     expect(await ask({ method: "GET", path: "/v1/jobs:batch/a:1" }, "/v1/jobs:batch/a:1", STUB)).toBe(201);
   });

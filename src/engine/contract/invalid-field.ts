@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { describeInstantForms, TIME_FORMS } from "./instant.ts";
+import { MIME_TYPE, URL_PATTERN } from "./schema.ts";
 
 /** The field that a schema refuses, for the client of an API (G08). */
 export interface InvalidField {
@@ -73,6 +74,7 @@ function listTypes(errors: readonly ErrorObject[], place: string): string {
 
 function toMessage({ keyword, params, message }: ErrorObject, value: unknown): string {
   if (keyword === "format") return `must be ${describeFormat(params["format"], value)}`;
+  if (keyword === "pattern") return `must ${describePattern(String(params["pattern"]))}`;
   if (keyword === "required") return "is required";
   if (keyword === "enum") return `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
   if (keyword === "const") return `must be ${JSON.stringify(params["allowedValue"])}`;
@@ -88,6 +90,16 @@ export function describeFormat(format: string, value: unknown): string {
   if (format === "uri") return "an absolute URL such as https://app.example.test";
   if (format === "date-time") return TIME_FORMS;
   return format === "date-or-instant" ? describeInstantForms(value) : `a text in the format ${format}`;
+}
+
+/** A pattern in words, if it is one of ours. */
+function describePattern(pattern: string): string {
+  if (pattern === URL_PATTERN) return "be an absolute http or https URL";
+  if (pattern === MIME_TYPE) return "be a media type such as text/plain";
+  const [, prefixes] = /^\^\(?([a-z|]+)\)?_\[A-Za-z0-9_-\]\{1,120\}\$$/.exec(pattern) ?? [];
+  if (prefixes === undefined) return `match pattern "${pattern}"`;
+  const begins = prefixes.split("|").map((prefix) => `${prefix}_`);
+  return `be ${begins.join(" or ")} and 1 to 120 letters, digits, hyphens or underscores`;
 }
 
 /** A JSON pointer to the place of an error, even if the value is missing. */

@@ -98,6 +98,9 @@ const SPECIFIED_PREFIXES = `
 export const Id = (prefix: string, options: object = {}) =>
   Type.String({ pattern: `^${prefix}[A-Za-z0-9_-]{1,120}$`, examples: [`${prefix}example`], ...options });
 
+export const URL_PATTERN = "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$";
+export const MIME_TYPE = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+\\s*(;.*)?$";
+
 /** The prefix of the ids that fit a schema of `Id`. */
 export function getPrefix({ pattern }: { pattern?: string }): string | undefined {
   return /^\^([a-z]+_)/.exec(pattern ?? "")?.[1];

@@ -12,7 +12,7 @@ import {
   throwProblems,
 } from "../documents/user-document.ts";
 import { findHeaderNameProblem } from "./effects/answer.ts";
-import { findDurationProblem } from "./effects/delay.ts";
+import { findPeriodProblem } from "./effects/delay.ts";
 import type { EffectDocument, EffectPlan } from "./effects/effect.ts";
 import { findNearestCode, isCatalogueCode, listDocumentedCodes, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
@@ -139,7 +139,7 @@ function checkRuleEffect({ effect = {}, sequence }: RuleDocument, report: Report
 }
 
 function checkLease({ lease }: RuleDocument, report: Report): void {
-  const problem = lease?.ttl === undefined ? undefined : findDurationProblem(lease.ttl);
+  const problem = lease?.ttl === undefined ? undefined : findPeriodProblem(lease.ttl);
   if (problem !== undefined) report(["lease", "ttl"], `\`lease.ttl\` ${problem.message}`, problem);
 }
 

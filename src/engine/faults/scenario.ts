@@ -11,7 +11,7 @@ import {
   type Warn,
 } from "../documents/user-document.ts";
 import { checkRule, findGlobProblem, findPatternProblem, type Report, type RuleApi } from "./check-rule.ts";
-import { findDurationProblem } from "./effects/delay.ts";
+import { findPeriodProblem } from "./effects/delay.ts";
 import { findNearestCode, isCatalogueCode } from "./effects/error.ts";
 import { type Rule, readRule } from "./rule.ts";
 import {
@@ -166,7 +166,7 @@ function checkStages(stages: readonly StageDocument[], report: Report): void {
     const at = ["stages", index];
     if (stages.findIndex((one) => one.name === name) < index)
       report([...at, "name"], `another stage is called ${name} already`);
-    const timeProblem = until?.time === undefined ? undefined : findDurationProblem(until.time);
+    const timeProblem = until?.time === undefined ? undefined : findPeriodProblem(until.time);
     if (timeProblem !== undefined)
       report([...at, "until", "time"], `\`until.time\` ${timeProblem.message}`, timeProblem);
     if (until === undefined && index < stages.length - 1)

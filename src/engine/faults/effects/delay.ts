@@ -33,6 +33,11 @@ export function findDurationProblem(value: unknown): DurationProblem | undefined
   return { message, hint };
 }
 
+/** Like `findDurationProblem`, for a time in which something holds. */
+export function findPeriodProblem(value: unknown): DurationProblem | undefined {
+  return parseDuration(value) === 0 ? { message: "must be more than 0" } : findDurationProblem(value);
+}
+
 /** Suggests `5m` for `5 minuets`: the same number, with the unit of the same first letter. */
 function suggestDuration(text: string): string | undefined {
   const parts = /^\s*(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]{1,20})\s*$/i.exec(text);

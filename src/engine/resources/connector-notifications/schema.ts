@@ -1,11 +1,10 @@
 import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, NullableInstant, StringEnum } from "../../contract/schema.ts";
+import { Id, NullableInstant, StringEnum, URL_PATTERN } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { JOB_EVENTS } from "../connector-jobs/rules.ts";
 import { EVENT_NAMES } from "../events.ts";
-import { URL_PATTERN } from "../webhooks/schema.ts";
 
 export const NOTIFICATION_TYPES = ["webhook", "email"] as const;
 

@@ -3,6 +3,7 @@ import { aboutRecords, emit, event } from "../../contract/event.ts";
 import { toMediaType } from "../../contract/media-types.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 import type { StateRules } from "../../contract/resource.ts";
+import { MIME_TYPE } from "../../contract/schema.ts";
 import { listWrites, type Transaction, type WorldReader } from "../../state/transaction.ts";
 import type { Commit } from "../../state/world-parts.ts";
 import { makeFile } from "./fixtures.ts";
@@ -13,7 +14,6 @@ import {
   fileTexts,
   MAX_FILENAME_LENGTH,
   MAX_TYPE_LENGTH,
-  MIME_TYPE,
   type Upload,
   uploads,
 } from "./schema.ts";

@@ -1,7 +1,15 @@
 import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Instant, Nullable, NullableInstant, StringEnum, UserId } from "../../contract/schema.ts";
+import {
+  Id,
+  Instant,
+  MIME_TYPE,
+  Nullable,
+  NullableInstant,
+  StringEnum,
+  UserId,
+} from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** The bucket that gcs_path and upload URLs name. */
@@ -20,7 +28,6 @@ const MAX_FILE_BYTES = 5 * 1024 ** 4;
 
 export const MAX_FILENAME_LENGTH = 1024;
 export const MAX_TYPE_LENGTH = 255;
-export const MIME_TYPE = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+\\s*(;.*)?$";
 
 export const FileName = () =>
   Type.String({ minLength: 1, maxLength: MAX_FILENAME_LENGTH, examples: ["handbook.pdf"] });

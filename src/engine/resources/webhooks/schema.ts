@@ -3,14 +3,21 @@ import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, event } from "../../contract/event.ts";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
-import { Description, Id, Instant, NullableInstant, StringEnum, Timestamp } from "../../contract/schema.ts";
+import {
+  Description,
+  Id,
+  Instant,
+  NullableInstant,
+  StringEnum,
+  Timestamp,
+  URL_PATTERN,
+} from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { EVENT_NAMES } from "../events.ts";
 
 /** An absolute http or https URL (G23); `requireCallable` checks more than the pattern. */
 export const WebhookUrl = () =>
   Type.String({ pattern: URL_PATTERN, maxLength: 2048, examples: ["https://partner.example/hooks"] });
-export const URL_PATTERN = "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$";
 
 /**
  * Checks beyond the URL's pattern: it must parse, and contain no credentials (G23).
