@@ -14,13 +14,13 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
   const reply = value instanceof Reply ? value : new Reply(listSuccesses(operation)[0]!.status, value);
   const { status, headers, body, decision } = reply;
-  if (body === undefined) return { status, headers, content_type: undefined, body: undefined, decision };
-  if (body instanceof RawBody)
-    return { status, headers, content_type: body.content_type, body: body.bytes, decision };
+  const head = { status, headers, decision };
+  if (body === undefined) return { ...head, content_type: undefined, body };
+  if (body instanceof RawBody) return { ...head, content_type: body.content_type, body: body.bytes };
   if (body instanceof StreamBody)
-    return { status, headers, content_type: body.content_type, body: undefined, stream: body.chunks };
+    return { ...head, content_type: body.content_type, body: undefined, stream: body.chunks };
   const { json_type: content_type = JSON_TYPE } = listSuccesses(operation)[0]!;
-  return { status, headers, content_type, body: JSON.stringify(body), decision };
+  return { ...head, content_type, body: JSON.stringify(body) };
 }
 
 /** Also sets the exchange's code, for the journal. */
