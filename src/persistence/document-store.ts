@@ -11,6 +11,7 @@ import {
   type Row,
   type RowChange,
   StoreRefusal,
+  toOpeningError,
   toStoreRefusal,
 } from "./store.ts";
 
@@ -83,17 +84,16 @@ export class DocumentStore implements FolderStore {
   }
 }
 
-/** @throws PersistenceError if another server has it */
+/** @throws PersistenceError */
 function acquireLock(file: string): FileLock {
   try {
     return FileLock.acquire(file);
   } catch (error) {
-    const { code = "", message } = error as NodeJS.ErrnoException;
     // The lock is a transaction of SQLite.
+    const isBusy = (error as NodeJS.ErrnoException).code?.startsWith("SQLITE_BUSY");
+    if (!isBusy) throw toOpeningError(error, file, "file");
     throw new PersistenceError(
-      code.startsWith("SQLITE_BUSY")
-        ? `${file} is in use by another server; stop that server, or choose another file with --persist.`
-        : `--persist ${file} cannot be used: ${message}.`,
+      `${file} is in use by another server; stop that server, or choose another file with --persist.`,
     );
   }
 }

@@ -12,6 +12,7 @@ import {
   type Row,
   type RowChange,
   StoreRefusal,
+  toOpeningError,
   toStoreRefusal,
 } from "./store.ts";
 
@@ -47,7 +48,7 @@ export class SqliteStore implements FolderStore {
     try {
       files.requireKnownFormat();
     } catch (error) {
-      throw error instanceof PersistenceError ? error : toOpeningError(files, error);
+      throw error instanceof PersistenceError ? error : toOpeningError(error, folder, "folder");
     }
     makeFolder(folder, 0o700);
     const lock = acquireLock(files);
@@ -161,7 +162,8 @@ async function openDatabase(
         const { code = "" } = error as NodeJS.ErrnoException;
         if (code === "NEWER") throw files.toNewerFormatError(Number((error as Error).message));
         if (code.startsWith("SQLITE_BUSY")) throw files.toInUseError();
-        if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) throw toOpeningError(files, error);
+        if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code))
+          throw toOpeningError(error, files.folder, "folder");
       }
     }
     const { aside: damagedFile, message } = files.setDamagedAside();
@@ -176,12 +178,8 @@ function acquireLock(files: SqliteFiles): FileLock {
     return FileLock.acquire(files.database);
   } catch (error) {
     const isBusy = (error as NodeJS.ErrnoException).code?.startsWith("SQLITE_BUSY");
-    throw isBusy ? files.toInUseError() : toOpeningError(files, error);
+    throw isBusy ? files.toInUseError() : toOpeningError(error, files.folder, "folder");
   }
-}
-
-function toOpeningError(files: SqliteFiles, error: unknown): PersistenceError {
-  return new PersistenceError(`--persist: ${toStoreRefusal(error, files.folder).message}.`);
 }
 
 function describeFailedCopy(files: SqliteFiles, error: unknown): string {

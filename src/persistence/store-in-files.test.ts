@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { bench, benchPerTest, closeAll, FILES, pieces, put, stores } from "../../test/support/stores.ts";
+import { PersistenceError } from "./store.ts";
 
 benchPerTest();
 
@@ -151,6 +152,40 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     bench.open.push(again);
     expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "3" }]);
   });
+
+  it.for<[string, string, (disk: string) => void, (disk: string) => void]>([
+    [
+      "full",
+      "free some space, or",
+      (disk) => spawnSync("dd", ["if=/dev/zero", `of=${join(disk, "filler")}`, "bs=4k"]),
+      (disk) => rmSync(join(disk, "filler")),
+    ],
+    [
+      "read-only",
+      "make it writable, or",
+      (disk) => spawnSync("mount", ["-o", "remount,ro", disk]),
+      (disk) => spawnSync("mount", ["-o", "remount,rw", disk]),
+    ],
+  ])(
+    "a start on a %s disk says what to do, and loses nothing [interfaces 2]",
+    async ([, advice, spoil, repair], { skip }) => {
+      const disk = smallDisk();
+      if (disk === undefined) return skip("no file system of its own could be mounted");
+      const store = await adapter.open(disk);
+      await store.commit(pieces([put("a", "world", "x", 1)]));
+      await store.close();
+      spoil(disk);
+      const opening = adapter.open(disk);
+      await expect(opening).rejects.toBeInstanceOf(PersistenceError);
+      await expect(opening).rejects.toThrow(
+        new RegExp(`^--persist: .*${disk}.*; ${advice} choose another (folder|file) with --persist\\.$`),
+      );
+      repair(disk);
+      const again = await adapter.open(disk);
+      bench.open.push(again);
+      expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "1" }]);
+    },
+  );
 });
 
 /** A file system of 1.5 MB; undefined where nothing can be mounted. */

@@ -96,6 +96,13 @@ export class PersistenceError extends Error {
   override readonly name: string = "PersistenceError";
 }
 
+/** Why a store in files cannot be opened, and what to do. */
+export function toOpeningError(error: unknown, place: string, type: "folder" | "file"): PersistenceError {
+  const { kind, message } = toStoreRefusal(error, place);
+  const advice = { full: "free some space, or ", "read-only": "make it writable, or " }[kind as string] ?? "";
+  return new PersistenceError(`--persist: ${message}; ${advice}choose another ${type} with --persist.`);
+}
+
 /** A sandbox was saved with own operations that this server lacks; its rows stay as they are. */
 export class MissingOperations extends PersistenceError {
   override readonly name = "MissingOperations";
