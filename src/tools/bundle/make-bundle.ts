@@ -160,9 +160,12 @@ function readRequestedFault({ request_headers }: JournalEntry): string | undefin
 
 function listSteps(
   sandbox: Sandbox,
-  about: { entries: readonly JournalEntry[]; calls: readonly RecordedCall[]; secrets: SecretPlaceholders },
+  {
+    entries,
+    calls,
+    secrets,
+  }: { entries: readonly JournalEntry[]; calls: readonly RecordedCall[]; secrets: SecretPlaceholders },
 ): Bundle["steps"] {
-  const { entries, calls, secrets } = about;
   const idSeed = deriveRequestIdSeed(sandbox.world.seed);
   const steps: Bundle["steps"] = [];
   const remainingCalls = [...calls];

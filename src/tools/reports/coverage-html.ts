@@ -80,9 +80,12 @@ function toKey(status: number, code: string | null): string {
 
 function renderRowHtml(
   row: CoveredOperation,
-  about: { columns: readonly string[]; maxHits: number; consoleUrl: string | undefined },
+  {
+    columns,
+    maxHits,
+    consoleUrl,
+  }: { columns: readonly string[]; maxHits: number; consoleUrl: string | undefined },
 ): Html {
-  const { columns, maxHits, consoleUrl } = about;
   const hits = new Map(row.outcomes.map((outcome) => [toKey(outcome.status, outcome.code), outcome.hits]));
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
   const cells = columns.map((key) => renderCellHtml(row, key, { hits: hits.get(key), maxHits }));
