@@ -236,6 +236,36 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(missing).toEqual([expect.stringMatching(/not a date \(and 29 more like it\)$/)]);
   });
 
+  it("must not have one ETag for two contents of one address [4.11]", async () => {
+    const stale = structuredClone(session);
+    const [first, ...others] = stale.log.entries.filter((entry: Har) => of(entry, "trans_short/sentences"));
+    const changed = structuredClone(first);
+    const { content, headers } = changed.response;
+    headers.find(({ name }: Har) => name === "x-request-id").value = "req_another";
+    content.text = content.text.replace('"text":"', '"text":"Not ');
+    content.size = content.text.length;
+    stale.log.entries.push(changed);
+    expect(others).toEqual([]);
+    const report = await verify(stale);
+    expect(reported(report)).toEqual(["transcriptions.list_sentences/conditional"]);
+    expect(report.checks.flatMap(({ failures }) => failures)).toEqual([
+      "/v1/audio/transcribe/trans_short/sentences has other content than before, and the same ETag",
+    ]);
+  });
+
+  it("shows a deleted object also in an answer with blanks [4.7]", async () => {
+    const revived = structuredClone(session);
+    const list = revived.log.entries.find(
+      ({ request }: Har) => request.method === "GET" && request.url.endsWith("/webhooks"),
+    );
+    // The session's clock is frozen.
+    list.startedDateTime = new Date(Date.parse(list.startedDateTime) + 10_000).toISOString();
+    const { content } = list.response;
+    content.text = JSON.stringify({ ...JSON.parse(content.text), thread_id: "thread_ada" }, null, 1);
+    content.size = content.text.length;
+    expect(reported(await verify(revived))).toEqual(["threads.delete/gone"]);
+  });
+
   it("is refused before an entry larger than 64 MB is read [interfaces 12]", async () => {
     const file = join(scratch(), "huge.har");
     const out = openSync(file, "w");

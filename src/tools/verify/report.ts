@@ -208,7 +208,7 @@ export function renderVerifyHtml(report: VerifyReport): string {
     style: STYLE,
     body: html`<h1 class="${verdict}">${title}</h1>
 <p>${counts}</p>
-${renderRecorded(report)}
+${renderRecordedHtml(report)}
 <p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. A departure from the specification is a failure; a departure from one of our assumptions, where the specification is silent, is only a difference. A check that could not be observed has neither passed nor failed.</p>
 ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${families}
@@ -218,7 +218,7 @@ ${renderChangesHtml(report)}`,
   });
 }
 
-function renderRecorded({ recorded }: VerifyReport): Html {
+function renderRecordedHtml({ recorded }: VerifyReport): Html {
   if (recorded === null) return html``;
   return html`<p>Recorded by ${recorded.creator}: ${describeRecorded(recorded)}. Nothing was sent.</p>`;
 }

@@ -481,6 +481,16 @@ export const ALTERATIONS: readonly Alteration[] = [
     ),
   },
   {
+    title: "subtitles that end before they start",
+    live: "meeting_sessions.export_transcript/srt",
+    har: "meeting_sessions.export_transcript/srt",
+    answer: at(
+      /format=srt/,
+      200,
+      text((all) => all.replace(/^(\S+) --> (\S+)/gm, "$2 --> $1")),
+    ),
+  },
+  {
     title: "a webhook's secret in the listing",
     live: "webhooks.list/no-secret",
     har: "webhooks.list/no-secret",

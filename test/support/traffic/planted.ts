@@ -175,6 +175,45 @@ export const PLANTED: readonly Planted[] = [
     ),
   },
   {
+    title: "deliveries that succeeded with 500 [3.3]",
+    live: "webhooks.list_deliveries/outcomes",
+    har: "webhooks.list_deliveries/outcomes",
+    specified: true,
+    answer: at(
+      /\/deliveries$/,
+      200,
+      text((all) =>
+        all.replaceAll('"status":"success","response_code":200', '"status":"success","response_code":500'),
+      ),
+    ),
+  },
+  {
+    title: "failed deliveries without next_retry [G24]",
+    live: "webhooks.list_deliveries/times",
+    har: "webhooks.list_deliveries/times",
+    specified: false,
+    answer: at(
+      /\/deliveries$/,
+      200,
+      text((all) => all.replaceAll(/,"next_retry":[^,}]+/g, "")),
+    ),
+  },
+  {
+    title: "transcript entries that end before they start [2.4]",
+    live: "meeting_sessions.export_transcript/json",
+    har: "meeting_sessions.export_transcript/json",
+    specified: true,
+    answer: at(/format=json/, 200, (answer) => ({
+      ...answer,
+      body: JSON.stringify(
+        JSON.parse(answer.body).map((one: Body) => ({
+          ...one,
+          ...{ start_time: one["end_time"], end_time: one["start_time"] },
+        })),
+      ),
+    })),
+  },
+  {
     title: "deliveries with the status `ok` [2.12]",
     live: "webhooks.list_deliveries/answer",
     har: "webhooks.list_deliveries/answer",

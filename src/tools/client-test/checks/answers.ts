@@ -41,6 +41,12 @@ const givesUpOnSilence: ClientCheck = {
   },
 };
 
+const HTML_ANSWER = {
+  status: 200,
+  headers: { "Content-Type": "text/html; charset=utf-8" },
+  body: "<!doctype html><title>Sign in</title>",
+};
+
 const BROKEN_ANSWERS = [
   [
     "truncated",
@@ -54,13 +60,8 @@ const BROKEN_ANSWERS = [
     { wire: "empty" },
     (entry: JournalEntry) => isBrokenBy(entry, "empty"),
   ],
-  ["wrong-type", "a page of HTML in place of JSON", makeHtmlAnswer(), isHtmlAnswer],
+  ["wrong-type", "a page of HTML in place of JSON", HTML_ANSWER, isHtmlAnswer],
 ] as const;
-
-function makeHtmlAnswer() {
-  const headers = { "Content-Type": "text/html; charset=utf-8" };
-  return { status: 200, headers, body: "<!doctype html><title>Sign in</title>" };
-}
 
 function isHtmlAnswer({ status, fault, response }: JournalEntry): boolean {
   const type = findHeader(response.headers, "content-type");

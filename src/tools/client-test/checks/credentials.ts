@@ -59,7 +59,7 @@ const oneRefresh: ClientCheck = {
   },
 };
 
-const noKeyInUrl: ClientCheck = {
+const noCredentialsInUrls: ClientCheck = {
   id: "no-credentials-in-urls",
   title: "sends credentials in headers, never in a URL",
   severity: "error",
@@ -83,7 +83,7 @@ function isHandedOut({ path, sequence }: JournalEntry, { requests }: ClientRun):
 
 const CREDENTIAL = /^(api-key|x-api-key|authorization|cookie)$/i;
 
-const noKeyElsewhere: ClientCheck = {
+const noCredentialsElsewhere: ClientCheck = {
   id: "no-credentials-elsewhere",
   title: "sends credentials to no other origin",
   severity: "warning",
@@ -122,4 +122,8 @@ function toOtherHost(url: string): string {
   return other.href;
 }
 
-export const CREDENTIAL_CHECKS: readonly ClientCheck[] = [oneRefresh, noKeyInUrl, noKeyElsewhere];
+export const CREDENTIAL_CHECKS: readonly ClientCheck[] = [
+  oneRefresh,
+  noCredentialsInUrls,
+  noCredentialsElsewhere,
+];

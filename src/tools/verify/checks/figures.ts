@@ -119,7 +119,16 @@ const webhooks = checkSuccesses(
   },
 );
 
-const deliveries = checkSuccesses(
+interface ListedDelivery {
+  delivery_id: string;
+  status: string;
+  response_code: number;
+  delivered_at?: unknown;
+  last_attempt?: unknown;
+  next_retry?: unknown;
+}
+
+const deliveryTimes = checkSuccesses(
   "webhooks.list_deliveries",
   {
     id: "webhooks.list_deliveries/times",
@@ -127,13 +136,45 @@ const deliveries = checkSuccesses(
     title: "webhooks.list_deliveries shows when each was delivered, or last tried",
   },
   (verdict, { json }) => {
-    const list = json.data as Record<string, unknown>[];
+    const list = json.data as ListedDelivery[];
     if (list.length === 0) return verdict.note("a webhook has no deliveries, so its list was not checked");
     for (const delivery of list) {
-      const time = delivery["status"] === "success" ? "delivered_at" : "last_attempt";
-      verdict.expect(typeof delivery[time] === "string", `${delivery["delivery_id"]} has no ${time}`);
+      const time = delivery.status === "success" ? "delivered_at" : "last_attempt";
+      verdict.expect(typeof delivery[time] === "string", `${delivery.delivery_id} has no ${time}`);
+      if (delivery.status === "success") continue;
+      // Section 2.12 does not say whether it is absent or null after the last attempt.
+      verdict.expect("next_retry" in delivery, `${delivery.delivery_id} has no next_retry`, "G24");
     }
   },
 );
 
-export const figureChecks: readonly Check[] = [usage, processing, models, webhooks, deliveries];
+const deliveryOutcomes = checkSuccesses(
+  "webhooks.list_deliveries",
+  {
+    id: "webhooks.list_deliveries/outcomes",
+    section: "3.3",
+    title: "webhooks.list_deliveries: a delivery succeeded if the receiver answered 2xx",
+  },
+  (verdict, { json }) => {
+    for (const delivery of json.data as ListedDelivery[]) checkDeliveryOutcome(verdict, delivery);
+  },
+);
+
+/** Checks that a delivery is a success exactly if its receiver answered 2xx (3.3). */
+export function checkDeliveryOutcome(
+  verdict: Verdict,
+  { delivery_id, status, response_code }: ListedDelivery,
+): void {
+  const isAccepted = response_code >= 200 && response_code < 300;
+  const problem = `${delivery_id} was answered ${response_code}, and its status is "${status}"`;
+  verdict.expect(isAccepted === (status === "success"), problem);
+}
+
+export const figureChecks: readonly Check[] = [
+  usage,
+  processing,
+  models,
+  webhooks,
+  deliveryTimes,
+  deliveryOutcomes,
+];

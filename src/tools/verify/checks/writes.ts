@@ -3,6 +3,7 @@ import type { Check, Context } from "../check.ts";
 import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import { checkReceivedDelivery, openReceiver } from "../receiver.ts";
+import { checkDeliveryOutcome } from "./figures.ts";
 
 async function findCurrentOrganization(context: Context): Promise<string | null> {
   return (await context.send("models.list")).headers.get("service-organization");
@@ -176,9 +177,8 @@ async function checkDelivery(context: Context, params: CreatedWebhook["params"])
   if (listed === undefined) return;
   const [delivery] = listed.json.data as { delivery_id: string; status: string; response_code: number }[];
   if (!verdict.expect(delivery !== undefined, "the test is not among the deliveries", "G24")) return;
-  const { delivery_id, status, response_code } = delivery!;
-  const accepted = response_code >= 200 && response_code < 300;
-  verdict.expect(accepted === (status === "success"), `a delivery answered ${response_code} is "${status}"`);
+  const { delivery_id, status } = delivery!;
+  checkDeliveryOutcome(verdict, delivery!);
   const redelivery = await context.send("webhooks.redeliver", { params: { ...params, delivery_id } });
   if (status === "success")
     checkRefusal(verdict, redelivery, { code: "INVALID_INPUT", details: { field: "status" }, gap: "G23" });

@@ -78,7 +78,8 @@ function observeDeletions(operation: string): (verdict: Verdict, exchange: Excha
   const deletions = new Map<string, Exchange>();
   return (verdict, exchange) => {
     if (!hasSucceeded(exchange)) return;
-    const { method, path, text, sent } = exchange;
+    const { method, path, json, sent } = exchange;
+    const text = JSON.stringify(json ?? null);
     // The service generates ids, so a deleted one never returns; answers about other resources may still contain it.
     const isSameResource = exchange.operation!.id.split(".")[0] === operation.split(".")[0];
     for (const [id, deletion] of deletions) {
