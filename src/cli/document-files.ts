@@ -31,9 +31,16 @@ export async function checkScenarioFiles(
   ownOptions: OwnOptions,
 ): Promise<Result> {
   const api = await readApi(ownOptions);
+  const filesByName = new Map<string, string>();
   return checkFiles(expandFiles(patterns), (file, warn) => {
     try {
-      new ScenarioLibrary({ api, warn }).addFile(file);
+      const { name } = new ScenarioLibrary({ api, warn }).addFile(file);
+      const other = filesByName.get(name);
+      if (other === undefined) filesByName.set(name, file);
+      else {
+        const message = `the scenario is called ${name}, as the one in ${other}; only one of them can be used`;
+        warn({ file, line: 1, column: 1, field: "name", message });
+      }
       return undefined;
     } catch (error) {
       if (error instanceof DocumentError) return error;
