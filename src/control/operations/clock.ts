@@ -126,13 +126,14 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
       return { title: `The clock was set to run ${speed}.` };
     },
     success: { status: 200, schema: ClockChangeBody },
-    async handle({ body, sandbox: { world } }) {
+    async handle({ body, sandbox }) {
+      const { world } = sandbox;
       const { mode, now, rate } = toClockSetting(body);
       const field = body.now === undefined ? "mode" : "now";
       const ran = await moveForward(world, { field, value: body[field] }, () =>
         world.setClock(mode, now, rate),
       );
-      return { ...renderClock(world), ran };
+      return { ...renderClock(sandbox.world), ran };
     },
   }),
   operation({
@@ -146,7 +147,8 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
       return { title: `The clock was advanced ${aim}${end}.` };
     },
     success: { status: 200, schema: AdvancedBody },
-    async handle({ body, sandbox: { world } }) {
+    async handle({ body, sandbox }) {
+      const { world } = sandbox;
       const keys = Object.keys(body) as (keyof typeof body)[];
       if (keys.length !== 1) {
         throw unprocessable("body", body, 'must have exactly one of by, to and next, as in {"by": "5m"}');
@@ -154,7 +156,8 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
       const field = keys[0]!;
       const target = readTarget(body);
       const ran = await moveForward(world, { field, value: body[field] }, () => world.advance(target));
-      return { now: renderClock(world).now, ran };
+      // A reset may have replaced the world.
+      return { now: renderClock(sandbox.world).now, ran };
     },
   }),
   operation({
@@ -196,8 +199,8 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
       subject,
     }),
     success: { status: 200, schema: AdvancedBody },
-    async handle({ body: { kind, subject }, sandbox: { world } }) {
-      const running = world.runEarly(kind, subject);
+    async handle({ body: { kind, subject }, sandbox }) {
+      const running = sandbox.world.runEarly(kind, subject);
       if (running === undefined)
         throw unprocessable(
           "subject",
@@ -205,7 +208,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
           `has no pending timer of kind ${kind}; GET S/clock/pending lists all pending timers`,
         );
       const ran = [await running];
-      return { now: renderClock(world).now, ran };
+      return { now: renderClock(sandbox.world).now, ran };
     },
   }),
   operation({

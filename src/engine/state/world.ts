@@ -269,7 +269,8 @@ export class World implements ObservedWorld {
     } finally {
       this.instantBeforeStep = Number.POSITIVE_INFINITY;
       if (generation === this.generation) {
-        this.clock = moveClock(this.clock, this.isStopped ? this.epochNow() : end, this.wallClock());
+        const hasEnded = this.isStopped || this.isClosed;
+        this.clock = moveClock(this.clock, hasEnded ? this.epochNow() : end, this.wallClock());
         this.scheduleWakeUp();
         this.listeners.notify();
       }
