@@ -212,7 +212,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "If-None-Match decides before If-Modified-Since. Amounts below a hundredth have six decimals in the details of errors. Titles of models are ordered by code point. The arrow `-->` inside a subtitle's text becomes `-- >`.",
     details: [
-      "A date in none of HTTP's three formats is ignored.",
+      "A date in none of HTTP's three formats is ignored, as are `If-Match`, `If-Unmodified-Since` and `Range`.",
       "A track may be in several collections. Its record in one has the ids of both as its key, as `mcoll_ada:mtrack_1`.",
     ],
   },
