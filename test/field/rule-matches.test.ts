@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { readScenario } from "../../src/engine/faults/scenario.ts";
+import { API } from "../../src/engine/resources/index.ts";
 import { KEYS } from "../support/harness.ts";
 import { rawRequest } from "../support/raw-request.ts";
 import { useReference } from "../support/use-reference.ts";
@@ -113,6 +115,21 @@ describe("a rule that no request can match is refused with the reason [interface
     });
     expect([status, body.field]).toEqual([422, "lease.ttl"]);
     expect(body.detail).toContain("more than 0");
+  });
+
+  it("also in a verification and an expectation of no requests, which would always hold", async () => {
+    const match = { path: "/v1/threads/:thread_id" };
+    const verify = "/_control/sandboxes/default/journal/verify";
+    const { status, body } = await api.call(undefined, "POST", verify, { match, count: 0 });
+    expect([status, body.field, body.detail]).toEqual([
+      422,
+      "match.path",
+      expect.stringContaining("write {thread_id} or *"),
+    ]);
+    const text = `rules: [{ effect: { status: 503 } }]\nexpect: [{ match: { path: "${match.path}" }, count: 0 }]\n`;
+    expect(() => readScenario({ text, displayName: "s.yaml", file: "s.yaml" }, API)).toThrow(
+      /write \{thread_id\} or \*/,
+    );
   });
 
   it("but a colon within a part of a path is an ordinary character", async () => {

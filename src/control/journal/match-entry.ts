@@ -4,7 +4,7 @@ import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { ClosedObject, withLibraryType } from "../../engine/contract/schema.ts";
 import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/documents/glob.ts";
-import { findNearestPath } from "../../engine/faults/check-rule.ts";
+import { findNearestPath, findParameterProblem } from "../../engine/faults/check-rule.ts";
 import { listMatchingOperations } from "../../engine/faults/rule.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
@@ -186,6 +186,9 @@ function requirePossiblePath(
   if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "must not have a query");
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
     throw unprocessable(field, path, "must begin with a slash, without host, prefix and query");
+  const parameterProblem = findParameterProblem(path);
+  if (parameterProblem !== undefined && !sandboxWords?.paths.has(path))
+    throw unprocessable(field, path, `is for no request: ${parameterProblem}`);
   if (sandboxWords === undefined || listMatchingOperations({ path }, operations).length > 0) return;
   if ([...sandboxWords.paths].some(matches)) return;
   if (rulePaths.some((rulePath) => matches(rulePath) || compilePathGlob(rulePath)(path))) return;

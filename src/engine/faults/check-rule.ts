@@ -276,6 +276,12 @@ export function findGlobProblem(pattern: string): Problem | undefined {
   }
 }
 
+/** Describes a parameter in the form of Express, which no path of a request contains; undefined if there is none. */
+export function findParameterProblem(path: string): string | undefined {
+  const [, name] = /\/:([a-z_]\w*)(?=\/|$)/i.exec(path) ?? [];
+  return name && `\`:${name}\` stands for itself in a path; for any part write {${name}} or *`;
+}
+
 /** @param servedKind the kind of the rule's own answer, if it has one: its path may then be new */
 function findPathProblem(
   path: string,
@@ -286,11 +292,8 @@ function findPathProblem(
   // `?` is also a wildcard, but not before a name and an equals sign.
   if (/\?[\w.%-]+=/.test(path))
     return { message: "the path contains a query; match parameters with `match.query`" };
-  const [, parameter] = /\/:([a-z_]\w*)(?=\/|$)/i.exec(path) ?? [];
-  if (parameter !== undefined)
-    return {
-      message: `\`:${parameter}\` stands for itself in a path; for any part write {${parameter}} or *`,
-    };
+  const parameterProblem = findParameterProblem(path);
+  if (parameterProblem !== undefined) return { message: parameterProblem };
   // Paths that begin with `/_` are Understudy's own; rules never see them.
   if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
     return { message: "a path begins with a slash and has no host, sandbox prefix or query" };

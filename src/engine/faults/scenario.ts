@@ -10,7 +10,14 @@ import {
   type UserDocument,
   type Warn,
 } from "../documents/user-document.ts";
-import { checkRule, findGlobProblem, findPatternProblem, type Report, type RuleApi } from "./check-rule.ts";
+import {
+  checkRule,
+  findGlobProblem,
+  findParameterProblem,
+  findPatternProblem,
+  type Report,
+  type RuleApi,
+} from "./check-rule.ts";
 import { findPeriodProblem } from "./effects/delay.ts";
 import { findNearestCode, isCatalogueCode } from "./effects/error.ts";
 import { type Rule, readRule } from "./rule.ts";
@@ -218,8 +225,9 @@ function checkExpectedMatch(
     operation === undefined ? undefined : findPatternProblem(operation, "operation", ids);
   if (operationProblem !== undefined)
     report([...at, "operation"], operationProblem.message, operationProblem);
-  const pathProblem = path === undefined ? undefined : findGlobProblem(path);
-  if (pathProblem !== undefined) report([...at, "path"], pathProblem.message);
+  const pathProblem =
+    path === undefined ? undefined : (findGlobProblem(path)?.message ?? findParameterProblem(path));
+  if (pathProblem !== undefined) report([...at, "path"], pathProblem);
   // The journal shows a rule's bare status as a code such as HTTP_503 (interfaces 6).
   if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {
     const message = `${JSON.stringify(code.slice(0, 80))} is not a code of the catalogue`;
