@@ -4,6 +4,7 @@ import { PublicCollection, toIso } from "../../engine/contract/public-collection
 import type { Resource } from "../../engine/contract/resource.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
+import { toTextMatcher } from "../../engine/faults/rule.ts";
 import { getOrAdd } from "../../engine/maps.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../engine/state/clock.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
@@ -141,11 +142,18 @@ export function createMatcher(
   }
   return (record) => {
     const publicRecord = state.toPublic(record, tx);
-    if (!equalities.every(([name, text]) => toText(publicRecord[name]) === text)) return false;
+    if (!equalities.every(([name, text]) => isShownAs(publicRecord[name], text))) return false;
     const recordText =
       words.length === 0 ? "" : Object.values(publicRecord).map(toText).join("\n").toLowerCase();
     return words.every((word) => recordText.includes(word));
   };
+}
+
+/** Clients write a boolean or a number in their own form, such as `True` in Python. */
+function isShownAs(value: unknown, text: string): boolean {
+  return typeof value === "boolean" || typeof value === "number"
+    ? toTextMatcher(value)(text)
+    : toText(value) === text;
 }
 
 function toText(value: unknown): string {

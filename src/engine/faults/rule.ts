@@ -142,7 +142,7 @@ type ExactValue = string | number | boolean;
  * YAML reads `1.10`, `01` and `True` as a number or a boolean; a request has the text. So a number matches however it is
  * written, and a boolean in any case.
  */
-function toTextMatcher(expected: ExactValue): (sent: string) => boolean {
+export function toTextMatcher(expected: ExactValue): (sent: string) => boolean {
   if (typeof expected === "number") return (sent) => /^[-+.\w]+$/.test(sent) && Number(sent) === expected;
   if (typeof expected === "boolean") return (sent) => sent.toLowerCase() === String(expected);
   return (sent) => sent === expected;
