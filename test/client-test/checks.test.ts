@@ -5,8 +5,10 @@ import { CLIENT_CHECKS } from "../../src/tools/client-test/checks/index.ts";
 import type { Flaws } from "./clients.ts";
 import {
   create,
+  readChangeLogPages,
   readPages,
   readPagesAgain,
+  readSentencePages,
   readTogether,
   readTwice,
   register,
@@ -45,6 +47,8 @@ describe("a sound client", () => {
     ["that registers a file again", { blindRepeat: true }, register],
     ["that reads pages", {}, readPages],
     ["that reads pages again", {}, readPagesAgain],
+    ["that reads pages of sentences", {}, readSentencePages],
+    ["that reads pages of change logs", {}, readChangeLogPages],
   ] satisfies [string, Flaws, Work][])(
     "%s is accused of nothing [interfaces 21]",
     async (_, flaws, does) => {
@@ -101,6 +105,12 @@ const FLAWS: readonly [id: string, Flaws, Work][] = [
   ["reads-all-pages", { pages: "first twice" }, readPages],
   ["reads-all-pages", { pages: "gap" }, readPages],
   ["reads-all-pages", { pages: "stops" }, readPages],
+  ["reads-all-pages", { pages: "twice" }, readSentencePages],
+  ["reads-all-pages", { pages: "gap" }, readSentencePages],
+  ["reads-all-pages", { pages: "stops" }, readSentencePages],
+  ["reads-all-pages", { pages: "twice" }, readChangeLogPages],
+  ["reads-all-pages", { pages: "gap" }, readChangeLogPages],
+  ["reads-all-pages", { pages: "stops" }, readChangeLogPages],
   ["uses-etags", {}, readTwice],
 ];
 

@@ -6,8 +6,11 @@ import { createClient, type Flaws } from "./clients.ts";
 
 const WEBHOOK = { url: "http://127.0.0.1:9/hook", events: ["user.created"] };
 const LIST = "/v1/assistants/asst_helper/history";
+const SENTENCES = "/v1/audio/transcribe/trans_redacted/sentences";
+const CHANGE_LOGS = "/v1/organizations/org_acme/dashboard/change-logs";
 const UPLOADS = "/v1/organizations/org_acme/files/upload-url";
 
+type Call = ReturnType<typeof createClient>["call"];
 export type Work = (sandbox: SandboxClient, flaws: Flaws, signal: AbortSignal) => Promise<unknown>;
 
 const clientOf = (sandbox: SandboxClient, flaws: Flaws, signal: AbortSignal) =>
@@ -23,9 +26,8 @@ export const work: Work = async (sandbox, flaws, signal) => {
 
 export const readTwice: Work = async (sandbox, flaws, signal) => {
   const { call } = clientOf(sandbox, flaws, signal);
-  const path = "/v1/audio/transcribe/trans_short/sentences";
-  await call("GET", path);
-  await call("GET", path);
+  await call("GET", SENTENCES);
+  await call("GET", SENTENCES);
 };
 
 export const create: Work = (sandbox, flaws, signal) =>
@@ -75,16 +77,33 @@ export const register: Work = async (sandbox, flaws, signal) => {
   await call("POST", UPLOADS.replace("/upload-url", ""), { ...file, gcs_path });
 };
 
-export const readPages: Work = async (sandbox, { pages, ...flaws }, signal) => {
-  const { call } = clientOf(sandbox, flaws, signal);
-  const limit = 2;
-  for (let offset = 0; ; offset += limit + (pages === "gap" ? 1 : 0)) {
-    const answer = await call("GET", `${LIST}?limit=${limit}&offset=${offset}`);
-    if (offset === { twice: limit, "first twice": 0 }[pages as string])
-      await call("GET", `${LIST}?limit=${limit}&offset=${offset}`);
-    if (!answer.pagination.has_more || (pages === "stops" && offset > 0)) return;
-  }
-};
+/** Reads two items at a time; `readPage` returns how many there are. */
+function readBy(readPage: (call: Call, offset: number, limit: number) => Promise<number>): Work {
+  return async (sandbox, { pages, ...flaws }, signal) => {
+    const { call } = clientOf(sandbox, flaws, signal);
+    const limit = 2;
+    for (let offset = 0; ; offset += limit + (pages === "gap" ? 1 : 0)) {
+      const total = await readPage(call, offset, limit);
+      if (offset === { twice: limit, "first twice": 0 }[pages as string]) await readPage(call, offset, limit);
+      if (offset + limit >= total || (pages === "stops" && offset > 0)) return;
+    }
+  };
+}
+
+export const readPages = readBy(async (call, offset, limit) => {
+  const { pagination } = await call("GET", `${LIST}?limit=${limit}&offset=${offset}`);
+  return pagination.total;
+});
+
+export const readSentencePages = readBy(async (call, offset, limit) => {
+  const { metadata } = await call("GET", `${SENTENCES}?limit=${limit}&offset=${offset}`);
+  return metadata.total_count;
+});
+
+export const readChangeLogPages = readBy(async (call, skip, take) => {
+  const { total_count } = await call("POST", CHANGE_LOGS, { skip, take });
+  return total_count;
+});
 
 export const readPagesAgain: Work = async (sandbox, flaws, signal) => {
   await readPages(sandbox, flaws, signal);

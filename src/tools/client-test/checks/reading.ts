@@ -32,6 +32,8 @@ const usesEtags: ClientCheck = {
   },
 };
 
+type Fields = Record<string, unknown>;
+
 interface Page {
   entry: JournalEntry;
   offset: number;
@@ -74,13 +76,10 @@ function listReadings(requests: readonly JournalEntry[]): Page[][] {
   /** The last reading of each list, by path and filters. */
   const last = new Map<string, Page[]>();
   for (const [at, entry] of requests.entries()) {
-    if (!isRead(entry) || entry.status !== 200) continue;
-    const query = new URLSearchParams(entry.request.query);
-    const page = toPage(entry, Number(query.get("offset") ?? 0));
-    if (page === undefined || !(query.has("offset") || query.has("limit"))) continue;
-    query.delete("offset");
-    query.sort();
-    const key = `${entry.path}?${query} ${entry.principal}`;
+    const { offset, limit, filters } = readQuery(entry);
+    const page = toPage(entry, Number(offset ?? 0));
+    if (page === undefined || (offset ?? limit ?? null) === null) continue;
+    const key = `${entry.path}?${filters} ${entry.principal}`;
     let pages = last.get(key);
     const before = pages?.at(-1);
     // After the end, or after something else, the client may read the list again.
@@ -95,15 +94,30 @@ function listReadings(requests: readonly JournalEntry[]): Page[][] {
   return readings;
 }
 
+/** Which items a request asks for; that for the change log has it in its body (section 4.16). */
+function readQuery({ operation, request }: JournalEntry) {
+  if (operation === "change_logs.list") {
+    const { skip, take, ...filters } = (request.body ?? {}) as Fields;
+    return { offset: skip, limit: take, filters: JSON.stringify({ ...filters, take }) };
+  }
+  const query = new URLSearchParams(request.query);
+  const [offset, limit] = [query.get("offset"), query.get("limit")];
+  query.delete("offset");
+  query.sort();
+  return { offset, limit, filters: query.toString() };
+}
+
 /** Undefined unless the answer is a list. */
 function toPage(entry: JournalEntry, offset: number): Page | undefined {
-  const body = entry.response.body as Record<string, unknown> | unknown[] | undefined;
+  const isList = isRead(entry) || entry.operation === "change_logs.list";
+  if (!isList || entry.status !== 200) return undefined;
+  const body = entry.response.body as Fields | unknown[] | undefined;
   if (typeof body !== "object" || body === null) return undefined;
-  const items = Array.isArray(body) ? body : Object.values(body).find(Array.isArray);
+  const { data, pagination, metadata } = body as Record<string, Fields | undefined>;
+  const items = [body, ...Object.values(body), ...Object.values(data ?? {})].find(Array.isArray);
   if (items === undefined) return undefined;
   const size = items.length;
-  const facts = Array.isArray(body) ? {} : { ...body, ...(body["pagination"] as object | undefined) };
-  const { total, has_more } = facts as { total?: unknown; has_more?: unknown };
+  const { total_count, total = total_count, has_more } = { ...body, ...metadata, ...pagination } as Fields;
   const byTotal = typeof total === "number" ? offset + size < total : undefined;
   return { entry, offset, size, hasMore: typeof has_more === "boolean" ? has_more : byTotal };
 }
