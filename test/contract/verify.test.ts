@@ -459,4 +459,24 @@ describe("a departure from the reference", () => {
     expect(check(report, "usage.retrieve_limits/month").failures.join()).toContain("[key]");
     expect(JSON.stringify(report)).not.toContain(KEYS.ada);
   });
+
+  it("is noted without the key, if a field has its name [interfaces 2]", async () => {
+    const echo = await through((_, answer) => ({
+      ...answer,
+      body: answer.body.replace('{"models":', `{"${KEYS.ada}":1,"models":`),
+    }));
+    const report = await verify(api, "ada", { target: echo.url, only: about("models.list/answer") });
+    expect(check(report, "models.list/answer").notes).toEqual(["also answers /[key]"]);
+    expect(JSON.stringify(report)).not.toContain(KEYS.ada);
+  });
+
+  it.each([
+    ["a redirect", { status: 302, headers: { location: `/login?key=${KEYS.ada}` }, body: "" }],
+    ["a long refusal", { status: 401, headers: {}, body: `${"x".repeat(280)} ${KEYS.ada}` }],
+  ])("is described without the key, if it is %s [interfaces 2]", async (_, answer) => {
+    const echo = await through(() => answer);
+    const refusal = await verify(api, "ada", { target: echo.url }).catch((error: Error) => error.message);
+    expect(refusal).toMatch(/redirects to|refuses the key/);
+    expect(refusal).not.toContain(KEYS.ada.slice(0, 12));
+  });
 });

@@ -181,10 +181,16 @@ describe("an archive in place of a service [interfaces 12]", () => {
         entry.request.url += `${entry.request.url.includes("?") ? "&" : "?"}api_key=${canary}`;
         if (entry.response.status === 404)
           Object.assign(entry.response.content, { size: 1, text: JSON.stringify({ echo: canary }) });
+        entry.response.content.text = entry.response.content.text?.replace(
+          '{"models":',
+          `{"${canary}":1,"models":`,
+        );
         return entry;
       }),
     );
     expect(report.summary.failed).toBeGreaterThan(3);
+    const models = report.checks.find(({ id }) => id === "models.list/answer");
+    expect(models?.notes).toEqual(["also answers /ak_***"]);
     expect(JSON.stringify(report)).not.toContain("canaryCanary");
   });
 

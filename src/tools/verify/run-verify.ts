@@ -103,13 +103,13 @@ class Run {
     const { url, key, signal } = target.options;
     if (first.status === 0) throw new UnusableTargetError(`nothing answers at ${url}: ${first.problem}`);
     if (first.status === 401 && first.authenticated) {
-      const text = first.text.slice(0, 300).replaceAll(key, "[key]");
+      const text = this.redact(first.text).slice(0, 300);
       throw new UnusableTargetError(`${url} refuses the key with 401: ${text}`);
     }
-    if (first.status >= 300 && first.status < 400)
-      throw new UnusableTargetError(
-        `${url} redirects to ${first.headers.get("location")}; use that as --target`,
-      );
+    if (first.status >= 300 && first.status < 400) {
+      const location = this.redact(String(first.headers.get("location")));
+      throw new UnusableTargetError(`${url} redirects to ${location}; use that as --target`);
+    }
     this.organization_id = first.headers.get("service-organization");
     const organization_id = known.findOne("organization_id") ?? this.organization_id;
     if (organization_id !== null) known.addTuple({ organization_id });
@@ -190,15 +190,19 @@ class Run {
     return this.parts.target.options.signal.aborted ? "the whole run took too long" : undefined;
   }
 
+  /** A service may repeat the key in an answer, and reports are shared. */
+  private redact(text: string): string {
+    return text.replaceAll(this.parts.target.options.key, "[key]");
+  }
+
   private report(
     check: Check,
     verdict: Verdict,
     { from, durationMs }: { from: number; durationMs: number },
   ): CheckReport {
     this.verdicts.push(verdict);
-    // A service may repeat the key in an answer, and reports are shared.
     return toCheckReport(check, verdict, {
-      redact: (text) => text.replaceAll(this.parts.target.options.key, "[key]"),
+      redact: (text) => this.redact(text),
       durationMs,
       requests: this.parts.target.exchanges.slice(from).map(toSentRequest),
     });
@@ -230,8 +234,8 @@ export function toCheckReport(
       assumption,
       detail: redact(detail),
     })),
-    not_observed: verdict.notObserved,
-    notes: verdict.notes,
+    not_observed: verdict.notObserved.map(redact),
+    notes: verdict.notes.map(redact),
     duration_ms: Math.round(durationMs),
     requests,
   };
