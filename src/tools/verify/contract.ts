@@ -46,7 +46,7 @@ export class ObjectNames {
   /** By prefix of an id: the parameter for which it may be used. */
   private readonly byPrefix = new Map<string, string>();
   /** By collection or parameter: another parameter, by whose name its objects are known. */
-  private readonly mainNames = new Map<string, string>();
+  private readonly mainNames: Map<string, string>;
   /** The names of the objects that paths of own operations name, by parameter or by list. */
   private readonly ownObjects = new Map<string, OwnObjects>();
 
@@ -56,7 +56,8 @@ export class ObjectNames {
     const collections = resources
       .flatMap((resource) => resource.collections)
       .filter(({ internal }) => internal !== true);
-    const main = this.readParameters(operations);
+    const { main, mainNames } = nameParameters(operations);
+    this.mainNames = mainNames;
     const idFields = new Set(collections.map(({ idField }) => idField as string));
     const usedParameters = new Set<string>();
     for (const { name, idField, prefix } of collections) {
@@ -104,18 +105,6 @@ export class ObjectNames {
     return this.ownObjects.get(written)?.key;
   }
 
-  /** All parameters of one prefix get the name of the first. */
-  private readParameters(operations: readonly AnyOperation[]): ReadonlyMap<string, string | undefined> {
-    const main = new Map<string, string | undefined>();
-    for (const [name, prefix] of operations.flatMap(listPrefixes)) {
-      const mainName =
-        prefix === undefined ? undefined : [...main].find(([, otherPrefix]) => otherPrefix === prefix)?.[0];
-      if (mainName === undefined) main.set(name, prefix);
-      else if (mainName !== name) this.mainNames.set(name, mainName);
-    }
-    return main;
-  }
-
   /** Collections and parameters that are known by the name of another parameter. */
   get otherNames(): Iterable<string> {
     return this.mainNames.keys();
@@ -139,4 +128,17 @@ function listPrefixes({ params }: AnyOperation): [name: string, prefix: string |
     name,
     getPrefix(schema),
   ]);
+}
+
+/** All parameters of one prefix are known by the name of the first: `main` has its prefix, `mainNames` the others. */
+function nameParameters(operations: readonly AnyOperation[]) {
+  const main = new Map<string, string | undefined>();
+  const mainNames = new Map<string, string>();
+  for (const [name, prefix] of operations.flatMap(listPrefixes)) {
+    const mainName =
+      prefix === undefined ? undefined : [...main].find(([, otherPrefix]) => otherPrefix === prefix)?.[0];
+    if (mainName === undefined) main.set(name, prefix);
+    else if (mainName !== name) mainNames.set(name, mainName);
+  }
+  return { main, mainNames };
 }
