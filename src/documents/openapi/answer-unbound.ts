@@ -2,6 +2,7 @@ import { findUnsendableHeader } from "../../engine/contract/header-fields.ts";
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import { hash32 } from "../../engine/state/random.ts";
 import { getAction, type OperationBinding } from "./binding-schema.ts";
 import { declareOperation, declareSuccess, findSuccess } from "./declare-operation.ts";
@@ -15,13 +16,17 @@ export function answerUnbound(described: DescribedOperation, reading: OpenApiRea
   const { status, json, media, node } = success;
   const toHeaders = createHeaderGenerator(node, reading);
   const example = media && findExample(media.node, reading);
+  const types = schemas.listTypes(media?.schema?.node);
+  // Some documents write an example of JSON as a text.
+  const takesText = json === undefined || types.size === 0 || types.has("string");
   const handle = ({ world, params }: Call) => {
     // The same path always has the same answer.
     const seed = hash32(`${world.seed} ${described.id} ${JSON.stringify(params)}`);
     const reply = (body: unknown, decision: string) => new Reply(status, body, toHeaders(seed), decision);
     if (media === undefined) return reply(undefined, "generated");
     const toBody = (value: unknown) => (json === undefined ? toTextBody(value, media.type) : value);
-    if (example !== undefined) return reply(toBody(example.value), "example");
+    if (example !== undefined)
+      return reply(toBody(takesText ? example.value : parseIfJson(example.value)), "example");
     const value = media.schema === undefined ? {} : generateValue(schemas, media.schema.node, seed);
     return reply(toBody(value), "generated");
   };

@@ -14,7 +14,7 @@ import {
   type OpenApiReading,
   type UnsupportedFeature,
 } from "./list-operations.ts";
-import { coerce, ParameterReader, readNested } from "./read-parameters.ts";
+import { coerce, ParameterReader, readNested, unpackText } from "./read-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** The answer of a success that the document describes. */
@@ -94,11 +94,25 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
       { if: { type: "array" }, then: patchMedia.schema?.node ?? true, else: plainBody }
     : plainBody;
   const optional = !body.required;
-  if (media.type.startsWith("multipart/")) return { ...toForm(node, schemas), optional };
+  if (media.type.startsWith("multipart/")) return { ...toForm(media, schemas), optional };
   const schema = schemas.declare({ node, path: media.schema?.path ?? [] }, "request") as TSchema;
-  if (mayBeJson(media.type)) return { kind: "json", schema, optional };
+  if (mayBeJson(media.type)) {
+    const others = body.media.filter(
+      (one) => mayBeJson(one.type) && one !== media && one !== patchMedia && one.schema !== undefined,
+    );
+    const byType = others.map((one) => [
+      one.type.split(";")[0]!.trim(),
+      schemas.declare(one.schema!, "request") as TSchema,
+    ]);
+    return {
+      kind: "json",
+      schema,
+      optional,
+      ...(byType.length > 0 && { schemas_by_type: Object.fromEntries(byType) as Record<string, TSchema> }),
+    };
+  }
   if (media.type.startsWith(FORM)) {
-    const text = { types: [FORM], read: (sent: string) => parseForm(sent, node, schemas) };
+    const text = { types: [FORM], read: (sent: string) => parseForm(sent, media, schemas) };
     return { kind: "json", schema, optional, text };
   }
   if (media.type.startsWith("text/"))
@@ -137,14 +151,17 @@ const EXPECTED_TYPES =
 /** The number of files that a list field may have, unless its schema says otherwise. */
 const MAX_FILES = 100;
 
-function toForm(node: unknown, schemas: Schemas): Extract<BodySpec, { kind: "multipart" }> {
+function toForm(media: Media, schemas: Schemas): Extract<BodySpec, { kind: "multipart" }> {
+  const node = media.schema?.node;
   const parts = [...schemas.listProperties(node)];
   const required = schemas.listRequired(node);
   const isText = ([, schema]: readonly [string, unknown]) => !isFile(schema, schemas);
   const texts = parts.filter(isText);
   const properties = Object.fromEntries(texts);
   const fields = { type: "object", properties, required: [...required].filter((name) => name in properties) };
-  const schema = schemas.declareForm(fields, (value) => coerceForm(value, fields, schemas));
+  const schema = schemas.declareForm(fields, (value) =>
+    coerceForm(unpackForm(value, media, schemas), fields, schemas),
+  );
   const files = parts
     .filter((part) => !isText(part))
     .map(([name, schema]): [string, FileSpec] => {
@@ -159,6 +176,22 @@ function toForm(node: unknown, schemas: Schemas): Extract<BodySpec, { kind: "mul
       ];
     });
   return { kind: "multipart", fields: schema as TObject, files: Object.fromEntries(files) };
+}
+
+/** Unpacks the texts of a form whose style the document describes. */
+function unpackForm(value: unknown, { node, schema }: Media, schemas: Schemas): unknown {
+  const { encoding } = node;
+  if (!isJsonObject(value) || !isJsonObject(encoding)) return value;
+  const properties = schemas.listProperties(schema?.node);
+  const unpack = ([name, sent]: [string, unknown]) => {
+    const described = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
+    if (!isJsonObject(described) || typeof sent !== "string") return [name, sent];
+    const { style, explode = style === "form", contentType } = described;
+    const types = schemas.listTypes(properties.get(name));
+    if (typeof style === "string") return [name, unpackText(sent, { name, style, explode, types })];
+    return [name, mayBeJson(String(contentType)) ? parseIfJson(sent) : sent];
+  };
+  return Object.fromEntries(Object.entries(value).map(unpack));
 }
 
 /** Converts a form's texts to their schemas' types. Objects and lists are JSON, or a list has a part for each value. */
@@ -183,7 +216,7 @@ const parseItem = (sent: unknown) =>
   typeof sent === "string" && sent.startsWith("{") ? parseIfJson(sent) : sent;
 
 /** A url-encoded form, also with nested names such as `items[0][price]`. */
-function parseForm(text: string, node: unknown, schemas: Schemas): unknown {
+function parseForm(text: string, media: Media, schemas: Schemas): unknown {
   const valuesByName = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(text)) getOrAdd(valuesByName, name, () => []).push(value);
   const form: JsonObject = {};
@@ -195,7 +228,7 @@ function parseForm(text: string, node: unknown, schemas: Schemas): unknown {
         ? valuesByName.get(`${outer}[]`)
         : readNested(outer, [...valuesByName.keys()], (key) => valuesByName.get(key)!);
   }
-  return coerce(form, node, schemas);
+  return coerce(unpackForm(form, media, schemas), media.schema?.node, schemas);
 }
 
 /** The part of an operation's declaration that does not depend on a binding. */

@@ -17,7 +17,7 @@ import { type Place, walk } from "./walk.ts";
 export interface DescribedOperation {
   id: string;
   method: Method;
-  /** With the path of the first server in front. */
+  /** With the path of its first server in front. */
   path: string;
   node: JsonObject;
   place: DocumentPath;
@@ -130,7 +130,6 @@ class DocumentReader {
   }
 
   listOperations(): DescribedOperation[] {
-    const base = this.readBase();
     const operations: DescribedOperation[] = [];
     const seen = { ids: new Map<string, string>(), paths: new Map<string, string>() };
     for (const [path, pathItem] of Object.entries((this.root["paths"] ?? {}) as JsonObject)) {
@@ -139,16 +138,17 @@ class DocumentReader {
         this.report(["paths", path], `the path ${path} must begin with a slash`, { atKey: true });
         continue;
       }
-      const unserved = findUnserved(base + path);
+      const item = this.references.follow({ node: pathItem, path: ["paths", path] });
+      const unserved = findUnserved(readBase(item.node, this.root) + path);
       if (unserved !== undefined) {
         this.warn(`${unserved} (they are not served)`, ["paths", path]);
         continue;
       }
-      const item = this.references.follow({ node: pathItem, path: ["paths", path] });
       for (const method of METHODS) {
         const node = item.node[method.toLowerCase()];
         if (!isJsonObject(node)) continue;
         const place = [...item.path, method.toLowerCase()];
+        const base = readBase(node, item.node, this.root);
         const operation = this.describe({ method, path: base + path, node, place }, item);
         if (this.checkUnique(operation, seen)) operations.push(operation);
       }
@@ -258,20 +258,6 @@ class DocumentReader {
     });
   }
 
-  /** The path of the first server: what clients have between the host and the paths of the document. */
-  private readBase(): string {
-    const [server] = Array.isArray(this.root["servers"]) ? this.root["servers"] : [];
-    if (!isJsonObject(server) || typeof server["url"] !== "string") return "";
-    const variables = isJsonObject(server["variables"]) ? server["variables"] : {};
-    const url = server["url"].replace(/\{([^}]*)\}/g, (_, name: string) => {
-      const variable = variables[name];
-      return isJsonObject(variable) ? String(variable["default"] ?? "") : "";
-    });
-    const path =
-      /^(?:[a-z][\w+.-]*:)?\/\/[^/]*(\/[^?#]*)?/i.exec(url)?.[1] ?? (url.startsWith("/") ? url : "");
-    return path.replace(/\/+$/, "");
-  }
-
   private report(
     path: DocumentPath,
     message: string,
@@ -283,6 +269,23 @@ class DocumentReader {
   private warn(feature: string, path: DocumentPath): void {
     this.unsupported.push({ feature, path });
   }
+}
+
+/**
+ * The path of the first server: what clients have between the host and the paths of the document. The servers of an
+ * operation replace those of its path, and these those of the document.
+ */
+function readBase(...nodes: readonly JsonObject[]): string {
+  const lists = nodes.map((node) => node["servers"]);
+  const [server] = lists.find((one): one is unknown[] => Array.isArray(one) && one.length > 0) ?? [];
+  if (!isJsonObject(server) || typeof server["url"] !== "string") return "";
+  const variables = isJsonObject(server["variables"]) ? server["variables"] : {};
+  const url = server["url"].replace(/\{([^}]*)\}/g, (_, name: string) => {
+    const variable = variables[name];
+    return isJsonObject(variable) ? String(variable["default"] ?? "") : "";
+  });
+  const path = /^(?:[a-z][\w+.-]*:)?\/\/[^/]*(\/[^?#]*)?/i.exec(url)?.[1] ?? (url.startsWith("/") ? url : "");
+  return path.replace(/\/+$/, "");
 }
 
 /** The schema of a parameter or media type; undefined if its key is missing or empty. */

@@ -58,24 +58,8 @@ export class ParameterReader {
     const { name, in: place, node } = parameter;
     const defaultStyle = place === "query" || place === "cookie" ? "form" : "simple";
     const { style = defaultStyle, explode = style === "form" } = node;
-    const prefix = PREFIXES[String(style)];
-    const withoutPrefix = prefix !== undefined && text.startsWith(prefix) ? text.slice(1) : text;
     const types = this.schemas.listTypes(parameter.schema?.node);
-    if (!types.has("array") && !types.has("object"))
-      return removeName(withoutPrefix, prefix === ";" ? name : "");
-    if (types.has("array") && style === "form" && explode === true) return withoutPrefix;
-    const delimiter =
-      prefix !== undefined && (explode === true || !withoutPrefix.includes(","))
-        ? prefix
-        : (DELIMITERS[String(style)] ?? ",");
-    const parts = withoutPrefix
-      .split(delimiter)
-      .map((part) => removeName(part.trim(), prefix === ";" ? name : ""));
-    if (types.has("array")) return parts.length === 1 && types.has("string") ? parts[0] : parts;
-    const pairs = explode === true ? parts.map((part) => splitAtEquals(part)) : pairUp(parts);
-    return pairs.length > 0 && pairs.every(([, value]) => value !== undefined)
-      ? Object.fromEntries(pairs)
-      : text;
+    return unpackText(text, { name, style, explode, types });
   }
 
   /** @returns the values with their defaults, and the names that the document does not have @throws ApiError */
@@ -93,7 +77,7 @@ export class ParameterReader {
     textsByName: ReadonlyMap<string, string[]>,
     readNames: Set<string>,
   ): unknown {
-    const { name, node, schema } = parameter;
+    const { name, node, schema, isJson } = parameter;
     const readTexts = (key: string) => {
       const texts = textsByName.get(key);
       if (texts !== undefined) readNames.add(key);
@@ -101,7 +85,7 @@ export class ParameterReader {
     };
     const { style = "form", explode = style === "form" } = node;
     const types = this.schemas.listTypes(schema?.node);
-    if (types.has("object") || style === "deepObject") {
+    if (!isJson && (types.has("object") || style === "deepObject")) {
       const nested = readNested(name, [...textsByName.keys()], (key) => readTexts(key)!);
       if (nested !== undefined) return nested;
       if (style === "form" && explode === true) {
@@ -129,7 +113,7 @@ export class ParameterReader {
     const values: JsonObject = {};
     for (const parameter of this.parameters) {
       if (parameter.in !== place || (place === "header" && IGNORED.test(parameter.name))) continue;
-      const { name, required, schema, isJson } = parameter;
+      const { name, required, schema, isJson, node } = parameter;
       const sent = find(parameter);
       if (sent === undefined) {
         const defaultValue = isJsonObject(schema?.node)
@@ -137,6 +121,10 @@ export class ParameterReader {
           : undefined;
         if (defaultValue !== undefined) values[name] = defaultValue;
         else if (required) throw invalidInput(name, null, `${name} is required`);
+        continue;
+      }
+      if (place === "query" && node["allowEmptyValue"] === true && [sent].flat().join() === "") {
+        values[name] = Array.isArray(sent) ? [] : "";
         continue;
       }
       const value = isJson ? parseJson(name, sent) : coerce(sent, schema?.node, this.schemas);
@@ -228,6 +216,35 @@ export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth 
   if (number !== undefined && (types.has("number") || Number.isInteger(number))) return number;
   if (types.has("boolean") && (value === "true" || value === "false")) return value === "true";
   return types.has("null") && !types.has("string") && (value === "" || value === "null") ? null : value;
+}
+
+interface PackedText {
+  name: string;
+  style: unknown;
+  explode: unknown;
+  /** Of the schema of the value. */
+  types: ReadonlySet<string>;
+}
+
+/** The text, list or object that a style packs into one text. */
+export function unpackText(text: string, { name, style, explode, types }: PackedText): unknown {
+  const prefix = PREFIXES[String(style)];
+  const withoutPrefix = prefix !== undefined && text.startsWith(prefix) ? text.slice(1) : text;
+  if (!types.has("array") && !types.has("object"))
+    return removeName(withoutPrefix, prefix === ";" ? name : "");
+  if (types.has("array") && style === "form" && explode === true) return withoutPrefix;
+  const delimiter =
+    prefix !== undefined && (explode === true || !withoutPrefix.includes(","))
+      ? prefix
+      : (DELIMITERS[String(style)] ?? ",");
+  const parts = withoutPrefix
+    .split(delimiter)
+    .map((part) => removeName(part.trim(), prefix === ";" ? name : ""));
+  if (types.has("array")) return parts.length === 1 && types.has("string") ? parts[0] : parts;
+  const pairs = explode === true ? parts.map((part) => splitAtEquals(part)) : pairUp(parts);
+  return pairs.length > 0 && pairs.every(([, value]) => value !== undefined)
+    ? Object.fromEntries(pairs)
+    : text;
 }
 
 function splitAtEquals(text: string): [string, string | undefined] {

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import { walk } from "./walk.ts";
 
 export interface ResolvedNode<T = JsonObject> {
@@ -22,6 +23,7 @@ export class References {
   private readonly root: JsonObject;
   private readonly targets = new Map<string, ResolvedNode<unknown> | undefined>();
   private readonly combined = new Map<JsonObject, number>();
+  private readonly circles = new Map<unknown, boolean>();
   private readonly outer = new Set<JsonObject>();
   /** The schemas with an `$anchor`; found when a `$ref` first names one. */
   private anchors: ReadonlyMap<string, ResolvedNode<unknown>> | undefined;
@@ -98,13 +100,36 @@ export class References {
     const known = this.combined.get(node);
     if (known !== undefined || this.outer.size > MAX_COMBINED) return known ?? 0;
     this.outer.add(node);
-    const target = typeof node["$ref"] === "string" ? this.find(node["$ref"])?.node : undefined;
-    let inner = this.countCombined(target);
-    for (const key of COMBINING)
-      for (const part of [node[key]].flat()) inner = Math.max(inner, this.countCombined(part));
+    let inner = 0;
+    for (const part of this.listCombined(node)) inner = Math.max(inner, this.countCombined(part));
     this.outer.delete(node);
     this.combined.set(node, inner + 1);
     return inner + 1;
+  }
+
+  /** The schemas that are applied to the same value as this one. */
+  private listCombined(node: JsonObject): unknown[] {
+    const { $ref: ref, dependentSchemas } = node;
+    const target = typeof ref === "string" ? this.find(ref)?.node : undefined;
+    const dependent = isJsonObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
+    return [target, ...COMBINING.flatMap((key) => node[key]), ...dependent];
+  }
+
+  /** Whether a schema combines itself, as `Pet` does that is one of `Cat` and `Dog`, which are all of `Pet`. */
+  combinesItself(schema: unknown): boolean {
+    return getOrAdd(this.circles, schema, () => {
+      const seen = new Set<unknown>();
+      const open = [schema];
+      while (open.length > 0) {
+        const node = open.pop();
+        if (!isJsonObject(node) || seen.has(node)) continue;
+        seen.add(node);
+        const combined = this.listCombined(node);
+        if (combined.includes(schema)) return true;
+        open.push(...combined);
+      }
+      return false;
+    });
   }
 
   private isCircular(node: JsonObject): boolean {

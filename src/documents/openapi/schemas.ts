@@ -1,4 +1,5 @@
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
+import type { SchemaValidateFunction } from "ajv/dist/types/index.js";
 import { toPointer } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
@@ -62,7 +63,7 @@ export class Schemas extends SchemaReader {
 
   compileValidator(node: unknown, purpose: Purpose): ValidateFunction {
     const name = this.register(node, purpose);
-    this.ajv ??= makeAjv({ code: { optimize: false, regExp: Object.assign(toRegExp, { code: "RegExp" }) } });
+    this.ajv ??= createAjv();
     this.convertAll(this.ajv);
     return this.ajv.getSchema(name)!;
   }
@@ -100,6 +101,11 @@ export class Schemas extends SchemaReader {
     });
   }
 
+  private refer(target: unknown, purpose: Purpose): JsonObject {
+    const name = this.register(target, purpose);
+    return { [this.references.combinesItself(target) ? CIRCLE : "$ref"]: name };
+  }
+
   private convertAll(ajv: Ajv2020): void {
     for (let next = this.unconverted.pop(); next !== undefined; next = this.unconverted.pop()) {
       const schema = this.convert(next.node, next.purpose);
@@ -115,7 +121,7 @@ export class Schemas extends SchemaReader {
     if (!isJsonObject(node)) return node ?? true;
     const schema: JsonObject = {};
     if (typeof node["$ref"] === "string") {
-      schema["$ref"] = this.register(this.resolve(node), purpose);
+      Object.assign(schema, this.refer(this.resolve(node), purpose));
       if (this.hidesSiblings) return node["nullable"] === true ? allowNull(schema) : schema;
     }
     const convertInner = (value: unknown) => this.convert(value, purpose);
@@ -145,6 +151,11 @@ export class Schemas extends SchemaReader {
     }
     const key = Array.isArray(node["oneOf"]) ? "oneOf" : "anyOf";
     if (Array.isArray(node[key])) this.amendChoice(schema, { node, key, purpose });
+    // Within a circle, an alternative fits that is still being applied; another may fit too.
+    if (Array.isArray(schema["oneOf"]) && this.references.combinesItself(node)) {
+      schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), { anyOf: schema["oneOf"] }];
+      delete schema["oneOf"];
+    }
   }
 
   /** Lets the discriminator select one schema, so that only that one must fit, and only its problems are reported. */
@@ -163,7 +174,7 @@ export class Schemas extends SchemaReader {
     const rules = choices.map(({ target, names }) => ({
       if: toNameSchema(names),
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: { $ref: this.register(target, purpose) },
+      then: this.refer(target, purpose),
     }));
     const all = [{ type: "object", ...toNameSchema(choices.flatMap(({ names }) => names)) }, ...rules];
     schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), ...all];
@@ -197,6 +208,29 @@ export class Schemas extends SchemaReader {
     }
     return { property, choices: [...byTarget].map(([target, names]) => ({ target, names })) };
   }
+}
+
+/** In place of `$ref` to a schema that combines itself: a value to which it is still being applied fits it. */
+const CIRCLE = "x-circle";
+
+function createAjv(): Ajv2020 {
+  const ajv = makeAjv({ code: { optimize: false, regExp: Object.assign(toRegExp, { code: "RegExp" }) } });
+  const valuesByName = new Map<string, Set<unknown>>();
+  const apply: SchemaValidateFunction = (name: string, data: unknown, _schema, context) => {
+    const values = getOrAdd(valuesByName, name, () => new Set());
+    if (values.has(data)) return true;
+    values.add(data);
+    try {
+      const validate = ajv.getSchema(name)!;
+      const fits = validate(data, context) as boolean;
+      apply.errors = validate.errors ?? [];
+      return fits;
+    } finally {
+      values.delete(data);
+    }
+  };
+  ajv.addKeyword({ keyword: CIRCLE, validate: apply, errors: "full" });
+  return ajv;
 }
 
 /**

@@ -39,7 +39,7 @@ export function shapeSchema(
 interface SchemaContext {
   depth: number;
   /** The schemas that contain this one. */
-  ancestors: readonly unknown[];
+  ancestors: readonly JsonObject[];
 }
 
 interface ObjectParts {
@@ -68,6 +68,9 @@ class SchemaShaper {
     if (depth > MAX_REQUIRED_DEPTH) return types.has("null") ? { const: null } : {};
     const inside = { depth, ancestors: [...ancestors, keywords] };
     const branch = this.choose(keywords, inside);
+    const isAncestor = (one: JsonObject) => ancestors.some((ancestor) => isSame(ancestor, one));
+    if (types.has("null") && isAncestor(branch === undefined ? keywords : schemas.mergeKeywords(branch.node)))
+      return { const: null };
     if (branch !== undefined) inside.ancestors.push(schemas.mergeKeywords(branch.node));
     const properties = new Map([...(branch?.properties ?? []), ...schemas.listProperties(node)]);
     if (properties.size > 0) {
@@ -132,7 +135,7 @@ class SchemaShaper {
     return { type: "object", properties: shaped, required: Object.keys(shaped), additionalProperties: false };
   }
 
-  private isWorthShowing(schema: unknown, depth: number, ancestors: readonly unknown[]): boolean {
+  private isWorthShowing(schema: unknown, depth: number, ancestors: readonly JsonObject[]): boolean {
     if (this.fieldsLeft <= 0 || depth >= MAX_DEPTH) return false;
     const { schemas } = this;
     const keywords = schemas.mergeKeywords(schema);
@@ -209,5 +212,9 @@ function toName(pattern: string, seed: number): string | undefined {
   const name = String(generateSync(schema as JsonSchema, { seed }));
   return toRegExp(pattern).test(name) ? name : undefined;
 }
+
+/** Whether two schemas are the same, or one is the other with `nullable`. */
+const isSame = (one: JsonObject, other: JsonObject) =>
+  one === other || (one["properties"] !== undefined && one["properties"] === other["properties"]);
 
 const isNull = (types: ReadonlySet<string>) => types.size === 1 && types.has("null");

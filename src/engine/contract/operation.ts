@@ -87,6 +87,8 @@ export type BodySpec<B extends TSchema = TSchema> =
   | {
       kind: "json";
       schema: B;
+      /** Schemas in place of `schema`, by media type. */
+      schemas_by_type?: Readonly<Record<string, B>>;
       /** Whether the body may be omitted; the handler then gets `default`, or undefined. */
       optional?: boolean;
       /** Validated in place of an omitted body. */

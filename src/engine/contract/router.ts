@@ -42,8 +42,9 @@ export class Router<O extends Routable = AnyOperation> {
           names.push(...Array.from(part.matchAll(PARAMETER), ([, parameter]) => parameter!));
           segment = addTemplate(segment, part);
         } else {
-          const next = segment.fixed.get(part) ?? new Segment<O>();
-          segment.fixed.set(part, next);
+          const text = decode(part);
+          const next = segment.fixed.get(text) ?? new Segment<O>();
+          segment.fixed.set(text, next);
           segment = next;
         }
       }
@@ -85,9 +86,18 @@ export function toPartPattern(part: string): RegExp {
   const text = part
     .split(PARAMETER)
     .filter((_text, index) => index % 2 === 0)
-    .map((fixed) => fixed.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .map((fixed) => decode(fixed).replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
     .join("(.+?)");
   return new RegExp(`^${text}$`);
+}
+
+/** The fixed text of a declared path, which may be escaped as in a request. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The decoded segments, without a fragment. An encoded slash is part of its segment. */

@@ -72,7 +72,8 @@ export function parseText(
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Send Content-Type: ${types.join(" or ")}, not ${type === "" ? "none" : JSON.stringify(type)}.`,
     });
-  return { value: read(decodeUtf8(bytes)), text: "" };
+  const [, charset = "utf-8"] = [...type.replace(OTHER_QUOTED, "").matchAll(CHARSET)][0] ?? [];
+  return { value: read(decodeText(bytes, charset)), text: "" };
 }
 
 function requireJson(request: Pick<PlainRequest, "headers">): void {
@@ -99,6 +100,18 @@ function requireJson(request: Pick<PlainRequest, "headers">): void {
 /** Other parameters of a media type in quotes, which may contain anything. */
 const OTHER_QUOTED = /;\s*(?!charset\s*=)[^\s=;"]+="(?:[^"\\]|\\.)*"/gi;
 const CHARSET = /;\s*charset\s*=\s*["']?([^"';\s]*)/gi;
+
+/** @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON for invalid UTF-8 */
+function decodeText(bytes: Uint8Array, charset: string): string {
+  if (/^utf-?8$/i.test(charset)) return decodeUtf8(bytes);
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
+      system_message: `Send the text in UTF-8, not in ${charset.slice(0, 40)}.`,
+    });
+  }
+}
 
 /** The decoder leaves out a byte order mark. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });

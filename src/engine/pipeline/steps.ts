@@ -177,7 +177,10 @@ function validate(exchange: Exchange): void {
 function validateBody(exchange: Exchange): unknown {
   const { operation, json, form, request } = exchange;
   const spec = operation!.body;
-  if (spec?.kind === "json") return json && validateJson(spec.schema, json, exchange);
+  if (spec?.kind === "json") {
+    const type = String(request.headers["content-type"]).split(";")[0]!.trim().toLowerCase();
+    return json && validateJson(spec.schemas_by_type?.[type] ?? spec.schema, json, exchange);
+  }
   if (spec?.kind === "stream" && !spec.optional && lacksBody(request))
     throw invalidInput("body", null, "body is required");
   if (spec?.kind !== "multipart" || form === undefined) return undefined;

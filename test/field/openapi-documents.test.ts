@@ -1,0 +1,271 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
+
+const open: ServedDocument[] = [];
+afterEach(async () => {
+  for (const { understudy } of open.splice(0)) await understudy.close();
+});
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: object) => ({ content: { "application/json": { schema } } });
+const success = (schema: object) => ({ responses: { "200": { description: "d", ...json(schema) } } });
+
+function serve(document: object, version = "3.1.0"): ServedDocument {
+  const served = serveDocument(
+    JSON.stringify({ openapi: version, info: { title: "t", version: "1" }, ...document }),
+  );
+  open.push(served);
+  return served;
+}
+
+describe("schemas that combine each other are served", () => {
+  const serveCircle = (pet: object) =>
+    serve({
+      paths: {
+        "/v1/pets": {
+          post: { requestBody: { required: true, ...json(ref("Pet")) }, ...success(ref("Pet")) },
+        },
+        "/v1/cats": {
+          post: { requestBody: { required: true, ...json(ref("Cat")) }, ...success(ref("Cat")) },
+        },
+      },
+      components: {
+        schemas: {
+          Pet: {
+            type: "object",
+            required: ["kind", "name"],
+            properties: { kind: { type: "string" }, name: { type: "string" } },
+            ...pet,
+          },
+          Cat: {
+            allOf: [
+              ref("Pet"),
+              { type: "object", required: ["lives"], properties: { lives: { type: "integer" } } },
+            ],
+          },
+          Dog: { allOf: [ref("Pet"), { type: "object", properties: { bark: { type: "boolean" } } }] },
+        },
+      },
+    });
+  const branches = [ref("Cat"), ref("Dog")];
+  const discriminator = { propertyName: "kind" };
+
+  it.each([
+    ["oneOf with a discriminator", { oneOf: branches, discriminator }],
+    ["anyOf with a discriminator", { anyOf: branches, discriminator }],
+    ["oneOf", { oneOf: branches }],
+    ["anyOf", { anyOf: branches }],
+  ])("by %s and allOf [interfaces 18]", async (_, pet) => {
+    const { send } = serveCircle(pet);
+    for (const path of ["/v1/pets", "/v1/cats"]) {
+      const cat = await send("POST", path, { body: { kind: "Cat", name: "Tom", lives: 9 } });
+      expect([path, cat.status, cat.body.name, cat.body.lives]).toEqual([
+        path,
+        200,
+        expect.any(String),
+        expect.any(Number),
+      ]);
+      expect((await send("POST", path, { body: { kind: "Cat", lives: 9 } })).status).toBe(422);
+    }
+    expect((await send("POST", "/v1/pets", { body: { kind: "Dog", name: "Rex" } })).status).toBe(200);
+    expect((await send("POST", "/v1/cats", { body: { kind: "Cat", name: "Tom" } })).status).toBe(422);
+  });
+
+  it("and refused by the part that does not fit [G08]", async () => {
+    const { send } = serveCircle({ oneOf: branches, discriminator });
+    const { status, body } = await send("POST", "/v1/pets", { body: { kind: "Cat", name: "T", lives: "x" } });
+    expect([status, body.error.details]).toEqual([422, { field: "lives", value: "x" }]);
+  });
+
+  it.each([
+    ["allOf", { allOf: [ref("A"), { type: "object", properties: { x: { type: "integer" } } }] }],
+    [
+      "if and else",
+      { if: { required: ["y"] }, else: ref("A"), type: "object", properties: { x: { type: "integer" } } },
+    ],
+    [
+      "dependentSchemas",
+      { type: "object", properties: { x: { type: "integer" } }, dependentSchemas: { x: ref("A") } },
+    ],
+  ])("by %s of itself [interfaces 18]", async (_, A) => {
+    const { send } = serve({
+      paths: { "/v1/a": { post: { requestBody: json(ref("A")), ...success(ref("A")) } } },
+      components: { schemas: { A } },
+    });
+    expect((await send("POST", "/v1/a", { body: { x: 1 } })).status).toBe(200);
+    expect((await send("POST", "/v1/a", { body: { x: "q" } })).status).toBe(422);
+  });
+});
+
+it.each([
+  ["3.1.0", { anyOf: [ref("Node"), { type: "null" }] }],
+  ["3.0.3", { nullable: true, allOf: [ref("Node")] }],
+  ["3.0.3", { nullable: true, ...ref("Node") }],
+])(
+  "a generated circle of OpenAPI %s ends with null where it may: %j [interfaces 18]",
+  async (version, parent) => {
+    const Node = {
+      type: "object",
+      required: ["name", "parent"],
+      properties: { name: { type: "string" }, parent },
+    };
+    const { send } = serve(
+      { paths: { "/v1/node": { get: success(ref("Node")) } }, components: { schemas: { Node } } },
+      version,
+    );
+    const { body } = await send("GET", "/v1/node");
+    expect(body).toEqual({ name: expect.any(String), parent: null });
+  },
+);
+
+it("the servers of a path or an operation replace those of the document [interfaces 18]", async () => {
+  const answer = (value: string) => success({ const: value });
+  const { send } = serve({
+    servers: [{ url: "https://api.example.com/v3" }],
+    paths: {
+      "/plain": { get: answer("plain") },
+      "/upload": { servers: [{ url: "https://upload.example.com/files" }], get: answer("upload") },
+      "/bare": { servers: [{ url: "https://bare.example.com" }], get: answer("bare") },
+      "/either": {
+        servers: [{ url: "/files" }],
+        get: answer("read"),
+        post: { servers: [{ url: "/{v}", variables: { v: { default: "v9" } } }], ...answer("written") },
+      },
+    },
+  });
+  const calls = [
+    ["GET", "/v3/plain"],
+    ["GET", "/files/upload"],
+    ["GET", "/bare"],
+    ["GET", "/files/either"],
+  ];
+  const answers = [];
+  for (const [method, path] of [...calls, ["POST", "/v9/either"]])
+    answers.push((await send(method!, path!)).body);
+  expect(answers).toEqual(["plain", "upload", "bare", "read", "written"]);
+  expect((await send("GET", "/v3/upload")).status).toBe(404);
+});
+
+it("a path that is escaped in the document is served [interfaces 18]", async () => {
+  const { send } = serve({
+    paths: {
+      "/v1/%24batch": { get: success({ const: "batch" }) },
+      "/v1/caf%C3%A9/{id}": { get: success({ const: "café" }) },
+      "/v1/{id}%3Acancel": { get: success({ const: "cancel" }) },
+    },
+  });
+  for (const path of ["/v1/$batch", "/v1/%24batch"]) expect((await send("GET", path)).body).toBe("batch");
+  expect((await send("GET", "/v1/caf%c3%a9/1")).body).toBe("café");
+  for (const path of ["/v1/7:cancel", "/v1/7%3Acancel"])
+    expect((await send("GET", path)).body).toBe("cancel");
+});
+
+describe("query parameters", () => {
+  const point = { type: "object", required: ["x"], properties: { x: { type: "integer" } } };
+  const serveParameters = (...parameters: object[]) =>
+    serve({ paths: { "/v1/read": { get: { parameters, ...success({}) } } } });
+
+  it("in JSON are not read from parameters with the names of their fields [interfaces 18]", async () => {
+    const { send } = serveParameters(
+      { name: "where", in: "query", content: { "application/json": { schema: point } } },
+      { name: "x", in: "query", schema: { type: "integer" } },
+    );
+    expect((await send("GET", "/v1/read?x=1")).status).toBe(200);
+    expect((await send("GET", '/v1/read?x=1&where={"x":2}')).status).toBe(200);
+    expect((await send("GET", '/v1/read?where={"x":"2"}')).status).toBe(422);
+  });
+
+  it.each(["boolean", "integer", "array"])(
+    "of type %s may be empty with allowEmptyValue [interfaces 18]",
+    async (type) => {
+      const { send } = serveParameters({
+        name: "flag",
+        in: "query",
+        allowEmptyValue: true,
+        schema: { type, items: { type: "integer" } },
+      });
+      for (const query of ["flag", "flag="])
+        expect((await send("GET", `/v1/read?${query}`)).status).toBe(200);
+      expect((await send("GET", "/v1/read?flag=maybe")).status).toBe(422);
+    },
+  );
+});
+
+describe("a body", () => {
+  it("is judged by the schema of its media type [interfaces 18]", async () => {
+    const content = {
+      "application/json": { schema: { type: "object", required: ["j"] } },
+      "application/vnd.x+json": { schema: { type: "object", required: ["v"] } },
+    };
+    const { send } = serve({
+      paths: { "/v1/a": { post: { requestBody: { required: true, content }, ...success({}) } } },
+    });
+    const statuses = [];
+    for (const type of ["application/json", "application/vnd.x+json; charset=utf-8"])
+      for (const body of ['{"j":1}', '{"v":1}'])
+        statuses.push((await send("POST", "/v1/a", { body, headers: { "content-type": type } })).status);
+    expect(statuses).toEqual([200, 422, 422, 200]);
+  });
+
+  const integers = { type: "array", items: { type: "integer" } };
+  const schema = {
+    type: "object",
+    properties: {
+      csv: integers,
+      spaced: integers,
+      piped: integers,
+      pairs: { type: "object", properties: { n: { type: "integer" } } },
+      meta: { type: "object", properties: { n: { type: "integer" } } },
+    },
+  };
+  const encoding = {
+    csv: { style: "form", explode: false },
+    spaced: { style: "spaceDelimited", explode: false },
+    piped: { style: "pipeDelimited" },
+    pairs: { style: "form", explode: false },
+    meta: { contentType: "application/json" },
+  };
+  it.each(["multipart/form-data", "application/x-www-form-urlencoded"])(
+    "in %s is read by the styles of its encoding [interfaces 18]",
+    async (type) => {
+      const requestBody = { required: true, content: { [type]: { schema, encoding } } };
+      const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...success({}) } } } });
+      const sendForm = async (fields: Record<string, string>) => {
+        const form = type.startsWith("multipart") ? new FormData() : new URLSearchParams();
+        for (const [name, value] of Object.entries(fields)) form.append(name, value);
+        const isText = form instanceof URLSearchParams;
+        const body = isText ? form.toString() : form;
+        return (await send("POST", "/v1/a", { body, headers: isText ? { "content-type": type } : {} }))
+          .status;
+      };
+      const fitting = { csv: "1,2", spaced: "1 2", piped: "1|2", pairs: "n,1", meta: '{"n":1}' };
+      expect(await sendForm(fitting)).toBe(200);
+      for (const [name, value] of [
+        ["csv", "1,x"],
+        ["spaced", "1 x"],
+        ["piped", "1|x"],
+        ["pairs", "n,x"],
+        ["meta", '{"n":"x"}'],
+      ])
+        expect([name, await sendForm({ ...fitting, [name!]: value! })]).toEqual([name, 422]);
+    },
+  );
+
+  it("of text is decoded by its charset [interfaces 18]", async () => {
+    const requestBody = { required: true, content: { "text/plain": { schema: { const: "é" } } } };
+    const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...success({}) } } } });
+    const headers = { "content-type": "text/plain; charset=iso-8859-1" };
+    expect((await send("POST", "/v1/a", { body: new Uint8Array([0xe9]), headers })).status).toBe(200);
+  });
+});
+
+it("an example of JSON that is written as a text is sent as JSON [interfaces 18]", async () => {
+  const responses = {
+    "200": {
+      description: "d",
+      content: { "application/json": { schema: { type: "object" }, example: '{"a": 1}' } },
+    },
+  };
+  const { send } = serve({ paths: { "/v1/a": { get: { responses } } } });
+  expect((await send("GET", "/v1/a")).body).toEqual({ a: 1 });
+});
