@@ -222,7 +222,7 @@ interface PackedText {
   name: string;
   style: unknown;
   explode: unknown;
-  /** Of the schema of the value. */
+  /** Types of the value, by its schema. */
   types: ReadonlySet<string>;
 }
 
