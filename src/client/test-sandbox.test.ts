@@ -39,7 +39,7 @@ describe("options of the fixtures [interfaces 13]", () => {
     [{ scenarios: "slow-network" }, "option scenarios is a list of names"],
     [{ scenariosFolder: "nowhere" }, 'there is no folder "nowhere"'],
     [{ scenariosFolder: "package.json" }, 'there is no folder "package.json"'],
-    [{ allowUnstruck: "yes" }, "option allowUnstruck is true or false"],
+    [{ allowUntriggered: "yes" }, "option allowUntriggered is true or false"],
   ])("%j is refused with a sentence [interfaces 13]", (options, said) => {
     expect(() => checkTestOptions(options)).toThrow(said);
   });

@@ -29,7 +29,7 @@ export interface TestOptions
   /** Folder of your own scenarios, `./scenarios` unless given; the server of `UNDERSTUDY_URL` has its `--scenarios`. */
   scenariosFolder?: string;
   /** Rules that were never triggered, or less often than their `times` say, do not fail the test. */
-  allowUnstruck?: boolean;
+  allowUntriggered?: boolean;
 }
 
 const OPTIONS: readonly (keyof TestOptions)[] = [
@@ -40,7 +40,7 @@ const OPTIONS: readonly (keyof TestOptions)[] = [
   "openapi",
   "scenarios",
   "scenariosFolder",
-  "allowUnstruck",
+  "allowUntriggered",
 ];
 
 /**
@@ -55,7 +55,7 @@ export function checkTestOptions(options: unknown): TestOptions {
     throw new TypeError(`understudy's option ${option} is ${requirement}; it was given ${showValue(value)}`);
   };
   if (scenarios !== undefined && !Array.isArray(scenarios)) refuse("scenarios", "a list of names", scenarios);
-  for (const option of ["allowUnstruck", "origin", "engine"]) {
+  for (const option of ["allowUntriggered", "origin", "engine"]) {
     const value = given[option];
     if (value !== undefined && typeof value !== "boolean") refuse(option, "true or false", value);
   }
@@ -128,7 +128,7 @@ export async function runInSandbox(
   options: TestOptions,
   test: RunnerTest,
 ): Promise<void> {
-  const { allowUnstruck, scenarios = [], ...others } = checkTestOptions(options);
+  const { allowUntriggered, scenarios = [], ...others } = checkTestOptions(options);
   const { scenariosFolder, engine, operations, openapi, ...world } = others;
   const client = await servers.getServer({ scenariosFolder, engine, operations, openapi });
   // A suite cannot see sandboxes of this process.
@@ -150,7 +150,7 @@ export async function runInSandbox(
     if (getOutcome() === "passed")
       problem = await unlessDeleted(async () => {
         const unreleased = describeUnreleased((await sandbox.held.list()).items);
-        if (unreleased !== undefined || allowUnstruck) return unreleased;
+        if (unreleased !== undefined || allowUntriggered) return unreleased;
         return describeUntriggered(await listArmedRules(sandbox, new Set(suiteNames)));
       });
   } finally {

@@ -132,7 +132,7 @@ export const RIGHT_IN_RUNNERS = [
   'vitest.extend({ understudy: { fixture: "reference", scenarios: ["slow-network"], scenariosFolder: "mine" } satisfies TestOptions })',
   'vitest("a", async ({ sandbox }) => expectV(sandbox).toHaveReceived({ operation: "models.*" }, { times: 1 }))',
   'vitest("a", ({ sandbox }) => expectV(sandbox).not.toHaveReceived({ status: "4xx" }, { within: "5s" }))',
-  "playwright.use({ understudy: { settings: { journal_limit: 10 }, allowUnstruck: true } })",
+  "playwright.use({ understudy: { settings: { journal_limit: 10 }, allowUntriggered: true } })",
   'playwright("a", async ({ sandbox }) => expectP(sandbox).toHaveReceived({ operation: "threads.delete" }))',
   'playwright("a", ({ sandbox }) => expectP(sandbox).not.toHaveReceived({ code: "RATE_LIMIT_EXCEEDED" }))',
 ];

@@ -4,7 +4,8 @@ import { toValidator } from "../../engine/contract/validator.ts";
 
 const text = (description: string) => Type.String({ minLength: 1, description });
 
-const Place = (description: string) => Optional(text(`${description}, such as \`data\` or \`meta.next\``));
+const Place = (description: string) =>
+  Optional(text(`${description}; a name, or a path such as \`meta.next\``));
 const Values = (description: string) => Optional(MapOf(Type.Unknown(), { description }));
 
 /** The keys that every binding may have. */
@@ -38,7 +39,9 @@ const recordKeys = {
   id: Optional(text("The record's id. Default: the last parameter of the path")),
 };
 const deleted = Optional(Type.Boolean({ description: "Whether softly deleted records count too" }));
-const emit = Optional(text("The event of the change; a new name declares an event of an own collection"));
+const emit = Optional(
+  text("The event that the change emits. For a collection of your own, a new name declares an event"),
+);
 const set = Values("Fields that the server sets; placeholders as in `where`");
 
 const Page = ClosedObject(
@@ -64,7 +67,7 @@ const FORMS = {
     where: commonKeys.where,
     parents,
     deleted,
-    items_at: Place("Where the answer has the list; without it, the answer is the list, or its only list"),
+    items_at: Place("Where the answer has the list; by default the answer itself, or its only list"),
     page: Optional(Page),
     sort: Optional(text("A field to order by; `-field` for descending. Default: newest first")),
   }),
@@ -94,7 +97,7 @@ export const CollectionBinding = ClosedObject({
   belongs_to: Optional(
     MapOf(Type.String(), {
       description:
-        "By field: the other collection whose record's id the field has. The record is deleted with that record",
+        "By field: the collection whose record's id it contains. If that record is deleted, so is this one",
     }),
   ),
 });
@@ -111,7 +114,7 @@ const sections = {
 
 /** `x-understudy` at the top of a document. */
 export const Bindings = ClosedObject(sections);
-/** `x-understudy` with unchecked operations: each operation is checked by its own form. */
+/** `x-understudy` whose operations pass unchecked: `isBinding` checks each by its own form. */
 const UncheckedOperations = ClosedObject({
   collections: sections.collections,
   operations: Optional(MapOf(Type.Unknown())),

@@ -64,9 +64,9 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     [ALL_RECORDS]: { groups: (record) => (isLive(record) ? [""] : []), order },
   };
   for (const field of Object.keys(belongs_to)) {
-    const isWhole = soft === undefined && !schemas.listTypes(properties[field]).has("array");
+    const groupsAllRecords = soft === undefined && !schemas.listTypes(properties[field]).has("array");
     indexes[`by_${field}`] = {
-      ...(isWhole && { field }),
+      ...(groupsAllRecords && { field }),
       groups: (record) =>
         isLive(record) && (record as JsonObject)[field] != null
           ? [String((record as JsonObject)[field])]

@@ -21,7 +21,7 @@ export class SchemaReader {
     this.hidesSiblings = version.startsWith("3.0");
   }
 
-  /** The types that a value may have, over alternatives too; empty for any. */
+  /** The types that a value may have, including those of its alternatives; empty if any type is allowed. */
   listTypes(node: unknown): ReadonlySet<string> {
     return readOnce(this.cache.types, node, (schema) => {
       const types = new Set<string>();
@@ -33,7 +33,7 @@ export class SchemaReader {
     });
   }
 
-  /** All properties of an object, by name. */
+  /** The properties of an object by name, with those of `allOf`, without those of alternatives. */
   listProperties(node: unknown): ReadonlyMap<string, unknown> {
     return readOnce(this.cache.properties, node, (schema) => {
       const byName = new Map<string, unknown>();

@@ -61,7 +61,7 @@ export function validateQuery(
   });
 }
 
-/** Query parameters that the operation does not have. @throws ApiError INVALID_INPUT if they are refused (G09) */
+/** Warns of query parameters that the operation does not have. @throws ApiError INVALID_INPUT if the setting refuses them (G09) */
 export function checkUnknownParameters(
   [first, ...others]: readonly string[],
   search: string,
@@ -79,7 +79,7 @@ function getSentText(texts: URLSearchParams, name: string): string | string[] | 
   return all.length > 1 ? all : (all[0] ?? null);
 }
 
-/** @param text the JSON text of `value` @throws ApiError INVALID_INPUT */
+/** @param text the JSON text of `value`; empty if the body has another format @throws ApiError INVALID_INPUT */
 export function validateJson(
   schema: TSchema,
   { value, text }: { value: unknown; text: string },

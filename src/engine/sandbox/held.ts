@@ -17,7 +17,7 @@ export interface Hold<Outcome> {
   timeout_ms: number;
   /**
    * Reads the effect of a release; undefined if the request continues.
-   * @throws DocumentError for an answer that it cannot have
+   * @throws DocumentError for an answer that the held request or delivery cannot have
    */
   read(release: object): Outcome | undefined | Promise<Outcome | undefined>;
 }

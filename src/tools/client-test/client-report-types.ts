@@ -2,7 +2,7 @@ import type { JournalEntry } from "../../../types/control-api.ts";
 import type { CheckOutcome, CheckResult, countOutcomes } from "../checks/frame.ts";
 
 export interface RunProgress {
-  /** From 1; in the first, no fault is staged. */
+  /** From 1; the first has no injected failures. */
   run: number;
   of: number;
   /** Ids of the checks that need the run. */
@@ -51,7 +51,7 @@ export interface ClientReport {
   /** Each failed check in one line, warnings too. */
   failures: readonly string[];
   runs: number;
-  /** Requests of the first run, in which no fault is staged. */
+  /** Requests of the first run, which has no injected failures. */
   requests: number;
   duration_ms: number;
   checks: readonly ClientCheckReport[];

@@ -10,7 +10,7 @@ import { SEVERITIES } from "./report.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
 
-const RequestBody = ClosedObject({
+const SentRequest = ClosedObject({
   method: Type.String(),
   url: Type.String(),
   headers: withLibraryType(
@@ -33,7 +33,7 @@ const CheckBody = ClosedObject(
     advice: Type.String({ description: "What to change when the check fails" }),
     note: Nullable(Type.String({ description: "A note that is not a failure" })),
     duration_ms: Count(),
-    request: Nullable(RequestBody),
+    request: Nullable(SentRequest),
     curl: Nullable(Type.String()),
   },
   { $id: "CheckReport" },

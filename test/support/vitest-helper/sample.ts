@@ -68,7 +68,7 @@ describe("with options", () => {
 
   describe("that allow it", () => {
     const allowing = test.extend({
-      understudy: { scenarios: ["models-list-rate-limited"], allowUnstruck: true },
+      understudy: { scenarios: ["models-list-rate-limited"], allowUntriggered: true },
     });
 
     allowing("may leave it alone", async ({ sandbox }) => {

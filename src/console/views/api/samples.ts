@@ -15,7 +15,7 @@ interface Proposal {
 }
 
 const UPLOAD = {
-  note: "Continues an upload: call files.create_upload_url first, and take the values from the URL in its response.",
+  note: "Needs an upload in progress: call files.create_upload_url first, and take the values from the URL in its response.",
   firstOperation: "files.create_upload_url",
 };
 

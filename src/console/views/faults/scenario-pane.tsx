@@ -133,7 +133,7 @@ function Stages(props: { stages: readonly Stage[]; rules: readonly FaultRule[]; 
                 isActive={isActive && stage.state !== "waiting"}
               />
             ) : (
-              <p className="quiet small">No rules: the API works.</p>
+              <p className="quiet small">No rules: the API answers normally.</p>
             )}
             <Expectations title={`Expectations of ${stage.name}`} expectations={stage.expect ?? []} />
           </li>

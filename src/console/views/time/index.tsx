@@ -191,7 +191,7 @@ function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => voi
     >
       {!kept && (
         <Notice outcome="refused">
-          The state at this entry is no longer stored; you cannot go back to it.
+          The state before this entry is no longer stored; you cannot rewind to it.
         </Notice>
       )}
       <p className="flow">

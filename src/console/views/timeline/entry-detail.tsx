@@ -102,7 +102,7 @@ export function Changes({ entry }: { entry: HistoryEntry }) {
     return (
       <Section title="Changes">
         <p className="quiet">
-          The record details have expired; only the counts remain. Rewinding to this entry is no longer
+          The record details have expired; only the counts remain. Rewinding to before this entry is no longer
           possible.
         </p>
       </Section>

@@ -46,7 +46,7 @@ export function FilterBar(props: {
       <FilterField
         label="Filter the timeline"
         placeholder="Filter, such as status:4* user:usr_dan"
-        hint={`Fields: ${FIELD_NAMES.join(", ")}. by: the rule or step that decided. op:threads.* for a pattern, -user:… to exclude, body:"two words"`}
+        hint={`Fields: ${FIELD_NAMES.join(", ")}. The field “by” is the rule or step that decided. Examples: op:threads.* for a pattern, -user:… to exclude, body:"two words"`}
         value={filter.text}
         onChange={(find) => set({ find }, { replace: true })}
       />

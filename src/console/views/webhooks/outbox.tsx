@@ -55,7 +55,7 @@ export function Outbox() {
         <EmptyState title={find ? `No e-mails match “${find}”` : "No e-mails yet"}>
           {!find && (
             <p>
-              The service sends them for the events that are listed in an e-mail notification of a connector.
+              The service sends one for each event that an e-mail rule of a connector’s notifications lists.
               Here, nothing leaves this machine.{" "}
               <ViewLink view="api" query={{ operation: "connector_notifications.test" }}>
                 Send a test notification

@@ -22,8 +22,9 @@ export function Usage() {
     <div className="page stack grow">
       <LoadError error={error} />
       <p className="quiet">
-        Spending in {month}, sandbox time. Select a line to change its limit or spending. A line without a
-        usage record opens a new record, in which you enter the organization’s id.
+        Spending in {month}, sandbox time. Select a line to change its limit or spending; “All API keys” is
+        the sum of the keys, so only its limit can be changed. A line without a usage record opens a new
+        record, in which you enter the organization’s id.
       </p>
       {data && all.length === 0 && (
         <EmptyState title="No organizations">

@@ -103,7 +103,7 @@ export function findActor(world: RecordLookup, user_id: string | undefined, orga
 
 const actorsByWorld = new WeakMap<RecordLookup, Map<string, readonly User[]>>();
 
-/** A user who could make a change at an instant of a fixture's past: one who existed by then (G40). */
+/** A user who existed at an instant of a fixture's past, as the author of a change (G40); the system if none is found. */
 export function pickActor(
   world: RecordLookup,
   { organization_id, at }: { organization_id: string; at: number },

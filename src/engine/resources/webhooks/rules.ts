@@ -12,7 +12,8 @@ export const webhookStateRules: StateRules<Webhook> = {
   },
   update(tx, before, after) {
     requireCallable(after.url);
-    const { active, inactive_because: because = "a state call deactivated it" } = after;
+    const { active, inactive_because: because = "the console or a state call deactivated it" } = after;
+    // With the activity of before, by which setActivity sees whether it changes.
     const updated = tx.put(webhooks, setActivity({ ...after, active: before.active }, { active, because }));
     if (before.active && !active) cancelPending(tx, after.webhook_id);
     return updated;
