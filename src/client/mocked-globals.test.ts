@@ -2,6 +2,7 @@ import http from "node:http";
 import { Socket } from "node:net";
 import { setupServer } from "msw/node";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { unpackWorld } from "../control/world-file/world-file.ts";
 import { createUnderstudy } from "./create-understudy.ts";
 import { testSandboxes } from "./test-sandbox.ts";
 
@@ -87,6 +88,36 @@ describe("calls of the library do not depend on what the test mocks", () => {
     const { ok } = await sandbox.journal.verify({ match: { status: 500 }, count: 1, within: "50ms" });
     expect(ok).toBe(false);
     expect(Date.parse((await sandbox.clock.show()).now)).toBeGreaterThanOrEqual(before);
+    await understudy.close();
+  });
+
+  it("the server works where timers are numbers and streams are missing, as in jsdom [interfaces 13]", async () => {
+    const { setTimeout: later, setInterval: repeat } = globalThis;
+    vi.stubGlobal("setTimeout", (work: () => void, ms: number) => Number(later(work, ms)));
+    vi.stubGlobal("setInterval", (work: () => void, ms: number) => Number(repeat(work, ms)));
+    for (const name of ["Blob", "CompressionStream", "DecompressionStream"]) vi.stubGlobal(name, class {});
+    const understudy = await createUnderstudy();
+    const sandbox = await understudy.sandbox();
+    const form = [
+      "--b",
+      'content-disposition: form-data; name="file"; filename="a.txt"',
+      "",
+      "a",
+      "--b--",
+      "",
+    ].join("\r\n");
+    const upload = (key: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const url = `${sandbox.url}/v1/organizations/org_acme/files/upload`;
+        const headers = { "api-key": key, "content-type": "multipart/form-data; boundary=b" };
+        const request = http.request(url, { method: "POST", headers });
+        request.on("error", reject).on("response", (answer) => resolve(answer.resume().statusCode));
+        request.end(form + "x".repeat(key === "" ? 1_000_000 : 0));
+      });
+    expect(await upload(sandbox.credentials["usr_ben"]!)).toBe(201);
+    expect(await upload("")).toBe(401);
+    const exported = await sandbox.export();
+    expect((await unpackWorld(exported)).name).toBe(sandbox.name);
     await understudy.close();
   });
 });

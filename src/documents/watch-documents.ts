@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { clearTimeout, setTimeout } from "node:timers";
 import type { FSWatcher } from "chokidar";
 import type { OperationSource } from "../engine/own/join.ts";
 import type { ChangeListeners } from "../engine/state/concurrency.ts";

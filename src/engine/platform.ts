@@ -11,6 +11,10 @@ interface Platform {
   hmac(algorithm: DigestAlgorithm, key: string | Uint8Array, data: string | Uint8Array): Uint8Array;
   /** Bytes that cannot be guessed, for secrets that must not follow from the sandbox's seed. */
   randomBytes(size: number): Uint8Array;
+  /** Compresses; not by global streams, which tests and their environments replace. */
+  gzip(data: Uint8Array): Promise<Uint8Array>;
+  /** @throws Error for damaged bytes, when the iteration reaches them */
+  gunzip(bytes: Uint8Array): AsyncIterable<Uint8Array>;
   /** Resolves in a later turn of the event loop, so that other requests are served between pieces of long work. */
   nextTurn(): Promise<void>;
   /**

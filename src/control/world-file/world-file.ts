@@ -1,4 +1,6 @@
+import { toUtf8 } from "../../engine/bytes.ts";
 import type { OperationDocuments } from "../../engine/contract/resource.ts";
+import { platform } from "../../engine/platform.ts";
 import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
 import type { StoredStates } from "../../engine/sandbox/stored-states.ts";
 import type { SavedSandbox } from "../../persistence/sandbox-rows.ts";
@@ -46,7 +48,7 @@ export async function packWorld(
 ): Promise<Uint8Array> {
   const head = JSON.stringify({ format: FORMAT, version: WORLD_VERSION, understudy, name }).slice(0, -1);
   const text = `${head},"content":${content},"journal":${JSON.stringify(journal)}}`;
-  return new Uint8Array(await new Response(pipeThrough(text, new CompressionStream("gzip"))).arrayBuffer());
+  return platform().gzip(toUtf8(text));
 }
 
 /** @throws Problem 422, one sentence about the file */
@@ -81,7 +83,7 @@ async function decompress(bytes: Uint8Array): Promise<string> {
   let text = "";
   let length = 0;
   try {
-    for await (const chunk of pipeThrough(bytes, new DecompressionStream("gzip"))) {
+    for await (const chunk of platform().gunzip(bytes)) {
       length += chunk.length;
       if (length > MAX_CONTENT_BYTES) break;
       text += decoder.decode(chunk, { stream: true });
@@ -92,13 +94,6 @@ async function decompress(bytes: Uint8Array): Promise<string> {
   if (length > MAX_CONTENT_BYTES)
     throw unreadable(`holds more than ${MAX_CONTENT_BYTES / 1024 ** 2} MB; it was not written by Understudy`);
   return text;
-}
-
-function pipeThrough(
-  content: string | Uint8Array,
-  transform: CompressionStream | DecompressionStream,
-): ReadableStream<Uint8Array> & AsyncIterable<Uint8Array> {
-  return new Blob([content as string]).stream().pipeThrough(transform as never) as never;
 }
 
 /** Invents the secret of a placeholder, the same at each place of the file: `given:k0:40` is an API key of 40 characters. */

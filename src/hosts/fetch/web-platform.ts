@@ -15,6 +15,13 @@ const waitingTurns: (() => void)[] = [];
 const { document: page } = globalThis as { document?: { visibilityState: string } };
 Object.assign(channel.port1, { onmessage: () => waitingTurns.shift()!() });
 
+function pipeThrough(
+  bytes: Uint8Array,
+  transform: CompressionStream | DecompressionStream,
+): ReadableStream<Uint8Array> & AsyncIterable<Uint8Array> {
+  return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(transform as never) as never;
+}
+
 /** The engine's ports for browsers and workers. Importing this file is enough. */
 providePlatform({
   createDigest(algorithm) {
@@ -30,6 +37,9 @@ providePlatform({
   },
   hmac: (algorithm, key, data) => hmac(HASHES[algorithm], toBytes(key), toBytes(data)),
   randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+  gzip: async (data) =>
+    new Uint8Array(await new Response(pipeThrough(data, new CompressionStream("gzip"))).arrayBuffer()),
+  gunzip: (bytes) => pipeThrough(bytes, new DecompressionStream("gzip")),
   nextTurn: () =>
     new Promise((resolve) => {
       // A page is hidden before it closes, and then may get no later turn.

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { clearTimeout, setTimeout } from "node:timers";
 import { Server as TlsServer } from "node:tls";
 
 /** How long a client may continue to send after its last answer, in wall milliseconds. */

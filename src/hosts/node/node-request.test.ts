@@ -4,6 +4,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { BODY_IDLE_MS, NodeRequest } from "./node-request.ts";
 
+// The request takes its timers from Node, not from the globals that are faked here.
+vi.mock("node:timers", () => ({
+  setInterval: (work: () => void, ms: number) => setInterval(work, ms),
+  clearInterval: (timer: NodeJS.Timeout) => clearInterval(timer),
+}));
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
 afterEach(() => void vi.useRealTimers());
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { clearInterval, setInterval } from "node:timers";
 import { ClientGoneError, type PlainRequest, type Site } from "../../engine/pipeline/plain-http.ts";
 import type { Sites } from "./sites.ts";
 

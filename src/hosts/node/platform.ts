@@ -2,7 +2,9 @@ import { createHash, createHmac, randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { clearTimeout, setTimeout } from "node:timers";
 import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
 import { Script } from "node:vm";
+import { createGunzip, gzip } from "node:zlib";
 import { faker as english } from "@faker-js/faker/locale/en";
 import { providePlatform } from "../../engine/platform.ts";
 
@@ -24,6 +26,12 @@ providePlatform({
   hmac: (algorithm, key, data) => createHmac(algorithm, key).update(data).digest(),
   randomBytes: (size) => randomBytes(size),
   timers: { setTimeout, clearTimeout, now: Date.now },
+  gzip: promisify(gzip),
+  gunzip(bytes) {
+    const stream = createGunzip();
+    stream.end(bytes);
+    return stream;
+  },
   nextTurn: () => setImmediate(),
   runBounded,
   loadImageTools: () => import("./images.ts"),

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { findUnsendableHeader } from "../../engine/contract/header-fields.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import { flushTogether } from "./batches.ts";
