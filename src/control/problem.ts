@@ -6,7 +6,7 @@ import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { NotAvailableError } from "../engine/platform.ts";
 import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
 import type { Log } from "../hosts/node/log.ts";
-import { StoreRefusal } from "../persistence/store.ts";
+import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 
 type Member = Exclude<keyof ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;
 
@@ -139,6 +139,8 @@ export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof DocumentError) return toDocumentProblem(error, (field) => field);
   if (error instanceof StoreRefusal) return toStoreProblem(error);
+  const fullDisk = toFullDiskProblem(error);
+  if (fullDisk !== undefined) return fullDisk;
   if (error instanceof NotAvailableError)
     return new Problem("not-available", {
       detail: `${toSentence(capitalize(error.message))} Start a server for it.`,
@@ -176,6 +178,17 @@ export function toStoreProblem(
   return new Problem("not-saved", {
     status: kind === "gone" ? 503 : undefined,
     detail: `The change was not saved, so it was undone: ${message}. Fix that and repeat the request.`,
+  });
+}
+
+/** The problem if the disk of a folder for uploads is full; undefined for any other error. */
+export function toFullDiskProblem(error: unknown): Problem | undefined {
+  if (!(error instanceof Error && "syscall" in error)) return undefined;
+  const { folder } = error as { folder?: string };
+  const { kind, message } = toStoreRefusal(error, folder ?? "the folder for uploads");
+  if (kind !== "full") return undefined;
+  return new Problem("not-saved", {
+    detail: `${toSentence(capitalize(message))} Free some space and repeat the request; an upload URL continues after the bytes that have arrived.`,
   });
 }
 

@@ -1,19 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Durability, UnsavedAnswer } from "../engine/pipeline/engine-parts.ts";
-import type { Answer } from "../engine/pipeline/plain-http.ts";
 import type { DurabilityHook } from "../hosts/node/hooks.ts";
-import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
+import { StoreRefusal } from "../persistence/store.ts";
 import { toStoreProblem } from "./problem.ts";
 import { sendProblem } from "./send-answer.ts";
 
 /* Requests of the emulated API are answered with refusals of the store, too. */
-
-/** The answer if the disk of the temporary folder, through which uploads go, is full; undefined for any other error. */
-export function toFullDiskAnswer(error: unknown): Answer | undefined {
-  if (!(error instanceof Error && "syscall" in error)) return undefined;
-  const refusal = toStoreRefusal(error, "the folder for uploads");
-  return refusal.kind === "full" ? toStoreProblem(refusal).toAnswer() : undefined;
-}
 
 /** The hook as the engine uses it: a refusal of the store becomes the answer. */
 export function toEngineDurability({ mark, waitUntilStored }: DurabilityHook): Durability {

@@ -134,6 +134,30 @@ describe("a change that cannot be saved", () => {
     expect(await has(await start(true), "dept_after")).toBe(true);
   });
 
+  it("keeps what has arrived of an upload on a full disk, says so, and names the folder [G13]", async (test) => {
+    if (!isMounted) return test.skip("no file system of its own could be mounted");
+    const api = await start(false);
+    const announced = { filename: "a.bin", file_size: 6_000_000, mime_type: "application/octet-stream" };
+    const upload = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", announced);
+    const { pathname, search } = new URL(upload.body.upload_url);
+    const put = (body: Buffer | undefined, range: string) =>
+      api.call("dan", "PUT", pathname + search, body, { "content-range": range });
+    const bytes = Buffer.alloc(6_000_000, "y");
+    const refused = await put(bytes, "bytes 0-5999999/6000000");
+    expect(refused.status).toBe(507);
+    expect(refused.body.detail).toBe(
+      `There is no room left for ${join(place, "data", "uploads")} (ENOSPC). Free some space and repeat the request; an upload URL continues after the bytes that have arrived.`,
+    );
+    const asked = await put(undefined, "bytes */6000000");
+    expect(asked.status).toBe(308);
+    expect(asked.headers.get("range")).toMatch(/^bytes=0-[1-9]\d{5,}$/);
+    // The bytes of an uploaded snapshot need room, too.
+    await api.call(undefined, "POST", `${S}/snapshots`, { name: "half" });
+    const snapshot = await api.call(undefined, "GET", `${S}/snapshots/half`);
+    const again = await api.call(undefined, "PUT", `${S}/snapshots/other`, snapshot.body);
+    expect([again.status, again.body.type]).toEqual([507, NOT_SAVED]);
+  });
+
   it("is announced at the start with --durable [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     writeFileSync(filler(), Buffer.alloc(statfsSync(place).bavail * statfsSync(place).bsize));

@@ -70,6 +70,11 @@ it("a full temporary folder is answered 507 and undone, and accepted again when 
   ]) {
     expect([refused.status, refused.headers.get("x-sandbox-decision")]).toEqual([507, "store"]);
     expect(refused.headers.get("content-type")).toBe("application/problem+json");
+    expect(refused.body.detail).toMatch(
+      new RegExp(
+        `^There is no room left for ${folder}/understudy-uploads-[\\w-]+ \\(ENOSPC\\)\\. Free some space`,
+      ),
+    );
   }
   expect((await api.call("dan", "DELETE", put.pathname + put.search)).status).toBe(499);
   expect((await send(1000)).status).toBe(201);

@@ -74,7 +74,7 @@ export const PROBLEMS = {
   "not-saved": defineProblem(
     507,
     "The change could not be saved",
-    "With `--durable`: the disk is full or read-only; the change was undone. 503 if the folder is gone",
+    "With `--durable`: the disk is full or read-only; the change was undone. 503 if the folder is gone. Without it: the disk has no room for an upload",
   ),
   moved: defineProblem(
     503,

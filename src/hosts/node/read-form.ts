@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createWriteStream, rmSync, type WriteStream } from "node:fs";
 import { mkdtemp, open } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type busboyType from "busboy";
 import type { Busboy } from "busboy";
 import { ApiError, invalidInput } from "../../engine/contract/errors.ts";
@@ -13,6 +13,7 @@ import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
 import { explainUnreadableForm, FormParts, type FormSpec } from "../../engine/pipeline/form-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
 import { cutAfterHeads, findContentType, restoreLetters } from "./part-heads.ts";
+import { throwWithFolder } from "./storage/folders.ts";
 import { digestFiles } from "./storage/segment.ts";
 
 type Received = Pick<PlainRequest, "headers" | "body">;
@@ -30,7 +31,8 @@ export const readForm: ReadForm = async (request, spec, storage) => {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
   checkLength(request, spec, storage.settings);
   const { default: busboy } = await import("busboy");
-  const folder = await mkdtemp(join(storage.space.folder, "form-"));
+  const parent = storage.space.folder;
+  const folder = await mkdtemp(join(parent, "form-")).catch((error) => throwWithFolder(error, parent));
   const form = new FormReader(request, spec, { ...storage, folder });
   const cleanUp = () => {
     rmSync(folder, { recursive: true, force: true });
@@ -242,7 +244,7 @@ class FormReader {
         }
       });
       stream.on("error", stop);
-      out.on("error", stop);
+      out.on("error", (error) => stop(Object.assign(error, { folder: dirname(this.storage.folder) })));
       out.on("finish", resolve);
       stream.pipe(out);
     });

@@ -67,6 +67,11 @@ export class PersistentFolder {
   }
 }
 
+/** @throws the error of a failed write, with its folder, which Node does not report */
+export function throwWithFolder(error: Error, folder: string): never {
+  throw Object.assign(error, { folder });
+}
+
 /** Syncs the names of the files in a folder to disk. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");

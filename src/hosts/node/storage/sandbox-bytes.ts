@@ -2,6 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { ApiError } from "../../../engine/contract/errors.ts";
 import type { ByteStore, FileDigest, FormSpace, WriteOutcome } from "../../../engine/contract/services.ts";
 import { crc32c, formatCrc32c } from "../../../engine/crc32c.ts";
+import { throwWithFolder } from "./folders.ts";
 import {
   type Blob,
   type DiskUsage,
@@ -16,7 +17,7 @@ import {
 /** Folders for the files of a sandbox: those of forms, during their request, and those of uploads. */
 export interface ByteFolders {
   readonly forms: { readonly path: string };
-  readonly uploads: { createPath(): string };
+  readonly uploads: { readonly path: string; createPath(): string };
 }
 
 /** A blob that can still grow; a restore replaces it. */
@@ -190,7 +191,9 @@ export class SandboxBytes implements ByteStore, FormSpace {
         const newBytes = position - live.value.size;
         if (newBytes <= 0) continue;
         this.requireRoom(newBytes);
-        const value = await writer.write(live.value, chunk.subarray(chunk.length - newBytes));
+        const value = await writer
+          .write(live.value, chunk.subarray(chunk.length - newBytes))
+          .catch((error) => throwWithFolder(error, this.folders.uploads.path));
         if (isGone()) return "gone";
         live.value = value;
         this.revision += 1;

@@ -5,7 +5,13 @@ import { getOrAdd } from "../../../engine/maps.ts";
 import { countTextBytes } from "../../../engine/resources/files/examine-file.ts";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
 import type { StorableUploads, StoredUploads, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
-import { DAMAGED_EXTENSION, PersistentFolder, syncFolder, TemporaryFolder } from "./folders.ts";
+import {
+  DAMAGED_EXTENSION,
+  PersistentFolder,
+  syncFolder,
+  TemporaryFolder,
+  throwWithFolder,
+} from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
 import { type Blob, digestFiles, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
 
@@ -224,7 +230,9 @@ export class UploadStore implements StorableUploads {
       const bytes = Buffer.from(text, "base64");
       // The bytes count for the sandbox that restores them.
       const segment = new Segment(this.folders.uploads.createPath(), { used: 0 });
-      await writeFile(segment.path, bytes, { mode: 0o600 });
+      await writeFile(segment.path, bytes, { mode: 0o600 }).catch((error) =>
+        throwWithFolder(error, this.folders.uploads.path),
+      );
       segment.recordWrite(bytes.length);
       const blob = { parts: [{ segment, length: bytes.length }], size: bytes.length, crc: crc32c(bytes) };
       retainBlob(blob);
