@@ -43,10 +43,11 @@ export class SandboxClient {
    * Without a server (interfaces 17) the engine answers in this process.
    */
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const original = new URL(input instanceof Request ? input.url : input, PATH_ORIGIN);
+    const asked = typeof input === "object" && "url" in input ? input : undefined;
+    const original = new URL(asked?.url ?? (input as string | URL), PATH_ORIGIN);
     const isOwn = original.origin === new URL(this.url).origin;
     const url = isOwn ? original.href : this.url + original.pathname + original.search;
-    const request = input instanceof Request ? new Request(url, input) : url;
+    const request = asked === undefined ? url : await moveRequest(asked, url);
     return this.http.fetch(retainSources(new Request(request, init), [input, request]));
   };
 
@@ -258,6 +259,19 @@ async function loadCredentials(http: ControlHttp, { name, clock }: SandboxState)
   return toCredentials(
     items.filter(({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > clock.now)),
   );
+}
+
+/** The same request to another URL. Its class may be that of a library or a test environment. */
+async function moveRequest(request: Request, url: string): Promise<Request> {
+  if (request instanceof Request) return new Request(url, request);
+  const { method, headers, signal } = request as Request;
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return new Request(url, {
+    method,
+    headers: [...headers],
+    body: hasBody ? await (request as Request).arrayBuffer() : null,
+    signal: signal instanceof AbortSignal ? signal : null,
+  });
 }
 
 /** @param usable keys that are neither revoked nor expired */

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Window } from "happy-dom";
 import { setupServer } from "msw/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createUnderstudy } from "../../src/client/create-understudy.ts";
@@ -54,6 +55,17 @@ describe("a sandbox in this process", () => {
     await expect(sandbox.clock.show()).rejects.toThrow(closed);
     await expect(sandbox.held.next()).rejects.toThrow(closed);
     await expect(sandbox.close()).resolves.toBeUndefined();
+  });
+
+  it("takes the Request of another implementation, such as happy-dom [interfaces 17]", async () => {
+    const { headers } = asDan;
+    const url = "https://api.example.com/v1/model/response";
+    const init = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: "{}" };
+    const page = new Window({ url });
+    const foreign = new page.Request(url, init) as unknown as Request;
+    expect(await readJson(await sandbox.fetch(foreign))).toMatchObject({
+      error: { message: "model is required" },
+    });
   });
 
   it("answers requests of the emulated API [interfaces 17]", async () => {

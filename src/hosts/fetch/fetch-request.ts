@@ -21,7 +21,9 @@ export class FetchRequest implements PlainRequest {
     this.target = (pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname) + search;
     this.site = toSite(origin + base);
     this.bytes = bytes;
-    const headers = new Map([["host", host], ...request.headers]);
+    // Other implementations of `Request`, such as happy-dom's, keep the names as they were written.
+    const lowerCase = Array.from(request.headers, ([name, value]) => [name.toLowerCase(), value] as const);
+    const headers = new Map([["host", host], ...lowerCase]);
     if (bytes.length > 0) headers.set("content-length", String(bytes.length));
     this.headers = Object.fromEntries(headers);
     // An object would move names such as `1` to the front.
