@@ -105,6 +105,14 @@ const targetOptions = () => ({
   token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
 });
 
+/** The options of the target that are given. A default that is given looks as if it is not. */
+export function listTargetOptions(target: Target): string[] {
+  const options: Record<string, Options> = targetOptions();
+  return (["url", "sandbox", "token"] as const)
+    .filter((name) => target[name] !== options[name]!.default)
+    .map((name) => `--${name}`);
+}
+
 type NoOptions = Record<never, Options>;
 
 /** A command that needs no running server. */

@@ -47,7 +47,7 @@ export const START_FLAGS = {
     "Address or CIDR of a proxy; URLs in answers follow its Forwarded or X-Forwarded-* headers",
   ),
   "allow-host": texts("Host name to accept for the control API, the console and browsers"),
-  "allow-webhook": texts("CIDR that webhooks may call in shared mode"),
+  "allow-webhook": texts("With --shared: CIDR that webhooks may call"),
   upstream: text("The real service's URL; gets the requests of paths that nothing here serves"),
   "upstream-header": texts(
     'Header of the requests to the upstream, such as "Authorization: Bearer KEY"; replaces the client\'s',

@@ -57,8 +57,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   }
   const readyFile = all["ready-file"];
   if (readyFile !== undefined) requireReadyFile(readyFile);
-  for (const flag of ["allow-webhook", "allow-upstream"] as const)
-    for (const range of all[flag] ?? []) requireRange(flag, range);
+  for (const flag of ["allow-webhook", "allow-upstream"] as const) requireRanges(flag, all);
   const trustProxy = (all["trust-proxy"] ?? []).flatMap((list) => list.split(",").map((one) => one.trim()));
   requireSuccess("--trust-proxy", () => toBlockList(trustProxy));
   const { "max-sandboxes": maxSandboxes, "public-url": publicUrl } = all;
@@ -244,12 +243,17 @@ function requireMaxSandboxes(maximum: number, shared: boolean | undefined): void
 }
 
 /** @throws UsageError */
-function requireRange(flag: string, range: string): void {
-  const [address = "", bits = "", ...more] = range.split("/");
-  const family = isIP(address);
-  const fits = /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
-  if (family === 0 || !fits || more.length > 0)
-    throw new UsageError(`--${flag} takes an address range such as 10.0.0.0/8, not "${range}"`);
+function requireRanges(flag: "allow-webhook" | "allow-upstream", all: StartFlags): void {
+  const ranges = all[flag] ?? [];
+  for (const range of ranges) {
+    const [address = "", bits = "", ...more] = range.split("/");
+    const family = isIP(address);
+    const fits = /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+    if (family === 0 || !fits || more.length > 0)
+      throw new UsageError(`--${flag} takes an address range such as 10.0.0.0/8, not "${range}"`);
+  }
+  if (ranges.length > 0 && !all.shared)
+    throw new UsageError(`--${flag} needs --shared: a local server calls every address`);
 }
 
 async function loadConfiguration(path: string | undefined): Promise<Configuration> {

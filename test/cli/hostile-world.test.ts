@@ -161,6 +161,18 @@ describe("wrong usage", () => {
     [["start", "--shared", "--host", "fe80::1"], "--host fe80::1 is not an address of this machine"],
     [["listen", "--port", "0", "--host", "fe80::1"], "--host fe80::1 is not an address of this machine"],
     [["types", "--url", "http://127.0.0.1:9", "--openapi", "a.yaml"], "types reads either files"],
+    [["types", "--openapi", "a.yaml", "--token", "secret"], "--token needs --url"],
+    [["types", "--openapi", "a.yaml", "--sandbox", "ci"], "--sandbox needs --url"],
+    [["suite", "a.yaml", "--token", "secret", "--", "true"], "--token needs --url"],
+    [["trigger", "user.created", "--rate", "5/s"], "--rate needs --count of 2 or more"],
+    [["listen", "--port", "0", "--sandbox", "ci"], "--sandbox needs --forward-to"],
+    [["listen", "--url", "http://127.0.0.1:9", "--token", "s"], "--url and --token need --forward-to"],
+    [["coverage", "--all", "--sandbox", "ci"], "--all counts every sandbox; leave out --sandbox"],
+    [["start", "--allow-webhook", "10.0.0.0/8"], "--allow-webhook needs --shared"],
+    [
+      ["start", "--upstream", "http://a.test", "--allow-upstream", "10.0.0.0/8"],
+      "--allow-upstream needs --shared",
+    ],
     [["fixture", "generate", "--count", "users=1,users=2"], "--count names users more than once"],
     [["suite", "x.yaml", "--report", "html=a,html=b", "--", "true"], "--report has html more than once"],
   ])("is exit 2 for %j: %s [interfaces 2]", async (words, message) => {

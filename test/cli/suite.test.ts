@@ -305,8 +305,9 @@ describe("suite", () => {
     [["suite", "a.yaml", "--", "no-such-command-anywhere"], "not found"],
     [["suite", "a.yaml", "--", "", "x"], "the command after -- is empty"],
     [["coverage", "--", ""], "the command after -- is empty"],
-    [["coverage", "--url", "http://127.0.0.1:9", "--", "true"], "leave out --url and --all"],
-    [["coverage", "--all", "--", "true"], "leave out --url and --all"],
+    [["coverage", "--url", "http://127.0.0.1:9", "--", "true"], "leave out --url\n"],
+    [["coverage", "--all", "--", "true"], "leave out --all\n"],
+    [["coverage", "--token", "x", "--sandbox", "ci", "--", "true"], "leave out --sandbox and --token\n"],
   ])("is exit 2 for wrong usage: %j [interfaces 2]", async (args, message) => {
     const wrong = UNTRIGGERED.replace("threads.delete", "threads.delet").replace(
       "  - id: never\n    match",

@@ -1,6 +1,14 @@
-import { getDefaultUrl } from "../../client/connect.ts";
 import type { CoverageMatrix } from "../../tools/reports/coverage.ts";
-import { connectTo, flag, number, openSandbox, serverCommand, type Target, text } from "../command.ts";
+import {
+  connectTo,
+  flag,
+  listTargetOptions,
+  number,
+  openSandbox,
+  serverCommand,
+  type Target,
+  text,
+} from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { formatTable, print, runWithCleanup } from "../process.ts";
 import { findOwnScenarios } from "../start-options.ts";
@@ -19,15 +27,19 @@ export const coverageCommand = serverCommand({
     ["$0 coverage --fail-under 40 -- npx vitest run", "Coverage of a test run"],
     ["$0 coverage --fail-under 80 --html coverage.html", "For CI"],
   ],
-  check({ "fail-under": minimum, scenarios, all, url, "--": command = [] }) {
+  check({ "fail-under": minimum, scenarios, all, "--": command = [], ...target }) {
     if (minimum !== undefined && !(minimum >= 0 && minimum <= 100))
       throw new UsageError("--fail-under takes a percentage from 0 to 100");
     if (scenarios !== undefined && command.length === 0)
       throw new UsageError("--scenarios needs a command after --");
-    if (command.length > 0 && (all || url !== getDefaultUrl()))
+    const given = listTargetOptions(target);
+    const ignored = all ? [...given, "--all"] : given;
+    if (command.length > 0 && ignored.length > 0)
       throw new UsageError(
-        "with a command, coverage starts a server of its own and counts all its sandboxes; leave out --url and --all",
+        `with a command, coverage starts a server of its own and counts all its sandboxes; leave out ${ignored.join(" and ")}`,
       );
+    if (all && given.includes("--sandbox"))
+      throw new UsageError("--all counts every sandbox; leave out --sandbox");
   },
   async run(options) {
     const { json, html, "fail-under": minimum, "--": command = [] } = options;

@@ -2,6 +2,7 @@ import type { UnderstudyClient } from "../../client/connect.ts";
 import type { SimulatedAnswer } from "../../engine/receivers/receiver.ts";
 import type { ReceivedDelivery } from "../../tools/receivers/listen.ts";
 import {
+  listTargetOptions,
   number,
   openSandbox,
   type ParsedOptions,
@@ -45,6 +46,13 @@ export const listenCommand = serverCommand({
       "Deliveries of a remote server reach this machine",
     ],
   ],
+  check(options) {
+    const given = listTargetOptions(options);
+    if (options["forward-to"] === undefined && given.length > 0)
+      throw new UsageError(
+        `${given.join(" and ")} ${given.length === 1 ? "needs" : "need"} --forward-to URL: without it, listen calls no server`,
+      );
+  },
   run: (options, server) =>
     options["forward-to"] === undefined ? listen(options) : forward(options, options["forward-to"], server),
 });

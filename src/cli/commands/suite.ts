@@ -9,7 +9,7 @@ export const suiteCommand = command({
     jobs: number("How many run at once", { default: 1 }),
     ...REPORT,
     url: text("A running server, instead of one started for the suite"),
-    token: text("Its control token (or UNDERSTUDY_TOKEN)"),
+    token: text("Its control token (or UNDERSTUDY_TOKEN)", { implies: "url" }),
     fixture: text("Initial data of every sandbox: name or file of a fixture"),
     seed: number("Seed of every sandbox"),
     clock: text("real, frozen, frozen@ISO, or xN"),

@@ -31,9 +31,10 @@ export const triggerCommand = sandboxCommand({
   check({ count, shuffle, rate, set }) {
     if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
       throw new UsageError(`--count takes a whole number from 1 to ${MAX_COUNT}`);
-    if (shuffle && count < 2) throw new UsageError("--shuffle needs --count of 2 or more");
     parseRate(rate);
     parseData(set);
+    for (const [option, isGiven] of Object.entries({ shuffle, rate: rate !== undefined }))
+      if (isGiven && count < 2) throw new UsageError(`--${option} needs --count of 2 or more`);
   },
   nameField: (field) => (field.startsWith("data.") ? `--set ${field.slice(5)}` : undefined),
   async run({ event, for: subject, set, organization, count, rate, duplicate, shuffle, expect }, sandbox) {

@@ -9,8 +9,8 @@ export const typesCommand = command({
   options: {
     ...OWN_FILES,
     url: text("A running server, in place of files"),
-    sandbox: text("Its sandbox", { default: "default" }),
-    token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
+    sandbox: text("Its sandbox; default by default", { implies: "url" }),
+    token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)", { implies: "url" }),
     out: text("File to write, instead of printing"),
     ...FORCE,
   },
@@ -23,7 +23,7 @@ export const typesCommand = command({
     const types =
       url === undefined
         ? await readTypes({ operations, openapi })
-        : await (await connectTo({ url, token }).open(sandbox)).operations.types();
+        : await (await connectTo({ url, token }).open(sandbox ?? "default")).operations.types();
     if (out === undefined) return { value: { types }, text: types.trimEnd() };
     writeNewFile(out, types, { force });
     return { value: { file: out }, text: `Wrote ${out}.` };
