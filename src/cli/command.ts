@@ -150,7 +150,7 @@ function toModule(
     if (!(error instanceof ControlError)) throw error;
     const { field = "", detail } = error.problem;
     if (field === "" || !detail.startsWith(field)) throw error;
-    const option = field.replaceAll("_", "-");
+    const option = field.replaceAll("_", "-").replace(/\[\d+\]$/, "");
     const name = nameField?.(field) ?? (Object.hasOwn(options, option) ? `--${option}` : field);
     throw new ControlError(error.status, { ...error.problem, detail: name + detail.slice(field.length) });
   };

@@ -121,7 +121,7 @@ export function showScenario(name: string): Result {
   const text =
     file === undefined
       ? stringify(library.get(name).document)
-      : readFileText(file, { displayName, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES }).text;
+      : readFileText(file, { displayName, noun: "a scenario", maxBytes: MAX_SCENARIO_BYTES }).text;
   return { value: { name, file: displayName, text }, text: text.trimEnd() };
 }
 

@@ -84,6 +84,15 @@ export class UnreadableFile extends DocumentError {
   constructor(file: string, message: string) {
     super([{ file, ...NO_POSITION, field: "", message }]);
   }
+
+  /** Most messages name the file. */
+  override format(): string {
+    return this.message.includes(this.file) ? this.message : super.format();
+  }
+
+  override formatWithFrames(): string {
+    return this.format();
+  }
 }
 
 /**
@@ -91,7 +100,16 @@ export class UnreadableFile extends DocumentError {
  * @throws DocumentError for an encoding other than UTF-8 and UTF-16; the system's error
  */
 export function readUserText(file: string, displayName = file): string {
-  return decodeText(readFileSync(file), displayName);
+  return decodeText(readBytes(file), displayName);
+}
+
+/** @throws the system's error with the path, which it lacks for a folder */
+function readBytes(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw Object.assign(error as Error, { path: file });
+  }
 }
 
 /** The version of a missing file. */
@@ -108,7 +126,8 @@ export function getFileVersion(file: string): string {
 }
 
 /**
- * Reads a document's file; messages call it `displayName` and, by its kind, `noun`. An edit changes its `version`.
+ * Reads a document's file; messages call it `displayName` and, by its kind, `noun`, such as "a fixture". An edit changes
+ * its `version`.
  * @throws UnreadableFile
  */
 export function readFileText(
@@ -121,7 +140,7 @@ export function readFileText(
   try {
     const stats = statSync(file);
     // Reading a pipe or a device could wait for ever, and a huge file would fill the memory first.
-    if (stats.isDirectory()) return refuse(`${displayName} is a folder, not a ${noun}`);
+    if (stats.isDirectory()) return refuse(`${displayName} is a folder, not ${noun}`);
     if (!stats.isFile()) return refuse(`${displayName} is not an ordinary file`);
     if (stats.size > maxBytes) return refuse(`${displayName} is larger than ${maxBytes / 1024 / 1024} MB`);
     const version = getFileVersion(file);

@@ -113,7 +113,7 @@ describe("a fixture", () => {
     expect(refusal("refrence")).toMatch(
       /^refrence: there is no fixture "refrence"; known by name: .*reference.* \(did you mean "reference"\?\)$/,
     );
-    expect(refusal("./none.yaml")).toBe("./none.yaml: there is no file none.yaml");
+    expect(refusal("./none.yaml")).toBe("there is no file none.yaml");
     expect(refusal(".")).toMatch(/is a folder/);
     expect(refusal("/dev/zero")).toMatch(/not an ordinary file/);
   });

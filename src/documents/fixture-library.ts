@@ -14,6 +14,8 @@ import { digest } from "../engine/platform.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/tables.ts";
 import { type Document, DocumentLibrary, type LoadedDocument } from "./document-library.ts";
+import { formatPath, isPath, UnreadableFile } from "./files.ts";
+import { resolve } from "./node-files.ts";
 import {
   type FixtureReadOptions,
   findFixture,
@@ -138,9 +140,10 @@ export class FixtureLibrary implements FixtureSource {
 
   private findFile(name: string): string {
     const result = findFixture(name, this.readOptions);
-    if (typeof result !== "string")
-      throw documentError(name, NO_POSITION, result.message, { hint: result.hint });
-    return result;
+    if (typeof result === "string") return result;
+    const { cwd } = this.readOptions;
+    if (isPath(name)) throw new UnreadableFile(formatPath(resolve(cwd, name), cwd), result.message);
+    throw documentError(name, NO_POSITION, result.message, { hint: result.hint });
   }
 
   private findInline(fixture: object): Document<Fixture> {

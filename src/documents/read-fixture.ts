@@ -157,7 +157,7 @@ function readLayer(file: string, { cwd, trustBuild, warn }: FixtureReadOptions):
   const displayName = formatPath(file, cwd);
   const { text, version } = readFileText(file, {
     displayName,
-    noun: "fixture",
+    noun: "a fixture",
     maxBytes: OWN_FILE_LIMITS.maxBytes,
   });
   const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.findCompiled(file, text);

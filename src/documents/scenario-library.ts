@@ -237,7 +237,7 @@ export class ScenarioLibrary implements ScenarioSource {
     const displayName = this.files.showPath(file);
     const { text, version } = readFileText(file, {
       displayName,
-      noun: "scenario",
+      noun: "a scenario",
       maxBytes: MAX_SCENARIO_BYTES,
     });
     return {

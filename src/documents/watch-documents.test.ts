@@ -19,7 +19,7 @@ const getVersion = (name: string) => library.find(name)?.version;
 
 /** The value of a document is its text; a text that starts with `wrong` is invalid. */
 function read(file: string) {
-  const { text, version } = readFileText(file, { displayName: file, noun: "document", maxBytes: 1000 });
+  const { text, version } = readFileText(file, { displayName: file, noun: "a document", maxBytes: 1000 });
   if (text.startsWith("wrong"))
     throw new DocumentError([{ file, line: 1, column: 1, field: "", message: text }]);
   return { value: text, files: new Map([[file, version]]) };

@@ -161,6 +161,16 @@ describe("wrong usage", () => {
     [["start", "--shared", "--host", "fe80::1"], "--host fe80::1 is not an address of this machine"],
     [["listen", "--port", "0", "--host", "fe80::1"], "--host fe80::1 is not an address of this machine"],
     [["types", "--url", "http://127.0.0.1:9", "--openapi", "a.yaml"], "types reads either files"],
+    [["types", "--openapi", "no.yaml"], /^understudy: there is no file no\.yaml$/m],
+    [["types", "--openapi", "."], /^understudy: \S+ is a folder, not an OpenAPI document$/m],
+    [["types", "--operations", "no.ts"], /^understudy: there is no file no\.ts$/m],
+    [["start", "--fixture", "./no.yaml"], /^understudy: there is no file no\.yaml$/m],
+    [["start", "--fixture", "."], /^understudy: \S+ is a folder, not a fixture$/m],
+    [["start", "--scenario", "no.yaml"], /^understudy: there is no file no\.yaml$/m],
+    [
+      ["verify", "--target", "http://127.0.0.1:9", "--key", "ak_x", "--use", "./"],
+      "cannot use ./: it is a folder",
+    ],
     [["types", "--openapi", "a.yaml", "--token", "secret"], "--token needs --url"],
     [["types", "--openapi", "a.yaml", "--sandbox", "ci"], "--sandbox needs --url"],
     [["suite", "a.yaml", "--token", "secret", "--", "true"], "--token needs --url"],
@@ -178,7 +188,7 @@ describe("wrong usage", () => {
   ])("is exit 2 for %j: %s [interfaces 2]", async (words, message) => {
     const { code, stdout, stderr } = await runCommand(words, { cwd: scratch() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(message);
+    expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/^\s+at |ENO|EADDR/m);
   });
 

@@ -49,7 +49,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     const wrong = await run("sandbox", "create", "x", "--setting", "previw=on");
     expect([wrong.code, wrong.stderr]).toEqual([
       2,
-      'understudy: settings.previw is not known here. Did you mean "preview"?\n',
+      'understudy: --setting previw is not known here. Did you mean "preview"?\n',
     ]);
     expect((await run("sandbox", "create", "x", "--setting", "preview")).code).toBe(2);
     expect((await run("sandbox", "crate", "x")).stderr).toContain(
@@ -65,6 +65,11 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [2, "clock advance 5x", "understudy: <by> must be a duration such as 90s"],
     [2, "clock set noon", "understudy: <instant> must be an ISO 8601 timestamp"],
     [2, "deliveries redeliver del_failed --since 2026-03-15", "understudy: --since goes with all_failed"],
+    [2, "sandbox create zz --setting previw=on", "understudy: --setting previw is not known here."],
+    [2, "sandbox create zz --clock x99999999", "understudy: --clock must be at most 1000000"],
+    [2, "explain threads.delete --param x=1", "understudy: --param x is not a parameter of threads.delete"],
+    [2, "listen --forward-to :1/ --events zz", 'understudy: --events must be "user.created", '],
+    [2, "listen --forward-to :1/ --organization zz", "understudy: --organization must be a text"],
     [2, "scenario on zz", 'There is no scenario "zz". `understudy scenario list` lists them all.'],
 
     [1, "deliveries show zz", 'There is no delivery "zz". `understudy deliveries list` lists them.'],

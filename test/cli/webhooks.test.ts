@@ -62,6 +62,10 @@ describe("wrong usage of listen and receiver-test", () => {
       says: "86400",
     },
     { args: ["receiver-test", "http://127.0.0.1:1/", "--secret", "x", "--ca", "none.pem"], says: "none.pem" },
+    {
+      args: ["receiver-test", "http://127.0.0.1:1/", "--secret", "x", "--ca", "."],
+      says: "understudy: cannot use .: it is a folder",
+    },
   ])("is exit 2 with one message for listen $args [interfaces 2]", async ({ args, says }) => {
     const { code, stderr } = await runCommand(args);
     expect(stderr).toContain(says);

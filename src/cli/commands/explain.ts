@@ -29,7 +29,10 @@ export const explainCommand = sandboxCommand({
     if (path !== undefined && param !== undefined)
       throw new UsageError("--param goes with an operation id; a path contains its own parameters");
   },
-  nameField: (field) => (field === "principal" ? "--as" : undefined),
+  nameField(field) {
+    if (field === "principal") return "--as";
+    return field.startsWith("params.") ? field.replace("params.", "--param ") : undefined;
+  },
   async run({ as, param, header, query, body, ...words }, sandbox) {
     const { request, path } = splitRequest(words);
     // The server knows the operations, and suggests the nearest.

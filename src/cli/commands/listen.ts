@@ -53,6 +53,7 @@ export const listenCommand = serverCommand({
         `${given.join(" and ")} ${given.length === 1 ? "needs" : "need"} --forward-to URL: without it, listen calls no server`,
       );
   },
+  nameField: (field) => (field === "organization_id" ? "--organization" : undefined),
   run: (options, server) =>
     options["forward-to"] === undefined ? listen(options) : forward(options, options["forward-to"], server),
 });

@@ -47,6 +47,10 @@ const create = serverCommand({
     origin: flag("Open a port that serves this sandbox alone, for clients that drop a base URL's path"),
   },
   examples: [["$0 sandbox create ci-42 --clock frozen", "Its base URL ends in /_s/ci-42"]],
+  nameField(field) {
+    if (field.startsWith("clock.")) return "--clock";
+    return field.startsWith("settings.") ? field.replace("settings.", "--setting ") : undefined;
+  },
   async run({ name, fixture, seed, clock, scenario, setting, origin }, server) {
     const settings = Object.entries(readKeyedValues("--setting", setting) ?? {});
     const sandbox = await server.sandbox({

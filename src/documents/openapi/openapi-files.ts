@@ -71,7 +71,7 @@ export class OpenApiFiles implements OwnFiles {
     const displayName = formatPath(file, this.cwd);
     const real = resolveFile(file) ?? file;
     this.versions.set(real, getFileVersion(real));
-    const { text } = readFileText(real, { displayName, noun: "OpenAPI document", maxBytes: MAX_BYTES });
+    const { text } = readFileText(real, { displayName, noun: "an OpenAPI document", maxBytes: MAX_BYTES });
     return { text, displayName };
   }
 }
