@@ -49,7 +49,7 @@ export async function writeFixture({ file, out, force }: FromHarOptions): Promis
       ? []
       : [`The recorder left out or cut the bodies of ${pluralize(without_body, "answer")}.`]),
     ...(dropped.length === 0 ? [] : [`${values} left out, such as ${firstDropped}.`]),
-    `Start it with --fixture ${out} --clock frozen@${epoch}; the key is ${key}.`,
+    `Start the server with --fixture ${out} --clock frozen@${epoch}; the key is ${key}.`,
   ];
   return { value: { file: out, counts, dropped, key, epoch }, text: lines.join("\n") };
 }

@@ -1,5 +1,5 @@
 /**
- * Refuses unknown options and values that are not an object, for callers without a compiler.
+ * Refuses options that are not an object, and unknown ones, for callers without a compiler.
  * @param owner whose options they are, as messages name it
  * @throws TypeError
  */

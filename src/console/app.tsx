@@ -64,7 +64,7 @@ class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | 
     if (error === undefined) return this.props.children;
     return (
       <Notice outcome="failed" action={<ActionButton label="Reload" onPress={() => location.reload()} />}>
-        This view failed to load: {error.message}. Reload the page; the server may have been updated.
+        This view failed: {error.message}. Reload the page; the server may have been updated.
       </Notice>
     );
   }

@@ -74,7 +74,7 @@ export async function openWorld(
 
 /**
  * The OpenAPI document that only the new sandbox will serve: its own, or the writing server's if this one does not serve it.
- * @throws Problem if the file needs two documents, or operations declared in code
+ * @throws Problem if this server lacks two documents that the file needs, or operations declared in code
  */
 function findDocument(
   { content: { saved, operations } }: WorldFile,

@@ -35,7 +35,8 @@ function toChecks(keys: readonly string[], check: Check) {
   return keys.map((key) => [key, check] as const);
 }
 
-/** Finds keywords that cannot be read, or that no value satisfies. Only the schema's own keys: walks visit the rest. */
+/** Finds keywords that cannot be read, or that no value satisfies. Checks only the schema's own
+ * keywords: the caller visits its subschemas (walk.ts). */
 export function checkSchema(schema: JsonObject): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   for (const key in schema) {

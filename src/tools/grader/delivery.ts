@@ -120,8 +120,8 @@ export function drawEventData(
   if (declaration === undefined) return {};
   const random = new Random(randomInt(2 ** 31), "grader");
   const data = inventData(declaration, { world: EMPTY_WORLD, at, random, givenFields });
-  // Some validators refuse the reserved domain of invented users, and none refuses this one; some accept an
-  // address only once.
+  // Some validators refuse example.test, the domain of invented users, but not example.com. Some accept an address
+  // only once.
   const { email } = data;
   if (typeof email === "string" && !("email" in givenFields))
     data["email"] = email.replace(/@.*$/, `.${random.characters(6)}@example.com`);

@@ -139,7 +139,7 @@ function adviseOnRefusal({ result }: Attempt): string {
   if (status === 403 && /csrf|forgery/i.test(body.toString("utf8"))) {
     return "Protection against cross-site requests refuses the delivery: exempt this route; the signature replaces it.";
   }
-  return "The receiver finds the right signature wrong. Give it the webhook's whole secret as it was shown at creation, and compute the HMAC-SHA256 over the raw bytes of the body; `understudy signature explain` shows how its own digest was computed.";
+  return "The receiver rejects a correct signature. Give it the webhook's whole secret as it was shown at creation, and compute the HMAC-SHA256 over the raw bytes of the body; `understudy signature explain` shows how its own digest was computed.";
 }
 
 function adviseOnGateway({ result }: Attempt, { patience }: OptionNames): string {

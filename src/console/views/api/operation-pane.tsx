@@ -26,7 +26,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
           </code>{" "}
           <span className="quiet">
             {operationId}
-            {!operation["x-own"] && `, section ${operation["x-section"]}`}
+            {!operation["x-own"] && `, ${describeSection(operation["x-section"])}`}
           </span>
         </p>
         {description && (
@@ -71,6 +71,11 @@ const PROVENANCES = {
   own: "The reference does not have this endpoint.",
 };
 export type Provenance = keyof typeof PROVENANCES;
+
+/** @param section of the reference, or the id of the assumption that describes the operation */
+function describeSection(section: string): string {
+  return section.startsWith("G") ? `assumption ${section}` : `section ${section}`;
+}
 
 export function ProvenanceBadge({ word }: { word: Provenance }) {
   return <Badge outcome={word === "assumed" ? "refused" : "ok"}>{word}</Badge>;

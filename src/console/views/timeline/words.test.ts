@@ -80,7 +80,7 @@ describe("explainDecision", () => {
       { decision: "access", status: 403, reasons: ["there is no organization org_x"] },
       "usr_dan is not allowed to do this: there is no organization org_x",
     ],
-    [{ decision: "access", status: 404 }, "It does not exist, or usr_dan is not allowed to see it."],
+    [{ decision: "access", status: 404 }, "The object does not exist, or usr_dan is not allowed to see it."],
     [
       { decision: "fault:inline/r1", status: 503, fault: fault("inline/r1", "response"), history: null },
       "A fault answered 503 in place of the response (rule r1). No change is recorded.",

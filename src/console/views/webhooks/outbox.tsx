@@ -55,7 +55,7 @@ export function Outbox() {
         <EmptyState title={find ? `No e-mails match “${find}”` : "No e-mails yet"}>
           {!find && (
             <p>
-              The service sends one for each event that an e-mail rule of a connector’s notifications lists.
+              The service sends an e-mail for each event in an e-mail rule of the connector notifications.
               Here, nothing leaves this machine.{" "}
               <ViewLink view="api" query={{ operation: "connector_notifications.test" }}>
                 Send a test notification

@@ -197,7 +197,7 @@ function parseAnswers(text: string): NonNullable<ReceiverOptions["answers"]> {
   return text.split(",").map((part) => {
     const word = part.trim();
     if (/^\d{3}$/.test(word)) return Number(word);
-    if (word === "hang" || word === "reset") return word;
+    if (word === "hang" || word === "reset" || word === "forward") return word;
     const [, status, delay] = /^(\d{3}) after (\S+)$/.exec(word) ?? [];
     if (delay !== undefined) return { status: Number(status), delay: delay as never };
     throw toInputError(

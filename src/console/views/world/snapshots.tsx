@@ -106,7 +106,8 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           look=""
         >
           Replaces data, credentials, clock, timers and pending deliveries with those of {name}. Settings,
-          scenarios, rules and the journal do not change. To undo this, rewind in the timeline.
+          scenarios, rules and the journal do not change. To undo this, use “Undo restore” in its timeline
+          entry.
         </ConfirmButton>
         <ConfirmButton
           title={`Delete ${name}?`}

@@ -72,7 +72,7 @@ export interface WireEffect extends WireFault {
   readonly delivery: DeliveryEffect;
 }
 
-/** The effect of a wire fault at the receiver on an attempt. */
+/** A wire fault of a delivery attempt, as if the receiver had caused it. */
 interface DeliveryEffect {
   /** Wall milliseconds by which the attempt is delayed; infinite: until the webhook's timeout. */
   getDelay: (over_ms: number) => number;

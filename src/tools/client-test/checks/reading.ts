@@ -94,7 +94,7 @@ function listReadings(requests: readonly JournalEntry[]): Page[][] {
   return readings;
 }
 
-/** Which items a request asks for; that for the change log has it in its body (section 4.16). */
+/** Which items a request asks for: in its query, or for the change log in its body (section 4.16). */
 function readQuery({ operation, request }: JournalEntry) {
   if (operation === "change_logs.list") {
     const { skip, take, ...filters } = (request.body ?? {}) as Fields;

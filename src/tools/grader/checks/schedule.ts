@@ -102,7 +102,7 @@ export const wholeSchedule: Check = {
   adviceAppliesTo: ["bad-request", "unauthorized", "conflict", "gone", "invalid", "exception", "hung-up"],
   async run(session) {
     const before = await session.readProbe();
-    // Nothing waits: the payload is as old as it would be at the last attempt.
+    // The check does not wait: the payload is as old as it would be at the last attempt.
     const delivery = session.makeDelivery({ at: Date.now() - WHOLE_SCHEDULE_MS });
     const others = FAILURES.map(() => session.makeDelivery());
     for (const [index, { label, transport }] of FAILURES.entries()) {
@@ -150,7 +150,8 @@ export const outOfOrder: Check = {
   },
 };
 
-/** Events whose deliveries had a side effect; null without a probe. A bare count only says how many had. */
+/** Events whose deliveries had a side effect; null without a probe. If the probe gives only a
+ * count, the first ones are assumed. */
 function findUsedEvents(
   deliveries: readonly TestDelivery[],
   before: ProbeReading | null,
@@ -193,8 +194,8 @@ export const longMemory: Check = {
     if (!options.probe) return reportMissingProbe(session, "not tried: ");
     let others = session.acceptedIds.size - 1;
     let deferred: Attempt | null = null;
-    // Left out if a slow receiver has accepted more deliveries since its first one than it would accept here: the
-    // repetition of that first one, below, then shows as much.
+    // If a slow receiver has already accepted more deliveries than it would accept here, the repetition of the first
+    // delivery below shows as much.
     if (!session.isSlow || others < MAX_FILLING_MS / session.fastestMs) {
       const delivery = session.makeDelivery();
       const attempt = await session.deliver(delivery);
@@ -234,8 +235,8 @@ async function deliverOthers(session: Session): Promise<{ accepted: number; defe
       const firstAttempt = await session.deliverOnce(other, { reuse: session.reusesConnections });
       const attempt = asksForShortWait(firstAttempt) ? await session.deliver(other) : firstAttempt;
       if (isAccepted(attempt)) accepted += 1;
-      // Its rate limit is reached; what was accepted so far still tests the memory.
       if (!isDeferred(attempt)) continue;
+      // The receiver is limited or overloaded; the deliveries that it has accepted still test its memory.
       remaining = 0;
       deferred ??= attempt;
     }
