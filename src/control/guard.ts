@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isLoopback } from "../engine/contract/http-url.ts";
 import { clip } from "../engine/documents/document-error.ts";
+import { toPairs } from "../engine/maps.ts";
 import { Problem } from "./problem.ts";
 
 /** A part of the product that answers below a prefix beginning with `/_`. */
@@ -111,10 +112,9 @@ function covers(entry: Authority, { host, port }: Authority): boolean {
 
 /** The names that a request is sent to: its Host, and its target if absolute. One invalid name unless there is one Host. */
 function listHosts({ rawHeaders, url = "/" }: IncomingMessage): string[] {
-  const hosts: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.toLowerCase() === "host") hosts.push(rawHeaders[i + 1]!);
-  }
+  const hosts = toPairs(rawHeaders).flatMap(([name, value]) =>
+    name.toLowerCase() === "host" ? [value] : [],
+  );
   if (hosts.length !== 1) return [hosts.join(", ")];
   if (!url.startsWith("/")) hosts.push(/^https?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url);
   return hosts;

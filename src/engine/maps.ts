@@ -17,3 +17,10 @@ export function groupBy<K, V>(values: Iterable<V>, toKey: (value: V) => K): Map<
   for (const value of values) getOrAdd(groups, toKey(value), () => []).push(value);
   return groups;
 }
+
+/** The pairs of a flat list such as Node's raw headers: name, value, name, value. */
+export function toPairs(items: readonly string[]): [name: string, value: string][] {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i < items.length; i += 2) pairs.push([items[i]!, items[i + 1]!]);
+  return pairs;
+}

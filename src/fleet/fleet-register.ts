@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { toPairs } from "../engine/maps.ts";
 import { type Lease, type RedisStore, toFleetKey } from "../persistence/redis-store.ts";
 import { PersistenceError } from "../persistence/store.ts";
 import { toSessionKey } from "./node-session.ts";
@@ -46,13 +47,11 @@ export class FleetRegister {
   /** Lists the live nodes, and removes those that have ended. */
   async listLiveNodes(): Promise<(RegisteredNode & { session: string; token: string })[]> {
     const { connection } = this.store;
-    const urlsAndDescriptions: string[] = await connection.send(["HGETALL", KEY]);
     const nodes = [];
-    for (let i = 0; i < urlsAndDescriptions.length; i += 2) {
-      const url = urlsAndDescriptions[i]!;
+    for (const [url, description] of toPairs(await connection.send(["HGETALL", KEY]))) {
       const session: string | null = await connection.send(["GET", toSessionKey(url)]);
       if (session === null) await connection.send(["HDEL", KEY, url]);
-      else nodes.push({ url, session, ...JSON.parse(urlsAndDescriptions[i + 1]!) });
+      else nodes.push({ url, session, ...JSON.parse(description) });
     }
     return nodes;
   }

@@ -136,7 +136,7 @@ export class FleetSaver {
   }
 
   /** Removes a sandbox that another node owns from this one. */
-  release(name: string): void {
+  private release(name: string): void {
     const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;
     this.fencedCount += 1;

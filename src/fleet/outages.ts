@@ -59,16 +59,16 @@ export class Outages {
 const RECENT_MS = 25;
 
 /** Caches whether sessions are alive: requests within a short time share one query. */
-export class RecentAnswers {
-  private readonly byKey = new Map<string, { until: number; answer: Promise<boolean> }>();
+export class LivenessCache {
+  private readonly bySession = new Map<string, { until: number; answer: Promise<boolean> }>();
 
-  askOnce(key: string, find: () => Promise<boolean>): Promise<boolean> {
+  isLive(session: string, ask: () => Promise<boolean>): Promise<boolean> {
     const now = performance.now();
-    const recent = this.byKey.get(key);
+    const recent = this.bySession.get(session);
     if (recent !== undefined && now < recent.until) return recent.answer;
-    if (this.byKey.size > MAX_ENTRIES) this.byKey.clear();
-    const answer = find();
-    this.byKey.set(key, { until: now + RECENT_MS, answer });
+    if (this.bySession.size > MAX_ENTRIES) this.bySession.clear();
+    const answer = ask();
+    this.bySession.set(session, { until: now + RECENT_MS, answer });
     return answer;
   }
 }

@@ -8,7 +8,7 @@ import { type Lease, type RedisStore, toMovedRefusal } from "../persistence/redi
 import type { StoreRefusal } from "../persistence/store.ts";
 import type { FleetRegister } from "./fleet-register.ts";
 import { LEASE_MS, type NodeSession, toSessionKey } from "./node-session.ts";
-import { Outages, RecentAnswers } from "./outages.ts";
+import { LivenessCache, Outages } from "./outages.ts";
 import { HOP_HEADER, MOVED, NodeProxy, type ProxiedRequest, type Target } from "./proxy.ts";
 import { ReplayableBody } from "./replayable-body.ts";
 
@@ -44,7 +44,7 @@ export class OwnerRouter {
   private readonly parts: OwnerRouterParts;
   private readonly owners = new Map<string, Target & { until: number }>();
   private readonly outages: Outages;
-  private readonly liveness = new RecentAnswers();
+  private readonly liveness = new LivenessCache();
   /** After a restart of Redis, former owners may reclaim their sandboxes before other nodes take them over. */
   private noTakeoverUntil = Number.NEGATIVE_INFINITY;
 
@@ -77,7 +77,7 @@ export class OwnerRouter {
     if (session === "") return false;
     if (performance.now() < this.noTakeoverUntil) return true;
     const { connection } = this.parts.store;
-    return this.liveness.askOnce(
+    return this.liveness.isLive(
       session,
       async () => (await connection.send(["GET", toSessionKey(url)])) === session,
     );

@@ -8,6 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
+import { toPairs } from "../engine/maps.ts";
 import { flushTogether } from "../hosts/node/batches.ts";
 import { addForwardedTrailers, sendHead, writeForwardedHead } from "../hosts/node/send.ts";
 import type { ReplayableBody } from "./replayable-body.ts";
@@ -270,8 +271,5 @@ export function isReachableAt(url: string): Promise<boolean> {
 
 /** The headers of a message that are forwarded, spelled as its sender did. */
 function listForwardedHeaders(raw: readonly string[], dropped: ReadonlySet<string> = HOP_BY_HOP): string[] {
-  const forwardedHeaders: string[] = [];
-  for (let i = 0; i < raw.length; i += 2)
-    if (!dropped.has(raw[i]!.toLowerCase())) forwardedHeaders.push(raw[i]!, raw[i + 1]!);
-  return forwardedHeaders;
+  return toPairs(raw).flatMap((pair) => (dropped.has(pair[0].toLowerCase()) ? [] : pair));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { pluralize } from "../engine/contract/text.ts";
-import { getOrAdd } from "../engine/maps.ts";
+import { getOrAdd, toPairs } from "../engine/maps.ts";
 import { Mutex } from "../engine/state/concurrency.ts";
 import { RedisConnection, type Reply, toFleetRefusal, type Word } from "./redis-connection.ts";
 import { AGE, CLAIM, COMMIT, RECLAIM, RELEASE } from "./redis-scripts.ts";
@@ -91,7 +91,7 @@ export class RedisStore implements Store {
       const scan: Word[] = ["HSCAN", toSandboxKey(sandbox, "rows"), cursor, "COUNT", SCAN_COUNT];
       const [next, words] = (await this.connection.send(scan)) as [string, string[]];
       cursor = next;
-      for (let i = 0; i < words.length; i += 2) texts.set(words[i]!, words[i + 1]!);
+      for (const [field, text] of toPairs(words)) texts.set(field, text);
     }
     return [...texts].map(([field, text]) => {
       const [section, id] = splitField(field);

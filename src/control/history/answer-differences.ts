@@ -1,6 +1,7 @@
 import isEqual from "fast-deep-equal";
 import { type Static, Type } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
+import { toPairs } from "../../engine/maps.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import { redactHeader, redactJson } from "../../tools/redact.ts";
 
@@ -52,11 +53,9 @@ function compareHeaders(
 /** Headers by lower-case name; the id of this answer is replaced by that of the other. */
 function readHeaders(answer: ComparedAnswer, id: string): Map<string, string> {
   const { response_headers } = answer;
-  const headers = new Map<string, string>();
-  for (let i = 0; i + 1 < response_headers.length; i += 2) {
-    headers.set(response_headers[i]!.toLowerCase(), response_headers[i + 1]!.replaceAll(answer.id, id));
-  }
-  return headers;
+  return new Map(
+    toPairs(response_headers).map(([name, value]) => [name.toLowerCase(), value.replaceAll(answer.id, id)]),
+  );
 }
 
 /** The parsed JSON, or the text if it is not JSON; the digest of a streamed body. */

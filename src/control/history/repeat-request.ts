@@ -1,11 +1,11 @@
 import { toHex } from "../../engine/bytes.ts";
+import { toPairs } from "../../engine/maps.ts";
 import { BASE_HEADER, toBaseHeaders, type WireRequest } from "../../engine/pipeline/plain-http.ts";
 import { digest, randomHex } from "../../engine/platform.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { sendAndAwaitEntry } from "../../tools/bundle/replay-traffic.ts";
-import { toPairs } from "../../tools/har/har-entry.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
 import { conflict, type Problem, readRuleField } from "../problem.ts";

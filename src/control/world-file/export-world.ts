@@ -1,3 +1,4 @@
+import { toPairs } from "../../engine/maps.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../../engine/sandbox/sandbox-value.ts";
@@ -8,7 +9,7 @@ import { encodeTables, type TableDocument } from "../../engine/state/world-docum
 import { type SavedWorld, toFacts } from "../../persistence/sandbox-rows.ts";
 import { toRecordedBody } from "../../tools/bundle/recorded-message.ts";
 import { SecretPlaceholders } from "../../tools/bundle/secret-placeholders.ts";
-import { findRawHeader, toPairs } from "../../tools/har/har-entry.ts";
+import { findRawHeader } from "../../tools/har/har-entry.ts";
 import type { ControlServer } from "../operation.ts";
 import { packWorld, type StoredExchange, type WorldFile } from "./world-file.ts";
 

@@ -3,6 +3,7 @@ import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { isLoopback } from "../contract/http-url.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
 import { wasRepeated } from "../contract/text.ts";
+import { toPairs } from "../maps.ts";
 import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, CompleteAnswer, PlainRequest } from "./plain-http.ts";
@@ -101,13 +102,9 @@ function toUpstreamAnswer({ decision, request, sandbox }: Exchange, answer: Answ
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
   const hasCors = headers.length > 2;
-  const upstreamHeaders = answer.forwarded!.headers;
-  for (let i = 0; i < upstreamHeaders.length; i += 2)
-    if (
-      !(hasCors && /^access-control-/i.test(upstreamHeaders[i]!)) &&
-      !/^x-sandbox-decision$/i.test(upstreamHeaders[i]!)
-    )
-      headers.push(upstreamHeaders[i]!, upstreamHeaders[i + 1]!);
+  for (const [name, value] of toPairs(answer.forwarded!.headers))
+    if (!(hasCors && /^access-control-/i.test(name)) && !/^x-sandbox-decision$/i.test(name))
+      headers.push(name, value);
   return { ...createCompleteAnswer([], answer), headers, forwarded: answer.forwarded! };
 }
 

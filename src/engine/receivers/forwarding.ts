@@ -3,7 +3,7 @@ import { fromBase64, toBase64, toHex } from "../bytes.ts";
 import { isBodyless } from "../contract/operation.ts";
 import { ClosedObject, MapOf, Timestamp } from "../contract/schema.ts";
 import type { OutboundClient } from "../contract/services.ts";
-import { getOrAdd } from "../maps.ts";
+import { getOrAdd, toPairs } from "../maps.ts";
 import { platform, sleep } from "../platform.ts";
 import type { World } from "../state/world.ts";
 import {
@@ -249,13 +249,11 @@ function toResponse({
 function collectHeaders(rawHeaders: readonly string[]): ForwardedDelivery["headers"] {
   const spellings = new Map<string, string>();
   const headers: ForwardedDelivery["headers"] = {};
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
+  for (const [name, value] of toPairs(rawHeaders)) {
     const spelling = spellings.get(name.toLowerCase()) ?? name;
     spellings.set(name.toLowerCase(), spelling);
     const earlier = headers[spelling];
-    headers[spelling] =
-      earlier === undefined ? rawHeaders[index + 1]! : [earlier, rawHeaders[index + 1]!].flat();
+    headers[spelling] = earlier === undefined ? value : [earlier, value].flat();
   }
   return headers;
 }

@@ -1,5 +1,6 @@
 import { toUtf8 } from "../../engine/bytes.ts";
 import { isBodyless } from "../../engine/contract/operation.ts";
+import { toPairs } from "../../engine/maps.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import { keepProcessAlive } from "./await-answer.ts";
 
@@ -22,12 +23,6 @@ export function toResponse(
 /** Whether a `Response` to this method with this status must have no body. */
 export function hasNoBody(method: string, status: number): boolean {
   return method === "HEAD" || isBodyless(status);
-}
-
-export function toPairs(headers: readonly string[]): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let index = 0; index < headers.length; index += 2) pairs.push([headers[index]!, headers[index + 1]!]);
-  return pairs;
 }
 
 /** Streams the body piece by piece, as fast as it is read, until its reader cancels or the request aborts. */

@@ -1,8 +1,9 @@
 import { areBytesEqual, concatBytes, EMPTY_BYTES, toUtf8 } from "../../engine/bytes.ts";
+import { toPairs } from "../../engine/maps.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { keepProcessAlive } from "./await-answer.ts";
-import { hasNoBody, toPairs } from "./fetch-answer.ts";
+import { hasNoBody } from "./fetch-answer.ts";
 
 /** Represents status line and headers, which a fault may truncate like other bytes. */
 const HEAD = toUtf8("HTTP");

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { findUnsendableHeader } from "../../engine/contract/header-fields.ts";
+import { toPairs } from "../../engine/maps.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import { flushTogether } from "./batches.ts";
 import { LINGER_MS } from "./linger.ts";
@@ -58,9 +59,7 @@ export function writeForwardedHead(
 
 /** Adds the trailers of another server's answer. Node sends them only if the answer is chunked. */
 export function addForwardedTrailers(response: ServerResponse, trailers: readonly string[]): void {
-  const pairs: [string, string][] = [];
-  for (let i = 0; i < trailers.length; i += 2) pairs.push([trailers[i]!, trailers[i + 1]!]);
-  response.addTrailers(pairs);
+  response.addTrailers(toPairs(trailers));
 }
 
 /** Sends the head alone. Node's `flushHeaders` would send Latin-1 in headers as UTF-8. */

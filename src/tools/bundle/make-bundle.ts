@@ -1,13 +1,14 @@
 import type { ScenarioLibrary } from "../../documents/scenario-library.ts";
 import type { Faults } from "../../engine/faults/faults.ts";
 import { RefusalScenarios } from "../../engine/faults/refusal-scenarios.ts";
+import { toPairs } from "../../engine/maps.ts";
 import { BASE_HEADER } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { deriveRequestIdSeed, drawRequestId } from "../../engine/state/random.ts";
 import type { Root } from "../../engine/state/tables.ts";
-import { findRawHeader, toPairs } from "../har/har-entry.ts";
+import { findRawHeader } from "../har/har-entry.ts";
 import {
   BUNDLE_FORMAT,
   BUNDLE_VERSION,

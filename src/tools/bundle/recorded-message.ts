@@ -1,7 +1,7 @@
 import { countUtf8Bytes, toLatin1 } from "../../engine/bytes.ts";
 import { isFormType } from "../../engine/contract/secret-names.ts";
+import { toPairs } from "../../engine/maps.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
-import { toPairs } from "../har/har-entry.ts";
 import type { BundleAnswer, BundleBody } from "./bundle.ts";
 import type { SecretPlaceholders } from "./secret-placeholders.ts";
 

@@ -3,6 +3,7 @@ import * as zlib from "node:zlib";
 import { type Static, Type } from "typebox";
 import { ClosedObject, Timestamp } from "../../engine/contract/schema.ts";
 import { isFormType } from "../../engine/contract/secret-names.ts";
+import { toPairs } from "../../engine/maps.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 
 /** The fields of a request or an answer, for schemas that add more. */
@@ -27,10 +28,6 @@ export function maskMessage(
   const headers = toPairs(rawHeaders).map(([name, value]) => ({ name, value: redactHeader(name, value) }));
   if (bytes === undefined || bytes.length === 0) return { headers };
   return { headers, body: maskBody(bytes, findHeader({ headers }, "content-type") ?? "") };
-}
-
-export function toPairs(items: readonly string[]): [name: string, value: string][] {
-  return items.flatMap((name, i) => (i % 2 === 0 ? [[name, items[i + 1]!]] : []));
 }
 
 export function findRawHeader(rawHeaders: readonly string[], lowerCaseName: string): string | undefined {

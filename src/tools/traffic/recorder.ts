@@ -1,6 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { MAX_HEADER_BYTES } from "../../engine/contract/router.ts";
+import { toPairs } from "../../engine/maps.ts";
 import { toOriginForm } from "../../hosts/node/node-request.ts";
 import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
 import { MAX_ANSWER_HEADER_BYTES } from "../../hosts/node/outbound/upstream.ts";
@@ -13,7 +14,6 @@ import {
   decompress,
   type HarEntry,
   toHarEntry,
-  toPairs,
 } from "../har/har-entry.ts";
 
 interface RecorderOptions {

@@ -4,6 +4,7 @@ import https from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { clearTimeout, setTimeout } from "node:timers";
+import { toPairs } from "../../../engine/maps.ts";
 import {
   type Upstream,
   type UpstreamAnswer,
@@ -64,8 +65,7 @@ export function createUpstream(
       const path = base.pathname.replace(/\/$/, "") + target;
       const createFailure = (status: number, reason: string) =>
         new UpstreamFailure(status, `${method} ${path}: ${reason}`);
-      const hasHeader = (name: RegExp) =>
-        rawHeaders.some((text, index) => index % 2 === 0 && name.test(text));
+      const hasHeader = (pattern: RegExp) => toPairs(rawHeaders).some(([name]) => pattern.test(name));
       const framing: string[] = [];
       if (hasHeader(/^transfer-encoding$/i)) framing.push("Transfer-Encoding", "chunked");
       // For a POST without a body, Node would add `Transfer-Encoding: chunked`.
@@ -124,10 +124,7 @@ export function createUpstream(
 
 /** Lists the headers to forward, as pairs of name and value. */
 function listHeaders(raw: readonly string[], accepts = (_name: string) => true): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let i = 0; i < raw.length; i += 2)
-    if (!HOP_BY_HOP.test(raw[i]!) && accepts(raw[i]!)) pairs.push([raw[i]!, raw[i + 1]!]);
-  return pairs;
+  return toPairs(raw).filter(([name]) => !HOP_BY_HOP.test(name) && accepts(name));
 }
 
 /** Sends the body. Resolves with the beginning of the answer, which may come before the end of the body. */

@@ -17,7 +17,8 @@ import {
 /** Folders for the files of a sandbox: those of forms, during their request, and those of uploads. */
 export interface ByteFolders {
   readonly forms: { readonly path: string };
-  readonly uploads: { readonly path: string; createPath(): string };
+  /** Replaced once uploads are stored. */
+  uploads: { readonly path: string; createPath(): string };
 }
 
 /** A blob that can still grow; a restore replaces it. */

@@ -32,7 +32,7 @@ const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 /** The upload bytes of all sandboxes of a server, in one temporary folder unless they are stored. */
 export class UploadStore implements StorableUploads {
   private readonly temporaryFolder = new TemporaryFolder();
-  private readonly folders: { forms: ByteFolders["forms"]; uploads: ByteFolders["uploads"] } = {
+  private readonly folders: ByteFolders = {
     forms: this.temporaryFolder,
     uploads: this.temporaryFolder,
   };
