@@ -71,6 +71,38 @@ describe("schemas that combine each other are served", () => {
     expect((await send("POST", "/v1/cats", { body: { kind: "Cat", name: "Tom" } })).status).toBe(422);
   });
 
+  it("as a collection, with the fields of each form [interfaces 18]", async () => {
+    const Pet = {
+      type: "object",
+      required: ["id", "kind"],
+      properties: { id: { type: "string", readOnly: true }, kind: { type: "string" } },
+      oneOf: branches,
+      discriminator,
+    };
+    const extend = (name: string) => ({
+      allOf: [ref("Pet"), { type: "object", properties: { [name]: { type: "integer" } } }],
+    });
+    const { send } = serve({
+      paths: {
+        "/v1/pets": {
+          get: success({ type: "array", items: ref("Pet") }),
+          post: { requestBody: { required: true, ...json(ref("Pet")) }, ...success(ref("Pet")) },
+        },
+        "/v1/pets/{id}": {
+          get: {
+            parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
+            ...success(ref("Pet")),
+          },
+        },
+      },
+      components: { schemas: { Pet, Cat: extend("lives"), Dog: extend("bones") } },
+    });
+    const cat = await send("POST", "/v1/pets", { body: { kind: "Cat", lives: 9 } });
+    const dog = await send("POST", "/v1/pets", { body: { kind: "Dog", bones: 3 } });
+    expect([cat.body.lives, dog.body.bones]).toEqual([9, 3]);
+    expect((await send("GET", "/v1/pets")).body).toEqual([dog.body, cat.body]);
+  });
+
   it("and refused by the part that does not fit [G08]", async () => {
     const { send } = serveCircle({ oneOf: branches, discriminator });
     const { status, body } = await send("POST", "/v1/pets", { body: { kind: "Cat", name: "T", lives: "x" } });

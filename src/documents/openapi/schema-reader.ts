@@ -16,6 +16,9 @@ export class SchemaReader {
     merged: new Map<JsonObject, JsonObject>(),
   };
 
+  /** The schemas whose fields are being listed: an alternative of one may lead back to it. */
+  private readonly unfinished = new Set<unknown>();
+
   constructor(references: References, version: string) {
     this.references = references;
     this.hidesSiblings = version.startsWith("3.0");
@@ -48,10 +51,12 @@ export class SchemaReader {
     return readOnce(this.cache.fields, node, (schema) => {
       const properties = this.listProperties(schema);
       const fields = new Map(properties);
+      this.unfinished.add(schema);
       for (const branch of this.listAlternatives(schema))
-        for (const [name, one] of branch === schema ? [] : this.listFields(branch))
+        for (const [name, one] of this.unfinished.has(branch) ? [] : this.listFields(branch))
           if (!properties.has(name))
             fields.set(name, fields.has(name) && !isEqual(fields.get(name), one) ? {} : one);
+      this.unfinished.delete(schema);
       return fields;
     });
   }
