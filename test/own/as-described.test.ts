@@ -240,3 +240,77 @@ it("an infinite number in a query is refused [G08]", async () => {
   const { status, body } = await send("GET", "/v1/n?n=1e999");
   expect([status, body.error.message]).toEqual([422, "n is too large to be represented exactly"]);
 });
+
+it("a field that the record's schema marks readOnly is not taken from a body whose schema leaves it out [interfaces 18]", async () => {
+  const described = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
+  const note = described('{ $ref: "#/components/schemas/Note" }');
+  const free = `requestBody: { content: { application/json: { schema: { type: object, properties: { text: { type: string } } } }, application/merge-patch+json: { schema: { type: object } } } }`;
+  const served = serveDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+x-understudy:
+  collections: { notes: { schema: "#/components/schemas/Note", prefix: note_ } }
+  operations:
+    add: { create: notes, set: { author_id: "{caller.user_id}" } }
+    get: { retrieve: notes }
+    change: { update: notes }
+    put: { replace: notes }
+    remove: { delete: notes, soft: deleted_at }
+    pin: { update: notes }
+paths:
+  /notes:
+    post: { operationId: add, ${free}, responses: { "201": { description: d, ${note} } } }
+  /notes/{note_id}:
+    parameters: [{ name: note_id, in: path, required: true, schema: { type: string } }]
+    get: { operationId: get, responses: { "200": { description: d, ${note} } } }
+    patch: { operationId: change, ${free}, responses: { "200": { description: d, ${note} } } }
+    put: { operationId: put, ${free}, responses: { "200": { description: d, ${note} } } }
+    delete: { operationId: remove, responses: { "204": { description: d } } }
+  /notes/{note_id}/pin:
+    parameters: [{ name: note_id, in: path, required: true, schema: { type: string } }]
+    post:
+      operationId: pin
+      requestBody: { ${described("{ type: object, properties: { pinned_by: { type: string } } }")} }
+      responses: { "200": { description: d, ${note} } }
+components:
+  schemas:
+    Note:
+      type: object
+      required: [id, text, author_id, created_at]
+      properties:
+        id: { type: string, readOnly: true }
+        text: { type: string }
+        color: { type: string }
+        author_id: { type: string, readOnly: true }
+        pinned_by: { type: string, readOnly: true }
+        created_at: { type: string, format: date-time, readOnly: true }
+        deleted_at: { type: [string, "null"], format: date-time, readOnly: true }
+`);
+  open.push(served);
+  const sent = {
+    text: "b",
+    color: "red",
+    author_id: "usr_ada",
+    pinned_by: "usr_ada",
+    created_at: "2020-01-01T00:00:00Z",
+    deleted_at: "2020-01-01T00:00:00Z",
+  };
+  const added = await served.send("POST", "/notes", { body: sent });
+  const unset = { author_id: "usr_dan", created_at: "2026-03-15T12:00:00.000Z" };
+  expect(added).toMatchObject({ status: 201, body: { text: "b", color: "red", ...unset } });
+  expect(added.body).not.toHaveProperty("pinned_by");
+  const path = `/notes/${added.body.id}`;
+  for (const [method, type] of [
+    ["PATCH", "application/json"],
+    ["PATCH", "application/merge-patch+json"],
+    ["PUT", "application/json"],
+  ] as const) {
+    const changed = await served.send(method, path, {
+      body: JSON.stringify(sent),
+      headers: { "content-type": type },
+    });
+    expect(changed, `${method} ${type}`).toMatchObject({ status: 200, body: unset });
+    expect((await served.send("GET", path)).body, `${method} ${type}`).not.toHaveProperty("pinned_by");
+  }
+  const pinned = await served.send("POST", `${path}/pin`, { body: { pinned_by: "usr_ada", author_id: "x" } });
+  expect(pinned.body).toMatchObject({ pinned_by: "usr_ada", author_id: "usr_dan" });
+});

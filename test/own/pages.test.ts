@@ -233,3 +233,57 @@ ${list("/x/transcriptions/{transcription_id}/sentences", "sentences", "transcrip
     expect(ids).toEqual(whole);
   });
 });
+
+it("a cursor of a sorted list goes on at its place when its record is deleted, changed or no longer listed [interfaces 18]", async () => {
+  await served.understudy.close();
+  served = serveDocument(`openapi: 3.0.3
+info: { title: t, version: "1" }
+x-understudy:
+  collections: { tasks: { schema: "#/components/schemas/Task" } }
+paths:
+  /tasks:
+    get:
+      operationId: list
+      parameters: [${CURSOR.join(", ")}, ${query("state", "type: string")}, ${query("sort", "type: string")}]
+      responses: { "200": { description: d, content: { application/json: { schema: { type: object, properties: { items: { type: array, items: { $ref: "#/components/schemas/Task" } }, next_cursor: { type: string } } } } } } }
+      x-understudy: { list: tasks, sort: "{query.sort}" }
+    post:
+      operationId: create
+      requestBody: { required: true, content: { application/json: { schema: { $ref: "#/components/schemas/Task" } } } }
+      responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Task" } } } } }
+      x-understudy: { create: tasks }
+  /tasks/{task_id}:
+    parameters: [{ name: task_id, in: path, required: true, schema: { type: string } }]
+    patch:
+      operationId: update
+      requestBody: { content: { application/json: { schema: { type: object } } } }
+      responses: { "200": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Task" } } } } }
+      x-understudy: { update: tasks }
+    delete:
+      operationId: remove
+      responses: { "204": { description: d } }
+      x-understudy: { delete: tasks }
+components:
+  schemas:
+    Task: { type: object, required: [id, rank, state], properties: { id: { type: string, readOnly: true }, rank: { type: integer, nullable: true }, state: { type: string } } }
+`);
+  const ranks = [3, 1, 3, null, 5, 3, 1];
+  const changes: [string, unknown?][] = [
+    ["DELETE"],
+    ["PATCH", { state: "closed" }],
+    ["PATCH", { rank: 4 }],
+    ["PATCH", { rank: null }],
+  ];
+  for (const sort of ["rank", "-rank"])
+    for (const [method, body] of changes) {
+      for (const rank of ranks) await served.send("POST", "/tasks", { body: { rank, state: "open" } });
+      const path = `/tasks?state=open&sort=${sort}`;
+      const whole = (await get(`${path}&limit=100`)).items.map(({ id }: { id: string }) => id);
+      const first = await get(`${path}&limit=3`);
+      await served.send(method, `/tasks/${whole[2]}`, { body });
+      const rest = await get(`${path}&limit=100&cursor=${first.next_cursor}`);
+      const ids = rest.items.map(({ id }: { id: string }) => id).filter((id: string) => id !== whole[2]);
+      expect(ids, `${sort}, ${method} ${JSON.stringify(body)}`).toEqual(whole.slice(3));
+      for (const { id } of (await get("/tasks?limit=100")).items) await served.send("DELETE", `/tasks/${id}`);
+    }
+});

@@ -45,17 +45,20 @@ export function createLister(
     const query = call.query as JsonObject;
     const conditions = access.toConditions(call);
     for (const name of filters) if (query[name] !== undefined) conditions[name] = query[name];
-    const records = rows.list(call.world, conditions);
-    if (binding.sort === undefined) return records;
-    const sort = fill(binding.sort, toValues(call));
-    return typeof sort === "string" && sort !== "" ? sortBy(records, sort) : records;
+    return rows.list(call.world, conditions);
+  };
+  const readSort = (call: Call) => {
+    const sort = binding.sort === undefined ? undefined : fill(binding.sort, toValues(call));
+    return typeof sort === "string" && sort !== "" ? sort : undefined;
   };
   return (call) => {
     const query = call.query as JsonObject;
+    const sort = readSort(call);
     const records = findRows(call);
-    const page = readPage(records, query, names, {
+    const page = readPage(sort === undefined ? records : sortBy(records, sort), query, names, {
       order: rows.getOrder,
       getId,
+      sort,
       isRanked,
       find: (id) => target.find(call.world, id),
     });

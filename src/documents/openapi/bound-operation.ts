@@ -20,7 +20,7 @@ export class BoundOperation {
   readonly handle: (call: Call, record: object, prepared: unknown) => unknown;
   private readonly parts: BoundParts;
   private readonly schemas: Schemas;
-  /** Properties of the body that the server sets. */
+  /** Fields that the server sets. */
   private readonly readOnlyFields: ReadonlySet<string>;
   private readonly presentRecord: ReturnType<typeof createRecordPresenter>;
   private readonly presentBody: ReturnType<typeof createBodyPresenter> | undefined;
@@ -31,11 +31,7 @@ export class BoundOperation {
     this.parts = parts;
     this.schemas = context.reading.schemas;
     const body = described.body && chooseMedia(described.body.media)?.schema?.node;
-    this.readOnlyFields = new Set(
-      [...this.schemas.listFields(body)]
-        .filter(([, one]) => this.schemas.has(one, "readOnly"))
-        .map(([name]) => name),
-    );
+    this.readOnlyFields = this.findReadOnlyFields(body);
     const answer = success.json?.schema?.node;
     this.itemAt = binding.item_at ?? "";
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
@@ -43,6 +39,17 @@ export class BoundOperation {
     this.presentBody = this.itemAt === "" ? undefined : createBodyPresenter(answer, this.schemas);
     this.access = new BoundAccess(parts);
     this.handle = this.toHandler();
+  }
+
+  /** As the body's schema describes them, else the record's; the id always as the record's. */
+  private findReadOnlyFields(body: unknown): ReadonlySet<string> {
+    const { spec } = this.parts.target;
+    const ownFields = this.schemas.listFields(spec?.schema);
+    const fields = new Map([...ownFields, ...this.schemas.listFields(body)]);
+    if (spec !== undefined && ownFields.has(spec.idField))
+      fields.set(spec.idField, ownFields.get(spec.idField));
+    const isReadOnly = ([, node]: [string, unknown]) => this.schemas.has(node, "readOnly");
+    return new Set([...fields].filter(isReadOnly).map(([name]) => name));
   }
 
   private toHandler(): BoundOperation["handle"] {
@@ -103,12 +110,6 @@ export class BoundOperation {
     const fields: JsonObject = {};
     if (isJsonObject(body))
       for (const name in body) if (!this.readOnlyFields.has(name)) fields[name] = body[name];
-    const { spec } = this.parts.target;
-    if (
-      spec !== undefined &&
-      this.schemas.has(this.schemas.listFields(spec.schema).get(spec.idField), "readOnly")
-    )
-      delete fields[spec.idField];
     for (const file of files ?? []) addFile(fields, this.parts.target.fields, file);
     return fields;
   }

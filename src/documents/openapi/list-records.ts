@@ -158,6 +158,8 @@ interface RecordOrder {
   order: (record: object) => Order;
   getId: (record: object) => string;
   find: (id: string) => object | undefined;
+  /** The field by which the list is sorted before `order` and id; `-field` for descending. */
+  sort: string | undefined;
   /** Whether the list is sorted by `order` and id. */
   isRanked: boolean;
 }
@@ -198,39 +200,53 @@ function readCount(query: JsonObject, name: string | undefined): number | undefi
   return typeof value === "number" ? Math.max(0, Math.floor(value)) : undefined;
 }
 
-type Rank = readonly [order: Order, id: string];
+/** The place of a record in a list; in a sorted list also its `sort` and the field's value. */
+type Rank = readonly [order: Order, id: string, sort?: string, value?: unknown];
 
-function writeCursor(record: object, { order, getId }: RecordOrder): string {
-  return toBase64Url(toUtf8(JSON.stringify([order(record), getId(record)])));
+function toRank(record: object, { order, getId, sort }: RecordOrder): Rank {
+  const rank = [order(record), getId(record)] as const;
+  return sort === undefined ? rank : [...rank, sort, readSorting(sort).getValue(record) ?? null];
 }
 
-/** A cursor of an earlier answer, or the id of a record. */
-function readCursor(cursor: string, names: PageNames, { order, find }: RecordOrder): Rank {
-  const record = find(cursor);
-  if (record !== undefined) return [order(record), cursor];
+function writeCursor(record: object, order: RecordOrder): string {
+  return toBase64Url(toUtf8(JSON.stringify(toRank(record, order))));
+}
+
+/** @throws ApiError INVALID_INPUT for what is neither a cursor of an earlier answer nor the id of a record */
+function readCursor(cursor: string, names: PageNames, order: RecordOrder): Rank {
+  const rank = parseRank(cursor);
+  if (rank !== undefined && rank[2] === order.sort) return rank;
+  const record = order.find(rank?.[1] ?? cursor);
+  if (record !== undefined) return toRank(record, order);
+  throw invalidInput(names.cursor!, cursor, `${names.cursor} must be a cursor of an earlier answer`);
+}
+
+function parseRank(cursor: string): Rank | undefined {
   try {
     const rank: unknown = JSON.parse(fromUtf8(fromBase64Url(cursor)));
-    if (Array.isArray(rank) && rank.length === 2 && typeof rank[1] === "string")
-      return rank as unknown as Rank;
+    return Array.isArray(rank) && typeof rank[1] === "string" ? (rank as unknown as Rank) : undefined;
   } catch {
-    // A text that is not a cursor is refused below.
+    return undefined;
   }
-  throw invalidInput(names.cursor!, cursor, `${names.cursor} must be a cursor of an earlier answer`);
 }
 
 /** The position of the first record after a rank; the record of the rank may be gone. */
 function findAfter(
   rows: View<object>,
-  [lastOrder, id]: Rank,
-  { order, getId, isRanked }: RecordOrder,
+  [lastOrder, id, , lastValue]: Rank,
+  { order, getId, sort, isRanked }: RecordOrder,
 ): number {
+  const sorting = sort === undefined ? undefined : readSorting(sort);
+  const compareToLast = (record: object) => sorting?.compare(sorting.getValue(record), lastValue) ?? 0;
   const isAfter = (record: object) => {
+    const difference = compareToLast(record);
+    if (difference !== 0) return difference > 0;
     const recordOrder = order(record);
     return recordOrder === lastOrder ? getId(record) > id : recordOrder > lastOrder;
   };
   if (!isRanked) {
     const all = [...rows];
-    const position = all.findIndex((record) => getId(record) === id);
+    const position = all.findIndex((record) => getId(record) === id && compareToLast(record) === 0);
     const next = position >= 0 ? position + 1 : all.findIndex(isAfter);
     return next < 0 ? all.length : next;
   }
@@ -245,10 +261,17 @@ function findAfter(
 
 /** Orders a list by a field; ties stay as they were. */
 export function sortBy(rows: Iterable<object>, sort: string): View<object> {
+  const { getValue, compare } = readSorting(sort);
+  return View.ofList<object>([...rows].sort((a, b) => compare(getValue(a), getValue(b))));
+}
+
+function readSorting(sort: string) {
   const field = sort.replace(/^[-+]/, "");
   const sign = sort.startsWith("-") ? -1 : 1;
-  const compare = (a: JsonObject, b: JsonObject) => sign * compareFields(a[field], b[field]);
-  return View.ofList<object>(([...rows] as JsonObject[]).sort(compare));
+  return {
+    getValue: (record: object) => (record as JsonObject)[field],
+    compare: (a: unknown, b: unknown) => sign * compareFields(a, b),
+  };
 }
 
 /** Whether a field's value, or an item of it, is the expected one or one of several; an empty list matches all. */
