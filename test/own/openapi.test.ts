@@ -52,6 +52,55 @@ it("a header with the name of a query parameter does not filter a list [interfac
   ]).toEqual([1, 1, 0]);
 });
 
+it("a list is filtered by instants in any offset, by several owners, and by the absence of one [interfaces 18]", async () => {
+  const task = 'content: { application/json: { schema: { $ref: "#/components/schemas/Task" } } }';
+  const tasks =
+    'content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Task" } } } }';
+  const { send } = serve(
+    document(
+      `  /v1/tasks:
+    get:
+      operationId: list
+      parameters:
+        - { name: created_at, in: query, schema: { type: string, format: date-time } }
+        - { name: parent_id, in: query, schema: { type: array, items: { type: string } } }
+      responses: { "200": { description: d, ${tasks} } }
+    post: { operationId: add, requestBody: { ${task} }, responses: { "201": { description: d, ${task} } } }
+  /v1/roots: { get: { operationId: roots, responses: { "200": { description: d, ${tasks} } } } }
+  /v1/days/{created_at}:
+    parameters: [{ name: created_at, in: path, required: true, schema: { type: string, format: date-time } }]
+    get: { operationId: get, responses: { "200": { description: d, ${task} } } }
+`,
+      {
+        more: 'components: { schemas: { Task: { type: object, required: [id, created_at], properties: { id: { type: string, readOnly: true }, parent_id: { type: [string, "null"] }, created_at: { type: string, format: date-time, readOnly: true } } } } }',
+      },
+    ),
+    `openapi: openapi.yaml
+operations:
+  list: { list: tasks }
+  add: { create: tasks }
+  roots: { list: tasks, where: { parent_id: null } }
+  get: { retrieve: tasks }
+collections: { tasks: { schema: '#/components/schemas/Task', prefix: task_, belongs_to: { parent_id: tasks } } }
+`,
+  );
+  const add = async (parent_id?: string) =>
+    (await send("POST", "/v1/tasks", { body: { parent_id } })).body.id as string;
+  const listIds = async (path: string) =>
+    (await send("GET", path)).body.map(({ id }: { id: string }) => id).sort();
+  const [first, second] = [await add(), await add()];
+  const children = [await add(first), await add(second)].sort();
+  expect(await listIds("/v1/roots")).toEqual([first, second].sort());
+  expect(await listIds(`/v1/tasks?parent_id=${first}&parent_id=${second}`)).toEqual(children);
+  await send("POST", "/_control/sandboxes/default/clock/advance", { body: { by: "1s" } });
+  const later = await add();
+  for (const at of ["2026-03-15T12:00:01.000Z", "2026-03-15T12:00:01Z", "2026-03-15T13:00:01%2B01:00"]) {
+    expect(await listIds(`/v1/tasks?created_at=${at}`), at).toEqual([later]);
+    expect((await send("GET", `/v1/days/${at}`)).body, at).toMatchObject({ id: later });
+  }
+  expect(await listIds("/v1/tasks?created_at=2026-03-15T12:00:02Z")).toEqual([]);
+});
+
 describe("an operation without a binding", () => {
   it("answers its example and says so", async () => {
     const { send } = serve(document(get("/v1/hello", "{ type: object, example: { a: 1 } }")));

@@ -8,7 +8,6 @@ import type { Access, Action, OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedSuccess } from "./declare-operation.ts";
 import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
-import { matches } from "./list-records.ts";
 import { createRecordRows, type RecordRows, type Selector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 
@@ -93,16 +92,16 @@ export class BoundAccess {
       if (owner === undefined || id === undefined || id === null) continue;
       const target = this.parts.context.getTarget(owner);
       const parent = target.find(call.world, id);
-      if (parent === undefined || target.isDeleted(parent) || !this.isVisible(call, field, parent))
+      if (parent === undefined || target.isDeleted(parent) || !this.isVisible(call, field, parent, target))
         throw resourceNotFound(toParameterName(template) ?? field, id);
     }
   }
 
-  private isVisible(call: Call, field: string, parent: object): boolean {
+  private isVisible(call: Call, field: string, parent: object, target: BoundCollection): boolean {
     const templates = this.parts.binding.parents?.[field];
     if (templates === undefined) return true;
     const conditions = fill(templates, toValues(call)) as JsonObject;
-    return Object.entries(conditions).every(([name, value]) => matches((parent as JsonObject)[name], value));
+    return target.hasValues(parent, conditions, call.world);
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND */
@@ -114,7 +113,7 @@ export class BoundAccess {
     const fits = (record: object | undefined): record is object =>
       record !== undefined &&
       (this.parts.binding.deleted === true || !target.isDeleted(record)) &&
-      Object.entries(conditions).every(([field, value]) => matches((record as JsonObject)[field], value));
+      target.hasValues(record, conditions, call.world);
     if (id !== undefined) {
       const record = target.find(call.world, key);
       if (fits(record)) return record;

@@ -9,6 +9,7 @@ import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
+import { matches } from "./list-records.ts";
 import {
   type CollectionSpec,
   CREATED_NAMES,
@@ -81,6 +82,14 @@ export class BoundCollection extends PublicCollection {
     const storedFields = super.toStored(fields, world);
     if (this.spec !== undefined) return storedFields;
     return Object.fromEntries(Object.entries(storedFields).filter(([name]) => this.fields.has(name)));
+  }
+
+  /** Whether fields of a record have these values, or one of several. */
+  hasValues(record: object, conditions: JsonObject, world: WorldReader): boolean {
+    return Object.entries(conditions).every(([field, expected]) => {
+      const isInstant = this.instants.includes(field);
+      return matches((record as JsonObject)[field], isInstant ? toInstants(expected, world) : expected);
+    });
   }
 
   protected override createError(field: string, value: unknown, message: string): Error {
@@ -208,4 +217,9 @@ export class BoundCollection extends PublicCollection {
     while (world.get(this.collection, String(number)) !== undefined) number += 1;
     return String(number);
   }
+}
+
+function toInstants(expected: unknown, world: WorldReader): unknown {
+  if (Array.isArray(expected)) return expected.map((one) => toInstants(one, world));
+  return typeof expected === "string" ? world.toInstant(Date.parse(expected)) : expected;
 }

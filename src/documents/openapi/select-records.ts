@@ -4,7 +4,6 @@ import { type Order, View } from "../../engine/state/view.ts";
 import { getAction, type OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import { matches } from "./list-records.ts";
 import { ALL_RECORDS } from "./own-collection.ts";
 
 /** Which records of its target an operation works on. */
@@ -56,18 +55,20 @@ export function createRecordRows(target: BoundCollection, { deleted = false }: {
     const fields = Object.keys(conditions);
     // Softly deleted records are in no index.
     const areIndexed = !(deleted && spec?.soft !== undefined);
-    const indexedField = areIndexed ? fields.find((field) => findIndex(field) !== undefined) : undefined;
-    const rest = fields.filter((field) => field !== indexedField);
+    // An index has the records of one owner, and none without.
+    const isIndexed = (field: string) => isOneOwner(conditions[field]) && findIndex(field) !== undefined;
+    const indexedField = areIndexed ? fields.find(isIndexed) : undefined;
+    const rest = Object.fromEntries(
+      fields.filter((field) => field !== indexedField).map((field) => [field, conditions[field]]),
+    );
     let base: View<object> = world.all(collection);
     if (indexedField !== undefined)
       base = world.index(collection, findIndex(indexedField)!, String(conditions[indexedField]));
     else if (spec !== undefined && !deleted) base = world.index(collection, ALL_RECORDS, "");
     // Indexes of the reference have orders of their own.
     const isOrdered = spec !== undefined && (indexedField !== undefined || !deleted);
-    if (rest.length === 0 && isOrdered) return base;
-    const rows = [...base].filter((record) =>
-      rest.every((field) => matches((record as JsonObject)[field], conditions[field])),
-    );
+    if (Object.keys(rest).length === 0 && isOrdered) return base;
+    const rows = [...base].filter((record) => target.hasValues(record, rest, world));
     if (!isOrdered) rows.sort((a, b) => compareOrders(getOrder(a), getOrder(b)));
     return View.ofList(rows);
   };
@@ -75,6 +76,8 @@ export function createRecordRows(target: BoundCollection, { deleted = false }: {
 }
 
 export type RecordRows = ReturnType<typeof createRecordRows>;
+
+const isOneOwner = (value: unknown) => value != null && !Array.isArray(value);
 
 function compareOrders(a: Order, b: Order): number {
   return a === b ? 0 : a < b ? -1 : 1;
