@@ -272,6 +272,47 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(reported(await verify(revived))).toEqual(["threads.delete/gone"]);
   });
 
+  const later = (entry: Har) => {
+    entry.startedDateTime = new Date(Date.parse(entry.startedDateTime) + 10_000).toISOString();
+  };
+
+  it("shows that revoking a share link again is 404 [3.4]", async () => {
+    const revoking = structuredClone(session);
+    const of = (path: string) => revoking.log.entries.find(({ request }: Har) => request.url.endsWith(path));
+    const again = of("/dsh_gone/share-links/slink_board");
+    again.request.url = again.request.url.replace("dsh_gone", "dsh_revenue");
+    later(again);
+    const { content } = again.response;
+    content.text = content.text.replaceAll("dsh_gone", "dsh_revenue");
+    content.size = content.text.length;
+    expect(reported(await verify(revoking))).toEqual(["share_links.revoke/again"]);
+  });
+
+  it("may show a webhook that was changed after its creation, or disabled by a 410 [3.3, 4.21]", async () => {
+    const own = await startReference();
+    const hook = { url: "http://127.0.0.1:9/x", events: ["user.created"], description: "first" };
+    await clientSession(own.url, [["POST", "/webhooks", hook]]);
+    const har = async () =>
+      (await own.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
+    const [created] = (await har()).log.entries;
+    const { webhook_id } = JSON.parse(created.response.content.text).data;
+    await clientSession(own.url, [
+      ["PUT", `/webhooks/${webhook_id}`, { description: "second", active: true }],
+      ["GET", "/webhooks"],
+    ]);
+    const changed = await har();
+    await own.close();
+    const list = changed.log.entries.at(-1);
+    later(list);
+    const { content } = list.response;
+    content.text = content.text.replaceAll('"active":true', '"active":false');
+    content.size = content.text.length;
+    expect(reported(await verify(changed))).toEqual([]);
+    content.text = content.text.replaceAll('"second"', '"first"');
+    content.size = content.text.length;
+    expect(reported(await verify(changed))).toEqual(["webhooks.update/sticks"]);
+  });
+
   it("is refused before an entry larger than 64 MB is read [interfaces 12]", async () => {
     const file = join(scratch(), "huge.har");
     const out = openSync(file, "w");

@@ -26,14 +26,17 @@ export interface Listing {
   orderGap?: Basis;
   /** The field that start_date and end_date filter. */
   time?: string;
-  checkItem?: (verdict: Verdict, item: Item) => void;
+  checkItem?: (verdict: Verdict, item: Item, sent: Record<string, unknown>) => void;
 }
 
 /** The common parts of both logs of section 2.6. */
 const logEntries = {
   getId: ({ id }: Item) => id,
   ...{ order: "-timestamp", orderGap: "G28", time: "timestamp", defaultSize: 50 },
-  checkItem(verdict: Verdict, { id, action, changes }: Item) {
+  checkItem(verdict: Verdict, { id, action, changes, resource_type, resource_id }: Item, sent: Item) {
+    const { assistant_id = resource_id } = sent;
+    const isAbout = resource_type !== "assistant" || resource_id === assistant_id;
+    verdict.expect(isAbout, `${id} in the history of ${assistant_id} is about ${resource_id}`);
     if (action === "created") verdict.expect(changes?.length === 0, `${id} is a creation with changes`);
   },
 };

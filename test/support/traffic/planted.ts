@@ -63,7 +63,30 @@ const JOURNEY: readonly Step[] = [
   ["POST", `${ORG}/files/upload-url`, { filename: "a.txt", file_size: 3, mime_type: "text/plain" }],
 ];
 
-export const playJourney = (base: string) => clientSession(base, JOURNEY);
+/** What other users of the same service do, and ask again. */
+const MORE: readonly Step[] = [
+  ["GET", `${ORG}/models`],
+  ["GET", "/v1/admin/connector/auth-configs"],
+  ["GET", "/v1/music/org_acme/collections/mcoll_focus/tracks?limit=500", undefined, KEYS.dan],
+  ["POST", `${ORG}/dashboard/change-logs`, { take: 100 }],
+  ["GET", "/v1/audio/transcribe/trans_interview/sentences?limit=1000"],
+  ["GET", "/v1/audio/transcribe/trans_interview/sentences?offset=10"],
+  ["GET", "/v1/analytics/usage/limits/org_acme?month=12&year=2025"],
+  ["GET", `${ORG}/stores/vs_handbook/files/file_policies/status`],
+  ["GET", `${ORG}/audit-log/export?action_type=created`],
+  ["POST", "/webhooks", { ...HOOK, description: "one of two" }],
+  ["GET", "/webhooks"],
+  ["POST", `${JOBS}/job_sync_running/cancel`],
+  ["GET", `${JOBS}/job_sync_running`],
+  ["GET", "/webhooks/wh_ops/deliveries"],
+  ["DELETE", "/v1/dashboards/dsh_revenue/share-links/slink_board"],
+  ["DELETE", "/v1/dashboards/dsh_revenue/share-links/slink_board"],
+];
+
+export async function playJourney(base: string): Promise<void> {
+  await clientSession(base, MORE);
+  await clientSession(base, JOURNEY);
+}
 
 export interface Planted extends Alteration {
   /** Whether the reference states what the service does not keep, so that it fails; else it differs from an assumption. */
@@ -100,8 +123,224 @@ const WEBHOOKS = /\/webhooks$/;
 const each = (name: string, change: (one: Body) => Body) =>
   body((json) => ({ ...json, [name]: json[name].map(change) }));
 
-/** Thirty-odd ways in which a service may depart that is otherwise right. */
+const DELIVERIES = /\/deliveries$/;
+const MODELS = [2, 1].map((order) => ({
+  ...{ id: `model_${order}`, title: `Model ${order}`, description: null, key: `model-${order}` },
+  ...{ external: "external", provider: "vendor_a", is_active: true, is_visible_in_ui: true, order },
+  ...{ max_tokens: null, cost_per_1k_tokens: null },
+}));
+/** Gives failed deliveries a retry, so many milliseconds after the last attempt. */
+const retrying = (milliseconds: number) => (all: string) =>
+  all.replaceAll(
+    /"last_attempt":"([^"]+)","next_retry":[^,}]+/g,
+    (_all, last) =>
+      `"last_attempt":"${last}","next_retry":"${new Date(Date.parse(last) + milliseconds).toISOString()}"`,
+  );
+
+/** Sixty-odd ways in which a service may depart that is otherwise right. */
 export const PLANTED: readonly Planted[] = [
+  {
+    title: "a page of the maximum of 500 tracks, refused [4.4]",
+    live: "music_collections.list_tracks/pages",
+    har: "music_collections.list_tracks/malformed",
+    specified: true,
+    ask: asking(/tracks(.*)limit=500/, "tracks$1limit=501"),
+  },
+  {
+    title: "a page of the maximum of 100 change logs, refused [4.16]",
+    live: "change_logs.list/pages",
+    har: "change_logs.list/malformed",
+    specified: true,
+    ask: askingBody(CHANGE_LOGS, (sent) => (sent["take"] === 100 ? { ...sent, take: 101 } : sent)),
+  },
+  {
+    title: "the month 12, refused [4.17]",
+    live: "usage.retrieve_limits/figures",
+    har: "usage.retrieve_limits/malformed",
+    specified: true,
+    ask: asking(/month=12/, "month=13"),
+  },
+  {
+    title: "positions that count from zero on each page [2.3]",
+    live: "music_collections.list_tracks/pages",
+    har: "music_collections.list_tracks/order",
+    specified: true,
+    answer: at(
+      TRACKS,
+      200,
+      body((json) => ({
+        ...json,
+        items: json["items"].map((one: Body, i: number) => ({ ...one, position: i })),
+      })),
+    ),
+  },
+  {
+    title: "a total that is not the number of auth configs [4.10]",
+    live: "connectors.list_auth_configs/total",
+    har: "connectors.list_auth_configs/total",
+    specified: true,
+    answer: at(
+      /\/auth-configs/,
+      200,
+      body((json) => ({ ...json, total: json["total"] + 1 })),
+    ),
+  },
+  {
+    title: "an organization's models in reversed order [4.18]",
+    live: "models.list_for_organization/order",
+    har: "models.list_for_organization/order",
+    specified: true,
+    answer: at(/org_acme\/models/, 404, (answer) => ({
+      ...answer,
+      status: 200,
+      body: JSON.stringify({ organization_id: "org_acme", models: MODELS, total_count: MODELS.length }),
+    })),
+  },
+  {
+    title: "an action_type that filters nothing [4.15]",
+    live: "audit_logs.export/csv",
+    har: "audit_logs.export/csv",
+    specified: true,
+    ask: asking(/action_type=[^&]+/, ""),
+  },
+  {
+    title: "an actor_id that filters nothing [4.15]",
+    live: "audit_logs.export/csv",
+    har: null,
+    specified: true,
+    ask: asking(/actor_id=usr_[^&]+/, ""),
+  },
+  {
+    title: "an offset that is ignored without a limit [4.11]",
+    live: "transcriptions.list_sentences/counts",
+    har: "transcriptions.list_sentences/pages",
+    specified: true,
+    ask: (request) =>
+      SENTENCES.test(request.path) && !request.path.includes("limit=")
+        ? { ...request, path: request.path.replace(/offset=\d+/, "") }
+        : request,
+  },
+  {
+    title: "links of sentences that lead to another transcription [G17]",
+    live: "transcriptions.list_sentences/counts",
+    har: "transcriptions.list_sentences/counts",
+    specified: false,
+    answer: at(
+      SENTENCES,
+      200,
+      text((all) => all.replaceAll(/trans_\w+\/paragraphs/g, "trans_other/paragraphs")),
+    ),
+  },
+  {
+    title: "a service-api-version in the thirteenth month [9]",
+    live: "headers/service-api-version",
+    har: "headers/service-api-version",
+    specified: true,
+    answer: set("service-api-version", "2026-13-45"),
+  },
+  {
+    title: "two families of rate headers that disagree [G07]",
+    live: "headers/rate-limit",
+    har: "headers/rate-limit",
+    specified: false,
+    answer: set("x-ratelimit-limit-requests", "7"),
+  },
+  {
+    title: "X-RateLimit-Remaining that grows [8]",
+    live: "headers/rate-limit",
+    har: null,
+    specified: true,
+    answer: (answer, request) => {
+      const remaining = String(1000 - Number(answer.headers["x-ratelimit-remaining"]));
+      const grown = set("x-ratelimit-remaining", remaining)(answer, request);
+      return set("x-ratelimit-remaining-requests", remaining)(grown, request);
+    },
+  },
+  {
+    title: "deliveries of no attempt [6.4]",
+    live: "webhooks.list_deliveries/outcomes",
+    har: "webhooks.list_deliveries/outcomes",
+    specified: true,
+    answer: at(
+      DELIVERIES,
+      200,
+      text((all) => all.replaceAll(/"attempts":\d+/g, '"attempts":0')),
+    ),
+  },
+  {
+    title: "a retry before the last attempt [2.12]",
+    live: "webhooks.list_deliveries/times",
+    har: "webhooks.list_deliveries/times",
+    specified: true,
+    answer: at(DELIVERIES, 200, text(retrying(-60_000))),
+  },
+  {
+    title: "a retry a day after the last attempt [6.4]",
+    live: "webhooks.list_deliveries/times",
+    har: "webhooks.list_deliveries/times",
+    specified: true,
+    answer: at(DELIVERIES, 200, text(retrying(86_400_000))),
+  },
+  {
+    title: "a created webhook that is listed without its description [4.21]",
+    live: "webhooks/lifecycle",
+    har: "webhooks.create/sticks",
+    specified: true,
+    write: true,
+    answer: (answer, request) =>
+      request.method === "GET" && WEBHOOKS.test(request.path)
+        ? { ...answer, body: answer.body.replaceAll(/"description":"[^"]*"/g, '"description":""') }
+        : answer,
+  },
+  {
+    title: "a cancelled job that runs on [G14]",
+    live: "connector_jobs/trigger-and-cancel",
+    har: "connector_jobs.cancel/sticks",
+    specified: false,
+    write: true,
+    answer: at(
+      /\/jobs\/job_\w+$/,
+      200,
+      body((json) => ({ ...json, status: "running" })),
+    ),
+  },
+  {
+    title: "a file in processing that is completed [G11]",
+    live: "store_files.retrieve_status/progress",
+    har: "store_files.retrieve_status/progress",
+    specified: false,
+    answer: at(
+      /\/files\/[^/]+\/status/,
+      200,
+      body((json) => ({
+        ...json,
+        ...{ status: "processing", progress_percent: 50, current_step: "embedding" },
+        completed_at: "2026-03-15T12:00:00.000Z",
+      })),
+    ),
+  },
+  {
+    title: "a history of another assistant [4.8]",
+    live: "assistants.list_history/filters",
+    har: "assistants.list_history/filters",
+    specified: true,
+    answer: at(
+      HISTORY,
+      200,
+      each("audit_logs", (one) => ({ ...one, resource_id: "asst_other" })),
+    ),
+  },
+  {
+    title: "PNG bytes as image/jpeg [4.20]",
+    live: "images.uncrop/small",
+    har: "images.uncrop/small",
+    specified: true,
+    write: true,
+    answer: at(/\/uncrop/, 200, (answer) => ({
+      ...answer,
+      body: `\x89PNG\r\n\x1a\n${answer.body.slice(8)}`,
+    })),
+  },
   {
     title: "tracks without added_at [2.3]",
     live: "music_collections.list_tracks/answer",

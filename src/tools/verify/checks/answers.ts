@@ -118,9 +118,10 @@ function mayDependOnObject(operation: AnyOperation, { status }: Exchange): boole
 
 /** Checks the announced operation (4.18): production answers 404, a service that already has it answers as announced. */
 async function checkAnnouncedOperation(context: Context, operation: AnyOperation): Promise<void> {
-  const { target, verdict } = context;
+  const { target, verdict, successes } = context;
   const params = context.requireIds("organization_id");
   const exchange = await target.send({ operation, params });
+  if (hasSucceeded(exchange)) successes.set(operation.id, { params, exchange });
   const gap = findAssumedEndpoint(operation);
   if (exchange.status === 404) checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap });
   else checkSuccess(verdict, exchange);

@@ -1,7 +1,8 @@
+import { DEFAULT_RETRY_SCHEDULE } from "../../../engine/webhooks/schedule.ts";
 import { type Check, checkSuccesses } from "../check.ts";
 import { toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
-import type { Verdict } from "../verdict.ts";
+import type { Basis, Verdict } from "../verdict.ts";
 
 interface Figures {
   monthly_limit: number | null;
@@ -70,7 +71,8 @@ const usage = checkSuccesses(
   },
   checkUsage,
   async (context, { params }) => {
-    await context.sendAndCheck("usage.retrieve_limits", { params, query: { month: 1, year: 2020 } });
+    for (const month of [1, 12])
+      await context.sendAndCheck("usage.retrieve_limits", { params, query: { month, year: 2020 } });
   },
 );
 
@@ -90,24 +92,48 @@ const processing = checkSuccesses(
       verdict.expect(fits, `completed, but ${toExcerpt(body)}`);
     } else if (status === "processing") {
       verdict.expect(progress_percent < 100 && current_step !== null, `processing, but ${toExcerpt(body)}`);
+      verdict.expect(completed_at === null, `processing, but completed at ${completed_at}`, "G11");
     } else
       verdict.expect(status === "failed" && current_step === null, `${status}: ${toExcerpt(body)}`, "G11");
   },
 );
 
-const models = checkSuccesses(
-  "models.list",
-  { id: "models.list/order", section: "G21", title: "models.list sorts and counts active models" },
-  (verdict, { json: body }) => {
-    const list = body.models as { order: number; title: string; is_active: boolean }[];
-    const active = list.every(({ is_active }) => is_active);
-    verdict.expect(active, "an inactive model is listed", "G21");
-    verdict.expect(body.total_count === list.length, `total_count is ${body.total_count}`, "G21");
-    const sorted = list.toSorted(
-      (a, b) => a.order - b.order || (a.title.toLowerCase() < b.title.toLowerCase() ? -1 : 1),
-    );
-    const isSorted = sorted.every((model, i) => model === list[i]);
-    verdict.expect(isSorted, "models are not sorted by order and title", "G21");
+const createModelCheck = (operation: string, section: string, gap?: Basis) =>
+  checkSuccesses(
+    operation,
+    { id: `${operation}/order`, section, title: `${operation} sorts and counts active models` },
+    (verdict, { json: body }) => {
+      const list = body.models as { order: number; title: string; is_active: boolean }[];
+      const active = list.every(({ is_active }) => is_active);
+      verdict.expect(active, "an inactive model is listed", gap);
+      verdict.expect(body.total_count === list.length, `total_count is ${body.total_count}`, gap);
+      const sorted = list.toSorted(
+        (a, b) => a.order - b.order || (a.title.toLowerCase() < b.title.toLowerCase() ? -1 : 1),
+      );
+      const isSorted = sorted.every((model, i) => model === list[i]);
+      verdict.expect(isSorted, "models are not sorted by order and title", gap);
+    },
+  );
+
+const sorted = createModelCheck("models.list_for_organization", "4.18");
+const organizationModels: Check = {
+  ...sorted,
+  async run(context) {
+    if (context.successes.has("models.list_for_organization")) return sorted.run(context);
+    context.verdict.expect(true, "", "G22");
+    context.verdict.note("the service does not have this operation yet");
+  },
+};
+
+const authConfigs = checkSuccesses(
+  "connectors.list_auth_configs",
+  {
+    id: "connectors.list_auth_configs/total",
+    section: "4.10",
+    title: "connectors.list_auth_configs counts its entries",
+  },
+  (verdict, { json: { auth_configs, total } }) => {
+    verdict.expect(total === auth_configs.length, `total is ${total}, not ${auth_configs.length}`);
   },
 );
 
@@ -119,10 +145,11 @@ const webhooks = checkSuccesses(
   },
 );
 
-interface ListedDelivery {
+export interface ListedDelivery {
   delivery_id: string;
   status: string;
   response_code: number;
+  attempts: number;
   delivered_at?: unknown;
   last_attempt?: unknown;
   next_retry?: unknown;
@@ -144,9 +171,26 @@ const deliveryTimes = checkSuccesses(
       if (delivery.status === "success") continue;
       // Section 2.12 does not say whether it is absent or null after the last attempt.
       verdict.expect("next_retry" in delivery, `${delivery.delivery_id} has no next_retry`, "G24");
+      checkNextRetry(verdict, delivery);
     }
   },
 );
+
+/** Receivers have 30 seconds to answer, after which the delay may begin. */
+const ANSWER_MS = 60_000;
+
+/** Checks that a retry is not before the last attempt, and not after the longest delay of section 6.4. */
+function checkNextRetry(verdict: Verdict, delivery: ListedDelivery): void {
+  const { delivery_id, attempts, last_attempt, next_retry } = delivery;
+  if (typeof next_retry !== "string" || typeof last_attempt !== "string") return;
+  // A redelivery counts as an attempt, and leaves the next retry as it was (G24).
+  const longest = DEFAULT_RETRY_SCHEDULE[attempts - 1] ?? DEFAULT_RETRY_SCHEDULE.at(-1)!;
+  const delay = Date.parse(next_retry) - Date.parse(last_attempt);
+  verdict.expect(
+    delay >= 0 && delay <= longest + ANSWER_MS,
+    `${delivery_id} was tried ${attempts} times, last at ${last_attempt}, and again at ${next_retry}`,
+  );
+}
 
 const deliveryOutcomes = checkSuccesses(
   "webhooks.list_deliveries",
@@ -163,8 +207,9 @@ const deliveryOutcomes = checkSuccesses(
 /** Checks that a delivery is a success exactly if its receiver answered 2xx (3.3). */
 export function checkDeliveryOutcome(
   verdict: Verdict,
-  { delivery_id, status, response_code }: ListedDelivery,
+  { delivery_id, status, response_code, attempts }: ListedDelivery,
 ): void {
+  verdict.expect(attempts >= 1, `${delivery_id} is listed with ${attempts} attempts`);
   const isAccepted = response_code >= 200 && response_code < 300;
   const problem = `${delivery_id} was answered ${response_code}, and its status is "${status}"`;
   verdict.expect(isAccepted === (status === "success"), problem);
@@ -173,7 +218,9 @@ export function checkDeliveryOutcome(
 export const figureChecks: readonly Check[] = [
   usage,
   processing,
-  models,
+  createModelCheck("models.list", "G21", "G21"),
+  organizationModels,
+  authConfigs,
   webhooks,
   deliveryTimes,
   deliveryOutcomes,

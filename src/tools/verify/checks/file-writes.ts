@@ -3,6 +3,7 @@ import type { Check, Context } from "../check.ts";
 import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkRefusal } from "../check-refusal.ts";
 import type { Exchange } from "../target.ts";
+import type { Verdict } from "../verdict.ts";
 
 const TEXT = "Uploaded by understudy verify.\n";
 const FILE = { filename: "understudy-verify.txt", mime_type: "text/plain", file_size: TEXT.length };
@@ -148,11 +149,19 @@ const response: Check = {
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAMAAAAoLQ9TAAAAA1BMVEUzZpk7I4HSAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADUlEQVQY02NgGAXIAAABEAAB7JfjegAAAABJRU5ErkJggg==";
 
+/** Checks that the bytes are of the content type. Only the first ones of a PNG are also text. */
+function checkImage(verdict: Verdict, { headers, text }: Exchange): void {
+  const type = toMediaType(headers.get("content-type") ?? "");
+  const isPng = text.slice(1, 4) === "PNG";
+  verdict.expect(isPng === (type === "image/png"), `${type} ${isPng ? "is" : "is not"} a PNG`);
+}
+
 const uncrop: Check = {
   id: "images.uncrop/small",
   family: "writes",
   section: "4.20",
   title: "images.uncrop extends a small image",
+  observe: { operation: "images.uncrop", successes: true, begin: () => checkImage },
   async run(context) {
     const { verdict } = context;
     const ids = context.requireIds("provider", "organization_id");
@@ -166,6 +175,7 @@ const uncrop: Check = {
     context.reportChange("extended a small image", `may be ${BILLED}`);
     const type = toMediaType(exchange.headers.get("content-type") ?? "");
     verdict.expect(type === "image/jpeg", `${ids.provider} answers ${type}, not image/jpeg`);
+    checkImage(verdict, exchange);
     const credits = exchange.headers.has("x-provider-credits-consumed");
     verdict.expect(credits, "X-Provider-Credits-Consumed is missing");
   },

@@ -136,6 +136,25 @@ const hasPlainFamily = (one: Exchange) => isCounted(one) && hasHeaders(one, HEAD
 /** After this many answers to one key in one window, the count must have changed. */
 const SAME_ANSWERS = 10;
 
+/** In one window, the number of requests that remain never grows. In a recording, answers may not be in the order of the requests. */
+function createGrowthRule(): Rule {
+  let last = { window: "", remaining: 0 };
+  let before = 0;
+  return {
+    // Another limit may be behind a 429.
+    appliesTo: (one) => hasPlainFamily(one) && one.recorded === undefined && one.status !== 429,
+    fits(one) {
+      const [limit, remaining, reset] = HEADER_FAMILIES.plain.map((name) => one.headers.get(name)!);
+      const window = `${getCredential(one)} ${one.headers.get(ORGANIZATION_HEADER)} ${limit} ${reset}`;
+      before = last.remaining;
+      const fits = window !== last.window || Number(remaining) <= before;
+      last = { window, remaining: Number(remaining) };
+      return fits;
+    },
+    problem: () => `X-RateLimit-Remaining grows from ${before} to ${last.remaining} in one window`,
+  };
+}
+
 /** Checks that a key's requests are counted. Skips answers of a recording that masks the key. */
 function createCountRule(): Rule {
   let last = { window: "", remaining: "", answers: 0 };
@@ -192,6 +211,15 @@ const RATE_RULES: readonly Rule[] = [
     gap: "G07",
   },
   {
+    appliesTo: (one) => hasPlainFamily(one) && hasHeaders(one, HEADER_FAMILIES.alternative),
+    fits: ({ headers }) =>
+      ["limit", "remaining"].every(
+        (name) => headers.get(`x-ratelimit-${name}`) === headers.get(`x-ratelimit-${name}-requests`),
+      ),
+    problem: () => "the two families of rate headers state different numbers of requests",
+    gap: "G07",
+  },
+  {
     appliesTo: ({ status, text }) => status === 429 && text.includes("RATE_LIMIT"),
     fits: ({ headers }) => /^\d+$/.test(headers.get("retry-after") ?? ""),
     problem: ({ headers }) =>
@@ -202,7 +230,7 @@ const RATE_RULES: readonly Rule[] = [
 
 export const headerChecks: readonly Check[] = [
   createHeaderCheck("service-api-version", "every answer carries service-api-version, a date", () => [
-    createPresenceRule("service-api-version", /^\d{4}-\d{2}-\d{2}$/, "a date"),
+    createPresenceRule("service-api-version", /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "a date"),
   ]),
   createHeaderCheck("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
     createPresenceRule("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
@@ -219,5 +247,6 @@ export const headerChecks: readonly Check[] = [
   createHeaderCheck("rate-limit", "answers to calls with the key carry rate headers", () => [
     ...RATE_RULES,
     createCountRule(),
+    createGrowthRule(),
   ]),
 ];

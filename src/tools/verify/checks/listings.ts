@@ -33,6 +33,13 @@ export const listingChecks: readonly Check[] = LISTINGS.flatMap((listing) => {
   ];
 });
 
+/** Whether a field of a request has bounds that the reference or an assumption states. */
+export function isBounded(operation: AnyOperation, field: unknown): boolean {
+  if (operation.query === undefined && operation.body?.kind !== "json") return false;
+  const limits = typeof field === "string" ? getDeclaredLimits(operation)?.[field] : undefined;
+  return limits?.maximum !== undefined;
+}
+
 /** If an answer is a page of a listing, checks that its size is the stated one, and allowed. */
 export function checkAnyPage(verdict: Verdict, exchange: Exchange): void {
   const listing = LISTINGS.find(({ operation }) => operation === exchange.operation!.id);
@@ -137,6 +144,12 @@ async function tryPages(context: Context, listing: Listing): Promise<void> {
     fits,
     `${page.path} answers ${part.join(", ")}; this part of the list is ${expected.join(", ")}`,
   );
+  const { maximum } = getDeclaredLimits(first.exchange.operation!)[listing.size]!;
+  // The reference states the maximum, unless what the answer applies is an assumption too.
+  if (maximum !== undefined && listing.appliedGap === undefined) {
+    const largest = await requestPage(context, listing, { [listing.size]: maximum });
+    if (largest !== undefined) checkPage(verdict, listing, largest);
+  }
   if (whole.length < 3) verdict.note(`the list has ${whole.length} items, so this shows little`);
 }
 
@@ -163,7 +176,7 @@ function checkItems(verdict: Verdict, listing: Listing, exchange: Exchange): voi
   const items = listing.getItems(exchange.json);
   const sent = getSentFields(exchange);
   checkOrder(verdict, listing, { items, sent });
-  for (const item of items) listing.checkItem?.(verdict, item);
+  for (const item of items) listing.checkItem?.(verdict, item, sent);
   const filteredFields = Object.keys(items[0] ?? {}).filter((name) => sent[name] !== undefined);
   checkFilters(verdict, exchange, items, {
     same: Object.fromEntries(filteredFields.map((name) => [name, (item) => item[name]])),
@@ -231,8 +244,14 @@ function checkOrder(
   );
   if (field !== "position") return;
   if (items.length === 0) verdict.note("a collection or page is empty, so its order was not checked");
-  else if (Number(sent["offset"] ?? 0) === 0)
+  const offset = Number(sent["offset"] ?? 0);
+  if (offset === 0 && items.length > 0)
     verdict.expect(items[0].position === 0, `the first position is ${items[0].position}`);
+  const early = items.find(({ position }, i) => position < offset + i);
+  verdict.expect(
+    early === undefined,
+    `${operation} from offset ${offset} answers the position ${early?.position}`,
+  );
 }
 
 /** Tries each filter with the value of one item, which the answer must then contain. */

@@ -1,6 +1,6 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { type Check, checkSuccesses } from "../check.ts";
-import { getSentFields, toExcerpt } from "../check-answer.ts";
+import { getSentFields, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import { isTimestamp } from "../timestamps.ts";
 import type { Verdict } from "../verdict.ts";
@@ -60,12 +60,21 @@ const audit = checkSuccesses(
   checkAudit,
   async (context, { params, exchange }) => {
     const rows = parseCsv(exchange.text, CSV) as string[][];
-    const [time = "", , , , , email = ""] = rows[Math.ceil(rows.length / 2)] ?? [];
+    const [time = "", , , action_type = "", , email = ""] = rows[Math.ceil(rows.length / 2)] ?? [];
     const queries: Record<string, string>[] = [{ entity_type: "department" }];
+    if (action_type !== "") queries.push({ action_type });
     if (isTimestamp(time)) queries.push({ from_date: time }, { to_date: time }, { search_term: email });
     for (const query of queries) {
       const filtered = await context.sendAndCheck("audit_logs.export", { params, query });
       if (filtered !== undefined) checkAudit(context.verdict, filtered);
+    }
+    // No column shows these ids, so an id that no entry has must leave out every row.
+    const unknownIds = { actor_id: "usr_nobody0", target_id: "usr_nobody0", department_id: "dept_nobody0" };
+    for (const [name, id] of Object.entries(unknownIds)) {
+      const filtered = await context.send("audit_logs.export", { params, query: { [name]: id } });
+      if (!hasSucceeded(filtered)) continue;
+      const count = parseCsv(filtered.text, CSV).length - 1;
+      context.verdict.expect(count < 1, `with ${name}=${id}, which no entry has, it answers ${count} rows`);
     }
   },
 );

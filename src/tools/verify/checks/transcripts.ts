@@ -3,6 +3,7 @@ import { type Check, type Context, checkSuccesses } from "../check.ts";
 import { toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
+import { checkAnyPage } from "./listings.ts";
 
 const FORMATS: Readonly<Record<string, { type: string; check: (verdict: Verdict, text: string) => void }>> = {
   txt: {
@@ -164,6 +165,10 @@ function checkCounts(verdict: Verdict, { json, sent, headers }: Exchange): void 
     ["previous", offset > 0 && total > 0, Math.max(0, offset - limit)],
     ["next", offset + returned < total, offset + returned],
   ];
+  for (const [name, action] of Object.entries(actions as object)) {
+    const leadsHere = JSON.stringify(action ?? data.transcription_id).includes(data.transcription_id);
+    verdict.expect(leadsHere, `actions.${name} leads to another transcription: ${toExcerpt(action)}`, "G17");
+  }
   for (const [name, isExpected, to] of hasLimit ? links : []) {
     const link = actions[name] ?? undefined;
     const description = `the link to the ${name} page`;
@@ -191,6 +196,8 @@ const counts = checkSuccesses(
   async (context, { params }) => {
     const page = await context.sendAndCheck(SENTENCES, { params, query: { limit: 1, offset: 1 } });
     if (page !== undefined) checkCounts(context.verdict, page);
+    const rest = await context.sendAndCheck(SENTENCES, { params, query: { offset: 1 } });
+    if (rest !== undefined) checkAnyPage(context.verdict, rest);
   },
 );
 

@@ -3,7 +3,7 @@ import type { Check, Context } from "../check.ts";
 import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import { checkReceivedDelivery, openReceiver } from "../receiver.ts";
-import { checkDeliveryOutcome } from "./figures.ts";
+import { checkDeliveryOutcome, type ListedDelivery } from "./figures.ts";
 
 async function findCurrentOrganization(context: Context): Promise<string | null> {
   return (await context.send("models.list")).headers.get("service-organization");
@@ -99,9 +99,8 @@ type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 async function tryWebhook(context: Context, receiver: Receiver | undefined): Promise<void> {
   const { known, verdict } = context;
   const url = known.findOne("webhook_url") ?? receiver?.url ?? UNREACHABLE_URL;
-  const created = await context.send("webhooks.create", {
-    body: { url, events: ["user.created"], description: DESCRIPTION, active: false },
-  });
+  const body = { url, events: ["user.created"], description: DESCRIPTION, active: false };
+  const created = await context.send("webhooks.create", { body });
   const { webhook_id, secret } = (created.json?.data ?? {}) as { webhook_id?: string; secret: string };
   const hasExpectedForm = checkSuccess(verdict, created);
   if (!hasSucceeded(created) || webhook_id === undefined) return;
@@ -110,7 +109,7 @@ async function tryWebhook(context: Context, receiver: Receiver | undefined): Pro
     `created the inactive webhook ${webhook_id}`,
     async () => {
       if (!hasExpectedForm) return;
-      await checkLifecycle(context, { params, url });
+      await checkLifecycle(context, { params, created: body });
       for (const one of receiver?.deliveries ?? [])
         checkReceivedDelivery(verdict, one, { webhook_id, secret });
     },
@@ -132,12 +131,14 @@ async function tryWebhook(context: Context, receiver: Receiver | undefined): Pro
 
 interface CreatedWebhook {
   params: { webhook_id: string };
-  url: string;
+  /** The body of its creation. */
+  created: { url: string } & Record<string, unknown>;
 }
 
-async function checkLifecycle(context: Context, { params, url }: CreatedWebhook): Promise<void> {
+async function checkLifecycle(context: Context, { params, created }: CreatedWebhook): Promise<void> {
   const { verdict } = context;
-  await checkListed(context, params.webhook_id, { url });
+  const { url } = created;
+  await checkListed(context, params.webhook_id, created);
   const body = { url, events: ["user.created", "thread.deleted"], active: false };
   if ((await context.sendAndCheck("webhooks.update", { params, body })) !== undefined)
     await checkListed(context, params.webhook_id, body);
@@ -175,7 +176,7 @@ async function checkDelivery(context: Context, params: CreatedWebhook["params"])
   if ((await context.sendAndCheck("webhooks.test", { params })) === undefined) return;
   const listed = await context.sendAndCheck("webhooks.list_deliveries", { params });
   if (listed === undefined) return;
-  const [delivery] = listed.json.data as { delivery_id: string; status: string; response_code: number }[];
+  const [delivery] = listed.json.data as ListedDelivery[];
   if (!verdict.expect(delivery !== undefined, "the test is not among the deliveries", "G24")) return;
   const { delivery_id, status } = delivery!;
   checkDeliveryOutcome(verdict, delivery!);

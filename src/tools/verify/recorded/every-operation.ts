@@ -8,6 +8,7 @@ import { addDefaults, readQuery } from "../../../engine/pipeline/read-query.ts";
 import type { Check, Observation } from "../check.ts";
 import { checkSuccess, hasSucceeded, isMasked, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkStatusOfCode, refusesWith } from "../check-refusal.ts";
+import { isBounded } from "../checks/listings.ts";
 import type { Contract } from "../contract.ts";
 import type { CheckFamily } from "../report.ts";
 import type { Exchange, SentRequestParts } from "../target.ts";
@@ -70,7 +71,8 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const fields = listMalformedFields(operation!, sent);
   const isDescribed = operation!.described !== undefined;
   const isRefused = status === 422 || (isDescribed && status === 400);
-  if (fields.length === 0 || (!isRefused && !hasSucceeded(exchange))) return;
+  if (fields.length === 0) return void checkAllowed(verdict, exchange);
+  if (!isRefused && !hasSucceeded(exchange)) return;
   // 4.17 shows this refusal for one field; for all others it is an assumption.
   const gap = operation!.id === "usage.retrieve_limits" && fields[0] === "month" ? undefined : "G08";
   const problem = `${method} ${path} answers ${status} although the value of ${fields.join(", ")} is not allowed`;
@@ -82,6 +84,17 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
     `${method} ${path} names the field ${toExcerpt(field)}, not ${fields.join(", ")}`,
     gap,
   );
+}
+
+/** A refusal must not name a number that is within its bounds. */
+function checkAllowed(verdict: Verdict, { operation, sent, status, method, path, json }: Exchange): void {
+  const field = json?.error?.details?.field ?? json?.error?.param;
+  if (status !== 422 || !isBounded(operation!, field)) return;
+  const value = { ...(sent.body as Record<string, unknown> | undefined), ...sent.query }[field];
+  const isRepeated = new URL(path, "http://localhost").searchParams.getAll(field).length > 1;
+  if (value === undefined || isRepeated) return;
+  const problem = `${method} ${path} answers 422 for ${field} ${value}, which is allowed`;
+  verdict.expect(false, problem, operation!.id === "connector_jobs.list" ? "G14" : undefined);
 }
 
 const CREDENTIALS = ["api-key", "x-api-key", "authorization"];

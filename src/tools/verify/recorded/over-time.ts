@@ -28,7 +28,16 @@ const CHANGES: readonly {
   write: string;
   read: string;
   find: (body: Exchange["json"], sent: Exchange) => unknown;
+  /** The operation after which the change is no longer shown. */
+  replacedBy?: string;
 }[] = [
+  {
+    write: "webhooks.create",
+    read: "webhooks.list",
+    find: ({ data }, { json }) =>
+      data.find((one: { webhook_id: string }) => one.webhook_id === json?.data?.webhook_id),
+    replacedBy: "webhooks.update",
+  },
   {
     write: "webhooks.update",
     read: "webhooks.list",
@@ -53,7 +62,7 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
     }),
   );
   const changeChecks = CHANGES.map(
-    ({ write, read, find }): RecordedCheck => ({
+    ({ write, read, find, replacedBy }): RecordedCheck => ({
       ...{ id: `${write}/sticks`, family: "answers" },
       section: operations.find(({ id }) => id === write)!.section,
       title: `${read} shows what ${write} has changed`,
@@ -62,6 +71,7 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
           const changes = new Map<string, Exchange>();
           return (verdict, exchange) => {
             if (!hasSucceeded(exchange) || !exchange.recorded!.hasWholeBodies) return;
+            if (exchange.operation!.id === replacedBy) changes.clear();
             if (exchange.operation!.id === write) remember(changes, exchange.path, exchange);
             if (exchange.operation!.id !== read) return;
             for (const change of changes.values())
@@ -71,8 +81,49 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
       },
     }),
   );
-  return [...deletionChecks, ...changeChecks];
+  return [...deletionChecks, ...changeChecks, revokedAgain, cancelledJobs];
 }
+
+const revokedAgain: RecordedCheck = {
+  ...{ id: "share_links.revoke/again", family: "answers", section: "3.4" },
+  title: "share_links.revoke answers the same for a revoked link",
+  observe: {
+    operation: "share_links.revoke",
+    begin() {
+      const revoked = new Map<string, Exchange>();
+      return (verdict, exchange) => {
+        const { path, status, sent, headers } = exchange;
+        const credentials = ["api-key", "x-api-key", "authorization"].map((name) => sent.headers.get(name));
+        const key = JSON.stringify([path, headers.get("service-organization"), credentials]);
+        const earlier = revoked.get(key);
+        if (earlier !== undefined && status === 404 && follows(exchange, earlier))
+          verdict.expect(false, `DELETE ${path} answers 404 to a link that is revoked already`);
+        if (hasSucceeded(exchange)) remember(revoked, key, exchange);
+      };
+    },
+  },
+};
+
+const cancelledJobs: RecordedCheck = {
+  ...{ id: "connector_jobs.cancel/sticks", family: "answers", section: "G14" },
+  title: "connector_jobs.retrieve shows that a cancelled job no longer runs",
+  observe: {
+    begin() {
+      const cancelled = new Map<string, Exchange>();
+      return (verdict, exchange) => {
+        if (!hasSucceeded(exchange)) return;
+        const { operation, sent, json } = exchange;
+        const job_id = sent.params["job_id"];
+        if (job_id === undefined) return;
+        if (operation!.id === "connector_jobs.cancel") remember(cancelled, job_id, exchange);
+        const earlier = cancelled.get(job_id);
+        if (operation!.id !== "connector_jobs.retrieve" || earlier === undefined) return;
+        const isRunning = follows(exchange, earlier) && json?.status === "running";
+        verdict.expect(!isRunning, `${job_id} is running after its cancellation`, "G14");
+      };
+    },
+  },
+};
 
 function observeDeletions(operation: string): (verdict: Verdict, exchange: Exchange) => void {
   const deletions = new Map<string, Exchange>();
@@ -97,6 +148,8 @@ function checkChange(verdict: Verdict, change: Exchange, record: unknown): void 
   if (typeof record !== "object" || record === null) return;
   for (const [name, expected] of Object.entries((change.sent.body ?? {}) as object)) {
     const actual = (record as Record<string, unknown>)[name];
+    // A delivery that is answered 410 disables its webhook (3.3).
+    if (name === "active" && actual === false) continue;
     if (actual === undefined || isMasked(JSON.stringify([actual, expected]))) continue;
     const problem = `${name} is ${toExcerpt(actual)} after ${change.method} ${change.path} set it to ${toExcerpt(expected)}`;
     verdict.expect(isDeepStrictEqual(actual, expected), problem);
