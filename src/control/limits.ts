@@ -8,9 +8,15 @@ import type { ControlServer, Limits } from "./operation.ts";
 import { Problem } from "./problem.ts";
 
 /** Refuses what is over a limit of shared mode (interfaces 7). @throws Problem 409 */
-export function requireRoom(server: ControlServer, limit: keyof Limits, count: number): void {
+export function requireRoom(
+  server: ControlServer,
+  limit: keyof Limits,
+  count: number,
+  unit = UNITS[limit],
+): void {
   const allowed = server.limits?.[limit];
-  if (allowed !== undefined && count > allowed) throw createLimitProblem({ limit, allowed, wanted: count });
+  if (allowed !== undefined && count > allowed)
+    throw createLimitProblem({ limit, allowed, wanted: count, unit });
 }
 
 /** @throws Problem 409 */
@@ -91,13 +97,21 @@ function countLimitedRecords({ tables }: Root): number {
   return sum;
 }
 
+interface LimitExcess {
+  limit: keyof Limits;
+  allowed: number;
+  wanted: number;
+  /** What is counted, if it is not the limit's own unit. */
+  unit?: string;
+}
+
 function createLimitProblem(
-  { limit, allowed, wanted }: { limit: keyof Limits; allowed: number; wanted: number },
+  { limit, allowed, wanted, unit = UNITS[limit] }: LimitExcess,
   status?: number,
 ): Problem {
   return new Problem("limit-reached", {
     status,
-    detail: `This would make ${wanted} ${UNITS[limit]}; ${allowed} are allowed. Delete what is no longer needed, or ask the server's operator to raise the limit.`,
+    detail: `This would make ${wanted} ${unit}; ${allowed} are allowed. Delete what is no longer needed, or ask the server's operator to raise the limit.`,
     extension: { limit, allowed, wanted },
   });
 }

@@ -185,3 +185,20 @@ describe("the limit of rules per sandbox", () => {
     expect(body.total).toBe(1);
   });
 });
+
+describe("the limit of bytes of uploads", () => {
+  it("counts a sent OpenAPI document in bytes, and is refused as such [interfaces 7]", async () => {
+    const body = {
+      openapi: { openapi: "3.1.0", info: { title: "ü".repeat(100), version: "1" }, paths: {} },
+    };
+    const text = JSON.stringify(body);
+    const limits = { upload_bytes: text.length };
+    const limited = await startReference({ shared: { token: "a-token-of-tests", limits } });
+    const answer = await limited.call(undefined, "PUT", `${DEFAULT}/operations`, body, AUTHORIZATION);
+    await limited.close();
+    expect(answer.body).toMatchObject({
+      ...{ status: 409, limit: "upload_bytes", allowed: text.length, wanted: text.length + 100 },
+      detail: expect.stringMatching(/^This would make \d+ bytes of own operations; \d+ are allowed\./),
+    });
+  });
+});

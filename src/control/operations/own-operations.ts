@@ -105,7 +105,8 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: OwnOperationsBody },
     async handle({ body, sandbox, server }) {
-      requireRoom(server, "upload_bytes", JSON.stringify(body).length);
+      const { length } = new TextEncoder().encode(JSON.stringify(body));
+      requireRoom(server, "upload_bytes", length, "bytes of own operations");
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       try {
         const { own, warnings } = readSentOperations(body, server.getApi().resources);

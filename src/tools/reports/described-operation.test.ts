@@ -10,9 +10,9 @@ function validateAs(version: string, schema: string) {
 info: { title: t, version: "1" }
 paths:
   /v1/a: { get: { responses: { "200": { description: d, content: { application/json: { schema: ${schema} } } } } } }
-components: { schemas: { Size: { type: integer } } }
+components: { schemas: { Size: { type: integer }, a b: { type: string }, a_20b: { type: integer } } }
 `);
-  const userComponents = { documents: [], components: {} };
+  const userComponents = { documents: [], components: {}, names: new Map<string, string>() };
   const components = { schemas: new SchemaComponents(), responses: {}, userComponents };
   const { responses } = copyDescribedParts(operations[0]!, components) as {
     responses: { 200: { content: { "application/json": { schema: object } } } };
@@ -36,6 +36,13 @@ describe("the server's document, which is OpenAPI 3.1, describes the values that
       "3.0.3",
       '{ maximum: 5, $ref: "#/components/schemas/Size" }',
       6,
+      true,
+    ],
+    [
+      "components whose names differ in odd characters only",
+      "3.1.0",
+      '{ properties: { x: { $ref: "#/components/schemas/a%20b" }, y: { $ref: "#/components/schemas/a_20b" } } }',
+      { x: "text", y: 1 },
       true,
     ],
   ])("%s of %s [interfaces 18]", (_, version, schema, value, fits) => {

@@ -42,10 +42,15 @@ export function copyDescribedParts(
     const kind = named ?? (body === undefined ? "schemas" : "requestBodies");
     // A part outside of the components gets the name of its place.
     const [, name = ref.replace(/^#\//, "")] = /^#\/components\/\w+\/([^/]+)$/.exec(ref) ?? [];
-    const key = `Own${number}.${name.replace(/[^\w.-]/g, "_")}`;
     const group = (userComponents.components[kind] ?? {}) as JsonObject;
     userComponents.components[kind] = group;
-    if (!Object.hasOwn(group, key)) {
+    const place = `${number} ${kind} ${ref}`;
+    let key = userComponents.names.get(place);
+    if (key === undefined) {
+      key = `Own${number}.${name.replace(/[^\w.-]/g, "_")}`;
+      // Names that differ in odd characters only.
+      while (Object.hasOwn(group, key)) key += "_";
+      userComponents.names.set(place, key);
       // Reserved first, since a component may refer to itself.
       group[key] = {};
       group[key] = copy(references.find(ref)?.node ?? {});

@@ -35,8 +35,8 @@ interface DocumentedApi<O extends AnyDeclaration> {
 export interface DocumentComponents {
   schemas: SchemaComponents;
   responses: JsonObject;
-  /** Users' documents, in the order of the numbers in their components' names, and these components by kind. */
-  userComponents: { documents: object[]; components: JsonObject };
+  /** Users' documents, in the order of the numbers in their components' names, these components by kind, and their names by place. */
+  userComponents: { documents: object[]; components: JsonObject; names: Map<string, string> };
 }
 
 /** An OpenAPI 3.1 document, computed from the declarations. */
@@ -44,7 +44,7 @@ export function toOpenApi<O extends AnyDeclaration>(
   api: DocumentedApi<O>,
   operations: readonly O[],
 ): JsonObject {
-  const userComponents = { documents: [], components: {} as JsonObject };
+  const userComponents = { documents: [], components: {} as JsonObject, names: new Map<string, string>() };
   const components: DocumentComponents = { schemas: new SchemaComponents(), responses: {}, userComponents };
   const paths: Record<string, JsonObject> = {};
   for (const operation of operations) {
