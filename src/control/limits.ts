@@ -101,7 +101,7 @@ interface LimitExcess {
   limit: keyof Limits;
   allowed: number;
   wanted: number;
-  /** What is counted, if it is not the limit's own unit. */
+  /** By default that of the limit. */
   unit?: string;
 }
 
