@@ -7,10 +7,10 @@ export const truncateWire = {
   name: "truncate",
   shows_status: true,
   check({ wire, status, body }, report) {
-    // A success without a `body` is empty.
-    const isEmpty =
-      body === "" || (status !== undefined && (isBodyless(status) || (status < 400 && body === undefined)));
-    if (wire === "truncate" && isEmpty) report(["wire"], "cannot truncate an answer that has no body");
+    // A success without a `body` is empty. A status that has no body, such as 204, shows that by itself.
+    const isEmpty = body === "" || (status !== undefined && status < 400 && body === undefined);
+    if (wire === "truncate" && isEmpty && !isBodyless(status ?? 200))
+      report(["wire"], "cannot truncate an answer that has no body");
   },
   async perform(wire) {
     const half = wire.body.subarray(0, Math.floor(wire.body.length / 2));
