@@ -54,7 +54,7 @@ describe("the advice of the receiver test", () => {
     [302, { Location: "/login?next=hook" }, "", /login page/],
     [308, { Location: "https://receiver.test/hook" }, "", /https instead of http/],
     [400, {}, "", /could not read the request/],
-    [401, {}, "", /right signature wrong.*signature explain/],
+    [401, {}, "", /rejects a correct signature.*signature explain/],
     [401, { "WWW-Authenticate": "Basic" }, "", /HTTP credentials/],
     [403, {}, "CSRF verification failed", /cross-site requests/],
     [404, {}, "", /Nothing is routed at this path/],

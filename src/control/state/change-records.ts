@@ -124,7 +124,7 @@ export function findRecordProblem(
   tx: Transaction,
 ): Problem | undefined {
   try {
-    state.requireNumbersInRange(record, tx);
+    state.requireInstantsInRange(record, tx);
     state.checkWhole(record, tx);
     return undefined;
   } catch (error) {

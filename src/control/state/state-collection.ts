@@ -37,11 +37,10 @@ export class StateCollection extends PublicCollection {
   }
 
   /**
-   * Requires instants to be whole milliseconds in the years 1 to 9999, and other numbers to be at most the largest safe
-   * integer.
+   * Requires instants to be whole milliseconds in the years 1 to 9999. Other numbers were checked when the body was read.
    * @throws Problem 422
    */
-  requireNumbersInRange(record: object, world: Transaction): void {
+  requireInstantsInRange(record: object, world: Transaction): void {
     // Visits the instants, and changes none.
     this.convert(record, (value) => {
       if (value === null || value === undefined) return value;
@@ -52,11 +51,6 @@ export class StateCollection extends PublicCollection {
           value,
           `has ${JSON.stringify(value)}, which is not an instant of the years 1 to 9999`,
         );
-      return value;
-    });
-    JSON.stringify(record, (name, value: unknown) => {
-      if (typeof value === "number" && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
-        throw unprocessable(name, value, "is too large");
       return value;
     });
   }

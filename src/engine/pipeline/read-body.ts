@@ -68,12 +68,20 @@ export function parseText(
   { types, read }: { types: readonly string[]; read: (text: string) => unknown },
 ): JsonBody {
   const type = String(request.headers["content-type"] ?? "");
-  if (!types.includes(type.split(";")[0]!.trim().toLowerCase()))
+  if (!types.includes(readMediaType(request)))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Send Content-Type: ${types.join(" or ")}, not ${type === "" ? "none" : JSON.stringify(type)}.`,
     });
   const [, charset = "utf-8"] = [...type.replace(OTHER_QUOTED, "").matchAll(CHARSET)][0] ?? [];
   return { value: read(decodeText(bytes, charset)), text: "" };
+}
+
+/** The type of the body in lower case, without parameters; empty if there is none. */
+export function readMediaType({ headers }: Pick<PlainRequest, "headers">): string {
+  return String(headers["content-type"] ?? "")
+    .split(";", 1)[0]!
+    .trim()
+    .toLowerCase();
 }
 
 function requireJson(request: Pick<PlainRequest, "headers">): void {

@@ -9,7 +9,7 @@ import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, findOrganizationInPath, ORGANIZATION_ID, toCall, Undecidable } from "./exchange.ts";
 import { canForward, forwardToUpstream } from "./forward-to-upstream.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
-import { parseJson, parseText } from "./read-body.ts";
+import { parseJson, parseText, readMediaType } from "./read-body.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
 import {
   checkUnknownParameters,
@@ -178,8 +178,9 @@ function validateBody(exchange: Exchange): unknown {
   const { operation, json, form, request } = exchange;
   const spec = operation!.body;
   if (spec?.kind === "json") {
-    const type = String(request.headers["content-type"]).split(";")[0]!.trim().toLowerCase();
-    return json && validateJson(spec.schemas_by_type?.[type] ?? spec.schema, json, exchange);
+    return (
+      json && validateJson(spec.schemas_by_type?.[readMediaType(request)] ?? spec.schema, json, exchange)
+    );
   }
   if (spec?.kind === "stream" && !spec.optional && lacksBody(request))
     throw invalidInput("body", null, "body is required");

@@ -250,14 +250,15 @@ class RecordedBody {
     const decoded = decompress(bytes, coding, MAX_CAPTURED_BYTES);
     if (decoded === undefined) return { bytes: undefined, size: this.size };
     if (this.captured === this.size) return { bytes: decoded, size: decoded.length };
-    return { bytes: dropLastNonAscii(decoded), size: Math.max(this.size, decoded.length + 1) };
+    return { bytes: dropCutCharacter(decoded), size: Math.max(this.size, decoded.length + 1) };
   }
 }
 
-/** Drops the last character if it is not ASCII: bytes of it may be missing, which would make the text invalid. */
-function dropLastNonAscii(bytes: Buffer): Buffer {
+/** Drops the last character if bytes of it are missing, which would make the text invalid. */
+function dropCutCharacter(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && end > bytes.length - 4 && (bytes[end - 1]! & 0xc0) === 0x80) end -= 1;
   const lead = bytes[end - 1] ?? 0;
-  return lead >= 0xc0 ? bytes.subarray(0, end - 1) : bytes;
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  return end - 1 + length > bytes.length ? bytes.subarray(0, end - 1) : bytes;
 }
