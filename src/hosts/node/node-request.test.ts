@@ -1,16 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { PassThrough } from "node:stream";
+import timers from "node:timers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { BODY_IDLE_MS, NodeRequest } from "./node-request.ts";
 
-// The request takes its timers from Node, not from the globals that are faked here.
-vi.mock("node:timers", () => ({
-  setInterval: (work: () => void, ms: number) => setInterval(work, ms),
-  clearInterval: (timer: NodeJS.Timeout) => clearInterval(timer),
-}));
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  // The request takes its timers from Node, not from the globals that are faked.
+  vi.spyOn(timers, "setInterval").mockImplementation(setInterval as never);
+  vi.spyOn(timers, "clearInterval").mockImplementation(clearInterval);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

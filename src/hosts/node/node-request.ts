@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { clearInterval, setInterval } from "node:timers";
+import timers from "node:timers";
 import { ClientGoneError, type PlainRequest, type Site } from "../../engine/pipeline/plain-http.ts";
 import type { Sites } from "./sites.ts";
 
@@ -93,13 +93,15 @@ async function* readPieces(request: IncomingMessage, stopWatching: () => void): 
 function watchClient(request: IncomingMessage): () => void {
   let receivedBytes = request.socket.bytesRead;
   let idleMs = 0;
-  const stop = () => clearInterval(timer);
-  const timer = setInterval(() => {
-    if (request.complete || request.destroyed) return stop();
-    const { bytesRead } = request.socket;
-    idleMs = bytesRead === receivedBytes ? idleMs + CHECK_INTERVAL_MS : 0;
-    receivedBytes = bytesRead;
-    if (idleMs >= BODY_IDLE_MS) request.destroy();
-  }, CHECK_INTERVAL_MS).unref();
+  const stop = () => timers.clearInterval(timer);
+  const timer = timers
+    .setInterval(() => {
+      if (request.complete || request.destroyed) return stop();
+      const { bytesRead } = request.socket;
+      idleMs = bytesRead === receivedBytes ? idleMs + CHECK_INTERVAL_MS : 0;
+      receivedBytes = bytesRead;
+      if (idleMs >= BODY_IDLE_MS) request.destroy();
+    }, CHECK_INTERVAL_MS)
+    .unref();
   return stop;
 }
