@@ -323,6 +323,14 @@ describe("a sandbox as a file", () => {
       /states\.steps\[\d+\]\.users contains usr_\w+, which is invalid: email/,
     ],
     [
+      "a number",
+      ({ content: { states } }) =>
+        Object.assign(findWrite(states, ([name, , , after]) => name === "_receivers" && after)[3], {
+          served: 1e300,
+        }),
+      /states\.steps\[\d+\]\._receivers contains rcv_\w+, which is invalid: .*1e\+300, which is too large/,
+    ],
+    [
       "a record of an internal collection",
       ({ content: { states } }) =>
         Object.assign(findWrite(states, ([name, , , after]) => name === "_timers" && after)[3], {

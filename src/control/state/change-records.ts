@@ -124,7 +124,7 @@ export function findRecordProblem(
   tx: Transaction,
 ): Problem | undefined {
   try {
-    state.requireInstantsInRange(record, tx);
+    state.requireNumbersInRange(record, tx);
     state.checkWhole(record, tx);
     return undefined;
   } catch (error) {

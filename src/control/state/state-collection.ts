@@ -37,10 +37,11 @@ export class StateCollection extends PublicCollection {
   }
 
   /**
-   * Requires instants to be whole milliseconds in the years 1 to 9999. Other numbers were checked when the body was read.
+   * Requires instants to be whole milliseconds in the years 1 to 9999, and other numbers to be at most the largest safe
+   * integer: those of a call's body are, but those of a file need not be.
    * @throws Problem 422
    */
-  requireInstantsInRange(record: object, world: Transaction): void {
+  requireNumbersInRange(record: object, world: Transaction): void {
     // Visits the instants, and changes none.
     this.convert(record, (value) => {
       if (value === null || value === undefined) return value;
@@ -51,6 +52,11 @@ export class StateCollection extends PublicCollection {
           value,
           `has ${JSON.stringify(value)}, which is not an instant of the years 1 to 9999`,
         );
+      return value;
+    });
+    JSON.stringify(record, (_name, value: unknown) => {
+      if (typeof value === "number" && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
+        throw unprocessable("body", value, `has ${value}, which is too large`);
       return value;
     });
   }
