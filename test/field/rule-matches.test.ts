@@ -93,6 +93,11 @@ describe("a rule matches what its author wrote", () => {
   });
 });
 
+it("a rule may name a header's value of any length", async () => {
+  const { armed } = await arm({ operation: "models.list", header: { "X-Token": "a".repeat(300_000) } });
+  expect(armed.status).toBe(201);
+});
+
 describe("a rule that no request can match is refused with the reason [interfaces 11]", () => {
   it.each([
     [{ header: { "X Foo": "a" } }, 'match.header["X Foo"]', /not a valid name of a header/],
@@ -154,5 +159,10 @@ describe("an effect that would be lost is refused", () => {
     { wire: "truncate", body: "" },
   ])("if it truncates a body that is empty: %j", async (effect) => {
     expect(await refuse(MATCH, effect)).toEqual([422, "effect.wire", expect.stringContaining("no body")]);
+  });
+
+  it("but a delivery loses nothing: a broken connection has no answer, whatever its status", async () => {
+    const { armed } = await arm({ event: "user.created" }, { wire: "truncate", status: 200 });
+    expect(armed.status).toBe(201);
   });
 });

@@ -117,12 +117,13 @@ function checkSchedule(rule: RuleDocument, report: Report): void {
   }
 }
 
-function checkRuleEffect({ effect = {}, sequence }: RuleDocument, report: Report): void {
+function checkRuleEffect({ match = {}, effect = {}, sequence }: RuleDocument, report: Report): void {
+  const target = isDeliveryMatch(match) ? "deliveries" : "requests";
   for (const [index, entry] of sequence?.entries() ?? []) {
     if (typeof entry !== "object") continue;
-    checkEffect(entry, (path, message, hint) =>
-      report(["sequence", index, ...path], `\`${path.join(".")}\` ${message}`, { hint }),
-    );
+    const reportKey = (path: DocumentPath, message: string, hint?: string) =>
+      report(["sequence", index, ...path], `\`${path.join(".")}\` ${message}`, { hint });
+    checkEffect(entry, reportKey, target);
   }
   if (Object.keys(effect).length === 0) {
     if (sequence === undefined) report([], "the rule needs an `effect`, or a `sequence` of answers");
@@ -130,7 +131,7 @@ function checkRuleEffect({ effect = {}, sequence }: RuleDocument, report: Report
   }
   const reportKey = (path: DocumentPath, message: string, hint?: string) =>
     report(["effect", ...path], `\`${path.join(".")}\` ${message}`, { hint });
-  checkEffect(effect, reportKey);
+  checkEffect(effect, reportKey, target);
   if (sequence === undefined) return;
   for (const key of ["error", "status", "body", "details"] as const) {
     if (effect[key] !== undefined)

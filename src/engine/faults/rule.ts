@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { toLatin1, toUtf8 } from "../bytes.ts";
 import { parseDuration } from "../contract/duration.ts";
 import { encodePath, normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
@@ -151,7 +152,7 @@ export function toTextMatcher(expected: ExactValue): (sent: string) => boolean {
 /** Clients send a header in Latin-1, as browsers do, or in UTF-8, as curl does; Node decodes it as Latin-1. */
 function toHeaderMatcher(expected: ExactValue): (sent: string) => boolean {
   const isEqual = toTextMatcher(expected);
-  const inUtf8 = String.fromCharCode(...new TextEncoder().encode(String(expected)));
+  const inUtf8 = toLatin1(toUtf8(String(expected)));
   return (sent) => isEqual(sent) || sent === inUtf8;
 }
 

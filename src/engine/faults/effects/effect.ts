@@ -48,6 +48,9 @@ interface WirePlan {
   over_ms: number;
 }
 
+/** The messages that a rule hits: those of the API, or those to webhooks. */
+export type RuleTarget = "requests" | "deliveries";
+
 /** Reports a problem that no schema can express; `path` begins below `effect`. */
 export type ReportEffect = (
   path: readonly (string | number)[],
@@ -58,7 +61,7 @@ export type ReportEffect = (
 /** One kind of effect: a file of its own and a line in effects/index.ts. `keys` are its keys below `effect:`. */
 export interface Effect {
   keys: Readonly<Record<string, TSchema>>;
-  check?: (effect: EffectDocument, report: ReportEffect) => void;
+  check?: (effect: EffectDocument, report: ReportEffect, target: RuleTarget) => void;
   read: (effect: EffectDocument) => EffectPlan;
 }
 

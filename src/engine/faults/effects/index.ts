@@ -3,7 +3,7 @@ import { parseDuration } from "../../contract/duration.ts";
 import { answerEffect } from "./answer.ts";
 import { delayEffect } from "./delay.ts";
 import { DRIP_MS, dripWire } from "./drip.ts";
-import type { Effect, EffectDocument, EffectPlan, ReportEffect, WireEffect } from "./effect.ts";
+import type { Effect, EffectDocument, EffectPlan, ReportEffect, RuleTarget, WireEffect } from "./effect.ts";
 import { emptyWire } from "./empty.ts";
 import { errorEffect } from "./error.ts";
 import { garbageWire } from "./garbage.ts";
@@ -36,8 +36,8 @@ export const EFFECT_KEYS: Readonly<Record<string, TSchema>> = Object.assign(
 );
 
 /** Reports the problems of a well-formed effect that no schema can express. */
-export function checkEffect(document: EffectDocument, report: ReportEffect): void {
-  for (const { check } of ALL_EFFECTS) check?.(document, report);
+export function checkEffect(document: EffectDocument, report: ReportEffect, target: RuleTarget): void {
+  for (const { check } of ALL_EFFECTS) check?.(document, report, target);
 }
 
 /** Reads an effect that `checkEffect` has accepted. */

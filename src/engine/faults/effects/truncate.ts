@@ -6,7 +6,9 @@ import type { WireEffect } from "./effect.ts";
 export const truncateWire = {
   name: "truncate",
   shows_status: true,
-  check({ wire, status, body }, report) {
+  check({ wire, status, body }, report, target) {
+    // The answer to a delivery gets lost as a whole, whatever its status.
+    if (target === "deliveries") return;
     // A success without a `body` is empty. A status that has no body, such as 204, shows that by itself.
     const isEmpty = body === "" || (status !== undefined && status < 400 && body === undefined);
     if (wire === "truncate" && isEmpty && !isBodyless(status ?? 200))
