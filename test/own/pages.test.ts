@@ -287,3 +287,43 @@ components:
       for (const { id } of (await get("/tasks?limit=100")).items) await served.send("DELETE", `/tasks/${id}`);
     }
 });
+
+it.each(["tags", "-tags", "meta", "-meta"])(
+  "a list sorted by %s, whose values are lists or objects, has each record on one page [interfaces 18]",
+  async (sort) => {
+    await served.understudy.close();
+    const task = 'content: { application/json: { schema: { $ref: "#/components/schemas/Task" } } }';
+    served = serveDocument(`openapi: 3.0.3
+info: { title: t, version: "1" }
+x-understudy:
+  collections: { tasks: { schema: "#/components/schemas/Task" } }
+paths:
+  /tasks:
+    get:
+      operationId: list
+      parameters: [${CURSOR.join(", ")}, ${query("sort", "type: string")}]
+      responses: { "200": { description: d, content: { application/json: { schema: { type: object, properties: { items: { type: array, items: { $ref: "#/components/schemas/Task" } }, next_cursor: { type: string } } } } } } }
+      x-understudy: { list: tasks, sort: "{query.sort}" }
+    post:
+      operationId: create
+      requestBody: { required: true, ${task} }
+      responses: { "201": { description: d, ${task} } }
+      x-understudy: { create: tasks }
+components:
+  schemas:
+    Task: { type: object, required: [id], properties: { id: { type: string, readOnly: true }, tags: { type: array, items: { type: string } }, meta: { type: object } } }
+`);
+    for (const tag of ["c", "a", "b", "a", "c"])
+      await served.send("POST", "/tasks", { body: { tags: [tag], meta: { tag } } });
+    const listIds = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
+    const whole = listIds(await get(`/tasks?limit=100&sort=${sort}`));
+    const ids: string[] = [];
+    let cursor = "";
+    for (let page = 1; page <= 3; page++) {
+      const body = await get(`/tasks?limit=2&sort=${sort}&cursor=${cursor}`);
+      ids.push(...listIds(body));
+      cursor = body.next_cursor;
+    }
+    expect([ids, cursor]).toEqual([whole, ""]);
+  },
+);

@@ -222,11 +222,12 @@ function isEqualOrBothAbsent(actual: unknown, expected: unknown): boolean {
   return isEqual(actual ?? null, expected ?? null);
 }
 
-/** Compares two values; an absent one is the largest. */
+/** Compares two values; an absent one is the largest, and objects are equal. */
 export function compareFields(a: unknown, b: unknown): number {
-  if (a === b || (a == null && b == null)) return 0;
+  if (a == null && b == null) return 0;
   if (a == null || b == null) return a == null ? 1 : -1;
-  return (a as string) < (b as string) ? -1 : 1;
+  if ((a as string) < (b as string)) return -1;
+  return (a as string) > (b as string) ? 1 : 0;
 }
 
 /** Copies JSON values, since a handler may change values that it has received or returned. */
