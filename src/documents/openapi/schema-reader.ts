@@ -16,9 +16,6 @@ export class SchemaReader {
     merged: new Map<JsonObject, JsonObject>(),
   };
 
-  /** The schemas whose fields are being listed: an alternative of one may lead back to it. */
-  private readonly unfinished = new Set<unknown>();
-
   constructor(references: References, version: string) {
     this.references = references;
     this.hidesSiblings = version.startsWith("3.0");
@@ -48,17 +45,19 @@ export class SchemaReader {
 
   /** The properties, and those of the alternatives; a property in which alternatives differ takes any value. */
   listFields(node: unknown): ReadonlyMap<string, unknown> {
-    return readOnce(this.cache.fields, node, (schema) => {
-      const properties = this.listProperties(schema);
-      const fields = new Map(properties);
-      this.unfinished.add(schema);
-      for (const branch of this.listAlternatives(schema))
-        for (const [name, one] of this.unfinished.has(branch) ? [] : this.listFields(branch))
-          if (!properties.has(name))
-            fields.set(name, fields.has(name) && !isEqual(fields.get(name), one) ? {} : one);
-      this.unfinished.delete(schema);
-      return fields;
-    });
+    return readOnce(this.cache.fields, node, (schema) => this.collectFields(schema, new Set()));
+  }
+
+  /** @param seen the schemas whose fields are collected already: an alternative may lead back to its schema */
+  private collectFields(schema: unknown, seen: Set<unknown>): Map<string, unknown> {
+    seen.add(schema);
+    const properties = this.listProperties(schema);
+    const fields = new Map(properties);
+    for (const branch of this.listAlternatives(schema))
+      for (const [name, one] of seen.has(branch) ? [] : this.collectFields(branch, seen))
+        if (!properties.has(name))
+          fields.set(name, fields.has(name) && !isEqual(fields.get(name), one) ? {} : one);
+    return fields;
   }
 
   listAlternatives(node: unknown): readonly unknown[] {
