@@ -103,6 +103,32 @@ describe("schemas that combine each other are served", () => {
     expect((await send("GET", "/v1/pets")).body).toEqual([dog.body, cat.body]);
   });
 
+  it("with unevaluatedProperties: false, which refuses only what no part has [interfaces 18]", async () => {
+    const extend = (name: string) => ({
+      allOf: [ref("Pet"), { type: "object", properties: { [name]: { type: "integer" } } }],
+      unevaluatedProperties: false,
+    });
+    const Pet = {
+      type: "object",
+      properties: { kind: { type: "string" } },
+      oneOf: branches,
+      discriminator,
+    };
+    const operation = (name: string) => ({
+      post: { requestBody: { required: true, ...json(ref(name)) }, ...success({}) },
+    });
+    const { send } = serve({
+      paths: { "/v1/pets": operation("Pet"), "/v1/cats": operation("Cat") },
+      components: { schemas: { Pet, Cat: extend("lives"), Dog: extend("bones") } },
+    });
+    for (let tries = 1; tries <= 2; tries++)
+      for (const path of ["/v1/pets", "/v1/cats"]) {
+        const post = async (body: object) => (await send("POST", path, { body })).status;
+        expect([path, await post({ kind: "Cat", lives: 9 })]).toEqual([path, 200]);
+        expect([path, await post({ kind: "Cat", lives: 9, bones: 3 })]).toEqual([path, 422]);
+      }
+  });
+
   it("and refused by the part that does not fit [G08]", async () => {
     const { send } = serveCircle({ oneOf: branches, discriminator });
     const { status, body } = await send("POST", "/v1/pets", { body: { kind: "Cat", name: "T", lives: "x" } });

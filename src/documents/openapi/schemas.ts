@@ -1,5 +1,4 @@
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
-import type { SchemaValidateFunction } from "ajv/dist/types/index.js";
 import { toPointer } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
@@ -63,7 +62,7 @@ export class Schemas extends SchemaReader {
 
   compileValidator(node: unknown, purpose: Purpose): ValidateFunction {
     const name = this.register(node, purpose);
-    this.ajv ??= createAjv();
+    this.ajv ??= makeAjv({ code: { optimize: false, regExp: Object.assign(toRegExp, { code: "RegExp" }) } });
     this.convertAll(this.ajv);
     return this.ajv.getSchema(name)!;
   }
@@ -101,11 +100,6 @@ export class Schemas extends SchemaReader {
     });
   }
 
-  private refer(target: unknown, purpose: Purpose): JsonObject {
-    const name = this.register(target, purpose);
-    return { [this.references.combinesItself(target) ? CIRCLE : "$ref"]: name };
-  }
-
   private convertAll(ajv: Ajv2020): void {
     for (let next = this.unconverted.pop(); next !== undefined; next = this.unconverted.pop()) {
       const schema = this.convert(next.node, next.purpose);
@@ -113,7 +107,7 @@ export class Schemas extends SchemaReader {
         typeof schema === "boolean" ? (schema ? {} : { not: {} }) : (schema as object),
         next.name,
       );
-      compileOnFirstUse(ajv, next.name);
+      compileOnFirstUse(ajv, next.name, () => this.listProperties(next.node).keys());
     }
   }
 
@@ -121,7 +115,7 @@ export class Schemas extends SchemaReader {
     if (!isJsonObject(node)) return node ?? true;
     const schema: JsonObject = {};
     if (typeof node["$ref"] === "string") {
-      Object.assign(schema, this.refer(this.resolve(node), purpose));
+      schema["$ref"] = this.register(this.resolve(node), purpose);
       if (this.hidesSiblings) return node["nullable"] === true ? allowNull(schema) : schema;
     }
     const convertInner = (value: unknown) => this.convert(value, purpose);
@@ -174,7 +168,7 @@ export class Schemas extends SchemaReader {
     const rules = choices.map(({ target, names }) => ({
       if: toNameSchema(names),
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: this.refer(target, purpose),
+      then: { $ref: this.register(target, purpose) },
     }));
     const all = [{ type: "object", ...toNameSchema(choices.flatMap(({ names }) => names)) }, ...rules];
     schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), ...all];
@@ -210,45 +204,38 @@ export class Schemas extends SchemaReader {
   }
 }
 
-/** In place of `$ref` to a schema that combines itself: a value to which it is still being applied fits it. */
-const CIRCLE = "x-circle";
-
-function createAjv(): Ajv2020 {
-  const ajv = makeAjv({ code: { optimize: false, regExp: Object.assign(toRegExp, { code: "RegExp" }) } });
-  const valuesByName = new Map<string, Set<unknown>>();
-  const apply: SchemaValidateFunction = (name: string, data: unknown, _schema, context) => {
-    const values = getOrAdd(valuesByName, name, () => new Set());
-    if (values.has(data)) return true;
+/**
+ * Compiles a schema when a value first reaches it. Ajv compiles what a schema refers to within it, which overflows the
+ * stack if many schemas refer to each other. If schemas combine each other, a value to which one is still being applied
+ * fits it.
+ */
+function compileOnFirstUse(ajv: Ajv2020, name: string, listProperties: () => Iterable<string>): void {
+  const entry = ajv.schemas[name]!;
+  const values = new Set<unknown>();
+  let compiled: ValidateFunction | undefined;
+  const compile = () => {
+    delete entry.validate;
+    const result = ajv.getSchema(name)!;
+    entry.validate = validate;
+    return result;
+  };
+  const validate = ((data, context) => {
+    if (values.has(data)) {
+      // For `unevaluatedProperties` around this schema. Dynamic, since another call may evaluate more.
+      const props = Object.fromEntries([...listProperties()].map((property) => [property, true as const]));
+      validate.evaluated = { props, dynamicProps: true, dynamicItems: true };
+      return true;
+    }
     values.add(data);
     try {
-      const validate = ajv.getSchema(name)!;
-      const fits = validate(data, context) as boolean;
-      apply.errors = validate.errors ?? [];
+      compiled ??= compile();
+      const fits = compiled(data, context);
+      validate.errors = compiled.errors ?? null;
+      validate.evaluated = compiled.evaluated!;
       return fits;
     } finally {
       values.delete(data);
     }
-  };
-  ajv.addKeyword({ keyword: CIRCLE, validate: apply, errors: "full" });
-  return ajv;
-}
-
-/**
- * Compiles a schema when a value first reaches it. Ajv compiles what a schema refers to within it, which overflows the
- * stack if many schemas refer to each other.
- */
-function compileOnFirstUse(ajv: Ajv2020, name: string): void {
-  const entry = ajv.schemas[name]!;
-  let compiled: ValidateFunction | undefined;
-  const validate = ((data, context) => {
-    if (compiled === undefined) {
-      delete entry.validate;
-      compiled = ajv.getSchema(name)!;
-    }
-    const fits = compiled(data, context);
-    validate.errors = compiled.errors ?? null;
-    validate.evaluated = compiled.evaluated!;
-    return fits;
   }) as ValidateFunction;
   entry.validate = validate;
 }
