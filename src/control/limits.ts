@@ -72,7 +72,7 @@ export function createRecordLimit(
     const newCount = countIfTooMany(limits.records, world, tx);
     if (newCount === undefined) return undefined;
     return createLimitProblem(
-      { limit: "records", allowed: limits.records, wanted: newCount },
+      { limit: "records", allowed: limits.records, wanted: newCount, unit: UNITS.records },
       507,
     ).toAnswer();
   };
@@ -101,14 +101,10 @@ interface LimitExcess {
   limit: keyof Limits;
   allowed: number;
   wanted: number;
-  /** By default that of the limit. */
-  unit?: string;
+  unit: string;
 }
 
-function createLimitProblem(
-  { limit, allowed, wanted, unit = UNITS[limit] }: LimitExcess,
-  status?: number,
-): Problem {
+function createLimitProblem({ limit, allowed, wanted, unit }: LimitExcess, status?: number): Problem {
   return new Problem("limit-reached", {
     status,
     detail: `This would make ${wanted} ${unit}; ${allowed} are allowed. Delete what is no longer needed, or ask the server's operator to raise the limit.`,

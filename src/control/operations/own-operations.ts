@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { countUtf8Bytes } from "../../engine/bytes.ts";
 import { OwnOperationError } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { RawBody } from "../../engine/contract/reply.ts";
@@ -105,8 +106,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: OwnOperationsBody },
     async handle({ body, sandbox, server }) {
-      const { length } = new TextEncoder().encode(JSON.stringify(body));
-      requireRoom(server, "upload_bytes", length, "bytes of own operations");
+      requireRoom(server, "upload_bytes", countUtf8Bytes(JSON.stringify(body)), "bytes of own operations");
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       try {
         const { own, warnings } = readSentOperations(body, server.getApi().resources);

@@ -19,27 +19,24 @@ export async function exportWorld(
   { scenarios, sandboxes, version }: Pick<ControlServer, "scenarios" | "sandboxes" | "version">,
 ): Promise<Uint8Array> {
   const { name, journal, snapshots } = sandbox;
-  // All parts are read before the uploads, during which other requests change the sandbox.
   const value = sandbox.toValue();
-  let content: WorldFile["content"];
-  let entries: readonly JournalEntry[];
-  let secretKeys: string[];
-  const { dropped } = journal;
   try {
-    content = toContent(sandbox, value, scenarios);
-    entries = journal.entries();
-    secretKeys = [value, ...snapshots.values()].map(({ world }) => world.secretKey);
+    // All parts are read before the uploads, during which other requests change the sandbox.
+    const content = toContent(sandbox, value, scenarios);
+    const { dropped } = journal;
+    const entries = journal.entries();
+    const secretKeys = [value, ...snapshots.values()].map(({ world }) => world.secretKey);
+    secretKeys.push(...content.states.environments.map(({ secretKey }) => secretKey));
     if (value.blobs !== undefined) content.uploads = await sandboxes.blobs.encode(value.blobs);
+    const text = JSON.stringify(content);
+    const secrets = collectSecrets({ secretKeys, text, entries });
+    return packWorld({ understudy: version, name }, secrets.redact(text), {
+      dropped,
+      entries: entries.map((entry) => toStoredExchange(entry, secrets)),
+    });
   } finally {
     sandboxes.blobs.release(value.blobs);
   }
-  secretKeys.push(...content.states.environments.map(({ secretKey }) => secretKey));
-  const text = JSON.stringify(content);
-  const secrets = collectSecrets({ secretKeys, text, entries });
-  return packWorld({ understudy: version, name }, secrets.redact(text), {
-    dropped,
-    entries: entries.map((entry) => toStoredExchange(entry, secrets)),
-  });
 }
 
 /** The content of the file, without the bytes of uploads; it contains secrets. */
