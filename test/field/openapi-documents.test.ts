@@ -265,6 +265,18 @@ describe("a body", () => {
     expect(statuses).toEqual([200, 422, 422, 200]);
   });
 
+  it("of a media type that is described twice is judged by the first schema [interfaces 18]", async () => {
+    const content = {
+      "application/json": { schema: { type: "object", required: ["first"] } },
+      "application/json; version=2": { schema: { type: "object", required: ["second"] } },
+    };
+    const { send } = serve({
+      paths: { "/v1/a": { post: { requestBody: { required: true, content }, ...success({}) } } },
+    });
+    expect((await send("POST", "/v1/a", { body: { first: 1 } })).status).toBe(200);
+    expect((await send("POST", "/v1/a", { body: { second: 1 } })).status).toBe(422);
+  });
+
   const integers = { type: "array", items: { type: "integer" } };
   const schema = {
     type: "object",

@@ -82,6 +82,9 @@ export function chooseMedia(media: readonly Media[]): Media | undefined {
 
 const FORM = "application/x-www-form-urlencoded";
 
+/** A media type without parameters. */
+const getBareType = ({ type }: Media) => type.split(";", 1)[0]!.trim();
+
 /** How the body of an operation is read; undefined if it has none, or is a GET. */
 function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
   const media = body && chooseMedia(body.media);
@@ -98,17 +101,18 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
   const schema = schemas.declare({ node, path: media.schema?.path ?? [] }, "request") as TSchema;
   if (mayBeJson(media.type)) {
     const others = body.media.filter(
-      (one) => mayBeJson(one.type) && one !== media && one !== patchMedia && one.schema !== undefined,
+      (one) => mayBeJson(one.type) && one !== patchMedia && getBareType(one) !== getBareType(media),
     );
-    const byType = others.map((one) => [
-      one.type.split(";")[0]!.trim(),
-      schemas.declare(one.schema!, "request") as TSchema,
-    ]);
+    const byType = others.flatMap((one) =>
+      one.schema === undefined
+        ? []
+        : [[getBareType(one), schemas.declare(one.schema, "request") as TSchema] as const],
+    );
     return {
       kind: "json",
       schema,
       optional,
-      ...(byType.length > 0 && { schemas_by_type: Object.fromEntries(byType) as Record<string, TSchema> }),
+      ...(byType.length > 0 && { schemas_by_type: Object.fromEntries(byType) }),
     };
   }
   if (media.type.startsWith(FORM)) {
