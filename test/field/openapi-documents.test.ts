@@ -321,6 +321,18 @@ describe("a body", () => {
     },
   );
 
+  it.each(["text/plain; charset=utf-8", "text/*"])(
+    "of the described type %s is accepted, and no other [interfaces 18]",
+    async (described) => {
+      const requestBody = { required: true, content: { [described]: { schema: { const: "x" } } } };
+      const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...success({}) } } } });
+      const statuses = [];
+      for (const type of ["text/plain", "text/plain; charset=utf-8", "image/png"])
+        statuses.push((await send("POST", "/v1/a", { body: "x", headers: { "content-type": type } })).status);
+      expect(statuses).toEqual([200, 200, 415]);
+    },
+  );
+
   it("of text is decoded by its charset [interfaces 18]", async () => {
     const requestBody = { required: true, content: { "text/plain": { schema: { const: "é" } } } };
     const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...success({}) } } } });

@@ -120,7 +120,7 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
     return { kind: "json", schema, optional, text };
   }
   if (media.type.startsWith("text/"))
-    return { kind: "json", schema, optional, text: { types: [media.type], read: (sent) => sent } };
+    return { kind: "json", schema, optional, text: { types: [getBareType(media)], read: (sent) => sent } };
   return { kind: "stream", optional };
 }
 

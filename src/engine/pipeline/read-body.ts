@@ -68,7 +68,8 @@ export function parseText(
   { types, read }: { types: readonly string[]; read: (text: string) => unknown },
 ): JsonBody {
   const type = String(request.headers["content-type"] ?? "");
-  if (!types.includes(readMediaType(request)))
+  const sent = readMediaType(request);
+  if (!types.some((one) => one === sent || (one.endsWith("/*") && sent.startsWith(one.slice(0, -1)))))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Send Content-Type: ${types.join(" or ")}, not ${type === "" ? "none" : JSON.stringify(type)}.`,
     });
