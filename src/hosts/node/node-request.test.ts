@@ -3,13 +3,12 @@ import { PassThrough } from "node:stream";
 import timers from "node:timers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
-import { BODY_IDLE_MS, NodeRequest } from "./node-request.ts";
+import { BODY_IDLE_MS, NodeRequest, TIMERS } from "./node-request.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  // The request takes its timers from Node, not from the globals that are faked.
-  vi.spyOn(timers, "setInterval").mockImplementation(setInterval as never);
-  vi.spyOn(timers, "clearInterval").mockImplementation(clearInterval);
+  vi.spyOn(TIMERS, "setInterval").mockImplementation(setInterval as never);
+  vi.spyOn(TIMERS, "clearInterval").mockImplementation(clearInterval);
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -59,6 +58,19 @@ describe("a body that arrives slowly", () => {
     expect(incoming.destroyed).toBe(true);
     expect(await body).toMatchObject({ name: "ClientGoneError" });
   });
+});
+
+it("a body is not cut off by the fake time of a test that runs the server", async () => {
+  vi.restoreAllMocks();
+  // As sinon does, beside the globals.
+  vi.spyOn(timers, "setInterval").mockImplementation(setInterval as never);
+  const { incoming, plain, send, end } = arriving();
+  const body = readBytes(plain, 100);
+  await send("one");
+  vi.advanceTimersByTime(10 * BODY_IDLE_MS);
+  expect(incoming.destroyed).toBe(false);
+  end();
+  expect(new TextDecoder().decode(await body)).toBe("one");
 });
 
 it.each([

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import timers from "node:timers";
+import { clearInterval, setInterval } from "node:timers";
 import { ClientGoneError, type PlainRequest, type Site } from "../../engine/pipeline/plain-http.ts";
 import type { Sites } from "./sites.ts";
 
 /** A client that sends nothing of its body for this long is cut off, so stalled clients hold nothing (wall clock). */
 export const BODY_IDLE_MS = 15_000;
 const CHECK_INTERVAL_MS = 1_000;
+/** Node's own: tools that fake time replace those of the globals, and of the module's default export. */
+export const TIMERS = { setInterval, clearInterval };
 
 /** A request of Node's server, in the form that the engine reads. */
 export class NodeRequest implements PlainRequest {
@@ -93,15 +95,14 @@ async function* readPieces(request: IncomingMessage, stopWatching: () => void): 
 function watchClient(request: IncomingMessage): () => void {
   let receivedBytes = request.socket.bytesRead;
   let idleMs = 0;
-  const stop = () => timers.clearInterval(timer);
-  const timer = timers
-    .setInterval(() => {
-      if (request.complete || request.destroyed) return stop();
-      const { bytesRead } = request.socket;
-      idleMs = bytesRead === receivedBytes ? idleMs + CHECK_INTERVAL_MS : 0;
-      receivedBytes = bytesRead;
-      if (idleMs >= BODY_IDLE_MS) request.destroy();
-    }, CHECK_INTERVAL_MS)
-    .unref();
+  const stop = () => TIMERS.clearInterval(timer);
+  const check = () => {
+    if (request.complete || request.destroyed) return stop();
+    const { bytesRead } = request.socket;
+    idleMs = bytesRead === receivedBytes ? idleMs + CHECK_INTERVAL_MS : 0;
+    receivedBytes = bytesRead;
+    if (idleMs >= BODY_IDLE_MS) request.destroy();
+  };
+  const timer = TIMERS.setInterval(check, CHECK_INTERVAL_MS).unref();
   return stop;
 }
