@@ -284,6 +284,18 @@ describe("a feature that is not supported", () => {
     expect(operations).toHaveLength(1);
   });
 
+  it("is named for a path whose own server, or an operation's, begins with /_ [interfaces 18]", () => {
+    const servers = (url: string) => `servers: [{ url: "${url}" }]`;
+    const own = `{ ${servers("/_a")}, get: { responses: {} }, put: { ${servers("/b")}, responses: {} } }`;
+    const operations = `{ ${servers("/c")}, get: { ${servers("/_d")}, responses: {} }, put: { ${servers("/_d")}, responses: {} } }`;
+    const text = `${HEAD}paths:\n  /own: ${own}\n  /operations: ${operations}\n`;
+    const compiled = compile(text);
+    expect(compiled.operations.map(({ path }) => path)).toEqual(["/b/own"]);
+    expect(compiled.warnings.map(({ message }) => message)).toEqual([
+      "not supported: paths that begin with /_, which are Understudy's own (they are not served) and 1 more of them",
+    ]);
+  });
+
   it.each([
     ["GET with a body", "get", "{ application/json: {} }", "a body of GET (it is not read)"],
     [

@@ -139,19 +139,21 @@ class DocumentReader {
         continue;
       }
       const item = this.references.follow({ node: pathItem, path: ["paths", path] });
-      const unserved = findUnserved(readBase(item.node, this.root) + path);
-      if (unserved !== undefined) {
-        this.warn(`${unserved} (they are not served)`, ["paths", path]);
-        continue;
-      }
+      const unserved = new Set<string>();
       for (const method of METHODS) {
         const node = item.node[method.toLowerCase()];
         if (!isJsonObject(node)) continue;
         const place = [...item.path, method.toLowerCase()];
-        const base = readBase(node, item.node, this.root);
-        const operation = this.describe({ method, path: base + path, node, place }, item);
+        const wholePath = readBase(node, item.node, this.root) + path;
+        const kind = findUnserved(wholePath);
+        if (kind !== undefined) {
+          unserved.add(kind);
+          continue;
+        }
+        const operation = this.describe({ method, path: wholePath, node, place }, item);
         if (this.checkUnique(operation, seen)) operations.push(operation);
       }
+      for (const kind of unserved) this.warn(`${kind} (they are not served)`, ["paths", path]);
     }
     return operations;
   }
