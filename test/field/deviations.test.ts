@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Check } from "../../src/tools/verify/check.ts";
 import type { VerifyReport } from "../../src/tools/verify/report.ts";
 import { removeScratch } from "../support/run-understudy.ts";
 import { type AlteredServices, reported, startAlteredServices } from "../support/traffic/altered-services.ts";
@@ -20,9 +21,14 @@ afterAll(async () => {
 const USES = uses({ scratch_connection_id: "conn_wiki", model: "comet-mini", provider: "provider_a" });
 const full = { write: true, uses: USES };
 
-/** A whole run that reads, or one that also writes. */
-const live = (one: (typeof PLANTED)[number]) =>
-  services.live(one, one.write === true ? full : { write: false });
+/** A run that reads, or one that also writes. */
+function live({ live: id, specified, ...one }: (typeof PLANTED)[number]): Promise<VerifyReport> {
+  // Checks of answers find the objects of the others.
+  const isNeeded = (check: Check) => check.id === id || check.family === "answers";
+  // A difference is found by a whole run, in which no other check may fail.
+  const selected = specified ? { only: isNeeded } : {};
+  return services.live(one, { ...(one.write === true ? full : { write: false }), ...selected });
+}
 
 /** Whether it was found by its check, and as what. */
 const findOutcome = ({ checks }: VerifyReport, id: string) => checks.find((one) => one.id === id)?.outcome;
