@@ -200,6 +200,21 @@ describe("record as a proxy [interfaces 12]", () => {
     ]);
   });
 
+  it.each(["é", "€", "😀"])(
+    "keeps the whole characters of the first 10 MB of a body, and drops %s if it is cut [interfaces 12]",
+    async (character) => {
+      const service = await target(({ url }, answer) =>
+        answer.end(`${"a".repeat(10 * 1024 * 1024 - Number(url!.slice(1)))}${character}b`),
+      );
+      const { url, entries } = await recorder(service);
+      const length = Buffer.byteLength(character);
+      for (let kept = 1; kept <= length; kept++) await (await fetch(`${url}/${kept}`)).arrayBuffer();
+      await eventually(() => expect(entries).toHaveLength(length));
+      const ends = entries.map(({ response }) => response.content.text?.replace(/^a+/, ""));
+      expect(ends).toEqual([...Array(length - 1).fill(""), character]);
+    },
+  );
+
   it.each([
     ["101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade", "it switched protocols"],
     ["099 Low", "it sent the status 99"],

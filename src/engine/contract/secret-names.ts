@@ -50,6 +50,6 @@ export const WEBHOOK_SECRET = /\bwhsec_([A-Za-z0-9_+/=-]+)/g;
 
 /**
  * Access tokens, tokens of upload URLs and the like: ids and words are shorter. The pattern has no lookahead and no
- * alternatives, since it searches megabytes of bodies.
+ * alternatives, since it searches megabytes of bodies; without a maximum, a word of 10 MB would exceed the stack.
  */
-export const LONG_TOKEN = /[A-Za-z0-9_-]{40,}/g;
+export const LONG_TOKEN = /[A-Za-z0-9_-]{40,1000000}/g;
