@@ -22,11 +22,11 @@ const USES = uses({ scratch_connection_id: "conn_wiki", model: "comet-mini", pro
 const full = { write: true, uses: USES };
 
 /** A run that reads, or one that also writes. */
-function live({ live: id, specified, ...one }: (typeof PLANTED)[number]): Promise<VerifyReport> {
+function live(one: (typeof PLANTED)[number]): Promise<VerifyReport> {
   // Checks of answers find the objects of the others.
-  const isNeeded = (check: Check) => check.id === id || check.family === "answers";
+  const isNeeded = (check: Check) => check.id === one.live || check.family === "answers";
   // A difference is found by a whole run, in which no other check may fail.
-  const selected = specified ? { only: isNeeded } : {};
+  const selected = one.specified ? { only: isNeeded } : {};
   return services.live(one, { ...(one.write === true ? full : { write: false }), ...selected });
 }
 
