@@ -14,13 +14,20 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
   const reply = value instanceof Reply ? value : new Reply(listSuccesses(operation)[0]!.status, value);
   const { status, headers, body, decision } = reply;
-  const head = { status, headers, decision };
-  if (body === undefined) return { ...head, content_type: undefined, body };
-  if (body instanceof RawBody) return { ...head, content_type: body.content_type, body: body.bytes };
+  if (body === undefined) return { status, headers, content_type: undefined, body, decision };
+  if (body instanceof RawBody)
+    return { status, headers, content_type: body.content_type, body: body.bytes, decision };
   if (body instanceof StreamBody)
-    return { ...head, content_type: body.content_type, body: undefined, stream: body.chunks };
+    return {
+      status,
+      headers,
+      content_type: body.content_type,
+      body: undefined,
+      stream: body.chunks,
+      decision,
+    };
   const { json_type: content_type = JSON_TYPE } = listSuccesses(operation)[0]!;
-  return { ...head, content_type, body: JSON.stringify(body) };
+  return { status, headers, content_type, body: JSON.stringify(body), decision };
 }
 
 /** Also sets the exchange's code, for the journal. */
