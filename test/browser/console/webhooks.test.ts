@@ -232,6 +232,20 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("saves the responses of a receiver that forwards [interfaces 4]", async () => {
+    const { receiver } = await listening(["forward"]);
+    const { page } = await open(`?show=receivers&receiver=${receiver.id}`);
+    const answers = page.getByRole("textbox", { name: "Custom responses" });
+    await see(answers).toHaveValue("forward");
+    await answers.fill("503, soon");
+    await page.getByRole("button", { name: "Save responses" }).click();
+    await see(answers).toHaveAccessibleDescription(/hang, reset or forward\./);
+    await answers.fill("503, forward");
+    await page.getByRole("button", { name: "Save responses" }).click();
+    await see(page.getByText("Saved. The next request gets the first response.")).toBeVisible();
+    expect((await control("GET", "/receivers")).items[0].answers).toEqual([503, "forward"]);
+  });
+
   it("runs the receiver test and shows failures first [interfaces 14]", async () => {
     const { receiver } = await listening(["hang"]);
     const { page, complaints } = await open("?show=test");

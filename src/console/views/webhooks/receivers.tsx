@@ -202,7 +202,7 @@ function parseAnswers(text: string): NonNullable<ReceiverOptions["answers"]> {
     if (delay !== undefined) return { status: Number(status), delay: delay as never };
     throw toInputError(
       "answers",
-      `“${word}” is not a valid response. Use a status (200), a status with a delay (200 after 1s), hang or reset.`,
+      `“${word}” is not a valid response. Use a status (200), a status with a delay (200 after 1s), hang, reset or forward.`,
     );
   });
 }
