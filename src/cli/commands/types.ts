@@ -9,7 +9,7 @@ export const typesCommand = command({
   options: {
     ...OWN_FILES,
     url: text("A running server, in place of files"),
-    sandbox: text("Its sandbox; default by default", { implies: "url" }),
+    sandbox: text("Its sandbox; by default the one called default", { implies: "url" }),
     token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)", { implies: "url" }),
     out: text("File to write, instead of printing"),
     ...FORCE,
