@@ -52,6 +52,20 @@ describe("a sandbox in a page", () => {
     expect(application.arrived).toEqual([]);
   });
 
+  it("shows and searches a body with a content coding, which a page cannot decode [interfaces 17]", async () => {
+    await start();
+    const found = await page.evaluate(async () => {
+      const headers = { ...asDan.headers, "content-type": "application/json", "content-encoding": "gzip" };
+      const refused = await fetch("/v1/model/response", { method: "POST", headers, body: "coded" });
+      const { entries } = await sandbox.journal.list();
+      const verified = await sandbox.journal.verify({ match: { body: { model: "none" } }, count: 0 });
+      const { log } = await sandbox.journal.har();
+      const shown = [entries.length, log.entries.length];
+      return { status: refused.status, shown, verified };
+    });
+    expect(found).toMatchObject({ status: 415, shown: [1, 1], verified: { ok: true } });
+  });
+
   it("leaves other paths and navigations to the application [interfaces 17]", async () => {
     await start({ paths: ["/v1"] });
     const statuses = await page.evaluate(async () => [

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import * as zlib from "node:zlib";
 import { type Static, Type } from "typebox";
+import { countUtf8Bytes } from "../../engine/bytes.ts";
 import { ClosedObject, Timestamp } from "../../engine/contract/schema.ts";
 import { isFormType } from "../../engine/contract/secret-names.ts";
 import { toPairs } from "../../engine/maps.ts";
@@ -54,17 +55,17 @@ function maskBody(bytes: Uint8Array | string, type: string): unknown {
  * Undefined if the body cannot be decoded. A truncated body is decoded as far as possible.
  * @param codings of the header `Content-Encoding`, in the order in which they were applied
  */
-export function decompress(
-  bytes: Buffer,
+export function decompress<B extends Uint8Array>(
+  bytes: B,
   codings: string | undefined,
   maxOutputLength: number,
-): Buffer | undefined {
+): B | Buffer | undefined {
   const names = (codings ?? "")
     .toLowerCase()
     .split(",")
     .map((name) => name.trim());
   try {
-    return names.reduceRight<Buffer | undefined>(
+    return names.reduceRight<B | Buffer | undefined>(
       (coded, name) => coded && decodeOnce(coded, name, maxOutputLength),
       bytes,
     );
@@ -73,13 +74,18 @@ export function decompress(
   }
 }
 
-function decodeOnce(bytes: Buffer, coding: string, maxOutputLength: number): Buffer | undefined {
+function decodeOnce<B extends Uint8Array>(
+  bytes: B,
+  coding: string,
+  maxOutputLength: number,
+): B | Buffer | undefined {
   const options = { maxOutputLength, finishFlush: zlib.constants.Z_SYNC_FLUSH };
   if (coding === "identity" || coding === "") return bytes;
   if (coding === "gzip" || coding === "x-gzip") return zlib.gunzipSync(bytes, options);
   // Some servers leave out the header of zlib (RFC 1950, 2.2).
   if (coding === "deflate") {
-    const hasHeader = bytes.length > 1 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
+    const hasHeader =
+      bytes.length > 1 && (bytes[0]! & 0x0f) === 8 && (bytes[0]! * 256 + bytes[1]!) % 31 === 0;
     return hasHeader ? zlib.inflateSync(bytes, options) : zlib.inflateRawSync(bytes, options);
   }
   if (coding === "br") return zlib.brotliDecompressSync(bytes, { maxOutputLength });
@@ -95,8 +101,7 @@ const MAX_SHOWN_BYTES = 10 * 1024 * 1024;
 export function decodeBody<B extends Uint8Array | string | undefined>(headers: readonly string[], bytes: B) {
   const coding = findRawHeader(headers, "content-encoding");
   if (bytes === undefined || typeof bytes === "string" || coding === undefined) return bytes;
-  const coded = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  return decompress(coded, coding, MAX_SHOWN_BYTES) ?? bytes;
+  return decompress(bytes, coding, MAX_SHOWN_BYTES) ?? bytes;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -225,7 +230,7 @@ function toContent(message: MaskedMessage, { bytes, size }: ArchivedBody) {
   if (decodeText(bytes) === undefined) return { mimeType, comment: `${size} bytes that are not text` };
   const { body } = message;
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const captured = Buffer.byteLength(bytes);
+  const captured = typeof bytes === "string" ? countUtf8Bytes(bytes) : bytes.length;
   return captured < size
     ? { mimeType, text, comment: `the first ${captured} of ${size} bytes` }
     : { mimeType, text };
