@@ -96,7 +96,8 @@ function* listDifferences({ resources, collections }: Api, oldWorld: Transaction
   for (const [name, state] of listStateCollections(resources))
     for (const { id, before, after } of from.get(name)!.listChangesTo(to.get(name)!))
       yield {
-        ...{ name, id },
+        name,
+        id,
         old: before && state.toPublic(before, oldWorld),
         now: after && state.toPublic(after, newWorld),
       };

@@ -20,9 +20,21 @@ const { status, code, duration_ms, principal, decision, fault, history, undone }
 /** A request without its messages, for lists: a tenth of the bytes. */
 export const RequestLine = ClosedObject(
   {
-    ...{ id, seq, sequence, at, operation, method, path },
+    id,
+    seq,
+    sequence,
+    at,
+    operation,
+    method,
+    path,
     query: Type.String({ description: "Secrets masked" }),
-    ...{ status, code, duration_ms, principal, decision, fault, history },
+    status,
+    code,
+    duration_ms,
+    principal,
+    decision,
+    fault,
+    history,
     why: Nullable(Type.String({ description: "The first of its reasons" })),
     warnings: Type.Integer({ minimum: 0, description: "How many" }),
     undone,
@@ -120,7 +132,9 @@ export async function* streamLive(
       for (const part of parts) sent[isExchange(part) ? "exchange" : "change"] = part.revision;
       sentHeldRevision = held.revision;
       const body: LiveBody = {
-        ...{ begins, ...renderParts(parts), dropped: journal.dropped },
+        begins,
+        ...renderParts(parts),
+        dropped: journal.dropped,
         ...(isHeldNew && { held: held.list().map(renderHeld) }),
       };
       begins = false;
@@ -172,9 +186,20 @@ function identifyTimeline(journal: Journal): string {
 function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
   const { id, sequence, operation, method, status, code, duration_ms, principal, decision, history } = entry;
   return {
-    ...{ id, seq: entry.entry.number, sequence, at: new Date(entry.at).toISOString(), operation, method },
-    ...{ path: redactText(entry.path), query: redactQuery(entry.query) },
-    ...{ status, code, duration_ms, principal, decision, history },
+    id,
+    seq: entry.entry.number,
+    sequence,
+    at: new Date(entry.at).toISOString(),
+    operation,
+    method,
+    path: redactText(entry.path),
+    query: redactQuery(entry.query),
+    status,
+    code,
+    duration_ms,
+    principal,
+    decision,
+    history,
     ...(entry.fault && { fault: entry.fault }),
     why: entry.reasons[0] === undefined ? null : redactText(entry.reasons[0]),
     warnings: entry.warnings.length,

@@ -69,8 +69,19 @@ export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
   const { id, sequence, kind, subject, cause, advanced_by, request, delivered, changes } = entry;
   const { number: seq, isUndone } = entry.entry;
   return {
-    ...{ id, seq, sequence, at: new Date(entry.at).toISOString(), kind, title: redactText(entry.title) },
-    ...{ subject, cause, advanced_by, request, journal_position: entry.journal, delivered, changes },
+    id,
+    seq,
+    sequence,
+    at: new Date(entry.at).toISOString(),
+    kind,
+    title: redactText(entry.title),
+    subject,
+    cause,
+    advanced_by,
+    request,
+    journal_position: entry.journal,
+    delivered,
+    changes,
     undone: isUndone,
     kept: entry.states !== undefined,
   };

@@ -56,7 +56,14 @@ function toJournalHarEntry(entry: JournalEntry, base_url: string): Static<typeof
   const size = typeof streamed === "object" ? streamed.bytes : sentBytes;
   return {
     ...toHarEntry({
-      ...{ wallStart: at, send: 0, wait: duration_ms, receive: 0, method, url: origin + path, query, status },
+      wallStart: at,
+      send: 0,
+      wait: duration_ms,
+      receive: 0,
+      method,
+      url: origin + path,
+      query,
+      status,
       requestHeaders: entry.request_headers,
       requestBody: { bytes: request_body, size: entry.request_bytes },
       responseHeaders: entry.response_headers,

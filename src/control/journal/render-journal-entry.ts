@@ -109,9 +109,20 @@ export function getKind({ delivery }: Pick<JournalEntry, "delivery">): "request"
 export function renderEntry(entry: JournalEntry): RenderedEntry {
   const { id, sequence, operation, method, status, code, duration_ms, principal, api_key, decision } = entry;
   return {
-    ...{ id, seq: entry.entry.number, sequence, kind: getKind(entry) },
-    ...{ at: new Date(entry.at).toISOString(), operation, method, path: redactText(entry.path) },
-    ...{ status, code, duration_ms, principal, api_key, decision },
+    id,
+    seq: entry.entry.number,
+    sequence,
+    kind: getKind(entry),
+    at: new Date(entry.at).toISOString(),
+    operation,
+    method,
+    path: redactText(entry.path),
+    status,
+    code,
+    duration_ms,
+    principal,
+    api_key,
+    decision,
     ...(entry.fault && { fault: entry.fault }),
     reasons: entry.reasons.map(redactText),
     ...(entry.stages && { stages: [...entry.stages] }),

@@ -23,25 +23,36 @@ const WrittenRecord = Type.Unsafe<unknown[]>({
 
 const Clock = ClosedObject({
   mode: Type.Enum(["real", "frozen", "scaled"]),
-  ...{ at: Epoch, wall: Epoch, pinned: Type.Optional(Epoch) },
+  at: Epoch,
+  wall: Epoch,
+  pinned: Type.Optional(Epoch),
   rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
 });
 
 const State = ClosedObject({
-  ...{ version: WholeNumber, now: Epoch, requests: WholeNumber },
-  ...{ environment: WholeNumber, windows: WholeNumber },
+  version: WholeNumber,
+  now: Epoch,
+  requests: WholeNumber,
+  environment: WholeNumber,
+  windows: WholeNumber,
   counted: Type.Optional(ClosedObject({ key_id: Text, minute: Type.Integer() })),
 });
 const EntryStates = ClosedObject({
-  ...{ before: State, after: State, from: WholeNumber, to: WholeNumber },
-  ...{ start: WholeNumber, end: WholeNumber, whole: Type.Optional(Type.Literal(true)) },
+  before: State,
+  after: State,
+  from: WholeNumber,
+  to: WholeNumber,
+  start: WholeNumber,
+  end: WholeNumber,
+  whole: Type.Optional(Type.Literal(true)),
 });
 const StoredTable = Type.Union([
   ClosedObject({ records: Records }),
   ClosedObject({ put: Records, removed: Texts }),
 ]);
 const StoredStep = ClosedObject({
-  ...{ written: Type.Array(WrittenRecord), draws: WholeNumber },
+  written: Type.Array(WrittenRecord),
+  draws: WholeNumber,
   tables: Type.Optional(MapOf(StoredTable)),
 });
 const Environment = ClosedObject({
@@ -51,25 +62,42 @@ const Environment = ClosedObject({
   secretKey: Type.String({ minLength: 1 }),
 });
 const States = ClosedObject({
-  ...{ oldest: WholeNumber, steps: Type.Array(StoredStep), entries: MapOf(EntryStates) },
-  ...{ environments: Type.Array(Environment), windows: Type.Array(Windows) },
+  oldest: WholeNumber,
+  steps: Type.Array(StoredStep),
+  entries: MapOf(EntryStates),
+  environments: Type.Array(Environment),
+  windows: Type.Array(Windows),
 });
 
 const Operations = Type.Array(
   ClosedObject({
-    ...{ source: Text, sha256: Type.Optional(Text) },
+    source: Text,
+    sha256: Type.Optional(Text),
     content: Type.Optional(Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) })),
   }),
 );
 
 /** The fields that pages, reports and replays read; others are not checked. */
 const Exchange = Type.Object({
-  ...{ id: Text, seq: WholeNumber, sequence: WholeNumber, at: Epoch },
-  ...{ operation: NullOrText, method: Text, path: Text, query: Text },
+  id: Text,
+  seq: WholeNumber,
+  sequence: WholeNumber,
+  at: Epoch,
+  operation: NullOrText,
+  method: Text,
+  path: Text,
+  query: Text,
   status: Type.Integer({ minimum: 0, maximum: 999 }),
-  ...{ code: NullOrText, duration_ms: Type.Number({ minimum: 0 }) },
-  ...{ principal: NullOrText, api_key: NullOrText, decision: Text, history: NullOrText },
-  ...{ reasons: Texts, warnings: Texts, request_headers: Texts, response_headers: Texts },
+  code: NullOrText,
+  duration_ms: Type.Number({ minimum: 0 }),
+  principal: NullOrText,
+  api_key: NullOrText,
+  decision: Text,
+  history: NullOrText,
+  reasons: Texts,
+  warnings: Texts,
+  request_headers: Texts,
+  response_headers: Texts,
   request_bytes: WholeNumber,
   request_body: Type.Optional(Body),
   response_body: Type.Optional(Body),

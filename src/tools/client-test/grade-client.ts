@@ -74,7 +74,9 @@ export async function gradeClient(
       const runStarted = performance.now();
       const cleanRun = baseline;
       options.onRun?.({
-        ...{ run: runs + 1, of: stages.size, checks: group.map(({ id }) => id) },
+        run: runs + 1,
+        of: stages.size,
+        checks: group.map(({ id }) => id),
         observe: async () => {
           const partialRun = await runner.read(stage, { how: "ok", detail: "" });
           return group.map((check) =>
@@ -117,9 +119,13 @@ export async function gradeClient(
   return {
     verdict: stopped !== null ? "not-graded" : hasFailed ? "fail" : "pass",
     failures: failures.map(({ id, severity, why }) => `${id} (${severity}): ${why}`),
-    ...{ stopped, summary: countOutcomes(results), runs, requests: baseline?.requests.length ?? 0 },
+    stopped,
+    summary: countOutcomes(results),
+    runs,
+    requests: baseline?.requests.length ?? 0,
     duration_ms: Math.round(performance.now() - started),
-    ...{ checks: results, exports },
+    checks: results,
+    exports,
   };
 }
 
@@ -201,7 +207,8 @@ class ClientRunner {
     // The newest rule comes first (interfaces 6).
     const armedRules = rules.toReversed().map((rule, index) => ({
       ...rule,
-      ...{ id: `${RULE_PREFIX}${index + 1}`, lease: { ttl: LEASE_MS } },
+      id: `${RULE_PREFIX}${index + 1}`,
+      lease: { ttl: LEASE_MS },
     }));
     for (const rule of armedRules) await sandbox.faults.add(rule);
     const renewal = setInterval(() => {

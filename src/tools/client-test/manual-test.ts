@@ -30,7 +30,9 @@ export class ManualClientTest {
 
   constructor(sandbox: GradedSandbox, options: Pick<GradeClientOptions, "only" | "skip">) {
     const grading = gradeClient(sandbox, (signal) => this.waitForEnd(signal), {
-      ...{ ...options, timeoutMs: Number.POSITIVE_INFINITY, signal: this.stopping.signal },
+      ...options,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      signal: this.stopping.signal,
       onRun: (progress) => {
         this.progress = progress;
       },

@@ -128,7 +128,9 @@ export class Probe {
     const missing = difference !== null && areEffectsMissing(before, lastReading, expected);
     return {
       difference: missing ? `${difference}, in ${formatSeconds(patienceMs)}` : difference,
-      ...{ missing, latenessMs, lastReading },
+      missing,
+      latenessMs,
+      lastReading,
     };
   }
 

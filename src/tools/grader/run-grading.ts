@@ -167,7 +167,11 @@ function createReporter({ secret, caFile }: GradeReceiverOptions, names: OptionN
     const { outcome, detail, attempt, note } = finding;
     const hasFailed = outcome === "failed" || outcome === "error";
     return {
-      ...{ id, title, severity, why, outcome },
+      id,
+      title,
+      severity,
+      why,
+      outcome,
       detail: redact(detail),
       advice: finding.advice ?? (hasFailed ? adviseOnCheck(check, { attempt, names }) : check.advice),
       note: note ?? null,
@@ -227,8 +231,19 @@ function openSession(
   // Each delivery adds a listener to the signal, and many run at once.
   if (signal !== undefined) setMaxListeners(0, signal);
   return new Session({
-    ...{ url, outbound, locate, timeoutMs, patienceMs, memoryMs, memoryDeliveries },
-    ...{ secret, event, data, signal, onNotice: options.onNotice, names },
+    url,
+    outbound,
+    locate,
+    timeoutMs,
+    patienceMs,
+    memoryMs,
+    memoryDeliveries,
+    secret,
+    event,
+    data,
+    signal,
+    onNotice: options.onNotice,
+    names,
     webhookId: createId("wh"),
     organizationId: createId("org"),
     serviceName: options.serviceName ?? "Service",

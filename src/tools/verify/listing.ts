@@ -32,7 +32,10 @@ export interface Listing {
 /** The common parts of both logs of section 2.6. */
 const logEntries = {
   getId: ({ id }: Item) => id,
-  ...{ order: "-timestamp", orderGap: "G28", time: "timestamp", defaultSize: 50 },
+  order: "-timestamp",
+  orderGap: "G28",
+  time: "timestamp",
+  defaultSize: 50,
   checkItem(verdict: Verdict, { id, action, changes, resource_type, resource_id }: Item, sent: Item) {
     const { assistant_id = resource_id } = sent;
     const isAbout = resource_type !== "assistant" || resource_id === assistant_id;
@@ -45,7 +48,9 @@ export const LISTINGS: readonly Listing[] = [
   {
     operation: "music_collections.list_tracks",
     section: "4.4",
-    ...{ size: "limit", offset: "offset", defaultSize: 200 },
+    size: "limit",
+    offset: "offset",
+    defaultSize: 200,
     getItems: ({ items }) => items,
     getApplied: ({ limit, offset }) => ({ size: limit, offset }),
     getId: ({ track_id, position }) => `${track_id} at ${position}`,
@@ -55,7 +60,8 @@ export const LISTINGS: readonly Listing[] = [
   {
     operation: "assistants.list_history",
     section: "4.8",
-    ...{ size: "limit", offset: "offset" },
+    size: "limit",
+    offset: "offset",
     ...logEntries,
     getItems: ({ audit_logs }) => audit_logs,
     getTotal: ({ pagination }) => pagination.total,
@@ -65,7 +71,9 @@ export const LISTINGS: readonly Listing[] = [
   {
     operation: "transcriptions.list_sentences",
     section: "4.11",
-    ...{ size: "limit", offset: "offset", defaultSize: null },
+    size: "limit",
+    offset: "offset",
+    defaultSize: null,
     getItems: ({ data }) => data.sentences,
     getTotal: ({ metadata }) => metadata.total_count,
     getId: ({ start, text }) => `${start} ${text}`,
@@ -73,19 +81,24 @@ export const LISTINGS: readonly Listing[] = [
   {
     operation: "connector_jobs.list",
     section: "4.13",
-    ...{ size: "limit", offset: "offset", defaultSize: 50 },
+    size: "limit",
+    offset: "offset",
+    defaultSize: 50,
     getItems: ({ jobs }) => jobs,
     getTotal: ({ total }) => total,
     getApplied: ({ limit, offset }) => ({ size: limit, offset }),
     appliedGap: "G14",
     getId: ({ job_id }) => job_id,
     extraCheck: { name: "filters", title: "filters and orders its jobs" },
-    ...{ order: "-start_time", orderGap: "G14", time: "start_time" },
+    order: "-start_time",
+    orderGap: "G14",
+    time: "start_time",
   },
   {
     operation: "change_logs.list",
     section: "4.16",
-    ...{ size: "take", offset: "skip" },
+    size: "take",
+    offset: "skip",
     ...logEntries,
     getItems: ({ logs }) => logs,
     getTotal: ({ total_count }) => total_count,

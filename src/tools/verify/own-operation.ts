@@ -41,7 +41,9 @@ export function listParameters(operation: AnyOperation, place: "path" | "query")
         const schema = follow(one["schema"]);
         const example = one["example"] ?? schema["default"] ?? schema["example"];
         return {
-          ...{ name: String(one["name"]), schema, required: one["required"] === true },
+          name: String(one["name"]),
+          schema,
+          required: one["required"] === true,
           example: example ?? getFirst(schema["examples"]) ?? getFirst(schema["enum"]),
         };
       });
@@ -51,7 +53,9 @@ export function listParameters(operation: AnyOperation, place: "path" | "query")
     required?: string[];
   };
   return Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, schema, required: required.includes(name) },
+    name,
+    schema,
+    required: required.includes(name),
     example: schema["default"] ?? getFirst(schema["enum"]),
   }));
 }

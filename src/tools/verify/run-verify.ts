@@ -85,12 +85,18 @@ class Run {
     const { options, organization_id, console, stopped } = this;
     const isIncomplete = stopped !== null || this.parts.failedUndos > 0;
     return {
-      ...{ target: target.options.url, organization_id, write: options.write },
+      target: target.options.url,
+      organization_id,
+      write: options.write,
       started_at: began.toISOString(),
       duration_ms: Math.round(performance.now() - started),
-      ...{ console, recorded: null },
+      console,
+      recorded: null,
       verdict: isIncomplete ? "fail" : decideVerdict(summary, options.strict === true),
-      ...{ stopped, requests: target.exchanges.length, summary, changes },
+      stopped,
+      requests: target.exchanges.length,
+      summary,
+      changes,
       assumptions: countAssumptions(checks, this.verdicts),
       checks,
     };
@@ -227,7 +233,10 @@ export function toCheckReport(
 ): CheckReport {
   const { redact, durationMs, requests } = about;
   return {
-    ...{ id, family, section, title },
+    id,
+    family,
+    section,
+    title,
     outcome: verdict.outcome,
     failures: verdict.failures.map(redact),
     differences: verdict.differences.map(({ assumption, detail }) => ({

@@ -40,7 +40,9 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
   checkFileName(verdict, headers.get("content-disposition") ?? "", sent.params["organization_id"]!);
   checkFilters(verdict, exchange, rows, {
     same: { entity_type: ([, type]) => type, action_type: ([, , , action]) => action },
-    ...{ time: ([time]) => time, from: "from_date", to: "to_date" },
+    time: ([time]) => time,
+    from: "from_date",
+    to: "to_date",
   });
   const term = getSentFields(exchange)["search_term"];
   if (typeof term !== "string") return;

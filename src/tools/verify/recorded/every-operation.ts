@@ -30,7 +30,10 @@ export function createOperationChecks({ operations }: Contract): RecordedCheck[]
   return operations.flatMap(({ id, section, credentials }) =>
     CHECKS.filter(([, family]) => credentials !== false || family !== "credentials").map(
       ([name, family, title, checkExchange]): RecordedCheck => ({
-        ...{ id: `${id}/${name}`, family, section, title: `${id} ${title}` },
+        id: `${id}/${name}`,
+        family,
+        section,
+        title: `${id} ${title}`,
         observe: { operation: id, begin: () => checkExchange },
       }),
     ),

@@ -56,14 +56,17 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
   );
   const deletionChecks = deletions.map(
     ({ id, section }): RecordedCheck => ({
-      ...{ id: `${id}/gone`, family: "answers", section },
+      id: `${id}/gone`,
+      family: "answers",
+      section,
       title: `${id}: deleted objects stay deleted`,
       observe: { begin: () => observeDeletions(id) },
     }),
   );
   const changeChecks = CHANGES.map(
     ({ write, read, find, replacedBy }): RecordedCheck => ({
-      ...{ id: `${write}/sticks`, family: "answers" },
+      id: `${write}/sticks`,
+      family: "answers",
       section: operations.find(({ id }) => id === write)!.section,
       title: `${read} shows what ${write} has changed`,
       observe: {
@@ -85,7 +88,9 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
 }
 
 const revokedAgain: RecordedCheck = {
-  ...{ id: "share_links.revoke/again", family: "answers", section: "3.4" },
+  id: "share_links.revoke/again",
+  family: "answers",
+  section: "3.4",
   title: "share_links.revoke answers the same for a revoked link",
   observe: {
     operation: "share_links.revoke",
@@ -105,7 +110,9 @@ const revokedAgain: RecordedCheck = {
 };
 
 const cancelledJobs: RecordedCheck = {
-  ...{ id: "connector_jobs.cancel/sticks", family: "answers", section: "G14" },
+  id: "connector_jobs.cancel/sticks",
+  family: "answers",
+  section: "G14",
   title: "connector_jobs.retrieve shows that a cancelled job no longer runs",
   observe: {
     begin() {

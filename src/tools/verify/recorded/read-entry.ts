@@ -69,7 +69,9 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
   if (!headers.has("content-type") && typeof content["mimeType"] === "string")
     setHeader(headers, "content-type", content["mimeType"]);
   const { text, missing } = toBody(content, {
-    ...{ ...recorder, status, headers },
+    ...recorder,
+    status,
+    headers,
     wasBodySent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
   });
   const requestText = readText(toMap(request["postData"]), recorder.folder);

@@ -53,7 +53,9 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
   const checks = verifier.listReports();
   const summary = summarize(checks);
   return {
-    ...{ target: base, organization_id: verifier.organization_id, write: false },
+    target: base,
+    organization_id: verifier.organization_id,
+    write: false,
     started_at: began.toISOString(),
     duration_ms: Math.round(performance.now() - started),
     console: null,
@@ -135,7 +137,10 @@ class RecordingVerifier implements ExchangeVisitor {
     const areCredentialsUnknown = !this.showsCredentials && operation.credentials !== false;
     return {
       ...answer,
-      ...{ operation, method, path: url.pathname.slice(prefix.length) + url.search, sent },
+      operation,
+      method,
+      path: url.pathname.slice(prefix.length) + url.search,
+      sent,
       authenticated: hasCredentials({ sent }) || (areCredentialsUnknown && answer.status !== 401),
       recorded: { hasWholeBodies, at, duration },
     };
