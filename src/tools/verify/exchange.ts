@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
-import { isReading } from "./own-operation.ts";
+import { isHarmless } from "./own-operation.ts";
 
 /** One request. By default it has the key, no query and no body. */
 export interface Call {
@@ -27,7 +27,7 @@ export interface Call {
  * objects that do not exist, so that a service that forgets to check the caller has nothing to change.
  */
 export function changesNothing({ operation, credential, body, params, query }: Call): boolean {
-  if (operation === undefined || isReading(operation)) return true;
+  if (operation === undefined || isHarmless(operation)) return true;
   const namesNothing = Object.values(params ?? {}).every(isInventedId) && query === undefined;
   return credential === "none" && body === undefined && namesNothing;
 }

@@ -11,8 +11,8 @@ interface OwnParameter {
   example: unknown;
 }
 
-/** Whether a request certainly changes nothing. For a document's POST, `isReadOnly` is only true of the sandbox. */
-export function isReading(operation: AnyOperation): boolean {
+/** Whether a request changes nothing at the target either: a POST that only reads in a sandbox may write there. */
+export function isHarmless(operation: AnyOperation): boolean {
   return isReadOnly(operation) && (operation.described === undefined || operation.method === "GET");
 }
 

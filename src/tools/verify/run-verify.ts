@@ -7,7 +7,7 @@ import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsoleUrl } from "./discover-understudy.ts";
 import type { Call } from "./exchange.ts";
 import { inventOwnParams, KnownObjects } from "./known-objects.ts";
-import { isReading, readNeededQuery } from "./own-operation.ts";
+import { isHarmless, readNeededQuery } from "./own-operation.ts";
 import { type CheckReport, countAssumptions, decideVerdict, summarize, type VerifyReport } from "./report.ts";
 import { type Exchange, RunStopped, Target, type TargetOptions } from "./target.ts";
 import { Verdict } from "./verdict.ts";
@@ -140,7 +140,7 @@ class Run {
     const calls = contract.operations.flatMap((operation): Call[] => {
       const [needed, params] = [readNeededQuery(operation), inventOwnParams(operation)];
       const isUsable =
-        operation.sourceFile !== undefined && isReading(operation) && operation.credentials !== false;
+        operation.sourceFile !== undefined && isHarmless(operation) && operation.credentials !== false;
       return isUsable && params !== undefined && "query" in needed ? [{ operation, params, ...needed }] : [];
     });
     const withoutParameters = calls.find(({ operation }) => !operation!.path.includes("{"));

@@ -8,7 +8,7 @@ import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import type { Call } from "../exchange.ts";
 import { listParameterNames } from "../known-objects.ts";
-import { findItems, isReading, readNeededQuery } from "../own-operation.ts";
+import { findItems, isHarmless, readNeededQuery } from "../own-operation.ts";
 import type { Exchange } from "../target.ts";
 
 const ORGANIZATION_PARAMETERS = new Set(["organization_id", "org_id"]);
@@ -22,7 +22,7 @@ const FEW_CHARACTERS = 1000;
  * come first, since their answers contain ids of objects.
  */
 export function createAnswerChecks(contract: Contract): Check[] {
-  const reading = contract.operations.filter((one) => isReading(one) || one.method === "GET");
+  const reading = contract.operations.filter((one) => isHarmless(one) || one.method === "GET");
   const ownOperations = reading.filter((one) => one.sourceFile !== undefined);
   const reference = reading.filter((one) => one.sourceFile === undefined);
   const sorted = [
@@ -58,7 +58,7 @@ function sortOwnOperations(own: readonly AnyOperation[], { names }: Contract): A
 
 async function checkAnswer(context: Context, operation: AnyOperation): Promise<void> {
   const { known, verdict, successes } = context;
-  if (!isReading(operation)) return verdict.notObservable("its binding changes data, so it is not sent");
+  if (!isHarmless(operation)) return verdict.notObservable("its binding changes data, so it is not sent");
   const bindings = known.listBindings(operation);
   if (bindings.length === 0) return verdict.notObservable(known.describeMissingFor(operation));
   const needed = operation.sourceFile === undefined ? { query: undefined } : readNeededQuery(operation);

@@ -5,7 +5,7 @@ import { checkUnauthenticated } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { type Call, changesNothing } from "../exchange.ts";
 import { inventOwnParams, inventParams, listParameterNames } from "../known-objects.ts";
-import { isReading } from "../own-operation.ts";
+import { isHarmless } from "../own-operation.ts";
 
 /**
  * Checks section 5, rule 1, on every operation. A request to a writing operation has neither credentials nor
@@ -25,7 +25,7 @@ function createNoCredentialsChecks({ operations }: Contract): Check[] {
 /** Without an id in its path, an own operation might change something if it does not check the caller. */
 function canBeCalled(operation: AnyOperation): boolean {
   return (
-    operation.sourceFile === undefined || isReading(operation) || listParameterNames(operation).length > 0
+    operation.sourceFile === undefined || isHarmless(operation) || listParameterNames(operation).length > 0
   );
 }
 
@@ -34,7 +34,7 @@ async function callWithoutCredentials(
   operation: AnyOperation,
 ): Promise<void> {
   // Operations that only read are asked for an existing object, which proves most.
-  const [binding] = isReading(operation) ? known.listBindings(operation, 1) : [];
+  const [binding] = isHarmless(operation) ? known.listBindings(operation, 1) : [];
   const params =
     operation.sourceFile === undefined
       ? inventParams(operation, binding)

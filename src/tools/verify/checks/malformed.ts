@@ -4,7 +4,7 @@ import { hasSucceeded } from "../check-answer.ts";
 import { checkDescribedRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { inventOwnParams, inventParams, listParameterNames } from "../known-objects.ts";
-import { isReading, listParameters } from "../own-operation.ts";
+import { isHarmless, listParameters } from "../own-operation.ts";
 import type { Basis } from "../verdict.ts";
 import { checkAnyPage } from "./listings.ts";
 
@@ -32,7 +32,7 @@ const listProperties = (schema: unknown) =>
 /** Calls each reading operation with one malformed parameter at a time, as the declarations allow (G08). */
 function createValueChecks({ operations }: Contract): Check[] {
   const operationsWithValues = operations.filter(
-    (one) => isReading(one) && listInvalidValues(one).length > 0,
+    (one) => isHarmless(one) && listInvalidValues(one).length > 0,
   );
   return operationsWithValues.map((operation) => ({
     id: `${operation.id}/malformed`,

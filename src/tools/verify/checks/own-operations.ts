@@ -6,11 +6,11 @@ import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, refusesWith } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { inventOwnParams, listParameterNames, type PathParams } from "../known-objects.ts";
-import { findItems, isReading, listParameters, readNeededQuery } from "../own-operation.ts";
+import { findItems, isHarmless, listParameters, readNeededQuery } from "../own-operation.ts";
 
 /** Checks of own operations only: pages of lists, and records that do not exist. */
 export function createOwnChecks({ operations }: Contract): Check[] {
-  const reading = operations.filter((one) => one.sourceFile !== undefined && isReading(one));
+  const reading = operations.filter((one) => one.sourceFile !== undefined && isHarmless(one));
   const createCheck = (operation: AnyOperation, name: string, title: string) => ({
     id: `${operation.id}/${name}`,
     family: "answers" as const,
