@@ -147,7 +147,7 @@ export class FleetNode {
   /** Call this after the last answer. */
   async end(): Promise<void> {
     this.router.proxy.close();
-    await this.store.close();
+    this.store.connection.close();
     this.files.remove();
   }
 

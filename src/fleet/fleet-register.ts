@@ -58,7 +58,7 @@ export class FleetRegister {
 
   /** Every sandbox of the fleet in order of creation, with its lease. */
   async listLeases(): Promise<(Lease & { sandbox: string })[]> {
-    const names: string[] = await this.store.connection.send(["ZRANGE", toFleetKey("sandboxes"), "0", "-1"]);
+    const names = await this.store.list();
     const leases: (Lease & { sandbox: string })[] = [];
     for (let from = 0; from < names.length; from += BATCH_SIZE) {
       const batch = names.slice(from, from + BATCH_SIZE);

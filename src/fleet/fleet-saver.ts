@@ -234,7 +234,7 @@ export class FleetSaver {
         await store.restoreToFleetList(name, sandbox.created_at);
       await chunks.save(image);
       dueSandboxes.recordBeforeCommit(sandbox);
-      await store.save(name, splitChanges(listRowChanges(before, image)));
+      await store.commit(name, splitChanges(listRowChanges(before, image)));
       dueSandboxes.recordAfterCommit(sandbox);
     } catch (error) {
       image.release();
@@ -247,7 +247,7 @@ export class FleetSaver {
 
   private async remove({ sandbox: { name }, image }: TrackedSandbox): Promise<void> {
     const { store, dueSandboxes, chunks } = this.parts;
-    await store.save(name, splitChanges([{ sandbox: name, clear: "" }]));
+    await store.commit(name, splitChanges([{ sandbox: name, clear: "" }]));
     this.trackedByName.delete(name);
     image.release();
     dueSandboxes.remove(name);

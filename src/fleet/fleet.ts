@@ -58,7 +58,7 @@ export class Fleet implements DurabilityHook {
       this.openedNode = node;
       await node.begin();
     } catch (error) {
-      await store.close().catch(() => {});
+      store.connection.close();
       throw error;
     }
   }

@@ -66,7 +66,7 @@ return {'OK', epoch}
 export const CLAIM = toScript(`
 local lease, rows = KEYS[1], KEYS[2]
 if redis.call('EXISTS', rows) == 0 then return {'NONE'} end
-local stored = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
+local stored = redis.call('HMGET', lease, 'epoch', 'session', 'number')
 local stored_epoch = stored[1] or '0'
 if stored_epoch ~= ARGV[1] or (stored[2] or '') ~= ARGV[2] then return {'HELD'} end
 redis.call('HSET', lease, 'epoch', tonumber(stored_epoch) + 1, 'session', ARGV[3], 'url', ARGV[4])
@@ -86,7 +86,7 @@ return {'OK'}
  */
 export const RECLAIM = toScript(`
 local lease, rows = KEYS[1], KEYS[2]
-local stored = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
+local stored = redis.call('HMGET', lease, 'epoch', 'session', 'number')
 local stored_epoch, own_epoch = tonumber(stored[1] or '0'), tonumber(ARGV[1])
 local is_owner = stored_epoch == own_epoch and stored[2] == ARGV[2] and redis.call('EXISTS', rows) == 1
 if not is_owner and not (stored_epoch < own_epoch and ARGV[5] == '1') then return {'FENCED', stored_epoch} end

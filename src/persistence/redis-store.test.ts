@@ -6,7 +6,7 @@ import { RedisStore } from "./redis-store.ts";
 import type { RowChange } from "./store.ts";
 
 let redis: TestRedis;
-const open: { close(): Promise<void> }[] = [];
+const open: { close(): void | Promise<void> }[] = [];
 beforeAll(async () => {
   if (hasRedis) redis = await TestRedis.start();
 });
@@ -21,7 +21,7 @@ afterAll(() => redis?.remove());
 
 async function node(session: string, url = redis.url): Promise<RedisStore> {
   const store = await RedisStore.open(url, { session, url: `http://${session}` }, () => {});
-  open.push(store);
+  open.push(store.connection);
   return store;
 }
 
@@ -32,7 +32,8 @@ const readTexts = async (store: RedisStore, sandbox: string) =>
 describe("the store of a fleet", () => {
   it("gives a new sandbox to the node that created it, and refuses another of the name [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
-    await a.commit(pieces([clear("one"), put("one", "world", "x", 1), put("two", "world", "x", 1)]));
+    await a.commit("one", pieces([clear("one"), put("one", "world", "x", 1)]));
+    await a.commit("two", pieces([put("two", "world", "x", 1)]));
     expect(a.owned).toEqual(
       new Map([
         ["one", { epoch: 1, number: "1" }],
@@ -41,18 +42,18 @@ describe("the store of a fleet", () => {
     );
     expect(await b.findLease("one")).toEqual({ session: "a", url: "http://a", epoch: "1" });
     expect(await b.findLease("none")).toBeUndefined();
-    await expect(b.commit(pieces([put("one", "world", "x", 2)]))).rejects.toMatchObject({
+    await expect(b.commit("one", pieces([put("one", "world", "x", 2)]))).rejects.toMatchObject({
       ...{ kind: "taken", message: "one" },
     });
     expect(await readTexts(b, "one")).toEqual(["world x 1"]);
     expect([await b.list(), await b.count()]).toEqual([["one", "two"], 2]);
     await redis.ask("ZADD", "understudy:sandboxes", "0", "zero");
-    expect(await b.list()).toEqual(["one", "two", "zero"]);
+    expect(await b.list()).toEqual(["zero", "one", "two"]);
   });
 
   it("fences the former owner at a takeover, and lets one of several claimants succeed [interfaces 15]", async () => {
     const [a, b, c] = [await node("a"), await node("b"), await node("c")];
-    await a.commit(pieces([put("one", "world", "x", 1)]));
+    await a.commit("one", pieces([put("one", "world", "x", 1)]));
     const seen = (await b.findLease("one"))!;
     expect(await b.claim("one", seen)).toBe(true);
     expect(await c.claim("one", seen)).toBe(false);
@@ -65,39 +66,39 @@ describe("the store of a fleet", () => {
       [clear("one")],
       [clear("one"), put("one", "s", "i", 1)],
     ]) {
-      await expect(a.commit(pieces(changes))).rejects.toMatchObject({
+      await expect(a.commit("one", pieces(changes))).rejects.toMatchObject({
         ...{ kind: "moved", message: "another node of the fleet owns sandbox one now", retry_after: 1 },
       });
     }
-    await b.commit(pieces([put("one", "world", "x", 3)]));
+    await b.commit("one", pieces([put("one", "world", "x", 3)]));
     expect(b.owned.get("one")).toEqual({ epoch: 2, number: "2" });
     expect(await readTexts(c, "one")).toEqual(["world x 3"]);
   });
 
   it("lets any node take a sandbox whose lease Redis has lost [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
-    await a.commit(pieces([put("one", "world", "x", 1)]));
+    await a.commit("one", pieces([put("one", "world", "x", 1)]));
     await redis.ask("DEL", "understudy:{one}:lease");
     const seen = (await b.findLease("one"))!;
     expect(seen).toEqual({ session: "", url: "", epoch: "0" });
     expect(await b.claim("one", seen)).toBe(true);
     expect(b.owned.get("one")).toEqual({ epoch: 1, number: "" });
-    await b.commit(pieces([clear("one"), put("one", "world", "x", 2)]));
+    await b.commit("one", pieces([clear("one"), put("one", "world", "x", 2)]));
     expect(b.owned.get("one")).toEqual({ epoch: 1, number: "1" });
   });
 
   it("writes a sandbox in full if its state in Redis is too old [interfaces 15]", async () => {
     const a = await node("a");
-    await a.commit(pieces([put("one", "world", "x", 1)]));
+    await a.commit("one", pieces([put("one", "world", "x", 1)]));
     await redis.ask("HSET", "understudy:{one}:lease", "number", "0");
-    await expect(a.commit(pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
+    await expect(a.commit("one", pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
       ...{ kind: "behind", message: "the store has lost a part of sandbox one", retry_after: 1 },
     });
-    await a.commit(pieces([clear("one"), put("one", "world", "z", 3)]));
+    await a.commit("one", pieces([clear("one"), put("one", "world", "z", 3)]));
     expect(await readTexts(a, "one")).toEqual(["world z 3"]);
     expect(a.owned.get("one")).toEqual({ epoch: 1, number: "2" });
     await redis.ask("HSET", "understudy:{one}:lease", "epoch", "0");
-    await expect(a.commit(pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
+    await expect(a.commit("one", pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
       ...{ kind: "unreachable", message: "the store has lost the owner of sandbox one", retry_after: 1 },
     });
   });
@@ -105,7 +106,7 @@ describe("the store of a fleet", () => {
   it("lets an owner take back a sandbox that no node has taken over [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     for (const name of ["kept", "behind", "taken", "gone"])
-      await a.commit(pieces([put(name, "world", "x", 1)]));
+      await a.commit(name, pieces([put(name, "world", "x", 1)]));
     await redis.ask("HSET", "understudy:{behind}:lease", "number", "0");
     await b.claim("taken", (await b.findLease("taken"))!);
     await redis.ask("DEL", "understudy:{gone}:rows", "understudy:{gone}:lease");
@@ -124,36 +125,38 @@ describe("the store of a fleet", () => {
       { epoch: 2, number: "1" },
     ]);
     expect(await b.findLease("kept")).toEqual({ session: "a2", url: "http://a2", epoch: "2" });
-    await a.commit(pieces([put("kept", "world", "x", 2)]));
+    await a.commit("kept", pieces([put("kept", "world", "x", 2)]));
   });
 
   it("frees the name of a deleted sandbox, and lets its remaining keys expire [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
-    await a.commit(pieces([put("one", "world", "x", 1)]));
-    await a.commit(pieces([put("one", "world", "x", 2), clear("one")]));
+    await a.commit("one", pieces([put("one", "world", "x", 1)]));
+    await a.commit("one", pieces([put("one", "world", "x", 2), clear("one")]));
     expect([await b.list(), await b.load("one"), await b.findLease("one"), a.owned.size]).toEqual([
       ...[[], [], undefined, 0],
     ]);
     expect(await redis.ask("TTL", "understudy:{one}:lease")).toBeGreaterThan(0);
     // A sandbox that was never stored needs no removal.
-    await a.commit(pieces([clear("never")]));
+    await a.commit("never", pieces([clear("never")]));
     expect(await b.list()).toEqual([]);
-    await b.commit(pieces([put("one", "world", "y", 3)]));
+    await b.commit("one", pieces([put("one", "world", "y", 3)]));
     expect(b.owned.get("one")).toEqual({ epoch: 3, number: "1" });
     expect(await redis.ask("TTL", "understudy:{one}:lease")).toBe(-1);
     expect(await readTexts(b, "one")).toEqual(["world y 3"]);
   });
 
-  it("applies changes in order, rows of many sandboxes each to its sandbox [interfaces 15]", async () => {
+  it("applies changes in order, those of a sandbox to its rows alone [interfaces 15]", async () => {
     const a = await node("a");
+    await a.commit("two", pieces([put("two", "world", "x", 1)]));
     await a.commit(
+      "one",
       pieces(
         [put("one", "snapshots/a/world", "x", 1), put("one", "snapshots/ab/world", "x", 1)],
-        [put("two", "world", "x", 1), { sandbox: "one", clear: "snapshots/a/" }],
+        [{ sandbox: "one", clear: "snapshots/a/" }],
         [put("one", "world", "x", 1), { sandbox: "one", section: "world", id: "x", text: null }],
       ),
     );
-    await a.save("one", pieces([put("one", "world", "with\0zero", "y")]));
+    await a.commit("one", pieces([put("one", "world", "with\0zero", "y")]));
     expect(await readTexts(a, "one")).toEqual(["snapshots/ab/world x 1", 'world with\0zero "y"']);
     expect(await readTexts(a, "two")).toEqual(["world x 1"]);
     expect(a.owned.get("one")).toEqual({ epoch: 1, number: "2" });
@@ -162,18 +165,18 @@ describe("the store of a fleet", () => {
   it("refuses sandboxes beyond its limit [interfaces 15]", async () => {
     const a = await node("a");
     a.limit = 2;
-    await a.commit(pieces([put("one", "world", "x", 1)]));
-    await a.commit(pieces([put("two", "world", "x", 1)]));
-    await expect(a.commit(pieces([put("three", "world", "x", 1)]))).rejects.toMatchObject({
+    await a.commit("one", pieces([put("one", "world", "x", 1)]));
+    await a.commit("two", pieces([put("two", "world", "x", 1)]));
+    await expect(a.commit("three", pieces([put("three", "world", "x", 1)]))).rejects.toMatchObject({
       ...{ kind: "limit", message: "2 sandboxes" },
     });
     expect(await a.list()).toEqual(["one", "two"]);
-    await a.commit(pieces([put("two", "world", "x", 2)]));
+    await a.commit("two", pieces([put("two", "world", "x", 2)]));
     // A listed name does not count again.
     await redis.ask("DEL", "understudy:{two}:rows");
     a.owned.delete("two");
     await redis.ask("ZADD", "understudy:sandboxes", "0", "three");
-    await a.commit(pieces([put("two", "world", "x", 3)]));
+    await a.commit("two", pieces([put("two", "world", "x", 3)]));
   });
 
   it("adds a missing sandbox to the list again, and keeps the time of a listed one [interfaces 15]", async () => {
@@ -195,7 +198,7 @@ describe("the store of a fleet", () => {
   it("returns each of many rows once [interfaces 15]", async () => {
     const a = await node("a");
     const rows = Array.from({ length: 2500 }, (_, i) => put("one", "records/n", `n${i}`, i));
-    await a.commit(pieces(rows));
+    await a.commit("one", pieces(rows));
     const loaded = await a.load("one");
     expect(new Set(loaded.map(({ id }) => id)).size).toBe(2500);
     expect(loaded).toHaveLength(2500);
@@ -207,7 +210,7 @@ describe("the store of a fleet", () => {
       `--store ${redis.url} was written by a newer Understudy (format 99, this one knows 2); update this node, or use another database of that Redis, as in ${redis.url}/1.`,
     );
     await redis.ask("SET", "understudy:format", "2");
-    await (await node("a")).close();
+    (await node("a")).connection.close();
     await redis.ask("DEL", "understudy:format");
     await node("a");
     expect(await redis.ask("GET", "understudy:format")).toBe("2");
@@ -232,7 +235,7 @@ describe("the store of a fleet while Redis restarts", () => {
       () => new Error("LOADING it is"),
       () => new Error("BUSY it is"),
     );
-    await store.commit(pieces([put("one", "world", "x", 1)]));
+    await store.commit("one", pieces([put("one", "world", "x", 1)]));
     const runs = fake.of("EVALSHA");
     expect(runs).toHaveLength(3);
     expect(new Set(runs.map((words) => words.join())).size).toBe(1);
@@ -245,10 +248,22 @@ describe("the store of a fleet while Redis restarts", () => {
     expect(fake.of("ZADD")).toEqual([["understudy:sandboxes", "NX", expect.stringMatching(/^\d+$/), "one"]]);
   });
 
+  it("removes a deleted sandbox from the fleet's list, also after a moment without Redis [interfaces 15]", async () => {
+    const { fake, store } = await stand();
+    await store.commit("one", pieces([put("one", "world", "x", 1)]));
+    const { answer } = fake;
+    fake.answer = (words) =>
+      words[0] === "ZREM" && fake.of("ZREM").length === 1 ? new Error("LOADING it is") : answer!(words);
+    await store.commit("one", pieces([clear("one")]));
+    expect(fake.of("ZREM")).toHaveLength(2);
+  });
+
   it("does not repeat a write that Redis refuses [interfaces 15]", async () => {
     const { fake, store, answers } = await stand();
     answers.push(() => new Error("OOM command not allowed"));
-    await expect(store.commit(pieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({ kind: "full" });
+    await expect(store.commit("one", pieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({
+      kind: "full",
+    });
     expect(fake.of("EVALSHA")).toHaveLength(1);
     expect(store.owned.size).toBe(0);
   });

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { pluralize } from "../engine/contract/text.ts";
-import { getOrAdd, toPairs } from "../engine/maps.ts";
-import { Mutex } from "../engine/state/concurrency.ts";
-import { RedisConnection, type Reply, toFleetRefusal, type Word } from "./redis-connection.ts";
+import { toPairs } from "../engine/maps.ts";
+import { RedisConnection, type Reply, toFleetRefusal } from "./redis-connection.ts";
 import { AGE, CLAIM, COMMIT, RECLAIM, RELEASE } from "./redis-scripts.ts";
-import { PersistenceError, type Row, type RowChange, type Store, StoreRefusal } from "./store.ts";
+import { PersistenceError, type Row, type RowChange, StoreRefusal } from "./store.ts";
 
 /** The format of rows; a node refuses a newer one. */
 const FORMAT = 2;
@@ -45,7 +44,7 @@ export const toFleetKey = (kind: string) => PREFIX + kind;
  * the epoch of the owner and the number of the last commit: commits of a former owner are refused, and a repeated
  * commit is applied once (docs/decisions/0010).
  */
-export class RedisStore implements Store {
+export class RedisStore {
   readonly connection: RedisConnection;
   /** Sandboxes that this node owns. */
   readonly owned = new Map<string, OwnedSandbox>();
@@ -53,7 +52,6 @@ export class RedisStore implements Store {
   owner: StoreOwner;
   /** Maximum number of sandboxes in the fleet. */
   limit = Number.POSITIVE_INFINITY;
-  private readonly mutex = new Mutex();
 
   private constructor(connection: RedisConnection, owner: StoreOwner) {
     this.connection = connection;
@@ -75,9 +73,9 @@ export class RedisStore implements Store {
     return new RedisStore(connection, owner);
   }
 
+  /** Names of the fleet's sandboxes, in order of creation. */
   async list(): Promise<string[]> {
-    const names = (await this.connection.send(["ZRANGE", toFleetKey("sandboxes"), "0", "-1"])) as string[];
-    return names.sort();
+    return this.connection.send(["ZRANGE", toFleetKey("sandboxes"), "0", "-1"]);
   }
 
   async count(): Promise<number> {
@@ -87,37 +85,53 @@ export class RedisStore implements Store {
   async load(sandbox: string): Promise<Row[]> {
     // A scan may return a field twice.
     const texts = new Map<string, string>();
-    for (let cursor = "0", began = false; !began || cursor !== "0"; began = true) {
-      const scan: Word[] = ["HSCAN", toSandboxKey(sandbox, "rows"), cursor, "COUNT", SCAN_COUNT];
-      const [next, words] = (await this.connection.send(scan)) as [string, string[]];
+    let cursor = "0";
+    do {
+      const scan = ["HSCAN", toSandboxKey(sandbox, "rows"), cursor, "COUNT", SCAN_COUNT];
+      const [next, words] = await this.connection.send(scan);
       cursor = next;
-      for (const [field, text] of toPairs(words)) texts.set(field, text);
-    }
+      for (const [field, text] of toPairs(words as string[])) texts.set(field, text);
+    } while (cursor !== "0");
     return [...texts].map(([field, text]) => {
-      const [section, id] = splitField(field);
-      return { section, id, text };
+      const end = field.indexOf("\0");
+      return { section: field.slice(0, end), id: field.slice(end + 1), text };
     });
   }
 
-  commit(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
-    return this.mutex.run(() => this.commitNow(pieces));
-  }
-
-  /** Saves the changes of one sandbox; the caller sends one change set at a time. @throws StoreRefusal */
-  async save(sandbox: string, pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
+  /** Commits the changes of one sandbox; the caller sends one change set at a time. @throws StoreRefusal */
+  async commit(name: string, pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
     const changes = new ChangeSet();
     for await (const piece of pieces) for (const change of piece) changes.add(change);
-    await this.commitChanges(sandbox, changes);
+    const ownership = this.owned.get(name);
+    const mode = ownership === undefined ? "new" : changes.mode;
+    if (mode === "new" && changes.mode === "gone") return;
+    if (mode === "new") await this.addToFleetList(name);
+    const { session, url } = this.owner;
+    const id = randomUUID();
+    const number = String(Number(ownership?.number || 0) + 1);
+    const scriptArguments = [
+      mode,
+      String(ownership?.epoch ?? 0),
+      ownership?.number ?? "",
+      number,
+      id,
+      session,
+      url,
+    ];
+    const [status, epoch] = await this.retryWhileUnreachable(() =>
+      this.connection.runScript(COMMIT, toSandboxKeys(name), [...scriptArguments, ...changes.words]),
+    );
+    if (status !== "OK") throw REFUSALS[status as keyof typeof REFUSALS](name);
+    if (mode !== "gone") this.owned.set(name, { epoch, number });
+    else {
+      this.owned.delete(name);
+      await this.removeFromFleetList(name);
+    }
   }
 
   /** Adds the sandbox to the fleet's list again, since Redis has lost data. */
   async restoreToFleetList(sandbox: string, created_at: number): Promise<void> {
     await this.connection.send(["ZADD", toFleetKey("sandboxes"), "NX", String(created_at), sandbox]);
-  }
-
-  async close(): Promise<void> {
-    await this.mutex.whenIdle();
-    this.connection.close();
   }
 
   /** The age of the current run of Redis in milliseconds, as the fleet measures it. */
@@ -178,57 +192,20 @@ export class RedisStore implements Store {
     return number === ownership.number ? "same" : "behind";
   }
 
-  private async commitNow(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
-    const changesBySandbox = new Map<string, ChangeSet>();
-    for await (const piece of pieces) {
-      for (const change of piece)
-        getOrAdd(changesBySandbox, change.sandbox, () => new ChangeSet()).add(change);
-    }
-    const outcomes = await Promise.allSettled(
-      [...changesBySandbox].map(([name, changes]) => this.commitChanges(name, changes)),
-    );
-    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
-  }
-
-  private async commitChanges(name: string, changes: ChangeSet): Promise<void> {
-    const ownership = this.owned.get(name);
-    const mode = ownership === undefined ? "new" : changes.mode;
-    if (mode === "new" && changes.mode === "gone") return;
-    if (mode === "new") await this.addToFleetList(name);
-    const { session, url } = this.owner;
-    const id = randomUUID();
-    const number = String(Number(ownership?.number || 0) + 1);
-    const scriptArguments = [
-      mode,
-      String(ownership?.epoch ?? 0),
-      ownership?.number ?? "",
-      number,
-      id,
-      session,
-      url,
-    ];
-    const [status, epoch] = await this.retryWhileUnreachable(() =>
-      this.connection.runScript(COMMIT, toSandboxKeys(name), [...scriptArguments, ...changes.words]),
-    );
-    if (status !== "OK") throw REFUSALS[status as keyof typeof REFUSALS](name);
-    if (mode !== "gone") this.owned.set(name, { epoch, number });
-    else {
-      this.owned.delete(name);
-      await this.connection.send(["ZREM", toFleetKey("sandboxes"), name]);
-    }
-  }
-
   /** Adds the sandbox to the fleet's list, unless the limit is reached. @throws StoreRefusal */
   private async addToFleetList(name: string): Promise<void> {
-    const key = toFleetKey("sandboxes");
     const addedCount = await this.retryWhileUnreachable(() =>
-      this.connection.send(["ZADD", key, "NX", String(Date.now()), name]),
+      this.connection.send(["ZADD", toFleetKey("sandboxes"), "NX", String(Date.now()), name]),
     );
     if (addedCount === 0 || this.limit === Number.POSITIVE_INFINITY) return;
     const count = await this.count();
     if (count <= this.limit) return;
-    await this.connection.send(["ZREM", key, name]);
+    await this.removeFromFleetList(name);
     throw new StoreRefusal("limit", pluralize(this.limit, "sandbox", "sandboxes"));
+  }
+
+  private async removeFromFleetList(name: string): Promise<void> {
+    await this.retryWhileUnreachable(() => this.connection.send(["ZREM", toFleetKey("sandboxes"), name]));
   }
 
   /** Repeats a command for some time if Redis cannot be reached, so that requests survive a short outage. */
@@ -277,11 +254,6 @@ class ChangeSet {
       this.isCleared = true;
     } else this.words.push("c", change.clear, "");
   }
-}
-
-function splitField(field: string): [section: string, id: string] {
-  const end = field.indexOf("\0");
-  return [field.slice(0, end), field.slice(end + 1)];
 }
 
 function toSandboxKeys(sandbox: string): string[] {

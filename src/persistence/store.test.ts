@@ -7,10 +7,11 @@ import "fake-indexeddb/auto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
 import { bench, benchPerTest, FILES, pieces, put, say, stores } from "../../test/support/stores.ts";
+import { Mutex } from "../engine/state/concurrency.ts";
 import { findFreeName } from "./file-lock.ts";
 import { IndexedDbStore } from "./indexeddb-store.ts";
 import { RedisStore } from "./redis-store.ts";
-import type { Row, RowChange } from "./store.ts";
+import type { Row, RowChange, Store } from "./store.ts";
 import { StoreRefusal, toStoreRefusal } from "./store.ts";
 
 benchPerTest();
@@ -24,12 +25,24 @@ afterEach(async () => {
 });
 afterAll(() => redis?.remove());
 
-/** A node that owns whatever is there, as a server that keeps files does. */
-async function openRedis(): Promise<RedisStore> {
+/** A node that owns all stored sandboxes, as a server with files does, and commits each on its own. */
+async function openRedis(): Promise<Store> {
   const owner = { session: randomUUID(), url: "http://127.0.0.1:1" };
   const store = await RedisStore.open(redis.url, owner, say);
   for (const name of await store.list()) await store.claim(name, (await store.findLease(name))!);
-  return store;
+  const mutex = new Mutex();
+  return {
+    list: async () => (await store.list()).sort(),
+    load: (name) => store.load(name),
+    commit: (all) =>
+      mutex.run(async () => {
+        const changes: RowChange[] = [];
+        for await (const piece of all) changes.push(...piece);
+        for (const name of new Set(changes.map(({ sandbox }) => sandbox)))
+          await store.commit(name, pieces(changes.filter(({ sandbox }) => sandbox === name)));
+      }),
+    close: async () => store.connection.close(),
+  };
 }
 
 /** Every way to keep sandboxes. */

@@ -15,18 +15,17 @@ export type RowChange =
   | { sandbox: string; clear: string };
 
 /**
- * The storage of sandboxes: an embedded database, a readable document, the Redis of a fleet, or a browser's database.
- * It has sandboxes by name, and their rows by section and id.
+ * The storage of a single server's sandboxes: an embedded database, a readable document, or a browser's database. It
+ * has sandboxes by name, and their rows by section and id. A fleet has its own (`redis-store.ts`).
  */
 export interface Store {
   /** Names of the stored sandboxes. */
   list(): Promise<string[]>;
   load(sandbox: string): Promise<Row[]>;
   /**
-   * Stores changes of one or several sandboxes in their order: all of a sandbox, or none. They are produced in pieces,
-   * so that they do not block the event loop. Resolves once they are stored durably.
-   * @throws StoreRefusal; a store in a file has then stored no change at all, other stores none of the refused sandbox,
-   * but perhaps those of others. The call may be repeated.
+   * Stores changes of one or several sandboxes in their order: all, or none. They are produced in pieces, so that they
+   * do not block the event loop. Resolves once they are stored durably.
+   * @throws StoreRefusal; nothing is stored then, and the call may be repeated
    */
   commit(pieces: AsyncIterable<readonly RowChange[]>): Promise<void>;
   /** Releases everything; committed changes stay. */
@@ -51,7 +50,7 @@ type RefusalKind =
   | ("full" | "read-only" | "gone" | "failed")
   | ("unreachable" | "behind" | "moved" | "taken" | "limit");
 
-/** The store refused a commit; `commit` says what it has stored then. */
+/** The store refused a commit. */
 export class StoreRefusal extends Error {
   override readonly name = "StoreRefusal";
   readonly kind: RefusalKind;
