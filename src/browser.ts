@@ -13,14 +13,10 @@ import { NotAvailableError } from "./engine/platform.ts";
 import { listUsableKeys } from "./engine/resources/api-keys/rules.ts";
 import type { ApiKey } from "./engine/resources/api-keys/schema.ts";
 import { API } from "./engine/resources/index.ts";
-import { answerDeliveries, type OnDelivery } from "./hosts/fetch/answer-deliveries.ts";
-import {
-  createFetch,
-  createSendInProcess,
-  IN_PROCESS_ORIGIN,
-  type SandboxFetch,
-} from "./hosts/fetch/create-fetch.ts";
+import type { OnDelivery } from "./hosts/fetch/answer-deliveries.ts";
+import { createFetch, createSendInProcess, type SandboxFetch } from "./hosts/fetch/create-fetch.ts";
 import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
+import { createInProcessOutbound } from "./hosts/fetch/in-process-outbound.ts";
 import { MemoryUploads } from "./hosts/fetch/memory-uploads.ts";
 import { readFormData } from "./hosts/fetch/read-form-data.ts";
 import type { Saver, SavingFailure } from "./persistence/saver.ts";
@@ -60,11 +56,8 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   let openingFailure: SavingFailure | undefined;
   const log = console;
   const ownFetch: SandboxFetch = (request, base) => sandboxFetch(request, base);
-  const inProcessNetwork = createFetchOutbound(ownFetch);
-  const { onDelivery } = options;
-  const network = createFetchOutbound(
-    onDelivery === undefined ? (request) => globalThis.fetch(request) : answerDeliveries(onDelivery),
-  );
+  const network = createFetchOutbound((request) => globalThis.fetch(request));
+  const { location } = globalThis as { location?: { origin: string } };
   const scenarios = new ScenarioLibrary({ api: API, cwd: "/" });
   const uploads = new MemoryUploads(UPLOAD_BYTES);
   const fixtures = new FixtureLibrary({ resources: API.resources, cwd: "/" });
@@ -72,9 +65,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const engine = createEngine({
     ...commonParts,
     api: API,
-    outbound: {
-      send: (request) => (isOwnReceiver(request.url) ? inProcessNetwork : network).send(request),
-    },
+    outbound: createInProcessOutbound(ownFetch, options.onDelivery, network, location?.origin),
     readForm: readFormData,
     toHostRefusal: (error) => (error instanceof NotAvailableError ? asProblem(error)!.toAnswer() : undefined),
     defaults: { fixture: options.fixture, seed, clock, settings },
@@ -129,13 +120,6 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
       sandboxes.close();
     },
   };
-}
-
-/** A receiver's URL has the origin of the caller that created the receiver: the library, or the page. */
-function isOwnReceiver(url: string): boolean {
-  const { origin, pathname } = new URL(url);
-  const { location } = globalThis as { location?: { origin: string } };
-  return origin === IN_PROCESS_ORIGIN || (origin === location?.origin && pathname.startsWith("/_receivers/"));
 }
 
 /** A page cannot listen. */

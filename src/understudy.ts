@@ -18,11 +18,10 @@ import { createEngine } from "./engine/index.ts";
 import { readApi } from "./engine/own/join.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { createFetch, createSendInProcess } from "./hosts/fetch/create-fetch.ts";
-import { createReceiverFinder } from "./hosts/fetch/receiver-finder.ts";
+import { createInProcessOutbound } from "./hosts/fetch/in-process-outbound.ts";
 import { answerRequests } from "./hosts/node/answer-requests.ts";
 import { createStandardLog } from "./hosts/node/log.ts";
 import { NodeNetwork } from "./hosts/node/node-network.ts";
-import { deliverInProcess } from "./hosts/node/outbound/in-process.ts";
 import { createUpstream } from "./hosts/node/outbound/upstream.ts";
 import { readForm } from "./hosts/node/read-form.ts";
 import { UploadStore } from "./hosts/node/storage/upload-store.ts";
@@ -39,8 +38,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const policy = { mode: shared ? "shared" : "local", allow: shared?.allowAddresses } as const;
   const network = new NodeNetwork({ ...options, policy, isOwnHost: guard.isOwn });
   const { server, origins, ownAddress, sites } = network;
-  const findReceiver = createReceiverFinder((request) => ownFetch(request), options.onDelivery);
-  const outbound = replay?.outbound ?? deliverInProcess(findReceiver, network.createOutbound());
+  const sender = network.createOutbound();
+  const outbound =
+    replay?.outbound ?? createInProcessOutbound((request) => ownFetch(request), options.onDelivery, sender);
   const uploads = new UploadStore(limits?.upload_bytes);
 
   const fleet = options.store && new Fleet(options.store, sendStoreRefusal);
@@ -141,7 +141,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         await fleet?.end();
       } finally {
         sandboxes.close();
-        outbound.close();
+        sender.close();
         uploads.close();
       }
     },

@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { FixtureLibrary } from "../documents/fixture-library.ts";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
+import type { OutboundClient } from "../engine/contract/services.ts";
 import type { Settings } from "../engine/contract/settings.ts";
 import type { OperationSource } from "../engine/own/join.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
@@ -9,7 +10,6 @@ import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import type { SandboxFetch } from "../hosts/fetch/create-fetch.ts";
 import type { Certificate } from "../hosts/node/create-server.ts";
 import type { Log } from "../hosts/node/log.ts";
-import type { Outbound } from "../hosts/node/outbound/outbound.ts";
 import type { UpstreamOptions } from "../hosts/node/outbound/upstream.ts";
 import type { Mount } from "./guard.ts";
 import type { Login } from "./login.ts";
@@ -74,7 +74,7 @@ export interface ServerAccess {
 /** Replaces the outside world in a replay. */
 export interface ReplayHooks {
   /** Answers outgoing requests with the recorded answers, including the effects of faults. */
-  outbound: Outbound;
+  outbound: OutboundClient;
   /** Called at the start of each change of a sandbox, before its clock is read. */
   beforeChange: () => void;
 }

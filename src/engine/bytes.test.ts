@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  areSecretsEqual,
+  areBytesEqual,
   concatBytes,
   countUtf8Bytes,
   fromBase64,
@@ -57,9 +57,9 @@ describe("bytes", () => {
   });
 
   it("secrets are equal only if all bytes and the lengths are equal", () => {
-    expect(areSecretsEqual(toUtf8("abc"), toUtf8("abc"))).toBe(true);
-    expect(areSecretsEqual(toUtf8("abc"), toUtf8("abd"))).toBe(false);
-    expect(areSecretsEqual(toUtf8("abc"), toUtf8("abcd"))).toBe(false);
+    expect(areBytesEqual(toUtf8("abc"), toUtf8("abc"))).toBe(true);
+    expect(areBytesEqual(toUtf8("abc"), toUtf8("abd"))).toBe(false);
+    expect(areBytesEqual(toUtf8("abc"), toUtf8("abcd"))).toBe(false);
     expect(concatBytes([toUtf8("a"), toUtf8("bc")])).toEqual(toUtf8("abc"));
   });
 });

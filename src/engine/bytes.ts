@@ -86,12 +86,8 @@ export function fromBase64Url(text: string): Uint8Array {
   return fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
 }
 
+/** Takes a time that depends on the lengths only, not on how much is equal, so that it can compare secrets. */
 export function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
-}
-
-/** Compares secrets in a time that depends on their lengths only, not on how much of them is equal. */
-export function areSecretsEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
   for (let index = 0; index < a.length; index++) difference |= a[index]! ^ b[index]!;

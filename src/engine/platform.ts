@@ -52,6 +52,15 @@ export interface Digest {
 /** Larger images are refused by their header, before memory is allocated for their pixels. */
 export const MAX_IMAGE_PIXELS = 40_000_000;
 
+/** The share of the tint in a mirrored border. */
+export const TINT_SHARE = 0.12;
+
+/**
+ * Behind transparent areas: the averages of the picture's 8 by 8 parts, and behind those the average of the whole
+ * picture.
+ */
+export const AVERAGED_GRIDS = [1, 8];
+
 export interface Size {
   width: number;
   height: number;

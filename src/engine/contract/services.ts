@@ -70,6 +70,9 @@ export interface FormSpace {
   release(bytes: number): void;
 }
 
+/** How much of an answer's body a sender reads by default, in bytes. */
+export const MAX_ANSWER_BYTES = 64 * 1024;
+
 /** Makes requests to receivers. */
 export interface OutboundClient {
   /** Never rejects: network failures are results. */
@@ -87,7 +90,7 @@ export interface OutboundAnswer {
   /** 0: no complete answer came in time (G24). */
   response_code: number;
   headers: Readonly<Record<string, string | string[]>>;
-  /** As sent, never decompressed; the beginning of a long body. */
+  /** As sent, never decompressed; at most `MAX_ANSWER_BYTES`. */
   body: Uint8Array;
   duration_ms: number;
   /** Present exactly when response_code is 0. */

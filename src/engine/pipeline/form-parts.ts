@@ -15,8 +15,13 @@ export function findBoundary(contentType: string): string | undefined {
   return (quoted ?? plain) || undefined;
 }
 
-/** Says what is wrong with the beginning of a form that could not be read; undefined if that is not the cause. */
-export function explainUnreadableForm(contentType: string, start: string): string | undefined {
+/** The error for a form that cannot be read: `reason`, unless its type or its beginning is wrong. */
+export function createFormError(contentType: string, start: string, reason: string): ApiError {
+  const cause = explainUnreadable(contentType, start) ?? reason;
+  return invalidInput("body", null, `the multipart form cannot be read: ${cause}`);
+}
+
+function explainUnreadable(contentType: string, start: string): string | undefined {
   const boundary = findBoundary(contentType);
   if (boundary === undefined) return "its Content-Type has no boundary; let the HTTP client set this header";
   if (start.includes(`--${boundary}\n`)) return "its lines must end with CR and LF";

@@ -152,6 +152,8 @@ async function readForm(exchange: Exchange, spec: Body<"multipart">): Promise<vo
     return;
   }
   const capturedRequest = { headers: request.headers, body: bodyCapture!.capture(request.body) };
+  if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"])))
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
   const storage = { space: engine.getFormSpace(sandbox), settings: sandbox.settings };
   exchange.form = await engine.readForm(capturedRequest, spec, storage);
 }

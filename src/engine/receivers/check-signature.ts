@@ -1,4 +1,4 @@
-import { areSecretsEqual } from "../bytes.ts";
+import { areBytesEqual } from "../bytes.ts";
 import { hmac } from "../platform.ts";
 import { SIGNATURE_HEADER, sign } from "../webhooks/sign.ts";
 import { type Explanation, explainMismatch, FIXES, type VerdictCode } from "./signature-mismatch.ts";
@@ -62,7 +62,7 @@ function toVerdict(verdict: Verdict, code: VerdictCode, reason: string): Signatu
 
 /** Compares digests, since the time of a direct comparison would disclose the lengths. */
 function areDigestsEqual(left: string, right: string): boolean {
-  return areSecretsEqual(hmac("sha256", "compare", left), hmac("sha256", "compare", right));
+  return areBytesEqual(hmac("sha256", "compare", left), hmac("sha256", "compare", right));
 }
 
 interface SignatureExplanation extends SignatureVerdict {

@@ -1,5 +1,9 @@
 import { EMPTY_BYTES } from "../../engine/bytes.ts";
-import type { OutboundAnswer, OutboundClient } from "../../engine/contract/services.ts";
+import {
+  MAX_ANSWER_BYTES,
+  type OutboundAnswer,
+  type OutboundClient,
+} from "../../engine/contract/services.ts";
 
 /**
  * Sends requests to receivers by a function such as the global `fetch`. Never rejects.
@@ -31,7 +35,7 @@ export function createFetchOutbound(fetch: (request: Request) => Promise<Respons
         return {
           response_code: response.status,
           headers: Object.fromEntries(response.headers),
-          body: new Uint8Array(await response.arrayBuffer()),
+          body: new Uint8Array(await response.arrayBuffer()).subarray(0, MAX_ANSWER_BYTES),
           duration_ms: Math.round(performance.now() - start),
         };
       } catch (error) {

@@ -1,4 +1,4 @@
-import { areBytesEqual, concatBytes, EMPTY_BYTES, toUtf8 } from "../../engine/bytes.ts";
+import { concatBytes, EMPTY_BYTES, toLatin1, toUtf8 } from "../../engine/bytes.ts";
 import { toPairs } from "../../engine/maps.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
@@ -6,7 +6,7 @@ import { keepProcessAlive } from "./await-answer.ts";
 import { hasNoBody } from "./fetch-answer.ts";
 
 /** Represents status line and headers, which a fault may truncate like other bytes. */
-const HEAD = toUtf8("HTTP");
+const HEAD = "HTTP";
 
 /**
  * Breaks an answer as `fetch` shows a broken connection: it rejects with a TypeError, or the body fails in the middle;
@@ -33,7 +33,7 @@ interface WireParts extends Pick<Wire, "over_ms" | "clientLeft"> {
 }
 
 class FetchWire implements Wire {
-  readonly head = HEAD;
+  readonly head = toUtf8(HEAD);
   readonly body: Uint8Array;
   readonly over_ms: number;
   readonly clientLeft: AbortSignal;
@@ -63,11 +63,7 @@ class FetchWire implements Wire {
     let bodyBytes = bytes;
     if (this.pieceStream === undefined) {
       this.headBytes = concatBytes([this.headBytes, bytes]);
-      if (
-        this.headBytes.length < HEAD.length ||
-        !areBytesEqual(this.headBytes.subarray(0, HEAD.length), HEAD)
-      )
-        return;
+      if (!toLatin1(this.headBytes).startsWith(HEAD)) return;
       bodyBytes = this.headBytes.subarray(HEAD.length);
       this.beginResponse();
     }

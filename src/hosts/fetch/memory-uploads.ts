@@ -5,6 +5,7 @@ import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
 import { getOrAdd } from "../../engine/maps.ts";
 import { digest } from "../../engine/platform.ts";
 import type { StorableUploads, StoredUploads, UploadsDocument } from "../../engine/sandbox/snapshots.ts";
+import { KeyedMutex } from "../../engine/state/concurrency.ts";
 
 /** Bytes of one upload in pieces; neither a blob nor a piece is ever changed. */
 interface Blob {
@@ -156,7 +157,7 @@ class MemoryBytes implements ByteStore, FormSpace {
   blobs: CapturedBlobs = new Map();
   readonly folder = "";
   private formBytes = 0;
-  private readonly lastWrites = new Map<string, Promise<unknown>>();
+  private readonly writes = new KeyedMutex();
   private readonly limit: number;
 
   constructor(limit: number) {
@@ -203,13 +204,7 @@ class MemoryBytes implements ByteStore, FormSpace {
     chunks: AsyncIterable<Uint8Array>,
     place: { start: number; end: number },
   ): Promise<WriteOutcome> {
-    const previousWrite = this.lastWrites.get(blob) ?? Promise.resolve();
-    const ownWrite = previousWrite.then(() => this.append(blob, chunks, place));
-    this.lastWrites.set(
-      blob,
-      ownWrite.catch(() => {}),
-    );
-    return ownWrite;
+    return this.writes.run(blob, () => this.append(blob, chunks, place));
   }
 
   private async append(

@@ -1,18 +1,15 @@
 import { concatBytes, toBase64, toLatin1 } from "../../engine/bytes.ts";
-import { ApiError, invalidInput } from "../../engine/contract/errors.ts";
+import { ApiError } from "../../engine/contract/errors.ts";
 import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
-import { explainUnreadableForm, FormParts } from "../../engine/pipeline/form-parts.ts";
+import { createFormError, FormParts } from "../../engine/pipeline/form-parts.ts";
 import { digest } from "../../engine/platform.ts";
 
 /** Receives a multipart body by the platform's own parser, in memory. */
 export const readFormData: ReadForm = async ({ headers, body }, spec, { space, settings }) => {
-  const type = String(headers["content-type"]);
-  if (!/^multipart\/form-data\b/i.test(type))
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
-  const form = await parse(body, type);
+  const form = await parse(body, String(headers["content-type"]));
   const parts = new FormParts(spec);
   const { sentTexts, files } = parts;
   let reservedBytes = 0;
@@ -46,10 +43,8 @@ async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<For
   } catch {
     // Browsers do not report the reason.
     const isComplete = /--\s*$/.test(toLatin1(bytes.subarray(-8)));
-    const reason =
-      explainUnreadableForm(type, toLatin1(bytes.subarray(0, 4096))) ??
-      (isComplete ? "Malformed part header" : "Unexpected end of form");
-    throw invalidInput("body", null, `the multipart form cannot be read: ${reason}`);
+    const reason = isComplete ? "Malformed part header" : "Unexpected end of form";
+    throw createFormError(type, toLatin1(bytes.subarray(0, 4096)), reason);
   }
 }
 

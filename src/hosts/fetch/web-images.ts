@@ -1,11 +1,13 @@
 import { toLatin1 } from "../../engine/bytes.ts";
 import {
+  AVERAGED_GRIDS,
   type Border,
   type Colour,
   type ImageHeader,
   MAX_IMAGE_PIXELS,
   type Pixels,
   type Size,
+  TINT_SHARE,
 } from "../../engine/platform.ts";
 
 /* Implements `ImageTools` with a browser's decoders and encoders. Their bytes differ from those of Node. */
@@ -28,10 +30,6 @@ declare const ImageData: new (data: Uint8ClampedArray, width: number, height: nu
 declare const createImageBitmap: (image: Blob) => Promise<Size & { close(): void }>;
 
 const WHITE: Colour = [255, 255, 255];
-
-/** The same values as on Node. */
-const TINT_SHARE = 0.12;
-const GRIDS = [1, 8];
 
 export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {
   const header = readHeader(bytes);
@@ -90,7 +88,7 @@ export async function fill({ data, width, height }: Pixels, tint: Colour): Promi
   const picture = toCanvas(new Uint8ClampedArray(data), { width, height });
   const [canvas, context] = createCanvas({ width, height }, tint);
   context.imageSmoothingQuality = "high";
-  for (const grid of GRIDS) {
+  for (const grid of AVERAGED_GRIDS) {
     const [averages, small] = createCanvas({ width: grid, height: grid });
     small.imageSmoothingQuality = "high";
     small.drawImage(picture, 0, 0, grid, grid);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, it, test, vi } from "vitest";
@@ -17,7 +17,8 @@ const responses = () => {
 
 test("requests that arrive in one turn of the event loop are handled in a row, after the last was read", async () => {
   const handled: string[] = [];
-  const handle = handleTogether((path: string) => void handled.push(path));
+  const handleRequest = handleTogether(({ url }) => void handled.push(url!));
+  const handle = (url: string) => handleRequest({ url } as IncomingMessage, {} as never);
   for (const path of ["/1", "/2"]) handle(path);
   await Promise.resolve();
   expect(handled).toEqual([]);

@@ -1,4 +1,4 @@
-import type { OutgoingMessage } from "node:http";
+import type { IncomingMessage, OutgoingMessage, RequestListener, ServerResponse } from "node:http";
 // Not the globals, which a test in the server's process may have replaced by a fake clock.
 import { nextTick } from "node:process";
 import { setImmediate } from "node:timers";
@@ -8,17 +8,15 @@ import { setImmediate } from "node:timers";
  * each write enters the system, after which the processor's caches are cold: with 32 connections, handling requests
  * in a row gives a quarter more POSTs a second, and 15 to 70 percent more GETs (bench/NOTES.md).
  */
-export function handleTogether<Args extends unknown[]>(
-  handle: (...args: Args) => void,
-): (...args: Args) => void {
-  let pending: Args[] = [];
+export function handleTogether(handle: RequestListener): RequestListener {
+  let pending: { request: IncomingMessage; response: ServerResponse }[] = [];
   const handleAll = () => {
     const batch = pending;
     pending = [];
-    for (const args of batch) handle(...args);
+    for (const { request, response } of batch) handle(request, response);
   };
-  return (...args) => {
-    if (pending.push(args) === 1) setImmediate(handleAll);
+  return (request, response) => {
+    if (pending.push({ request, response }) === 1) setImmediate(handleAll);
   };
 }
 

@@ -1,22 +1,18 @@
 import sharp, { type Sharp } from "sharp";
 import {
+  AVERAGED_GRIDS,
   type Border,
   type Colour,
   type ImageHeader,
   MAX_IMAGE_PIXELS,
   type Pixels,
   type Size,
+  TINT_SHARE,
 } from "../../engine/platform.ts";
 
 /* Implements `ImageTools` for Node. Sharp uses its own threads, so that other requests are served meanwhile. */
 
 const WHITE = "#ffffff";
-
-/** The share of the tint in a mirrored border. */
-const TINT_SHARE = 0.12;
-
-/** Behind transparent areas: the averages of the picture's 8 by 8 parts, and behind those the average of the whole picture. */
-const GRIDS = [1, 8];
 
 export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {
   const { format, hasAlpha, pages = 1, autoOrient } = await open(bytes, false).metadata();
@@ -71,7 +67,7 @@ export async function extend(
 export async function fill({ data, width, height }: Pixels, tint: Colour): Promise<Uint8Array> {
   const raw = { width, height, channels: 4 } as const;
   const layers = [];
-  for (const grid of GRIDS) {
+  for (const grid of AVERAGED_GRIDS) {
     const averages = await sharp(data, { raw }).resize(grid, grid, { fit: "fill" }).raw().toBuffer();
     const scaled = sharp(averages, { raw: { width: grid, height: grid, channels: 4 } });
     layers.push(await scaled.resize({ width, height, fit: "fill", kernel: "cubic" }).raw().toBuffer());

@@ -4,13 +4,13 @@ import { mkdtemp, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type busboyType from "busboy";
 import type { Busboy } from "busboy";
-import { ApiError, invalidInput } from "../../engine/contract/errors.ts";
+import { ApiError } from "../../engine/contract/errors.ts";
 import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import type { FormSpace } from "../../engine/contract/services.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
-import { explainUnreadableForm, FormParts, type FormSpec } from "../../engine/pipeline/form-parts.ts";
+import { createFormError, FormParts, type FormSpec } from "../../engine/pipeline/form-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
 import { cutAfterHeads, findContentType, restoreLetters } from "./part-heads.ts";
 import { throwWithFolder } from "./storage/folders.ts";
@@ -27,8 +27,6 @@ const FORM_OVERHEAD = 2 * FIELD_BYTES;
 
 /** Receives a multipart body with busboy, which streams: files of any size are written to disk, under generated names. */
 export const readForm: ReadForm = async (request, spec, storage) => {
-  if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"])))
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
   checkLength(request, spec, storage.settings);
   const { default: busboy } = await import("busboy");
   const parent = storage.space.folder;
@@ -99,7 +97,7 @@ class FormReader {
       attempt(() => {
         const form = this.createParser(busboy);
         form.on("field", (sentName, value, info) =>
-          attempt(() => this.addField(requireName(sentName), value, info)),
+          attempt(() => this.addField(this.requireName(sentName), value, info)),
         );
         form.on("file", (sentName, stream, info) =>
           attempt(() => {
@@ -107,14 +105,18 @@ class FormReader {
             stream.on("error", () => {});
             stream.resume();
             const filename = restoreLetters(info.filename, this.head);
-            this.addFile(this.parts.toDeclaredName(requireName(sentName)), stream, filename)?.catch(reject);
+            const name = this.parts.toDeclaredName(this.requireName(sentName));
+            const storing = this.addFile(name, stream, filename);
+            if (storing === undefined) return;
+            this.pendingParts.push(storing);
+            storing.catch(reject);
           }),
         );
         for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
           form.on(limit, () =>
             reject(new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } })),
           );
-        form.on("error", (error) => reject(this.createError(error as Error)));
+        form.on("error", (error) => reject(this.createError((error as Error).message)));
         form.on("close", () => {
           Promise.all(this.pendingParts).then(() => {
             this.dropEmptyFiles();
@@ -147,13 +149,18 @@ class FormReader {
         limits: { ...limits, headerPairs: 50 },
       });
     } catch (error) {
-      throw this.createError(error as Error);
+      throw this.createError((error as Error).message);
     }
   }
 
-  private createError({ message }: Error): ApiError {
-    const type = String(this.request.headers["content-type"]);
-    return createUnreadableError(explainUnreadableForm(type, this.start) ?? message);
+  private createError(reason: string): ApiError {
+    return createFormError(String(this.request.headers["content-type"]), this.start, reason);
+  }
+
+  /** busboy reports a part without a name with undefined. */
+  private requireName(sentName: string | undefined): string {
+    if (sentName === undefined) throw this.createError("a part has no name");
+    return sentName;
   }
 
   private addField(sentName: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
@@ -179,11 +186,7 @@ class FormReader {
     stream: NodeJS.ReadableStream,
     filename: string | undefined,
   ): Promise<void> | undefined {
-    if (this.parts.isJsonField(name, filename)) {
-      const reading = this.readField(name, stream);
-      this.pendingParts.push(reading);
-      return reading;
-    }
+    if (this.parts.isJsonField(name, filename)) return this.readField(name, stream);
     const file = this.parts.findFileSpec(name);
     if (file === undefined) {
       // Reported as an unknown field, by its name (G09).
@@ -205,13 +208,7 @@ class FormReader {
     };
     this.parts.files[key] = receivedFile;
     if (filename === undefined) this.keysWithoutFilename.push(key);
-    const storing = this.store(stream, receivedFile, {
-      path,
-      name,
-      limit: file.limit(this.storage.settings),
-    });
-    this.pendingParts.push(storing);
-    return storing;
+    return this.store(stream, receivedFile, { path, name, limit: file.limit(this.storage.settings) });
   }
 
   /** Drops empty files without a name, which browsers send for an input without a chosen file. */
@@ -257,12 +254,6 @@ class FormReader {
   }
 }
 
-/** busboy reports a part without a name with undefined. */
-function requireName(sentName: string | undefined): string {
-  if (sentName === undefined) throw createUnreadableError("a part has no name");
-  return sentName;
-}
-
 async function readStart(path: string, length: number): Promise<Uint8Array> {
   const file = await open(path, "r");
   try {
@@ -275,8 +266,4 @@ async function readStart(path: string, length: number): Promise<Uint8Array> {
 
 function createTooLargeError(field: string, limit_bytes: number): ApiError {
   return new ApiError("PAYLOAD_TOO_LARGE", { details: { field, limit_bytes } });
-}
-
-function createUnreadableError(reason: string): ApiError {
-  return invalidInput("body", null, `the multipart form cannot be read: ${reason}`);
 }

@@ -1,9 +1,9 @@
+import { EMPTY_BYTES } from "../../engine/bytes.ts";
+import type { OutboundClient } from "../../engine/contract/services.ts";
 import type { SendToSelf, WireRequest } from "../../engine/pipeline/plain-http.ts";
 import { platform, sleep } from "../../engine/platform.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import type { Outbound } from "../../hosts/node/outbound/outbound.ts";
-import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import type { RecordedAttempt } from "./bundle.ts";
 
 /** A fault may delay an answer by minutes; a later answer counts as lost. */
@@ -76,26 +76,19 @@ function waitFor(milliseconds: number): Promise<undefined> {
 export function createRecordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,
   { otherwise, onEnd }: { otherwise: () => number; onEnd: (at: string) => void },
-): Outbound {
+): OutboundClient {
   const attempts = new Map<string, number>();
   return {
-    async send({ headers }: OutboundRequest): Promise<OutboundResult> {
-      const id = findDelivery(headers);
+    async send({ headers }) {
+      const id = headers["X-Service-Delivery"];
       const attempt = attempts.get(id ?? "") ?? 0;
       if (id !== undefined) attempts.set(id, attempt + 1);
       const recorded = id === undefined ? undefined : deliveries[id]?.[attempt];
       const response_code = recorded?.response_code ?? (id === undefined ? otherwise() : 200);
       if (recorded?.ended_at !== undefined) onEnd(recorded.ended_at);
-      const result = { response_code, headers: {}, body: Buffer.alloc(0), truncated: false, duration_ms: 0 };
+      const result = { response_code, headers: {}, body: EMPTY_BYTES, duration_ms: 0 };
       if (response_code !== 0) return result;
       return { ...result, error: { kind: "refused", message: "no answer, as it was recorded" } };
     },
-    close() {},
   };
-}
-
-function findDelivery(headers: OutboundRequest["headers"]): string | undefined {
-  const [, value] =
-    Object.entries(headers).find(([name]) => name.toLowerCase() === "x-service-delivery") ?? [];
-  return value === undefined ? undefined : String(value);
 }

@@ -2,9 +2,10 @@ import http from "node:http";
 import https from "node:https";
 import type net from "node:net";
 import type { Duplex } from "node:stream";
+import { MAX_ANSWER_BYTES } from "../../../engine/contract/services.ts";
 import type { OutboundAgents } from "./outbound-agents.ts";
 import { CLOSED_UNANSWERED, classifyError, type Failure, toFailure } from "./outbound-failure.ts";
-import { MAX_ANSWER_BYTES, type OutboundRequest, type OutboundResult } from "./outbound-request.ts";
+import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import { type ResolvedAddress, toLookup } from "./resolve-target.ts";
 
 /**

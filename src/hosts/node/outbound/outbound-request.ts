@@ -1,9 +1,6 @@
 import type { OutboundAnswer } from "../../../engine/contract/services.ts";
 import type { OutboundErrorKind } from "./outbound-failure.ts";
 
-/** Default for the number of bytes read of an answer's body. */
-export const MAX_ANSWER_BYTES = 64 * 1024;
-
 export interface OutboundRequest {
   /** Absolute http or https URL without credentials. */
   url: string;
