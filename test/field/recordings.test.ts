@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
@@ -278,6 +278,45 @@ describe("a recording that lacks what a check needs", () => {
     expect(report.recorded!.partly_checked).toEqual(before.recorded!.partly_checked);
   });
 
+  it.each<[what: string, coding: string, compress: (text: string) => Buffer]>([
+    ["deflate", "deflate", (text) => deflateSync(text)],
+    ["deflate without a header", "Deflate", (text) => deflateRawSync(text)],
+    ["two codings", "deflate, gzip", (text) => gzipSync(deflateSync(text))],
+  ])("is read if its bodies are still compressed by %s", async (_what, coding, compress) => {
+    const har = recordedBy("other", ({ response }) => {
+      if (response.content.text === undefined) return;
+      response.headers.push({ name: "Content-Encoding", value: coding });
+      const text = compress(response.content.text).toString("base64");
+      Object.assign(response.content, { text, encoding: "base64" });
+    });
+    const report = await verify(har);
+    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+    expect(Object.keys(report.recorded!.partly_checked)).toEqual(["with masked values"]);
+  });
+
+  it("has the query of a request whose URL lacks it, as Insomnia exports parameters", async () => {
+    const har = recordedBy("Insomnia REST Client", ({ request }) => {
+      const url = new URL(request.url);
+      request.queryString = [...url.searchParams].map(([name, value]) => ({ name, value }));
+      request.url = url.origin + url.pathname;
+    });
+    const report = await verify(har);
+    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+    const before = await verify(recordedBy("other", () => {}));
+    expect(report.summary).toEqual(before.summary);
+  });
+
+  it("has the bodies of requests that are in base64, as HAR 1.3 allows", async () => {
+    const har = recordedBy("other", ({ request: { postData } }) => {
+      if (!postData?.text) return;
+      Object.assign(postData, { text: Buffer.from(postData.text).toString("base64"), encoding: "base64" });
+    });
+    const report = await verify(har);
+    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+    const before = await verify(recordedBy("other", () => {}));
+    expect(report.summary).toEqual(before.summary);
+  });
+
   it("counts a broken body of unknown size that is shorter than its Content-Length as cut short", async () => {
     for (const size of [-1, undefined]) {
       const har = recordedBy("other", (entry) => {
@@ -303,6 +342,12 @@ describe("a recording that lacks what a check needs", () => {
 
   it.each<[what: string, change: (entry: Har) => void, says: string | RegExp]>([
     ["answers", ({ response }) => Object.assign(response, { status: 0 }), "60 without an answer"],
+    [
+      "answers, which Playwright calls status -1",
+      ({ response }) => Object.assign(response, { status: -1, headers: [] }),
+      "60 without an answer",
+    ],
+    ["responses", (entry) => delete entry.response, "60 without an answer"],
     [
       "headers",
       ({ response }) => Object.assign(response, { headers: [] }),

@@ -73,6 +73,26 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w", zipf
     }
   });
 
+  it.each([
+    ["as Firefox names it", "api.example.com_Archive [26-11-28 10-10-10].har"],
+    ["in a folder, beside a file of macOS", "recordings/traffic.har"],
+    ["in another spelling", "ÜBUNG.HAR"],
+  ])("is found in a ZIP %s", async (_title, name) => {
+    const file = join(scratch(), "named.zip");
+    const program = `import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as new:
+    new.writestr("recordings/", "")
+    new.writestr("__MACOSX/recordings/._traffic.har", "not an archive")
+    new.writestr(sys.argv[2], sys.argv[3])`;
+    const har = { log: { version: "1.2", creator: { name: "other" }, entries: [] } };
+    execFileSync("python3", ["-c", program, file, name, JSON.stringify(har)]);
+    const { code, stderr } = await runCommand(["verify", "--har", file]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/has no entries, so there is nothing to check/),
+    ]);
+  });
+
   it.each<[what: string, change: (bytes: Buffer) => Buffer, says: RegExp]>([
     ["cut short", (bytes) => bytes.subarray(0, bytes.length / 2), /it is cut short/],
     ["empty", () => Buffer.alloc(0), /it is cut short/],

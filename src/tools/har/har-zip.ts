@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { inflateRawSync } from "node:zlib";
 import { InputError } from "../input.ts";
 
@@ -16,12 +16,19 @@ export function unpackHar(file: string): { har: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), "understudy-har-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    // Only a file name: an archive must not name files of other folders.
-    const files = unpack(zip).filter(({ name }) => /^[\w-][\w.-]*$/.test(name));
-    for (const { name, bytes } of files) writeFileSync(join(folder, name), bytes, { mode: 0o600 });
-    const har = files.find(({ name }) => name.endsWith(".har"));
+    const files = unpack(zip);
+    // macOS adds files whose names begin with a dot.
+    const har = files.find(({ name }) => /(^|\/)[^./][^/]*\.har$/i.test(name));
     if (har === undefined) throw new Error("it has no .har file");
-    return { har: join(folder, har.name), remove };
+    const folderInZip = posix.dirname(har.name);
+    for (const { name, bytes } of files) {
+      // Only a file name: an archive must not name files of other folders.
+      const isBody = posix.dirname(name) === folderInZip && /^[\w-][\w.-]*$/.test(posix.basename(name));
+      if (isBody) writeFileSync(join(folder, posix.basename(name)), bytes, { mode: 0o600 });
+    }
+    const path = join(folder, posix.basename(har.name).replaceAll(/[^\w.-]/g, "_"));
+    writeFileSync(path, har.bytes, { mode: 0o600 });
+    return { har: path, remove };
   } catch (error) {
     remove();
     const why = (error as Error).message;

@@ -58,9 +58,12 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
   const base = host === null ? undefined : `http://${host}`;
   if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url, base)) return "malformed";
   const parsedUrl = new URL(url, base);
-  const status = Number(response["status"]);
+  // Insomnia exports the parameters of its table only in the list.
+  if (parsedUrl.search === "")
+    for (const [name, value] of toPairs(request["queryString"])) parsedUrl.searchParams.append(name, value);
+  const status = Number(response["status"] ?? 0);
   if (!Number.isInteger(status)) return "malformed";
-  if (status === 0 || entry["_error"] !== undefined) return "without an answer";
+  if (status < 100 || entry["_error"] !== undefined) return "without an answer";
   if (isCached(entry)) return "from a browser's cache";
   const headers = toHeaders(response["headers"]);
   const hasHeaders = [...headers.keys()].length > 0;
@@ -74,7 +77,10 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
     headers,
     wasBodySent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
   });
-  const requestText = readText(toMap(request["postData"]), recorder.folder);
+  const postData = toMap(request["postData"]);
+  const storedText = readText(postData, recorder.folder);
+  const requestText =
+    storedText !== undefined && isBase64(postData) ? decodeBase64(storedText).toString("utf8") : storedText;
   const isRequestBodyLeftOut =
     !requestText &&
     Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
@@ -118,12 +124,16 @@ function toMap(value: unknown): HarValue {
   return (typeof value === "object" && value !== null ? value : {}) as HarValue;
 }
 
+function toPairs(list: unknown): [name: string, value: string][] {
+  return (Array.isArray(list) ? list : []).flatMap((pair) => {
+    const { name, value } = toMap(pair);
+    return typeof name === "string" && typeof value === "string" ? [[name, value]] : [];
+  });
+}
+
 function toHeaders(list: unknown): Headers {
   const headers = new Headers();
-  for (const pair of Array.isArray(list) ? list : []) {
-    const { name, value } = toMap(pair);
-    if (typeof name === "string" && typeof value === "string") setHeader(headers, name, value);
-  }
+  for (const [name, value] of toPairs(list)) setHeader(headers, name, value);
   return headers;
 }
 
@@ -150,7 +160,7 @@ function toBody(
     wasBodySent,
   }: Recorder & { status: number; headers: Headers; wasBodySent: boolean },
 ): { text: string; missing: MissingBody | undefined } {
-  const { encoding, size, comment } = content as Record<string, unknown>;
+  const { size, comment } = content as Record<string, unknown>;
   const text = readText(content, folder);
   // A 304 has no body; browsers record the cached one.
   if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
@@ -161,21 +171,35 @@ function toBody(
     const empty = status === 204 || (size === 0 && isSizeReliable);
     return { text: "", missing: empty ? undefined : "with the body left out" };
   }
-  if (!/^base64$/i.test(String(encoding)) || typeof content["text"] !== "string") {
+  if (!isBase64(content)) {
     const isShort =
       hasSizesOfBodies && Buffer.byteLength(text) + BYTE_ORDER_MARK_BYTES < findSize(size, headers, text);
     const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
     return { text, missing: isCut ? "with the body cut short" : undefined };
   }
-  // Polly.JS stores a list of pieces.
-  const bytes = Buffer.concat(text.split(/[^\w+/=-]+/).map((piece) => Buffer.from(piece, "base64")));
-  // Most recorders decompress bodies, but keep the header.
-  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const isBrotli = headers.get("content-encoding") === "br" && !isUtf8(bytes);
-  const decoded = decompress(bytes, isGzip ? "gzip" : isBrotli ? "br" : "", MAX_FILE_BYTES);
+  const bytes = decodeBase64(text);
+  const decoded = decompress(bytes, findCodings(bytes, headers), MAX_FILE_BYTES);
   if (decoded === undefined) return { text: "", missing: "with the body left compressed" };
   const isShort = decoded === bytes && bytes.length + BYTE_ORDER_MARK_BYTES < Number(size ?? 0);
   return { text: decoded.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
+}
+
+/** Whether the archive has a body's bytes as base64; files beside the archive have the bytes themselves. */
+function isBase64({ encoding, text }: HarValue): boolean {
+  return /^base64$/i.test(String(encoding)) && typeof text === "string";
+}
+
+/** Polly.JS stores a list of pieces. */
+function decodeBase64(text: string): Buffer {
+  return Buffer.concat(text.split(/[^\w+/=-]+/).map((piece) => Buffer.from(piece, "base64")));
+}
+
+/** The codings that a stored body still has. Most recorders decompress bodies, but keep the header. */
+function findCodings(bytes: Buffer, headers: Headers): string {
+  const codings = (headers.get("content-encoding") ?? "").toLowerCase();
+  const isNamedGzip = codings.endsWith("gzip");
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return isNamedGzip ? codings : "gzip";
+  return isNamedGzip || isUtf8(bytes) ? "" : codings;
 }
 
 /** The size of the whole body. A recorder that does not know it may have written only the first part of the body. */
