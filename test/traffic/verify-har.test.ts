@@ -259,6 +259,96 @@ describe("an archive of any size [interfaces 12]", () => {
     ]);
   });
 
+  const replaceBody = (entry: Har, change: (json: Har) => void) => {
+    const { content } = entry.response;
+    const json = JSON.parse(content.text);
+    change(json);
+    content.text = JSON.stringify(json);
+    content.size = Buffer.byteLength(content.text);
+  };
+
+  it("may have contents of one address without an ETag, which is what is missing [4.11]", async () => {
+    const untagged = structuredClone(session);
+    const [first] = untagged.log.entries.filter((entry: Har) => of(entry, "trans_short/sentences"));
+    first.response.headers = first.response.headers.filter(({ name }: Har) => name.toLowerCase() !== "etag");
+    const changed = structuredClone(first);
+    changed.response.headers.find(({ name }: Har) => name === "x-request-id").value = "req_another";
+    replaceBody(changed, ({ data }) => {
+      data.sentences[0].text = "Another";
+    });
+    untagged.log.entries.push(changed);
+    const { checks } = await verify(untagged);
+    const conditional = checks.find(({ id }) => id === "transcriptions.list_sentences/conditional")!;
+    expect(conditional.failures).toEqual(["there is no ETag (and 1 more like it)"]);
+  });
+
+  it("may sort titles by code points, and repeat a title [4.18, G39]", async () => {
+    const sorted = structuredClone(session);
+    const models = sorted.log.entries.filter(
+      ({ request, response }: Har) => /\/v[12]\/models$/.test(request.url) && response.status === 200,
+    );
+    for (const entry of models)
+      replaceBody(entry, (json) => {
+        const titles = ["Zeta", "alpha", "alpha"];
+        json.models = titles.map((title) => ({ ...json.models[0], title }));
+        json.total_count = titles.length;
+      });
+    expect(models.length).toBeGreaterThan(0);
+    expect(reported(await verify(sorted))).toEqual([]);
+    for (const entry of models) replaceBody(entry, (json) => json.models.reverse());
+    expect(reported(await verify(sorted))).toEqual(["models.list/order"]);
+  });
+
+  it("may refuse a file of another size than announced, and a year that it has no figures of [G08, G13]", async () => {
+    const own = await startReference();
+    const announced = { filename: "a.txt", file_size: 3, mime_type: "text/plain" };
+    const uploads = "/v1/organizations/org_acme/files/upload-url";
+    const begun = await own.call("ada", "POST", uploads, announced);
+    const { upload_url, gcs_path } = begun.body;
+    await fetch(upload_url, { method: "PUT", body: "abc", headers: { "content-type": "text/plain" } });
+    const limits = "/v1/analytics/usage/limits/org_acme";
+    await clientSession(own.url, [
+      ["POST", uploads.replace("/upload-url", ""), { ...announced, gcs_path, file_size: 4 }],
+      ["GET", `${limits}?month=13&year=2026`],
+    ]);
+    const har = (await own.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
+    await own.close();
+    const refused = har.log.entries
+      .map(({ response }: Har) => response)
+      .filter(({ status }: Har) => status === 422);
+    expect(refused).toHaveLength(2);
+    expect(refused[0].content.text).toContain('"file_size"');
+    expect(reported(await verify(har))).toEqual([]);
+    const entry = har.log.entries.at(-1);
+    entry.request.url = entry.request.url.replace("month=13", "month=12");
+    entry.request.queryString = [];
+    replaceBody(entry, ({ error }) => {
+      error.details = { field: "year", value: "2026" };
+    });
+    const { checks } = await verify(har);
+    expect(checks.find(({ id }) => id === "usage.retrieve_limits/malformed")).toMatchObject({
+      outcome: "differs",
+      failures: [],
+    });
+  });
+
+  it("may show a retry that was due while the receiver answered a redelivery [G24]", async () => {
+    const redelivering = structuredClone(session);
+    const lists = redelivering.log.entries.filter(
+      ({ request, response }: Har) => request.url.endsWith("/deliveries") && response.status === 200,
+    );
+    const delivery = {
+      ...{ delivery_id: "del_1", event: "user.created", status: "failed", response_code: 0, attempts: 2 },
+      ...{ last_attempt: "2026-03-15T12:00:20.000Z", next_retry: "2026-03-15T12:00:00.000Z" },
+    };
+    for (const entry of lists)
+      replaceBody(entry, (json) => {
+        json.data = [delivery];
+      });
+    expect(lists.length).toBeGreaterThan(0);
+    expect(reported(await verify(redelivering))).toEqual([]);
+  });
+
   it("shows a deleted object also in an answer with blanks [4.7]", async () => {
     const revived = structuredClone(session);
     const list = revived.log.entries.find(
@@ -308,6 +398,10 @@ describe("an archive of any size [interfaces 12]", () => {
     content.text = content.text.replaceAll('"active":true', '"active":false');
     content.size = content.text.length;
     expect(reported(await verify(changed))).toEqual([]);
+    const unknown = structuredClone(changed);
+    unknown.log.entries.at(-2).response.content = { size: 0, mimeType: "" };
+    unknown.log.entries.at(-2).request.postData = undefined;
+    expect(reported(await verify(unknown))).toEqual([]);
     content.text = content.text.replaceAll('"second"', '"first"');
     content.size = content.text.length;
     expect(reported(await verify(changed))).toEqual(["webhooks.update/sticks"]);
