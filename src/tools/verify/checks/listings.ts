@@ -3,6 +3,7 @@ import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
 import { getSentFields, toExcerpt } from "../check-answer.ts";
 import { type Item, LISTINGS, type Listing } from "../listing.ts";
+import { isHarmless } from "../own-operation.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
@@ -33,9 +34,10 @@ export const listingChecks: readonly Check[] = LISTINGS.flatMap((listing) => {
   ];
 });
 
-/** Whether a field of a request has bounds that the reference or an assumption states. */
+/** Whether only the bounds of a field decide whether its value is allowed. A change may have other reasons to refuse it. */
 export function isBounded(operation: AnyOperation, field: unknown): boolean {
-  if (operation.query === undefined && operation.body?.kind !== "json") return false;
+  if (!isHarmless(operation) || (operation.query === undefined && operation.body?.kind !== "json"))
+    return false;
   const limits = typeof field === "string" ? getDeclaredLimits(operation)?.[field] : undefined;
   return limits?.maximum !== undefined;
 }

@@ -98,7 +98,9 @@ function observeCaching(): (verdict: Verdict, exchange: Exchange) => void {
   return (verdict, exchange) => {
     checkCaching(verdict, exchange);
     const { path, headers, json } = exchange;
-    const key = `${path} ${headers.get("etag")}`;
+    const etag = headers.get("etag");
+    if (etag === null) return;
+    const key = `${path} ${etag}`;
     // The request's own id and time are in the metadata, not in the data.
     const content = JSON.stringify(json.data);
     const problem = `${path} has other content than before, and the same ETag`;

@@ -73,10 +73,13 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
         begin() {
           const changes = new Map<string, Exchange>();
           return (verdict, exchange) => {
-            if (!hasSucceeded(exchange) || !exchange.recorded!.hasWholeBodies) return;
-            if (exchange.operation!.id === replacedBy) changes.clear();
-            if (exchange.operation!.id === write) remember(changes, exchange.path, exchange);
-            if (exchange.operation!.id !== read) return;
+            const { id } = exchange.operation!;
+            if (!hasSucceeded(exchange)) return;
+            // The recording does not show the values of a change without its body.
+            if (id === replacedBy || (id === write && !exchange.recorded!.hasWholeBodies)) changes.clear();
+            if (!exchange.recorded!.hasWholeBodies) return;
+            if (id === write) remember(changes, exchange.path, exchange);
+            if (id !== read) return;
             for (const change of changes.values())
               if (follows(exchange, change)) checkChange(verdict, change, find(exchange.json, change));
           };
