@@ -40,15 +40,16 @@ export class DocumentStore implements FolderStore {
     if (!existsSync(dirname(file)))
       throw new PersistenceError(`--persist ${file}: there is no folder ${dirname(file)}.`);
     const document = new DocumentFile(file, warn);
-    document.requireKnownFormat();
-    const lock = acquireLock(file);
+    let lock: FileLock | undefined;
     try {
+      document.requireKnownFormat();
+      lock = FileLock.acquire(file);
       const db = new Low<SandboxSections>(document, new Map());
       await db.read();
       return new DocumentStore(file, lock, db);
     } catch (error) {
-      lock.release();
-      throw error;
+      lock?.release();
+      throw toOpeningError(error, file, "file");
     }
   }
 
@@ -81,19 +82,5 @@ export class DocumentStore implements FolderStore {
       this.db.data = before;
       throw toStoreRefusal(error, this.file);
     }
-  }
-}
-
-/** @throws PersistenceError */
-function acquireLock(file: string): FileLock {
-  try {
-    return FileLock.acquire(file);
-  } catch (error) {
-    // The lock is a transaction of SQLite.
-    const isBusy = (error as NodeJS.ErrnoException).code?.startsWith("SQLITE_BUSY");
-    if (!isBusy) throw toOpeningError(error, file, "file");
-    throw new PersistenceError(
-      `${file} is in use by another server; stop that server, or choose another file with --persist.`,
-    );
   }
 }

@@ -149,12 +149,12 @@ describe("a database file in the folder of --persist", () => {
     const holder = join(folder, "in-use-by.json");
     const words = (who: string) =>
       `${folder} is in use by ${who}; stop that server, or choose another folder with --persist.`;
-    expect(files.toInUseError().message).toBe(words("another process"));
+    expect(files.toOpeningError({ code: "SQLITE_BUSY" }).message).toBe(words("another process"));
     files.recordHolder();
     expect(JSON.parse(readFileSync(holder, "utf8"))).toEqual({ pid: process.pid, host: hostname() });
-    expect(files.toInUseError().message).toBe(words(`process ${process.pid}`));
+    expect(files.toOpeningError({ code: "SQLITE_BUSY" }).message).toBe(words(`process ${process.pid}`));
     writeFileSync(holder, JSON.stringify({ pid: 7, host: "elsewhere" }));
-    expect(files.toInUseError().message).toBe(words("process 7 on elsewhere"));
+    expect(files.toOpeningError({ code: "SQLITE_BUSY" }).message).toBe(words("process 7 on elsewhere"));
     files.clearHolder();
     files.clearHolder();
     expect(existsSync(holder)).toBe(false);

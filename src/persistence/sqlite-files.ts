@@ -14,7 +14,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { findFreeName } from "./file-lock.ts";
-import { PersistenceError } from "./store.ts";
+import { PersistenceError, toOpeningError } from "./store.ts";
 
 /** "Undy", the application id in the header of SQLite's file. */
 export const FORMAT_ID = 0x556e6479;
@@ -61,16 +61,16 @@ export class SqliteFiles {
       throw new PersistenceError(`${this.database} is not a database of Understudy; nothing was touched.`);
   }
 
-  toNewerFormatError(version: number): PersistenceError {
-    return new PersistenceError(
-      `${this.database} was written by a newer Understudy (format ${version}, this one knows ${FORMAT_VERSION}). Update Understudy, or choose another folder with --persist.`,
-    );
+  /** Why the folder cannot be used. The lock belongs to the operating system, so its holder is named in a file. */
+  toOpeningError(error: unknown): PersistenceError {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "NEWER") return this.toNewerFormatError(Number(message));
+    return toOpeningError(error, this.folder, "folder", this.describeHolder());
   }
 
-  /** Names the process that uses the folder, for the message; the lock itself belongs to the operating system. */
-  toInUseError(): PersistenceError {
+  private toNewerFormatError(version: number): PersistenceError {
     return new PersistenceError(
-      `${this.folder} is in use by ${this.describeHolder()}; stop that server, or choose another folder with --persist.`,
+      `${this.database} was written by a newer Understudy (format ${version}, this one knows ${FORMAT_VERSION}). Update Understudy, or choose another folder with --persist.`,
     );
   }
 

@@ -168,24 +168,30 @@ describe("the database's thread", () => {
   it("answers in order, with SQLite's own message for a failure [interfaces 2]", async () => {
     mkdirSync(folder);
     const thread = new DatabaseThread({ database, acknowledgedFile: `${database}.saved` });
-    await thread.runInWorker("open", { isFresh: true });
+    await thread.runInWorker("open");
     const change = { sandbox: "a", section: "s", id: "i", text: "1" };
-    const [, list, rows] = await Promise.all([
-      thread.runInWorker("apply", { changes: [change], begins: true, ends: true }),
+    const [, , list, rows] = await Promise.all([
+      thread.runInWorker("apply", { changes: [change] }),
+      thread.runInWorker("commit"),
       thread.runInWorker("list"),
       thread.runInWorker("load", { sandbox: "a" }),
     ]);
     expect([list, rows]).toEqual([["a"], [{ section: "s", id: "i", text: "1" }]]);
-    const failure = await thread.runInWorker("apply", { changes: [change] }).catch((error: Error) => error);
-    expect(failure).toMatchObject({ message: "no transaction is open", code: "" });
+    const invalid = { ...change, text: undefined };
+    const failure = await thread.runInWorker("apply", { changes: [invalid] }).catch((error: Error) => error);
+    expect(failure).toMatchObject({
+      message: "NOT NULL constraint failed: rows.text",
+      code: "SQLITE_CONSTRAINT_NOTNULL",
+    });
     await thread.end();
   });
 
-  it("fails open requests when it ends, and requests to a database that cannot be opened [interfaces 2]", async () => {
+  it("fails open requests when it ends, and later ones [interfaces 2]", async () => {
     mkdirSync(folder);
     const thread = new DatabaseThread({ database, acknowledgedFile: `${database}.saved` });
-    const waiting = thread.runInWorker("open", { isFresh: true }).catch((error: Error) => error);
+    const waiting = thread.runInWorker("open").catch((error: Error) => error);
     await thread.end();
     expect(await waiting).toMatchObject({ message: "the database's thread has ended" });
+    await expect(thread.runInWorker("list")).rejects.toThrow("the database's thread has ended");
   });
 });

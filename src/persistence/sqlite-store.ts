@@ -12,7 +12,6 @@ import {
   type Row,
   type RowChange,
   StoreRefusal,
-  toOpeningError,
   toStoreRefusal,
 } from "./store.ts";
 
@@ -45,22 +44,20 @@ export class SqliteStore implements FolderStore {
    */
   static async open(folder: string, warn: (warning: string) => void): Promise<SqliteStore> {
     const files = new SqliteFiles(folder);
+    makeFolder(folder, 0o700);
+    let lock: FileLock | undefined;
+    let thread: DatabaseThread | undefined;
     try {
       files.requireKnownFormat();
-    } catch (error) {
-      throw error instanceof PersistenceError ? error : toOpeningError(error, folder, "folder");
-    }
-    makeFolder(folder, 0o700);
-    const lock = acquireLock(files);
-    const thread = new DatabaseThread(files);
-    try {
+      lock = FileLock.acquire(files.database);
+      thread = new DatabaseThread(files);
       await openDatabase(files, thread, warn);
+      files.recordHolder();
     } catch (error) {
-      await thread.end();
-      lock.release();
-      throw error;
+      await thread?.end();
+      lock?.release();
+      throw files.toOpeningError(error);
     }
-    files.recordHolder();
     const store = new SqliteStore(files, thread, lock);
     // The fallback copy is made at the end of the start.
     if (!files.hasFreshCopy()) void store.copy().catch((error) => warn(describeFailedCopy(files, error)));
@@ -79,8 +76,10 @@ export class SqliteStore implements FolderStore {
     return this.mutex.run(async () => {
       try {
         if (this.isLost) await this.reopen();
-        await this.apply(pieces);
+        for await (const changes of pieces) await this.thread.runInWorker("apply", { changes });
+        await this.thread.runInWorker("commit");
       } catch (error) {
+        await this.thread.runInWorker("rollBack").catch(() => {});
         const refusal = toStoreRefusal(error, this.files.folder);
         this.isLost ||= refusal.kind === "gone";
         throw refusal;
@@ -108,22 +107,6 @@ export class SqliteStore implements FolderStore {
     return this.mutex.run(() => this.thread.runInWorker("copyTo", { copy: this.files.copy }));
   }
 
-  private async apply(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
-    const iterator = pieces[Symbol.asyncIterator]();
-    let begins = true;
-    try {
-      for (let piece = await iterator.next(); !piece.done; begins = false) {
-        const next = await iterator.next();
-        const ends = next.done === true;
-        await this.thread.runInWorker("apply", { changes: piece.value, begins, ends });
-        piece = next;
-      }
-    } catch (error) {
-      if (!begins) await this.thread.runInWorker("rollBack").catch(() => {});
-      throw error;
-    }
-  }
-
   /** Opens the database again if the folder exists again: an unmounted folder must not be created. */
   private async reopen(): Promise<void> {
     if (!existsSync(this.files.folder)) throw new StoreRefusal("gone", `${this.files.folder} is gone`);
@@ -148,9 +131,8 @@ async function openDatabase(
     const isLost = files.isEmptied() && aside === undefined;
     if (!isLost && !files.isTruncated()) {
       try {
-        const isFresh = !existsSync(files.database);
         files.makePrivate();
-        const counts = await thread.runInWorker<SaveCounts & { damaged: string[] }>("open", { isFresh });
+        const counts = await thread.runInWorker<SaveCounts & { damaged: string[] }>("open");
         if (counts.damaged.length > 0) {
           warn(files.keepDamaged(counts.damaged));
           await thread.runInWorker("rewriteRows");
@@ -160,25 +142,12 @@ async function openDatabase(
         return;
       } catch (error) {
         const { code = "" } = error as NodeJS.ErrnoException;
-        if (code === "NEWER") throw files.toNewerFormatError(Number((error as Error).message));
-        if (code.startsWith("SQLITE_BUSY")) throw files.toInUseError();
-        if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code))
-          throw toOpeningError(error, files.folder, "folder");
+        if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) throw error;
       }
     }
     const { aside: damagedFile, message } = files.setDamagedAside();
     aside ??= damagedFile;
     warn(message);
-  }
-}
-
-/** @throws PersistenceError */
-function acquireLock(files: SqliteFiles): FileLock {
-  try {
-    return FileLock.acquire(files.database);
-  } catch (error) {
-    const isBusy = (error as NodeJS.ErrnoException).code?.startsWith("SQLITE_BUSY");
-    throw isBusy ? files.toInUseError() : toOpeningError(error, files.folder, "folder");
   }
 }
 
@@ -201,6 +170,8 @@ export class DatabaseThread {
   private readonly worker: Worker;
   private readonly pending = new Map<number, PendingCall>();
   private lastNumber = 0;
+  /** Why the thread has ended. */
+  private failure: Error | undefined;
 
   constructor({ database: file, acknowledgedFile }: Pick<SqliteFiles, "database" | "acknowledgedFile">) {
     this.worker = new Worker(THREAD!, {
@@ -221,6 +192,7 @@ export class DatabaseThread {
   /** @throws Error with SQLite's `code`, such as SQLITE_FULL */
   runInWorker<T>(work: string, input: object = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      if (this.failure !== undefined) return reject(this.failure);
       const number = ++this.lastNumber;
       this.pending.set(number, { resolve, reject });
       // Keeps the process alive until the thread has answered.
@@ -234,6 +206,7 @@ export class DatabaseThread {
   }
 
   private failAll(error: Error): void {
+    this.failure ??= error;
     for (const { reject } of this.pending.values()) reject(error);
     this.pending.clear();
   }

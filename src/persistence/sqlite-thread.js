@@ -29,7 +29,7 @@ let idleTimer;
 const IDLE_MS = 1000;
 const BUSY_MS = 5000;
 
-function open({ isFresh }) {
+function open() {
   db = new Database(file);
   try {
     // Other programs may read; a separate lock excludes other servers.
@@ -39,7 +39,7 @@ function open({ isFresh }) {
     db.exec("BEGIN IMMEDIATE");
     const version = db.pragma("user_version")[0].user_version;
     if (version > formatVersion) throw Object.assign(new Error(String(version)), { code: "NEWER" });
-    if (!isFresh) checkStructure();
+    checkStructure();
     db.exec(`CREATE TABLE IF NOT EXISTS rows (
       sandbox TEXT NOT NULL, section TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, checksum INTEGER,
       PRIMARY KEY (sandbox, section, id)) WITHOUT ROWID`);
@@ -84,7 +84,7 @@ function open({ isFresh }) {
 function reopen() {
   if (statSync(file, { throwIfNoEntry: false })?.ino === inode) return;
   db.close();
-  open({ isFresh: false });
+  open();
 }
 
 function checkStructure() {
@@ -94,26 +94,34 @@ function checkStructure() {
   }
 }
 
-function apply({ changes, begins, ends }) {
+/** The first changes begin a transaction, which `commit` ends. */
+function apply({ changes }) {
   try {
-    if (begins) begin();
-    if (!isOpen) throw new Error("no transaction is open");
+    if (!isOpen) begin();
     for (const change of changes) applyOne(change);
     openChanges += changes.length;
-    if (!ends) return;
-    const next = { saves: counts.saves + 1, changes: counts.changes + openChanges };
-    statements.save.run(next.saves, next.changes);
-    db.exec("COMMIT");
-    isOpen = false;
-    isCopyStale = true;
-    counts = next;
-    recordAcknowledged();
-    clearTimeout(idleTimer);
-    idleTimer = setTimeout(emptyLog, IDLE_MS);
   } catch (error) {
     rollBack();
     throw error;
   }
+}
+
+function commit() {
+  if (!isOpen) return;
+  const next = { saves: counts.saves + 1, changes: counts.changes + openChanges };
+  try {
+    statements.save.run(next.saves, next.changes);
+    db.exec("COMMIT");
+  } catch (error) {
+    rollBack();
+    throw error;
+  }
+  isOpen = false;
+  isCopyStale = true;
+  counts = next;
+  recordAcknowledged();
+  clearTimeout(idleTimer);
+  idleTimer = setTimeout(emptyLog, IDLE_MS);
 }
 
 function begin() {
@@ -224,6 +232,7 @@ const WORK = {
   open,
   reopen,
   apply,
+  commit,
   rollBack,
   copyTo,
   list: () => statements.list.all().map(({ sandbox }) => sandbox),

@@ -95,8 +95,22 @@ export class PersistenceError extends Error {
   override readonly name: string = "PersistenceError";
 }
 
-/** Why a store in files cannot be opened, and what to do. */
-export function toOpeningError(error: unknown, place: string, type: "folder" | "file"): PersistenceError {
+/**
+ * Why a store in files cannot be opened, and what to do.
+ * @param holder the server that uses it, if one does
+ */
+export function toOpeningError(
+  error: unknown,
+  place: string,
+  type: "folder" | "file",
+  holder = "another server",
+): PersistenceError {
+  if (error instanceof PersistenceError) return error;
+  // The lock is a transaction of SQLite, also for a document.
+  if (/^SQLITE_BUSY/.test((error as NodeJS.ErrnoException).code ?? ""))
+    return new PersistenceError(
+      `${place} is in use by ${holder}; stop that server, or choose another ${type} with --persist.`,
+    );
   const { kind, message } = toStoreRefusal(error, place);
   const advice = { full: "free some space, or ", "read-only": "make it writable, or " }[kind as string] ?? "";
   return new PersistenceError(`--persist: ${message}; ${advice}choose another ${type} with --persist.`);
