@@ -8,7 +8,7 @@ import { CommandNotFound, type CommandRun, describeFailedEnd, runCommand } from 
 import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
 import { SuiteSandboxes } from "./suite-sandboxes.ts";
 import { type SuiteSandboxOptions, type SuiteServer, toRules } from "./suite-server.ts";
-import { mayStaySilent, readStages } from "./suite-stages.ts";
+import { describeUntriggered, readStages } from "./suite-stages.ts";
 
 interface SuiteOptions {
   server: SuiteServer;
@@ -192,14 +192,11 @@ function listFailures(
   const command = describeCommandFailure(commandRun, timeoutMs);
   // If the command passed, the runner has retried each failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
-  const stageRules = scenario.stages.flatMap((stage) => [...stage.rules]);
-  const silentIds = new Set([...scenario.rules.filter(mayStaySilent).map(({ id }) => id), ...stageRules]);
-  // A rule that was never triggered proves nothing about the application; one that serves a path only waits for calls.
-  const untriggered = rules.filter(({ id, hits }) => hits === 0 && !silentIds.has(id));
+  const ownRules = rules.filter(({ id }) => !scenario.stages.some((stage) => stage.rules.has(id)));
   return [
     ...(command === undefined ? [] : [command]),
     ...failed.map(({ name }) => `the test failed: ${name}`),
-    ...untriggered.map(({ id }) => `the rule ${id} was never triggered`),
+    ...describeUntriggered(ownRules, scenario),
     ...expectations.flatMap(({ ok, why }) => (ok ? [] : (why ?? []))),
     ...stages
       .filter(({ verdict }) => verdict !== "passed")

@@ -13,7 +13,6 @@ export async function readStages(
   { end, rules: all }: { end: RunEnd; rules: readonly RuleOutcome[] },
 ): Promise<StageResult[]> {
   const progress = scenario.stages.length === 0 ? [] : await sandboxes.listStages();
-  const silent = new Set(scenario.rules.filter(mayStaySilent).map(({ id }) => id));
   const results: StageResult[] = [];
   for (const [index, stage] of scenario.stages.entries()) {
     const stageStates = progress.flatMap((stages) => stages[index] ?? []);
@@ -28,12 +27,7 @@ export async function readStages(
     }
     const scope = { stage: `${scenario.name}/${stage.name}`, end };
     const expectations = await sandboxes.evaluate(stage.expect, scope);
-    const doubts = [
-      ...describeUnended(stage, stageStates),
-      ...rules
-        .filter(({ id, hits }) => hits === 0 && !silent.has(id))
-        .map(({ id }) => `the rule ${id} was never triggered`),
-    ];
+    const doubts = [...describeUnended(stage, stageStates), ...describeUntriggered(rules, scenario)];
     results.push({ ...facts, expectations, ...decideVerdict(expectations, doubts) });
   }
   return results;
@@ -62,7 +56,15 @@ function describeUnended({ until }: Stage, stageStates: readonly SandboxStage[])
   return [`the stage did not end: ${reason}`];
 }
 
+/** A rule that was never triggered proves nothing about the application, unless it need not trigger. */
+export function describeUntriggered(outcomes: readonly RuleOutcome[], { rules }: Scenario): string[] {
+  const silentIds = new Set(rules.filter(mayStaySilent).map(({ id }) => id));
+  return outcomes
+    .filter(({ id, hits }) => hits === 0 && !silentIds.has(id))
+    .map(({ id }) => `the rule ${id} was never triggered`);
+}
+
 /** A rule that is off, or only serves a path and waits for calls, need not trigger. */
-export function mayStaySilent(rule: Rule): boolean {
+function mayStaySilent(rule: Rule): boolean {
   return canNeverTrigger(rule) || findServedKind(rule.document) === "content";
 }

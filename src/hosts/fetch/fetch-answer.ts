@@ -13,16 +13,11 @@ export function toResponse(
   request: Pick<Request, "method" | "signal">,
 ): Response {
   const init = { status, headers: toPairs(headers) };
-  if (hasNoBody(request.method, status)) return new Response(null, init);
+  if (request.method === "HEAD" || isBodyless(status)) return new Response(null, init);
   if (stream !== undefined) return new Response(toStream(stream, request), init);
   const response = new Response(body as Uint8Array<ArrayBuffer>, init);
   if (body !== undefined) unstreamedBodies.set(response, body);
   return response;
-}
-
-/** Whether a `Response` to this method with this status must have no body. */
-export function hasNoBody(method: string, status: number): boolean {
-  return method === "HEAD" || isBodyless(status);
 }
 
 /** Streams the body piece by piece, as fast as it is read, until its reader cancels or the request aborts. */

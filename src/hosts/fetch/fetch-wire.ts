@@ -1,9 +1,9 @@
 import { concatBytes, EMPTY_BYTES, toLatin1, toUtf8 } from "../../engine/bytes.ts";
 import { toPairs } from "../../engine/maps.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
+import { readWireBody } from "../../engine/pipeline/wire-body.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { keepProcessAlive } from "./await-answer.ts";
-import { hasNoBody } from "./fetch-answer.ts";
 
 /** Represents status line and headers, which a fault may truncate like other bytes. */
 const HEAD = "HTTP";
@@ -17,7 +17,7 @@ export async function breakAnswer(
   { method, signal: clientLeft }: Pick<Request, "method" | "signal">,
 ): Promise<Response> {
   const { fault, over_ms } = answer.wire!;
-  const body = hasNoBody(method, answer.status) ? null : await readBody(answer, clientLeft);
+  const body = await readWireBody(method, answer, clientLeft);
   return new Promise((resolve, reject) => {
     const wire = new FetchWire({ answer, body, over_ms, clientLeft, resolve, reject });
     fault.perform(wire).catch(reject);
@@ -26,8 +26,8 @@ export async function breakAnswer(
 
 interface WireParts extends Pick<Wire, "over_ms" | "clientLeft"> {
   answer: CompleteAnswer;
-  /** Null if the response has none, as for HEAD. */
-  body: Uint8Array | null;
+  /** Undefined if the response has none, as for HEAD. */
+  body: Uint8Array | undefined;
   resolve: (response: Response) => void;
   reject: (error: unknown) => void;
 }
@@ -130,19 +130,4 @@ class PieceStream {
     this.result = { error };
     this.wake();
   }
-}
-
-/** A stream may never end by itself: a wire fault sends the part that arrives within this time. */
-const MAX_STREAM_MS = 1_000;
-
-async function readBody({ body, stream }: CompleteAnswer, clientLeft: AbortSignal): Promise<Uint8Array> {
-  if (stream === undefined) return typeof body === "string" ? toUtf8(body) : (body ?? EMPTY_BYTES);
-  const pieces: Uint8Array[] = [];
-  try {
-    for await (const piece of stream(AbortSignal.any([clientLeft, AbortSignal.timeout(MAX_STREAM_MS)])))
-      pieces.push(typeof piece === "string" ? toUtf8(piece) : piece);
-  } catch {
-    // The pieces so far are the body.
-  }
-  return concatBytes(pieces);
 }

@@ -1,13 +1,11 @@
 import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { EMPTY_BYTES } from "../../engine/bytes.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
+import { readWireBody } from "../../engine/pipeline/wire-body.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { resetSocket } from "./linger.ts";
-
-/** A stream may be endless: a wire fault sends only its beginning, within these bounds. */
-const MAX_STREAM_BYTES = 16 * 1024 * 1024;
-const MAX_STREAM_MS = 1_000;
 
 /** Performs wire faults on connections. */
 export class WireBreaker {
@@ -24,11 +22,10 @@ export class WireBreaker {
     try {
       // Pipelined requests before this one are answered first.
       if (response.socket === null) await once(response, "socket", { signal: clientLeft.signal });
-      const { status } = answer;
-      const isBodySent = request.method !== "HEAD" && status !== 204 && status !== 304;
-      const body = isBodySent ? await readBody(answer, clientLeft.signal) : Buffer.alloc(0);
-      const head = renderHead(answer, isBodySent ? body.length : undefined);
-      await fault.perform({ ...openWire(request, clientLeft.signal), head, body, over_ms });
+      const body = await readWireBody(request.method!, answer, clientLeft.signal);
+      const head = renderHead(answer, body?.length);
+      const wire = openWire(request, clientLeft.signal);
+      await fault.perform({ ...wire, head, body: body ?? EMPTY_BYTES, over_ms });
     } catch {
       // The fault breaks the connection anyway, so an error only closes it.
       socket.destroy();
@@ -101,25 +98,4 @@ function renderHead({ status, headers, forwarded }: CompleteAnswer, length: numb
   const statusLine = `HTTP/1.1 ${status} ${forwarded?.reason ?? STATUS_CODES[status] ?? "Unknown"}`;
   const lines = allHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
   return Buffer.from(`${statusLine}\r\n${lines}\r\n`, "latin1");
-}
-
-async function readBody({ body, stream }: CompleteAnswer, clientLeft: AbortSignal): Promise<Buffer> {
-  if (stream === undefined) return Buffer.from(body ?? "");
-  const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), MAX_STREAM_MS);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of stream(AbortSignal.any([clientLeft, timeout.signal]))) {
-      const bytes = Buffer.from(chunk);
-      chunks.push(bytes);
-      size += bytes.length;
-      if (size > MAX_STREAM_BYTES || timeout.signal.aborted) break;
-    }
-  } catch (error) {
-    if (!timeout.signal.aborted) throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-  return Buffer.concat(chunks);
 }

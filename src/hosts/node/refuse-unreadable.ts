@@ -1,15 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { SERVICE_API_VERSION } from "../../engine/pipeline/response-headers.ts";
 import { linger } from "./linger.ts";
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  405: "Method Not Allowed",
-  408: "Request Timeout",
-  431: "Request Header Fields Too Large",
-};
 
 /** The status for an error of Node's parser; 400 for any other. */
 const STATUSES: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
@@ -137,7 +130,7 @@ function refuseSocket(socket: Socket, status: number, reason: string): void {
   socket.on("error", () => socket.destroy());
   const { headers, body } = createRefusal(status, reason);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  linger(socket, `HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n${body}`);
+  linger(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
 }
 
 function refuseRequest(response: ServerResponse, status: number, reason: string): void {

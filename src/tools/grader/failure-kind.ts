@@ -1,9 +1,5 @@
-import {
-  CLOSED_UNANSWERED,
-  type OutboundErrorKind,
-  RESET_UNANSWERED,
-} from "../../hosts/node/outbound/outbound-failure.ts";
-import type { OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
+import { CLOSED_UNANSWERED, RESET_UNANSWERED } from "../../hosts/node/outbound/outbound-failure.ts";
+import type { OutboundErrorKind, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import type { OptionNames } from "./report.ts";
 import type { Attempt } from "./session.ts";
 

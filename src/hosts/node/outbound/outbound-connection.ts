@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { MAX_ANSWER_BYTES } from "../../../engine/contract/services.ts";
 import type { OutboundAgents } from "./outbound-agents.ts";
 import { CLOSED_UNANSWERED, classifyError, type Failure, toFailure } from "./outbound-failure.ts";
-import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
+import type { OutboundRequest, RequestOutcome } from "./outbound-request.ts";
 import { type ResolvedAddress, toLookup } from "./resolve-target.ts";
 
 /**
@@ -24,7 +24,6 @@ const MAX_PIECES = 500;
 const MAX_INTERIM_ANSWERS = 100;
 
 export type HttpUrl = URL & { protocol: "http:" | "https:" };
-export type RequestOutcome = Omit<OutboundResult, "duration_ms" | "reused">;
 
 export interface OpenRequest {
   /** The current stage, for messages about timeouts; undefined while the request waits for its answer. */

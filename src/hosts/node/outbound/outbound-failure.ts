@@ -1,30 +1,8 @@
+import type { OutboundErrorKind, RequestOutcome } from "./outbound-request.ts";
 import { ForbiddenAddressError } from "./resolve-target.ts";
 
-/** Why an attempt got no complete answer. */
-export type OutboundErrorKind =
-  | "timeout"
-  | "refused"
-  | "reset"
-  | "incomplete"
-  | "unreachable"
-  | "dns"
-  | "tls"
-  | "forbidden_address"
-  | "protocol"
-  | "bad_url"
-  | "unsendable"
-  | "aborted"
-  | "left"
-  | "network";
-
 /** The result of an attempt without a complete answer (G24: response_code 0). */
-export interface Failure {
-  response_code: 0;
-  headers: Record<string, string | string[]>;
-  body: Buffer;
-  truncated: false;
-  error: { kind: OutboundErrorKind; message: string };
-}
+export type Failure = RequestOutcome & Required<Pick<RequestOutcome, "error">>;
 
 export function toFailure(kind: OutboundErrorKind, message: string): Failure {
   return { response_code: 0, headers: {}, body: Buffer.alloc(0), truncated: false, error: { kind, message } };

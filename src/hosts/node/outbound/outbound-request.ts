@@ -1,5 +1,4 @@
 import type { OutboundAnswer } from "../../../engine/contract/services.ts";
-import type { OutboundErrorKind } from "./outbound-failure.ts";
 
 export interface OutboundRequest {
   /** Absolute http or https URL without credentials. */
@@ -25,6 +24,23 @@ export interface OutboundRequest {
   signal?: AbortSignal;
 }
 
+/** Why an attempt got no complete answer. */
+export type OutboundErrorKind =
+  | "timeout"
+  | "refused"
+  | "reset"
+  | "incomplete"
+  | "unreachable"
+  | "dns"
+  | "tls"
+  | "forbidden_address"
+  | "protocol"
+  | "bad_url"
+  | "unsendable"
+  | "aborted"
+  | "left"
+  | "network";
+
 export interface OutboundResult extends OutboundAnswer {
   headers: Record<string, string | string[]>;
   /** As sent, never decompressed; at most 64 KB, or `maxAnswerBytes`. */
@@ -35,3 +51,5 @@ export interface OutboundResult extends OutboundAnswer {
   reused?: true;
   error?: { kind: OutboundErrorKind; message: string };
 }
+
+export type RequestOutcome = Omit<OutboundResult, "duration_ms" | "reused">;

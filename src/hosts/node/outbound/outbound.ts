@@ -1,9 +1,9 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import type { AddressPolicy } from "./address-policy.ts";
 import { createAgents } from "./outbound-agents.ts";
-import { type HttpUrl, type OpenRequest, type RequestOutcome, startRequest } from "./outbound-connection.ts";
+import { type HttpUrl, type OpenRequest, startRequest } from "./outbound-connection.ts";
 import { classifyError, toFailure } from "./outbound-failure.ts";
-import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
+import type { OutboundRequest, OutboundResult, RequestOutcome } from "./outbound-request.ts";
 import { createSystemLookup, type Lookup, type ResolvedAddress, resolveTarget } from "./resolve-target.ts";
 
 export interface OutboundOptions {
