@@ -164,6 +164,7 @@ describe("audit_logs.export", () => {
       names(await exportRows(api, `?search_term=${encodeURIComponent(term)}`, "hana", "org_initech"));
     expect(await search("GRÖSSE")).toEqual([]);
     expect(await search("gRÖß")).toEqual(["Größe der Türme"]);
+    expect(await search("gro\u0308ß")).toEqual(["Größe der Türme"]);
     expect((await search("hana SUZ")).sort()).toEqual(["Größe der Türme", "Other"]);
     expect(await search("@initech")).toHaveLength(2);
     expect(await search("nobody")).toEqual([]);

@@ -292,6 +292,8 @@ describe("the rules for replies", () => {
     expect(textOf(await asked([user("Hello")], "comet-mini"))).toBe("I am small.");
     const earlier = [user("weather?"), { role: "assistant", content: "weather!" }, user("Thanks")];
     expect(textOf(await asked(earlier))).not.toBe("Sunny.");
+    rules.post({ match: { text: "ΣΊΣ" }, reply: "Roll the stone." });
+    expect(textOf(await asked([user("Who is Σίσυφος?")]))).toBe("Roll the stone.");
   });
 
   it("must match in every condition, and are asked by position [G20]", async () => {

@@ -300,6 +300,32 @@ describe("state calls", () => {
     expect((await post("?silent=perhaps")).body.field).toBe("silent");
   });
 
+  it.each(["departments", "files", "assistants", "dashboards", "share_links"])(
+    "name the actor as the author of a new record in %s, unless the call names another [G31]",
+    async (collection) => {
+      const path = `/${await fresh()}/state/${collection}`;
+      const author = async (query: string, fields = {}) =>
+        (await control("POST", `${path}${query}`, fields)).body.created_by;
+      expect(await author("?actor=usr_ben")).toBe("usr_ben");
+      expect(await author("?actor=usr_ben", { created_by: "usr_cleo" })).toBe("usr_cleo");
+    },
+  );
+
+  it.each(["#4f46e5", "#4F46E5", "#Abcdef"])("take the color %s of a department [G10]", async (color) => {
+    const path = `/${await fresh()}/state/departments/dept_ml`;
+    expect((await control("PATCH", path, { color })).body.color).toBe(color);
+    expect((await control("PATCH", path, { color: `${color}0` })).status).toBe(422);
+  });
+
+  it("find a text in whatever case and form it is written [interfaces 4]", async () => {
+    const departments = `/${await fresh()}/state/departments`;
+    await control("POST", departments, { name: "Caf\u00e9 Σίσυφος" });
+    for (const text of ["CAFE\u0301", "ΣΊΣ"])
+      expect((await control("GET", `${departments}?contains=${encodeURIComponent(text)}`)).body.total).toBe(
+        1,
+      );
+  });
+
   it("fill times near the sandbox's now, not the machine's [interfaces 4]", async () => {
     const sandbox = await fresh();
     const { body } = await control("POST", `/${sandbox}/state/threads`, {});

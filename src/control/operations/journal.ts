@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
-import { describeLostEntries } from "../../engine/contract/text.ts";
+import { describeLostEntries, foldCase } from "../../engine/contract/text.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { decodeBody } from "../../tools/har/har-entry.ts";
@@ -73,11 +73,9 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       ),
     },
     handle({ query, sandbox }) {
-      const searchText = query.body?.toLowerCase() ?? "";
+      const searchText = foldCase(query.body ?? "");
       const contains = (headers: readonly string[], body: Uint8Array | string | undefined) =>
-        redactText(toBodyText(decodeBody(headers, body)))
-          .toLowerCase()
-          .includes(searchText);
+        foldCase(redactText(toBodyText(decodeBody(headers, body)))).includes(searchText);
       const matching = sandbox.journal
         .entries()
         .filter(

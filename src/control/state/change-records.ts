@@ -33,7 +33,7 @@ export function insertRecord({ state, sandbox, actor, checkLimits }: StateChange
     requireReferences(tx, collection, fields);
     const record: Fields = state.factory(
       fields,
-      createStateContext(tx, { random, settings: actor.settings }),
+      createStateContext(tx, { random, settings: actor.settings, actor_id: actor.user_id }),
     );
     if (input[idField] === undefined) requireFreeId(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);

@@ -2,7 +2,7 @@ import { type TObject, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { PublicCollection, toIso } from "../../engine/contract/public-collection.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
-import { findNearest } from "../../engine/contract/text.ts";
+import { findNearest, foldCase } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { toTextMatcher } from "../../engine/faults/rule.ts";
 import { getOrAdd } from "../../engine/maps.ts";
@@ -127,7 +127,7 @@ export function createMatcher(
   tx: Transaction,
 ): ((record: object) => boolean) | undefined {
   const equalities = Object.entries(filters);
-  const words = contains.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = foldCase(contains).split(/\s+/).filter(Boolean);
   if (equalities.length === 0 && words.length === 0) return undefined;
   const fieldNames = Object.keys(state.properties);
   for (const [name, text] of equalities) {
@@ -143,8 +143,7 @@ export function createMatcher(
   return (record) => {
     const publicRecord = state.toPublic(record, tx);
     if (!equalities.every(([name, text]) => isShownAs(publicRecord[name], text))) return false;
-    const recordText =
-      words.length === 0 ? "" : Object.values(publicRecord).map(toText).join("\n").toLowerCase();
+    const recordText = words.length === 0 ? "" : foldCase(Object.values(publicRecord).map(toText).join("\n"));
     return words.every((word) => recordText.includes(word));
   };
 }

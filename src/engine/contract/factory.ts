@@ -19,6 +19,8 @@ export interface FactoryContext {
   readonly isFixture: boolean;
   /** Settings of the sandbox; the `dependsOn` of a fixture's reader lists those that its records depend on. */
   readonly settings: Settings;
+  /** The user who creates the record by a state call, if the call names one: by default its author. */
+  readonly actor_id?: string | undefined;
   readonly world: RecordLookup;
   /** A fresh id such as `file_k3v9…` (section 2.1). */
   createId(prefix: string): string;
@@ -39,7 +41,7 @@ export type Factory<R extends StoredRecord> = (fields: Partial<R>, context: Fact
 /** A state call creates its record within its transaction; the record begins at the sandbox's current time. */
 export function createStateContext(
   world: Transaction,
-  parts: Pick<FactoryContext, "random" | "settings">,
+  parts: Pick<FactoryContext, "random" | "settings" | "actor_id">,
 ): FactoryContext {
   return {
     isFixture: false,

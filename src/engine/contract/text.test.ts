@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   describeLostEntries,
   findNearest,
+  foldCase,
   pluralize,
   toPrintable,
   toPrintableJson,
@@ -34,6 +35,15 @@ describe("the nearest word", () => {
     expect(findNearest("tine", ["time", "line", "tine "])).toBe("time");
     expect(findNearest("files.regster", ["files.upload", "files.register"])).toBe("files.register");
   });
+});
+
+it.each([
+  ["ΣΊΣ", "σίσυφος"],
+  ["σίσυφος", "ΟΔΟΣ ΣΊΣΥΦΟΣ"],
+  ["cafe\u0301", "CAF\u00c9 central"],
+  ["CAF\u00c9", "cafe\u0301 central"],
+])("a search for %s finds it in %s, in whatever case and form it is written [G28]", (part, text) => {
+  expect(foldCase(text)).toContain(foldCase(part));
 });
 
 it("a count of one thing is in the singular", () => {

@@ -37,6 +37,14 @@ function getMaxMistakes(length: number): number {
   return Math.min(6, Math.floor(length / 3) + 1);
 }
 
+/**
+ * Prepares a text for comparison without regard to case, and to whether accents are separate characters. The Greek
+ * sigma has two lower-case forms, of which a word's last letter takes one.
+ */
+export function foldCase(text: string): string {
+  return text.normalize("NFC").toLowerCase().replaceAll("ς", "σ");
+}
+
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -134,7 +134,7 @@ export class OwnRecords implements Iterable<Fields> {
     const random = tx.random(`own/${collection.name}`);
     const record: Fields = publicCollection.factory(
       storedFields,
-      createStateContext(tx, { random, settings: actor.settings }),
+      createStateContext(tx, { random, settings: actor.settings, actor_id: actor.user_id }),
     );
     const id = collection.getId(record);
     if (tx.get(collection, id) !== undefined) throw invalidInput(collection.idField, id, `${id} is in use`);

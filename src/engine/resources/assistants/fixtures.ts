@@ -53,7 +53,7 @@ export const makeAssistant: Factory<Assistant> = (fields, context) => {
     instructions: fields.instructions ?? settings.instructions,
     model: fields.model ?? settings.model,
     temperature: fields.temperature ?? settings.temperature,
-    created_by: fields.created_by ?? findAuthor(world, organization_id),
+    created_by: fields.created_by ?? context.actor_id ?? findAuthor(world, organization_id),
     created_at: fields.created_at ?? now,
     deleted_at: fields.deleted_at ?? null,
   };

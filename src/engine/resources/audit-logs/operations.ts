@@ -5,6 +5,7 @@ import { Reply, StreamBody } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { DateOrInstant, Id, StringEnum, UserId } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
+import { foldCase } from "../../contract/text.ts";
 import { platform } from "../../platform.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { auditLogFixture, makeAuditLog } from "./fixtures.ts";
@@ -41,11 +42,11 @@ function toMatcher(query: Query): ((entry: AuditLog) => boolean) | undefined {
   const names = (Object.keys(FILTERED_FIELDS) as (keyof typeof FILTERED_FIELDS)[]).filter(
     (name) => query[name] !== undefined,
   );
-  const term = query.search_term?.toLowerCase() ?? "";
+  const term = foldCase(query.search_term ?? "");
   if (names.length === 0 && term === "") return undefined;
   return (entry) =>
     names.every((name) => entry[FILTERED_FIELDS[name]] === query[name]) &&
-    (term === "" || SEARCHED_FIELDS.some((field) => entry[field].toLowerCase().includes(term)));
+    (term === "" || SEARCHED_FIELDS.some((field) => foldCase(entry[field]).includes(term)));
 }
 
 /** Older rows are left out (4.15). */

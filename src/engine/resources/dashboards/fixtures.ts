@@ -17,12 +17,12 @@ export const makeDashboard: Factory<Dashboard> = (fields, context) => {
     id: fields.id ?? context.createId("dsh_"),
     organization_id,
     title: fields.title ?? inventTitle(context),
-    created_by: fields.created_by ?? findAuthor(world, organization_id),
+    created_by: fields.created_by ?? context.actor_id ?? findAuthor(world, organization_id),
     created_at: fields.created_at ?? (isFixture ? -random.int(20 * DAY_MS, 200 * DAY_MS) : now),
   };
 };
 
-/** Makes a link, by default one that the dashboard's creator made. */
+/** Makes a link, by default one that the actor made, else the dashboard's creator. */
 export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const dashboard_id = fields.dashboard_id ?? requireFirstRecord(world, dashboards, "dashboard_id").id;
@@ -33,7 +33,11 @@ export const makeShareLink: Factory<ShareLink> = (fields, context) => {
     dashboard_id,
     slug: fields.slug ?? `${random.pick(READERS)}-${random.characters(8)}`,
     status,
-    created_by: fields.created_by ?? world.get(dashboards, dashboard_id)?.created_by ?? SYSTEM_USER_ID,
+    created_by:
+      fields.created_by ??
+      context.actor_id ??
+      world.get(dashboards, dashboard_id)?.created_by ??
+      SYSTEM_USER_ID,
     created_at: fields.created_at ?? now,
     revoked_at: fields.revoked_at ?? (status === "revoked" ? revoked_at : null),
   };

@@ -19,7 +19,7 @@ export const makeDepartment: Factory<Department> = (fields, context) => {
   const organization_id = fields.organization_id ?? parent?.organization_id ?? chooseOrganization(world);
   const name = fields.name ?? inventTeam(context);
   const member_count = fields.member_count ?? (isFixture ? random.int(1, 30) : 0);
-  const created_by = fields.created_by ?? findAuthor(world, organization_id);
+  const created_by = fields.created_by ?? context.actor_id ?? findAuthor(world, organization_id);
   return {
     id,
     name,

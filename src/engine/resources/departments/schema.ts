@@ -16,7 +16,7 @@ export const Department = Type.Object({
   member_count: Type.Integer({ minimum: 0 }),
   is_active: Type.Boolean(),
   is_default: Type.Boolean(),
-  color: Nullable(Type.String({ pattern: "^#[0-9a-f]{6}$" })),
+  color: Nullable(Type.String({ pattern: "^#[0-9a-fA-F]{6}$" })),
   created_by: UserId(mentions("users")),
   created_at: Instant(),
 });

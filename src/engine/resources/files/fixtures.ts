@@ -31,7 +31,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
     status: "uploaded",
     gcs_path: fields.gcs_path ?? toStoragePath(organization_id, random.characters(20), filename),
     created_at: fields.created_at ?? (isFixture ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
-    created_by: fields.created_by ?? findAuthor(world, organization_id),
+    created_by: fields.created_by ?? context.actor_id ?? findAuthor(world, organization_id),
   };
 };
 

@@ -2,6 +2,7 @@ import { parseDuration } from "../../contract/duration.ts";
 import { ApiError, type ErrorCode } from "../../contract/errors.ts";
 import type { Call } from "../../contract/operation.ts";
 import { toRateDetails, toReachedLimit } from "../../contract/refusals.ts";
+import { foldCase } from "../../contract/text.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { sleepUntilAborted } from "../../webhooks/attempt.ts";
 import { getRequestsPerMinute, organizations } from "../organizations/schema.ts";
@@ -27,7 +28,7 @@ export function findRule(world: Transaction, request: MatchedRequest): ReplyRule
 function matches({ match }: ReplyRule, { model, question, file_ids }: MatchedRequest): boolean {
   return (
     (match.model === undefined || match.model === model) &&
-    (match.text === undefined || question.toLowerCase().includes(match.text.toLowerCase())) &&
+    (match.text === undefined || foldCase(question).includes(foldCase(match.text))) &&
     (match.file_id === undefined || file_ids.includes(match.file_id))
   );
 }
