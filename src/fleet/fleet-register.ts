@@ -10,9 +10,12 @@ const BATCH_SIZE = 500;
 /** A node as the others see it. */
 interface RegisteredNode {
   url: string;
+  session: string;
   version: string;
   /** Wall clock of the node, milliseconds since 1970. */
   started_at: number;
+  /** Digest of its control token. */
+  token: string;
 }
 
 /** The live nodes, and the owner of each sandbox. */
@@ -45,7 +48,7 @@ export class FleetRegister {
   }
 
   /** Lists the live nodes, and removes those that have ended. */
-  async listLiveNodes(): Promise<(RegisteredNode & { session: string; token: string })[]> {
+  async listLiveNodes(): Promise<RegisteredNode[]> {
     const { connection } = this.store;
     const nodes = [];
     for (const [url, description] of toPairs(await connection.send(["HGETALL", KEY]))) {

@@ -6,13 +6,13 @@ import { KeyedMutex } from "../engine/state/concurrency.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { type RedisStore, toMovedRefusal } from "../persistence/redis-store.ts";
+import { Refusals } from "../persistence/refusals.ts";
 import { SandboxImage } from "../persistence/sandbox-image.ts";
 import { listRowChanges, splitChanges } from "../persistence/sandbox-rows.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import { type StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import type { DueSandboxes } from "./due-sandboxes.ts";
 import type { LostSession, NodeSession } from "./node-session.ts";
-import { Refusals } from "./refusals.ts";
 import type { UploadChunks } from "./upload-chunks.ts";
 
 /** Changes without a waiting request (a timer that ran, a counted request) are saved within this time. */
@@ -30,7 +30,6 @@ interface FleetSaverParts {
 
 /** A sandbox that this node owns, and its state in Redis. */
 interface TrackedSandbox {
-  readonly sandbox: Sandbox;
   image: SandboxImage;
   /** Whether the state in Redis is unknown; then the whole sandbox is sent. */
   isUnknown: boolean;
@@ -61,7 +60,7 @@ export class FleetSaver {
 
   /** The sandbox that this node owns under a name, unless it has been deleted. */
   findOwned(name: string): Sandbox | undefined {
-    const sandbox = this.trackedByName.get(name)?.sandbox;
+    const sandbox = this.trackedByName.get(name)?.image.sandbox;
     return sandbox !== undefined && this.parts.sandboxes.get(name) === sandbox ? sandbox : undefined;
   }
 
@@ -82,7 +81,7 @@ export class FleetSaver {
   waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<void> {
     const { name } = sandbox;
     const tracked = this.trackedByName.get(name);
-    if (tracked?.sandbox !== sandbox) throw this.refusals.findLast(sandbox) ?? toMovedRefusal(name);
+    if (tracked?.image.sandbox !== sandbox) throw this.refusals.findLast(sandbox) ?? toMovedRefusal(name);
     if (!this.parts.session.isValid) throw this.parts.session.toRefusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
     if (isGone || tracked.isUnknown || !tracked.image.differsOnlyInCounts()) {
@@ -101,7 +100,7 @@ export class FleetSaver {
       await nextTurn();
       if (sandboxes.get(sandbox.name) !== sandbox || sandbox.world.isClosed) return;
       try {
-        if (this.trackedByName.get(sandbox.name)?.sandbox === sandbox && session.isValid) {
+        if (this.trackedByName.get(sandbox.name)?.image.sandbox === sandbox && session.isValid) {
           await this.waitUntilStored(sandbox, this.mark());
           return;
         }
@@ -115,7 +114,7 @@ export class FleetSaver {
   /** Records that Redis has the loaded state. */
   adopt(image: SandboxImage): void {
     const { name } = image.sandbox;
-    this.trackedByName.set(name, { sandbox: image.sandbox, image, isUnknown: false });
+    this.trackedByName.set(name, { image, isUnknown: false });
     this.parts.dueSandboxes.adopt(name);
   }
 
@@ -125,7 +124,7 @@ export class FleetSaver {
     return this.mutex.run(name, async () => {
       const image = await this.commit(sandbox, undefined);
       this.trackedByName.get(name)?.image.release();
-      this.trackedByName.set(name, { sandbox, image, isUnknown: false });
+      this.trackedByName.set(name, { image, isUnknown: false });
     });
   }
 
@@ -140,18 +139,18 @@ export class FleetSaver {
     const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;
     this.fencedCount += 1;
-    this.refusals.record(tracked.sandbox, toMovedRefusal(name));
-    this.drop(tracked);
+    this.refusals.record(tracked.image.sandbox, toMovedRefusal(name));
+    this.drop(tracked.image);
   }
 
-  private drop({ sandbox, image }: TrackedSandbox): void {
+  private drop(image: SandboxImage): void {
     const { store, sandboxes, dueSandboxes, chunks } = this.parts;
-    const { name } = sandbox;
+    const { name } = image.sandbox;
     this.trackedByName.delete(name);
     store.owned.delete(name);
     dueSandboxes.release(name);
     chunks.release(name);
-    if (sandboxes.get(name) === sandbox) sandboxes.delete(name);
+    if (sandboxes.get(name) === image.sandbox) sandboxes.delete(name);
     image.release();
   }
 
@@ -170,8 +169,8 @@ export class FleetSaver {
     const { sandboxes, session, store } = this.parts;
     if (!session.isValid || !store.connection.isUp) return;
     let isAllSaved = true;
-    for (const [name, { sandbox, image, isUnknown }] of this.trackedByName) {
-      if (sandboxes.get(name) === sandbox && !isUnknown && image.isCurrent()) continue;
+    for (const [name, { image, isUnknown }] of this.trackedByName) {
+      if (sandboxes.get(name) === image.sandbox && !isUnknown && image.isCurrent()) continue;
       isAllSaved = false;
       void this.waitForFlush(name);
     }
@@ -198,16 +197,14 @@ export class FleetSaver {
       const refusal = toStoreRefusal(error, "the store");
       if (refusal.kind === "moved") return this.release(name);
       this.recordFailure(refusal);
-      if (isAwaited) await this.undo(tracked, refusal);
+      if (isAwaited) this.undo(tracked.image, refusal);
     }
   }
 
   private async saveTracked(tracked: TrackedSandbox): Promise<void> {
-    const { sandbox } = tracked;
-    const { name } = sandbox;
-    const { sandboxes } = this.parts;
-    const current = sandboxes.get(name);
-    if (current === undefined) return this.remove(tracked);
+    const { sandbox } = tracked.image;
+    const current = this.parts.sandboxes.get(sandbox.name);
+    if (current === undefined) return this.remove(tracked.image);
     // A new sandbox of the same name is added by `register`.
     if (current !== sandbox || (!tracked.isUnknown && tracked.image.isCurrent())) return;
     let image: SandboxImage;
@@ -245,8 +242,9 @@ export class FleetSaver {
     return image;
   }
 
-  private async remove({ sandbox: { name }, image }: TrackedSandbox): Promise<void> {
+  private async remove(image: SandboxImage): Promise<void> {
     const { store, dueSandboxes, chunks } = this.parts;
+    const { name } = image.sandbox;
     await store.commit(name, splitChanges([{ sandbox: name, clear: "" }]));
     this.trackedByName.delete(name);
     image.release();
@@ -255,15 +253,16 @@ export class FleetSaver {
   }
 
   /** Returns the sandbox to the state that Redis has acknowledged; called if a request waits for the refused changes. */
-  private async undo(tracked: TrackedSandbox, refusal: StoreRefusal): Promise<void> {
-    const { sandbox, image } = tracked;
-    const { sandboxes } = this.parts;
+  private undo(image: SandboxImage, refusal: StoreRefusal): void {
+    const { sandbox } = image;
+    const current = this.parts.sandboxes.get(sandbox.name);
     this.refusals.record(sandbox, refusal);
     // The deletion failed, so Redis still has it: the next request loads it from its rows.
-    if (sandboxes.get(sandbox.name) === undefined) return this.drop(tracked);
-    if (sandboxes.get(sandbox.name) !== sandbox || image.differsOnlyInCounts()) return;
-    sandbox.rollbackTo(image);
-    image.refreshVersions();
+    if (current === undefined) this.drop(image);
+    else if (current === sandbox && !image.differsOnlyInCounts()) {
+      sandbox.rollbackTo(image);
+      image.refreshVersions();
+    }
   }
 
   private async reclaim(name: string, lost: LostSession): Promise<void> {

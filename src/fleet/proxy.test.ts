@@ -84,7 +84,7 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
     );
     const { port, results } = await front(of);
     expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${body}`);
-    expect([results, proxy.forwardedCount, proxy.pendingCount]).toEqual([["answered"], 1, 0]);
+    expect([results, proxy.forwardedCount, proxy.listOwners()]).toEqual([["answered"], 1, []]);
   });
 
   it("an answer keeps its trailers, and none are announced to a client that gets no chunks [interfaces 15]", async () => {
@@ -165,7 +165,7 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
       ["a body", "a body"],
       ["moved", "moved"],
     ]);
-    expect([proxy.forwardedCount, proxy.pendingCount]).toEqual([0, 0]);
+    expect([proxy.forwardedCount, proxy.listOwners()]).toEqual([0, []]);
   });
 
   it("hop-by-hop headers are dropped, others pass unchanged, and the hop is named [interfaces 15]", async () => {
@@ -198,7 +198,7 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
       await (begins ? new Promise((resolve) => socket.once("data", resolve)) : came.promise);
       socket.destroy();
       await left.promise;
-      expect([results, proxy.pendingCount]).toEqual([["answered"], 0]);
+      expect([results, proxy.listOwners()]).toEqual([["answered"], []]);
       proxy.close();
     }
   });
@@ -211,10 +211,10 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
     await came.promise;
     expect(proxy.listOwners()).toEqual([target]);
     proxy.giveUp("of another");
-    expect(proxy.pendingCount).toBe(1);
+    expect(proxy.listOwners()).toEqual([target]);
     proxy.giveUp("s");
     await Promise.resolve();
-    expect([proxy.pendingCount, proxy.forwardedCount]).toEqual([0, 1]);
+    expect([proxy.listOwners(), proxy.forwardedCount]).toEqual([[], 1]);
     open[1]!.close();
     (open[1] as Server).closeAllConnections();
     open.splice(1, 1);
@@ -233,15 +233,15 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
     const { port, results } = await front(of);
     const got = ["/a", "/b", "/c", "/d"].map((path) => exchange(port, GET.replace("/x", path)));
     await all.promise;
-    expect(proxy.pendingCount).toBe(4);
+    expect(results).toEqual([]);
     answers.get("/b")!.end("of b");
     expect(await got[1]).toContain("of b");
-    expect(proxy.pendingCount).toBe(3);
+    expect(results).toEqual(["answered"]);
     answers.get("/d")!.end("of d");
     expect(await got[3]).toContain("of d");
-    expect(proxy.pendingCount).toBe(2);
+    expect(results).toEqual(["answered", "answered"]);
     proxy.giveUp("s");
-    expect(proxy.pendingCount).toBe(0);
+    expect(proxy.listOwners()).toEqual([]);
     await Promise.resolve();
     expect(results.toSorted()).toEqual(["answered", "answered", "lost", "lost"]);
     expect(proxy.forwardedCount).toBe(4);

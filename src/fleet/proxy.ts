@@ -71,11 +71,7 @@ export class NodeProxy {
     this.nodeUrl = nodeUrl;
   }
 
-  /** Number of requests that wait for an answer of another node. */
-  get pendingCount(): number {
-    return this.waiting.size;
-  }
-
+  /** The owners whose answers requests wait for. */
   listOwners(): Target[] {
     return [...new Map([...this.waiting].map(({ target }) => [target.session, target])).values()];
   }

@@ -102,7 +102,6 @@ describe("a sandbox's image", () => {
     });
     expect([...image.snapshots.keys()]).toEqual(["a"]);
     expect(image.base).toBe(plain.source.buildRoot());
-    expect(image.document).toEqual({ notes: [] });
     expect(image.history).toEqual({ about: { next: 1, base: 0, dropped: 0 }, entries: new Map() });
     expect(seed).toBe(7);
   });

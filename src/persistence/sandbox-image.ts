@@ -9,9 +9,8 @@ import type { Root } from "../engine/state/tables.ts";
  */
 export class SandboxImage implements SandboxState {
   readonly sandbox: Sandbox;
-  /** The fixture's records, with which saved records are compared, and its document. */
+  /** The fixture's records, with which saved records are compared. */
   readonly base: Root;
-  readonly document: object;
   readonly source: LoadedFixture;
   readonly about: SandboxState["about"];
   readonly value: SandboxState["value"];
@@ -33,7 +32,6 @@ export class SandboxImage implements SandboxState {
     this.uploads = uploads;
     this.source = source;
     this.base = source.buildRoot(seed);
-    this.document = source.getDocument();
     this.about = { created_at, fixture, seed, settings, resets, start, forked_from };
     this.value = value;
     this.faults = faults;

@@ -55,8 +55,8 @@ export class SandboxRestorer {
 
   /** The sandbox of these rows, with the operations that it alone has. */
   private async parse(name: string, rows: readonly Row[]): Promise<ParsedSandbox> {
-    const row = rows.find(({ section, id }) => section === "sandbox" && id === "operations");
-    const { operations } = parseSavedSandbox(() => undefined, row === undefined ? [] : [row]);
+    const operationRows = rows.filter(({ section, id }) => section === "sandbox" && id === "operations");
+    const { operations } = parseSavedSandbox(() => undefined, operationRows);
     const { api, own } = await this.readOwnOperations(name, operations);
     const idFields = new Map([...api.collections, timers].map(({ name, idField }) => [name, idField]));
     return { saved: parseSavedSandbox((collection) => idFields.get(collection), rows), own, api };

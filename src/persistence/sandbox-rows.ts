@@ -8,8 +8,7 @@ import type { SandboxState } from "../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import type { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import type { StoredRecord } from "../engine/state/collection.ts";
-import type { AnyTable } from "../engine/state/table.ts";
-import type { Root } from "../engine/state/tables.ts";
+import { Table } from "../engine/state/table.ts";
 import { timers } from "../engine/state/timers.ts";
 import type { WorldDocument } from "../engine/state/world-document.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
@@ -46,7 +45,7 @@ export function* listRowChanges(
   const old = isNew ? undefined : before;
   if (old === undefined) {
     yield { sandbox, clear: "" };
-    yield put("sandbox", "fixture", { name: after.about.fixture, document: after.document });
+    yield put("sandbox", "fixture", { name: after.about.fixture, document: after.source.getDocument() });
     for (const { own } of after.own) yield put("sandbox", "operations", own!.sent);
   }
   const serverResources = after.sandbox.api.resources.filter((resource) => !after.own.includes(resource));
@@ -75,12 +74,15 @@ export function* listRowChanges(
     yield put(`${prefix}world`, "facts", toFacts(value));
     yield put(`${prefix}world`, "windows", value.windows);
     yield put(`${prefix}world`, "uploads", after.listFiles(value));
-    for (const { collection, id, text } of listRecordRows(
-      oldValue?.world.root,
-      value.world.root,
-      after.base,
-    )) {
-      if (collections.has(collection)) yield { sandbox, section: `${prefix}records/${collection}`, id, text };
+    for (const [name, table] of value.world.root.tables) {
+      if (!collections.has(name)) continue;
+      const baseTable = after.base.tables.get(name);
+      const oldTable = oldValue?.world.root.tables.get(name) ?? baseTable ?? Table.empty(table.collection);
+      for (const { id, after: record } of oldTable.listChangesTo(table)) {
+        // Removes the row if the record is the fixture's again; `null` as a text says that it was deleted.
+        const text = record === baseTable?.get(id) ? null : JSON.stringify(record ?? null);
+        yield { sandbox, section: `${prefix}records/${name}`, id, text };
+      }
     }
   }
 }
@@ -106,24 +108,6 @@ export function toFacts({ world, taken_at }: SandboxValue): object {
     taken_at,
     clock: { mode, now: at, rate, wall },
   };
-}
-
-function* listRecordRows(oldRoot: Root | undefined, root: Root, base: Root) {
-  for (const [name, table] of root.tables) {
-    const baseTable = base.tables.get(name);
-    const before = oldRoot?.tables.get(name) ?? baseTable;
-    if (before === table) continue;
-    const changes = before === undefined ? listAdded(table) : before.listChangesTo(table);
-    for (const { id, after } of changes) {
-      // Removes the row if the record is the fixture's again; `null` as a text says that it was deleted.
-      const text = after === baseTable?.get(id) ? null : JSON.stringify(after ?? null);
-      yield { collection: name, id, text };
-    }
-  }
-}
-
-function* listAdded(table: AnyTable) {
-  for (const record of table.all()) yield { id: table.collection.getId(record), after: record };
 }
 
 const MAX_CHANGES_A_PIECE = 500;

@@ -1,9 +1,10 @@
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
 import type { Log } from "../hosts/node/log.ts";
+import { Refusals } from "./refusals.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { listRowChanges, splitChanges } from "./sandbox-rows.ts";
-import { PersistenceError, type RowChange, type Store, StoreRefusal, toStoreRefusal } from "./store.ts";
+import { PersistenceError, type RowChange, type Store, type StoreRefusal, toStoreRefusal } from "./store.ts";
 
 /** Changes are saved within a second, including the time for writing (interfaces 2). */
 const SWEEP_MS = 300;
@@ -43,8 +44,7 @@ export class Saver {
   private readonly parts: SaverParts;
   /** The images in the store, by name. */
   private readonly savedImages = new Map<string, SandboxImage>();
-  private readonly rollbacks = new WeakMap<Sandbox, number>();
-  private rollbackCount = 0;
+  private readonly refusals = new Refusals();
   /** Names of sandboxes whose state in the store is unknown. */
   private readonly unknownNames = new Set<string>();
   private awaitedSandboxes = new Set<Sandbox>();
@@ -99,7 +99,7 @@ export class Saver {
 
   /** Called before a change, for `waitUntilStored` after it. */
   mark(): number {
-    return this.rollbackCount;
+    return this.refusals.mark();
   }
 
   /**
@@ -113,8 +113,7 @@ export class Saver {
       else this.awaitedSandboxes.add(sandbox);
       await this.waitForFlush();
     }
-    const undone = sandbox === undefined ? this.rollbackCount : (this.rollbacks.get(sandbox) ?? 0);
-    if (undone > mark) throw this.failure?.refusal ?? new StoreRefusal("failed", "the change was undone");
+    this.refusals.requireNoneSince(mark, sandbox);
   }
 
   /** Resolves like `waitUntilStored`, for deliveries; while nothing can be saved, they wait for the next attempt. */
@@ -189,7 +188,7 @@ export class Saver {
       refusal = (await this.commitAllOrSingly(steps, refused)) ?? refusal;
     }
     this.recordOutcome(refusal);
-    for (const step of refused) await this.refuse(step, isAwaited(step.image?.sandbox));
+    for (const step of refused) await this.refuse(step, isAwaited(step.image?.sandbox), refusal!);
   }
 
   /** A sandbox that is too large for the disk must not prevent saving the others. */
@@ -251,7 +250,7 @@ export class Saver {
    * If a request waits, rolls the sandbox back to its stored state; otherwise saving is tried again. If only
    * counters differ, nothing is rolled back.
    */
-  private async refuse({ name, image }: SaveStep, isAwaited: boolean): Promise<void> {
+  private async refuse({ name, image }: SaveStep, isAwaited: boolean, refusal: StoreRefusal): Promise<void> {
     const savedImage = this.savedImages.get(name);
     image?.release();
     if (!isAwaited) return;
@@ -262,8 +261,7 @@ export class Saver {
       savedImage.sandbox.rollbackTo(savedImage);
       savedImage.refreshVersions();
     }
-    this.rollbackCount += 1;
-    if (image !== undefined) this.rollbacks.set(image.sandbox, this.rollbackCount);
+    this.refusals.record(image?.sandbox, refusal);
   }
 
   private listDeletedNames(): string[] {
