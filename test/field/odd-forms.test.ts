@@ -36,6 +36,31 @@ describe("a form that a client built by hand is refused with its mistake", () =>
     },
   );
 
+  it.each([
+    ["is missing", 'X-Other: form-data; name="file"; filename="a.txt"'],
+    ["is not form-data", 'Content-Disposition: attachment; name="file"; filename="a.txt"'],
+    ["quotes an encoded name", 'Content-Disposition: form-data; name="file"; filename*="UTF-8\'\'a.txt"'],
+    ["has a broken escape", "Content-Disposition: form-data; name=\"file\"; filename*=UTF-8''a%zz.txt"],
+    ["names an unknown encoding", "Content-Disposition: form-data; name=\"file\"; filename*=utf-99''a.txt"],
+  ])("if a part's Content-Disposition %s", async (_what, disposition) => {
+    for (const more of ["", "--edge--\r\n\r\nan epilogue\r\n\r\n"])
+      expect(await upload(Buffer.concat([part(disposition), Buffer.from(more)]))).toEqual([
+        422,
+        "the multipart form cannot be read: Malformed part header",
+      ]);
+  });
+
+  it("if one of its parts is unreadable, also if the others suffice", async () => {
+    const whole = named("a.txt").toString();
+    const body = whole.replace(
+      "--edge--",
+      '--edge\r\nContent-Disposition: name="purpose"\r\n\r\nx\r\n--edge--',
+    );
+    const [status, message] = await upload(body);
+    expect([status, message]).toEqual([422, "the multipart form cannot be read: Malformed part header"]);
+    expect(await upload(`${whole}\r\n\r\nan epilogue\r\n\r\nof two parts`)).toEqual([201, "a.txt"]);
+  });
+
   it("if its Content-Type has no boundary, with what to do", async () => {
     expect(await upload(named("a.txt"), "multipart/form-data")).toEqual([
       422,

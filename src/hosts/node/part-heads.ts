@@ -30,6 +30,7 @@ export async function* cutAfterHeads({
   // The first delimiter has no line end before it.
   let before: Buffer = lineEnd;
   let isInHead = false;
+  let hasEnded = false;
   for await (const chunk of body) {
     for (let rest = chunk; rest.length > 0; ) {
       const searched = Buffer.concat([before, rest]);
@@ -37,7 +38,10 @@ export async function* cutAfterHeads({
       const position = searched.indexOf(mark);
       const end = position < 0 ? rest.length : position + mark.length - before.length;
       const bytes = rest.subarray(0, end);
-      yield isInHead && position >= 0 ? { bytes, head: searched.toString("latin1", 0, position) } : { bytes };
+      const head = isInHead && position >= 0 ? searched.toString("latin1", 0, position) : undefined;
+      // Two hyphens after a delimiter end the form; text after them is ignored.
+      hasEnded ||= head?.startsWith("--") === true;
+      yield head === undefined || hasEnded ? { bytes } : { bytes, head };
       rest = rest.subarray(end);
       if (position < 0) before = searched.subarray(isInHead ? -MAX_HEAD_BYTES : 1 - delimiter.length);
       else {

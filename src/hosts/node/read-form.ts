@@ -67,6 +67,8 @@ class FormReader {
   private head = "";
   /** The beginning of the form, for an error's explanation. */
   private start = "";
+  /** Parts whose headers were received, minus those that busboy has reported: it skips parts that it cannot read. */
+  private unreadParts = 0;
   private fieldBytes = 0;
   private reservedBytes = 0;
   private isReleased = false;
@@ -97,7 +99,7 @@ class FormReader {
       attempt(() => {
         const form = this.createParser(busboy);
         form.on("field", (sentName, value, info) =>
-          attempt(() => this.addField(this.requireName(sentName), value, info)),
+          attempt(() => this.addField(this.startPart(sentName), value, info)),
         );
         form.on("file", (sentName, stream, info) =>
           attempt(() => {
@@ -105,7 +107,7 @@ class FormReader {
             stream.on("error", () => {});
             stream.resume();
             const filename = restoreLetters(info.filename, this.head);
-            const name = this.parts.toDeclaredName(this.requireName(sentName));
+            const name = this.parts.toDeclaredName(this.startPart(sentName));
             const storing = this.addFile(name, stream, filename);
             if (storing === undefined) return;
             this.pendingParts.push(storing);
@@ -118,6 +120,7 @@ class FormReader {
           );
         form.on("error", (error) => reject(this.createError((error as Error).message)));
         form.on("close", () => {
+          if (this.unreadParts > 0) return reject(this.createError("Malformed part header"));
           Promise.all(this.pendingParts).then(() => {
             this.dropEmptyFiles();
             resolve();
@@ -133,7 +136,10 @@ class FormReader {
     const { signal } = this.stop;
     for await (const { bytes, head } of cutAfterHeads(this.request)) {
       if (signal.aborted) return;
-      if (head !== undefined) this.head = head;
+      if (head !== undefined) {
+        this.head = head;
+        this.unreadParts += 1;
+      }
       if (this.start.length < START_BYTES) this.start += Buffer.from(bytes).toString("latin1");
       if (!form.write(bytes)) await once(form, "drain", { signal });
     }
@@ -157,8 +163,9 @@ class FormReader {
     return createFormError(String(this.request.headers["content-type"]), this.start, reason);
   }
 
-  /** busboy reports a part without a name with undefined. */
-  private requireName(sentName: string | undefined): string {
+  /** The name of a part that busboy reports: undefined for a part without one. */
+  private startPart(sentName: string | undefined): string {
+    this.unreadParts -= 1;
     if (sentName === undefined) throw this.createError("a part has no name");
     return sentName;
   }
