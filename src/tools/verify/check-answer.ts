@@ -110,9 +110,19 @@ const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   "threads.delete": { threadId: "thread_id" },
 };
 
-/** Parameters, query and body of a request, by name. */
-export function getSentFields({ sent }: Exchange): Record<string, unknown> {
-  return { ...sent.params, ...(sent.body as object | undefined), ...sent.query };
+/** Parameters, query and body of a request, by name. Services ignore fields that the operation does not have (G09). */
+export function getSentFields({ operation, sent }: Exchange): Record<string, unknown> {
+  const { body, query } = operation!;
+  const bodySchema = body?.kind === "json" ? (body.schema as JsonSchema) : undefined;
+  return {
+    ...sent.params,
+    ...pickDeclared(bodySchema, sent.body as object | undefined),
+    ...pickDeclared(query as JsonSchema | undefined, sent.query),
+  };
+}
+
+function pickDeclared({ properties = {} }: JsonSchema = {}, fields: object = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => Object.hasOwn(properties, name)));
 }
 
 /** An answer must repeat values of its request unchanged. */

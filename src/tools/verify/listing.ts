@@ -26,6 +26,8 @@ export interface Listing {
   orderGap?: Basis;
   /** The field that start_date and end_date filter. */
   time?: string;
+  /** Whether the selected items, or their order, may change while their number stays the same. */
+  mayChange?: (sent: Record<string, unknown>) => boolean;
   checkItem?: (verdict: Verdict, item: Item, sent: Record<string, unknown>) => void;
 }
 
@@ -76,7 +78,7 @@ export const LISTINGS: readonly Listing[] = [
     defaultSize: null,
     getItems: ({ data }) => data.sentences,
     getTotal: ({ metadata }) => metadata.total_count,
-    getId: ({ start, text }) => `${start} ${text}`,
+    getId: ({ start, end, text }) => `${start} ${end} ${text}`,
   },
   {
     operation: "connector_jobs.list",
@@ -89,6 +91,8 @@ export const LISTINGS: readonly Listing[] = [
     getApplied: ({ limit, offset }) => ({ size: limit, offset }),
     appliedGap: "G14",
     getId: ({ job_id }) => job_id,
+    mayChange: ({ status, order_by = "start_time" }) =>
+      status !== undefined || !/^-?start_time$/.test(String(order_by)),
     extraCheck: { name: "filters", title: "filters and orders its jobs" },
     order: "-start_time",
     orderGap: "G14",

@@ -12,7 +12,7 @@ interface Figures {
   status: string;
 }
 
-/** Figures have two decimals, and are classified before rounding. */
+/** Figures have two decimals, and are classified before rounding (G33). */
 const ROUNDING = 0.01;
 const WORST_STATUS_FIRST = ["exceeded", "warning", "ok", "no_limit"];
 
@@ -28,7 +28,8 @@ function checkFigures(verdict: Verdict, name: string, figures: Figures): void {
     return;
   }
   if (utilization === null) {
-    verdict.expect(false, `${name} has a limit and no utilization`);
+    const gap = monthly_limit === 0 ? "G33" : undefined;
+    verdict.expect(false, `${name} has a limit and no utilization`, gap);
     return;
   }
   const isNearBorder = [80, 100].some((border) => Math.abs(utilization - border) < ROUNDING);
@@ -36,12 +37,16 @@ function checkFigures(verdict: Verdict, name: string, figures: Figures): void {
   verdict.expect(isNearBorder || status === expected, `${name}: ${utilization} percent, status ${status}`);
   if (monthly_limit > 0) {
     const share = (current_usage / monthly_limit) * 100;
-    const fits = Math.abs(share - utilization) <= 0.1 + share / 100;
-    verdict.expect(fits, `${name}: ${current_usage} of ${monthly_limit} is not ${utilization} percent`);
+    const difference = Math.abs(share - utilization) - share / 100;
+    // A service may round to whole percents, and the usage to two decimals.
+    const gap = difference <= 0.5 + (ROUNDING / monthly_limit) * 100 ? "G33" : undefined;
+    const problem = `${name}: ${current_usage} of ${monthly_limit} is not ${utilization} percent`;
+    verdict.expect(difference <= 0.1, problem, gap);
   }
   if (typeof figures.remaining_budget === "number") {
     const remaining = Math.max(0, monthly_limit - current_usage);
-    const fits = Math.abs(remaining - figures.remaining_budget) <= ROUNDING;
+    // Each of the three amounts is rounded.
+    const fits = Math.abs(remaining - figures.remaining_budget) < 2 * ROUNDING;
     verdict.expect(fits, `${name}: remaining_budget is ${figures.remaining_budget}, not ${remaining}`, "G33");
   }
 }
@@ -150,7 +155,7 @@ const webhooks = checkSuccesses(
   "webhooks.list",
   { id: "webhooks.list/no-secret", section: "2.12", title: "webhooks.list shows no secret" },
   (verdict, { text }) => {
-    verdict.expect(!/whsec_|"secret"/.test(text), "a secret is in the listing");
+    verdict.expect(!/"secret"\s*:|:\s*"whsec_/.test(text), "a secret is in the listing");
   },
 );
 
@@ -185,8 +190,8 @@ const deliveryTimes = checkSuccesses(
   },
 );
 
-/** Receivers have 30 seconds to answer. The delay may begin afterwards, and a retry may be due before that. */
-const ANSWER_MS = 60_000;
+/** Receivers have 30 seconds to answer. A retry may be due meanwhile, and the delay may begin later. */
+const ANSWER_MS = 30_000;
 
 /** Checks that a retry is not due before the last attempt, and not after the longest delay of section 6.4. */
 function checkNextRetry(verdict: Verdict, delivery: ListedDelivery): void {
@@ -196,7 +201,7 @@ function checkNextRetry(verdict: Verdict, delivery: ListedDelivery): void {
   const longest = DEFAULT_RETRY_SCHEDULE[attempts - 1] ?? DEFAULT_RETRY_SCHEDULE.at(-1)!;
   const delay = Date.parse(next_retry) - Date.parse(last_attempt);
   verdict.expect(
-    delay >= -ANSWER_MS && delay <= longest + ANSWER_MS,
+    delay >= -ANSWER_MS && delay <= longest + 2 * ANSWER_MS,
     `${delivery_id} was tried ${attempts} times, last at ${last_attempt}, and again at ${next_retry}`,
   );
 }

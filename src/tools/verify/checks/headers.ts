@@ -88,11 +88,15 @@ const HEADER_FAMILIES = {
 };
 const hasHeaders = ({ headers }: Exchange, names: readonly string[]) =>
   names.every((name) => headers.has(name));
-const UNCOUNTED_STATUSES = new Set([401, 404, 405]);
+const UNCOUNTED_STATUSES = new Set([400, 401, 404, 405, 413, 415]);
 
-/** Whether the request was certainly counted: it had the key, and found an operation. */
-function isCounted({ authenticated, operation, status }: Exchange): boolean {
-  return authenticated && operation !== undefined && !UNCOUNTED_STATUSES.has(status) && status < 500;
+/** Whether the key was needed. A service may ignore it where none is needed. */
+const needsKey = ({ authenticated, operation }: Exchange) =>
+  authenticated && operation !== undefined && operation.credentials !== false;
+
+/** Whether the request was certainly counted: it needed the key, found an operation, and could be read. */
+function isCounted(exchange: Exchange): boolean {
+  return needsKey(exchange) && !UNCOUNTED_STATUSES.has(exchange.status) && exchange.status < 500;
 }
 
 /** Maximum number of ids of one recording that are compared. */
@@ -114,7 +118,7 @@ function createUniqueRule(): Rule {
 
 const ORGANIZATION_HEADER = "service-organization";
 const findOrganization = ({ path }: Exchange) => /\/(org_[^/?]+)/.exec(normalizePath(path))?.[1];
-const isSuccessWithKey = (one: Exchange) => one.authenticated && one.status < 300;
+const isSuccessWithKey = (one: Exchange) => needsKey(one) && one.status < 300;
 
 const ORGANIZATION_RULES: readonly Rule[] = [
   {

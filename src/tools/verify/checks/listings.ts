@@ -3,6 +3,7 @@ import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
 import { getSentFields, toExcerpt } from "../check-answer.ts";
 import { type Item, LISTINGS, type Listing } from "../listing.ts";
+import { listMalformedFields } from "../malformed-fields.ts";
 import { isHarmless } from "../own-operation.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -60,28 +61,36 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   const { json, path } = exchange;
   const { length } = listing.getItems(json);
   const sent = getSentFields(exchange);
+  const malformed = listMalformedFields(exchange);
   const { maximum = Number.POSITIVE_INFINITY } = getDeclaredLimits(exchange.operation!)[listing.size]!;
-  // A service may change an invalid size to an allowed one (G08).
-  const requested = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? defaultSize ?? Number.NaN)));
-  const size = Number.isNaN(requested) ? null : requested;
-  const offset = Math.max(0, Number(sent[listing.offset] ?? 0));
   const stated = getApplied?.(json);
+  // By which allowed values a service replaces malformed ones is an assumption (G08), so only its answer shows it.
+  const size = malformed.includes(listing.size)
+    ? stated && Math.min(maximum, Math.max(1, Number(stated.size)))
+    : Number(sent[listing.size] ?? defaultSize ?? Number.POSITIVE_INFINITY);
+  const offset = malformed.includes(listing.offset)
+    ? stated && Math.max(0, Number(stated.offset))
+    : Number(sent[listing.offset] ?? 0);
   if (stated !== undefined) {
     verdict.expect(
-      (size === null || stated.size === size) && stated.offset === offset,
+      stated.size === size && stated.offset === offset,
       `${operation} states the size and offset ${stated.size} and ${stated.offset}, not ${size} and ${offset}`,
       appliedGap,
     );
   }
-  if (size !== null)
-    verdict.expect(length <= size, `${path} answers ${length} items; a page has at most ${size}`);
+  const largest = size ?? (Number(sent[listing.size]) > maximum ? maximum : Number.POSITIVE_INFINITY);
+  verdict.expect(
+    length <= largest,
+    `${path} answers ${length} items; a page has at most ${largest}`,
+    appliedGap,
+  );
   const all = getTotal?.(json);
-  if (typeof all !== "number") return;
-  const remaining = Math.max(0, all - offset);
-  const expectedLength = Math.min(size ?? remaining, remaining);
+  if (typeof all !== "number" || size === undefined || offset === undefined) return;
+  const expectedLength = Math.min(size, Math.max(0, all - offset));
   verdict.expect(
     length === expectedLength,
     `${path} answers ${length} items; a page from offset ${offset} of ${all} items has ${expectedLength}`,
+    appliedGap,
   );
   if (stated !== undefined && "has_more" in stated)
     verdict.expect(
@@ -99,7 +108,9 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
   const lists = new Map<string, { total: unknown; positions: Map<unknown, number> }>();
   return (verdict, exchange) => {
     checkPage(verdict, listing, exchange);
-    const { [listing.size]: _, [listing.offset]: offset = 0, ...filters } = getSentFields(exchange);
+    const sent = getSentFields(exchange);
+    const { [listing.size]: _, [listing.offset]: offset = 0, ...filters } = sent;
+    if (listing.mayChange?.(sent) || listMalformedFields(exchange).length > 0) return;
     const key = JSON.stringify([exchange.sent.params, filters]);
     const total = listing.getTotal?.(exchange.json);
     let list = lists.get(key);
@@ -203,8 +214,9 @@ export function checkFilters(
   { same = {}, time, from = "", to = "" }: Filters,
 ): void {
   const sent = getSentFields(exchange);
+  const malformed = listMalformedFields(exchange);
   const checkFilter = (name: string, isExcluded: (item: Item) => boolean) => {
-    if (sent[name] === undefined) return;
+    if (sent[name] === undefined || sent[name] === "" || malformed.includes(name)) return;
     const wrong = items.find(isExcluded);
     verdict.expect(
       wrong === undefined,

@@ -1,17 +1,13 @@
-import type { TSchema } from "typebox";
-import { findInvalidField } from "../../../engine/contract/invalid-field.ts";
-import { type AnyOperation, listSuccesses } from "../../../engine/contract/operation.ts";
+import { listSuccesses } from "../../../engine/contract/operation.ts";
 import { findAssumedEndpoint } from "../../../engine/contract/provenance.ts";
-import { toValidator } from "../../../engine/contract/validator.ts";
-import { diagnose } from "../../../engine/documents/check-document.ts";
-import { addDefaults, readQuery } from "../../../engine/pipeline/read-query.ts";
 import type { Check, Observation } from "../check.ts";
-import { checkSuccess, hasSucceeded, isMasked, toExcerpt } from "../check-answer.ts";
+import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkStatusOfCode, refusesWith } from "../check-refusal.ts";
 import { isBounded } from "../checks/listings.ts";
 import type { Contract } from "../contract.ts";
+import { listMalformedFields } from "../malformed-fields.ts";
 import type { CheckFamily } from "../report.ts";
-import type { Exchange, SentRequestParts } from "../target.ts";
+import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
 export type RecordedCheck = Omit<Check, "run" | "observe"> & { observe: Observation };
@@ -70,8 +66,8 @@ function checkRefusals(verdict: Verdict, exchange: Exchange): void {
 }
 
 function checkMalformed(verdict: Verdict, exchange: Exchange): void {
-  const { operation, sent, status, method, path, json, recorded } = exchange;
-  const fields = listMalformedFields(operation!, sent);
+  const { operation, status, method, path, json, recorded } = exchange;
+  const fields = listMalformedFields(exchange);
   const isDescribed = operation!.described !== undefined;
   const isRefused = status === 422 || (isDescribed && status === 400);
   if (fields.length === 0) return void checkAllowed(verdict, exchange);
@@ -94,8 +90,7 @@ function checkAllowed(verdict: Verdict, { operation, sent, status, method, path,
   const field = json?.error?.details?.field ?? json?.error?.param;
   if (status !== 422 || !isBounded(operation!, field)) return;
   const value = { ...(sent.body as Record<string, unknown> | undefined), ...sent.query }[field];
-  const isRepeated = new URL(path, "http://localhost").searchParams.getAll(field).length > 1;
-  if (value === undefined || isRepeated) return;
+  if (value === undefined) return;
   const problem = `${method} ${path} answers 422 for ${field} ${value}, which is allowed`;
   const gap = field === "year" ? "G33" : operation!.id === "connector_jobs.list" ? "G14" : undefined;
   verdict.expect(false, problem, gap);
@@ -112,27 +107,4 @@ function checkCredentials(verdict: Verdict, exchange: Exchange): void {
   if (hasCredentials(exchange) || exchange.authenticated) return;
   const problem = `${method} ${path} answers ${status} without credentials`;
   verdict.expect(status >= 400 && status < 500, problem);
-}
-
-/** Names of the fields of a request that its declaration does not allow (G08). */
-function listMalformedFields({ params, query, body }: AnyOperation, sent: SentRequestParts): string[] {
-  const search = new URLSearchParams(sent.query).toString();
-  const checkedBody = body?.kind === "json" && body.validated === undefined ? sent.body : undefined;
-  return [
-    ...listInvalidFields(params, sent.params),
-    ...listInvalidFields(query, readQuery(query, search, { unknown: "drop", outOfRange: "reject" })),
-    ...(checkedBody === undefined
-      ? []
-      : listInvalidFields((body as { schema: TSchema }).schema, checkedBody)),
-  ];
-}
-
-function listInvalidFields(schema: TSchema | undefined, value: unknown): string[] {
-  if (schema === undefined) return [];
-  const validate = toValidator(schema);
-  const valueWithDefaults = addDefaults(schema, value, "reject");
-  if (validate(valueWithDefaults)) return [];
-  return diagnose(valueWithDefaults, validate)
-    .filter(({ data }) => !isMasked(data))
-    .map((error) => findInvalidField(valueWithDefaults, [error]).field);
 }
