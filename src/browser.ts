@@ -103,6 +103,12 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   if (sandboxes.get("default") === undefined)
     sandboxes.create({ name: "default", scenarios: scenarios.addAll(options.scenarios ?? []) });
   void saver?.saveAll();
+  const end = async () => {
+    sandboxes.endStreams();
+    await saver?.close();
+    sandboxes.close();
+  };
+  let ended: Promise<void> | undefined;
   return {
     // A page can be left at any time, so a change is stored before it is answered.
     async fetch(request) {
@@ -114,10 +120,9 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     },
     listUsableKeys: () => listUsableKeys(sandboxes.get("default")!.world.read()),
     save: async () => saver?.saveAll(),
-    async close() {
-      sandboxes.endStreams();
-      await saver?.close();
-      sandboxes.close();
+    close() {
+      ended ??= end();
+      return ended;
     },
   };
 }

@@ -121,6 +121,19 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     if (sandboxes.get("default") === undefined && fleet === undefined) createDefault();
     await persistence?.begin();
   };
+  const end = async () => {
+    await fleet?.leave(() => network.connections.unansweredCount);
+    await network.close(() => sandboxes.endStreams());
+    try {
+      await persistence?.close();
+      await fleet?.end();
+    } finally {
+      sandboxes.close();
+      sender.close();
+      uploads.close();
+    }
+  };
+  let ended: Promise<void> | undefined;
   return {
     sandboxes,
     fixtures,
@@ -133,17 +146,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       if (fleet !== undefined || persistence !== undefined) await openStored();
       return ownAddress.listen(port, host);
     },
-    async close() {
-      await fleet?.leave(() => network.connections.unansweredCount);
-      await network.close(() => sandboxes.endStreams());
-      try {
-        await persistence?.close();
-        await fleet?.end();
-      } finally {
-        sandboxes.close();
-        sender.close();
-        uploads.close();
-      }
+    close() {
+      ended ??= end();
+      return ended;
     },
   };
 }

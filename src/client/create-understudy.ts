@@ -94,7 +94,11 @@ export async function startServer(options: CreateOptions): Promise<StartedServer
     ...readLibraryOptions(options),
     mcp: async (access) => (await import("./mcp/serve.ts")).createMcpHttpHandler(access),
   });
-  const url = await understudy.listen(port, "127.0.0.1");
+  // A start that fails must not keep the folder of its worlds locked.
+  const url = await understudy.listen(port, "127.0.0.1").catch(async (error: unknown) => {
+    await understudy.close().catch(() => {});
+    throw error;
+  });
   const http = new ControlHttp(url, options.shared?.token, {
     transport: createProcessTransport(understudy.server),
   });

@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type CreateOptions, createUnderstudy } from "./create-understudy.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "understudy-create-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each<[string, () => NonNullable<CreateOptions["persist"]>]>([
+  ["a folder", () => ({ folder })],
+  ["a readable document", () => ({ file: join(folder, "world.json") })],
+])("a server in this process that saves its worlds in %s", (_, getPersist) => {
+  it("can be closed again, also while it closes, and loses nothing then", async () => {
+    const persist = getPersist();
+    const understudy = await createUnderstudy({ persist });
+    await understudy.sandbox({ name: "mine" });
+    await Promise.all([understudy.close(), understudy.close()]);
+    await understudy.close();
+    const next = await createUnderstudy({ persist });
+    expect((await next.list()).map(({ name }) => name)).toContain("mine");
+    await next.close();
+  });
+
+  it("leaves them to the next server if its own start failed", async () => {
+    const persist = getPersist();
+    await expect(createUnderstudy({ persist, fixture: "refrence" as "reference" })).rejects.toThrow(
+      "refrence",
+    );
+    const busy = createServer().listen(0, "127.0.0.1");
+    await once(busy, "listening");
+    const { port } = busy.address() as AddressInfo;
+    await expect(createUnderstudy({ persist, port })).rejects.toThrow("EADDRINUSE");
+    busy.close();
+    const next = await createUnderstudy({ persist });
+    await next.close();
+  });
+});
