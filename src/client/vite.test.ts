@@ -217,6 +217,73 @@ describe("understudy-sandbox/vite", () => {
     }
   });
 
+  it("keeps its world while the configuration has a mistake, and replaces it after an edit of the options", async () => {
+    const { vite, page } = await served({ seed: 7 });
+    const getSeed = async () =>
+      ((await (await fetch(`${page}/_control/sandboxes/default`)).json()) as { seed: number }).seed;
+    const restart = async (options: PluginOptions) => {
+      vite.config.inlineConfig.plugins = [understudy(options)];
+      await vite.restart();
+    };
+    const firstServer = printedUrl()!;
+    try {
+      await restart({ seed: 8, fixture: "refrence" as "reference" });
+      expect(await getSeed()).toBe(7);
+      await restart({ seed: 8 });
+      expect(await getSeed()).toBe(8);
+      await expect(fetch(firstServer)).rejects.toThrow();
+      const port = Number(new URL(firstServer).port);
+      for (const seed of [9, 10]) {
+        await restart({ seed, port });
+        expect(await getSeed()).toBe(seed);
+      }
+    } finally {
+      await vite.close();
+    }
+  });
+
+  it("gives dev servers with other options servers of their own, also in one process", async () => {
+    const first = await served({ seed: 7 });
+    const firstRoot = root;
+    root = mkdtempSync(join(tmpdir(), "understudy-vite-"));
+    const second = await served({ seed: 8 });
+    try {
+      for (const { page } of [first, second]) expect((await fetch(`${page}/v1/models`)).status).toBe(401);
+      await second.vite.close();
+      expect((await fetch(`${first.page}/v1/models`)).status).toBe(401);
+    } finally {
+      await first.vite.close();
+      await second.vite.close();
+      rmSync(firstRoot, { recursive: true, force: true });
+    }
+  });
+
+  it("keeps its server if the dev server before a restart is closed after the new one has started, as by Vite 5 to 7", async () => {
+    const { config, configureServer } = understudy() as {
+      config: (config: object, env: object) => Promise<unknown>;
+      configureServer: (vite: object) => Promise<void>;
+    };
+    const start = async () => {
+      await config({ root }, { command: "serve" });
+      const logger = { info: (text: string) => said.push(text) };
+      const vite = { config: { logger }, close: async () => {} };
+      await configureServer(vite);
+      return vite;
+    };
+    const before = await start();
+    const after = await start();
+    await before.close();
+    expect((await fetch(`${printedUrl()}/v1/models`)).status).toBe(401);
+    await after.close();
+    await expect(fetch(printedUrl()!)).rejects.toThrow();
+  });
+
+  it.each([["/v1"], [["v1"]], [["/"]], [[1]], [null]])("refuses %j as the API's paths", (paths) => {
+    expect(() => understudy({ paths } as never)).toThrow(
+      `understudy's option paths is a list of paths such as "/v1"; it was given ${JSON.stringify(paths)}`,
+    );
+  });
+
   it("refuses an unknown option, and describes an invalid value [interfaces 13]", async () => {
     expect(() => understudy({ fixtur: "reference" } as PluginOptions)).toThrow(
       /understudy has no option "fixtur"; its options are fixture, seed/,

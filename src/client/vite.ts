@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
-import type { Plugin, ProxyOptions } from "vite";
+import type { Plugin, ProxyOptions, ViteDevServer } from "vite";
 import { isLoopback } from "../engine/contract/http-url.ts";
 import { type CreateOptions, connectToNamed, type StartedServer, startServer } from "./create-understudy.ts";
-import { API_PATHS, requireKnownOptions, UPLOAD_PATH } from "./options.ts";
+import { API_PATHS, requireKnownOptions, showValue, UPLOAD_PATH } from "./options.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
 
 /** The options of `createUnderstudy`, except those for servers that other machines reach themselves. */
@@ -30,31 +30,32 @@ const PAGE_MODULE = "virtual:understudy";
 /** A server that outlives restarts of the dev server, for example after an edit of its configuration, so that the world stays. */
 interface SharedServer {
   key: string;
+  options: CreateOptions;
   server: Promise<StartedServer>;
   /** The dev server that uses it, by root; after restarts, the newest one. */
-  users: Map<string, object>;
+  users: Map<string, ViteDevServer>;
 }
 
-let shared: SharedServer | undefined;
+/** By their options. */
+const sharedServers = new Map<string, SharedServer>();
 
 /**
  * A plugin for Vite (interfaces 13): starts a server with the dev server and proxies the API's paths to it. A build or
  * Vitest starts none. If `UNDERSTUDY_URL` is set, it uses that server.
- * @throws TypeError for options that do not exist
+ * @throws TypeError for options that do not exist, and for paths that are none
  */
 export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
   requireKnownOptions("understudy", pluginOptions, OPTIONS);
   const { paths = API_PATHS, ...options } = pluginOptions;
+  checkPaths(paths);
   let usedServer: SharedServer | undefined;
   let project: string;
-  const user = {};
   return {
     name: "understudy",
     async config({ root = process.cwd() }, { command, isPreview }) {
       if (command !== "serve" || isPreview === true || process.env["VITEST"] !== undefined) return undefined;
       project = root;
-      usedServer = await shareServer(options);
-      usedServer.users.set(root, user);
+      usedServer = await shareServer(root, options);
       const target = (await usedServer.server).client.url;
       const api = { ...proxyTo(target), bypass: bypassNavigations };
       return {
@@ -78,17 +79,27 @@ export const credentials = ${JSON.stringify(credentials)};`;
     },
     async configureServer(vite) {
       if (usedServer === undefined) return;
-      const sharedServer = usedServer;
+      const [root, sharedServer] = [project, usedServer];
+      await join(sharedServer, root, vite);
       const { url } = (await sharedServer.server).client;
       vite.config.logger.info(`  Understudy ${url} serves ${paths.join(", ")}; console: ${url}/_console`);
       // The hooks at the end of a build run once for each environment, so they cannot count restarts.
       const close = vite.close.bind(vite);
       vite.close = async () => {
         await close();
-        await release(sharedServer, project, user);
+        await release(sharedServer, root, vite);
       };
     },
   };
+}
+
+/** @throws TypeError */
+function checkPaths(paths: unknown): void {
+  const isPath = (one: unknown) => typeof one === "string" && /^\/[^/]/.test(one);
+  if (Array.isArray(paths) && paths.every(isPath)) return;
+  throw new TypeError(
+    `understudy's option paths is a list of paths such as "/v1"; it was given ${showValue(paths)}`,
+  );
 }
 
 /** Matches the paths and everything below them: `/v1` is not `/v10`. */
@@ -126,26 +137,36 @@ function proxyTo(target: string): ProxyOptions {
   };
 }
 
-async function shareServer({ operations, openapi, ...options }: CreateOptions): Promise<SharedServer> {
+async function shareServer(
+  root: string,
+  { operations, openapi, ...options }: CreateOptions,
+): Promise<SharedServer> {
   const key = JSON.stringify(options);
   const own = { operations, openapi };
-  if (shared?.key === key) {
-    await (await shared.server).replaceOperations(own);
-    return shared;
+  const current = sharedServers.get(key);
+  if (current !== undefined) {
+    await (await current.server).replaceOperations(own);
+    return current;
   }
-  const previous = shared?.server;
-  shared = undefined;
-  await (await previous)?.client.close();
+  for (const other of sharedServers.values())
+    if (other.users.has(root) && other.users.size === 1 && excludes(other.options, options)) await end(other);
   const server = startOrConnect({ ...options, ...own, trustProxy: ["127.0.0.1", "::1"] });
-  const sharedServer: SharedServer = { key, server, users: new Map() };
-  shared = sharedServer;
+  const sharedServer: SharedServer = { key, options, server, users: new Map() };
+  sharedServers.set(key, sharedServer);
   try {
     await server;
   } catch (error) {
-    shared = undefined;
+    sharedServers.delete(key);
     throw error;
   }
   return sharedServer;
+}
+
+/** Whether one must end before the other can start: they have the same port, or save their worlds in the same place. */
+function excludes(one: CreateOptions, other: CreateOptions): boolean {
+  return (["port", "persist"] as const).some(
+    (name) => one[name] !== undefined && JSON.stringify(one[name]) === JSON.stringify(other[name]),
+  );
 }
 
 async function startOrConnect(options: CreateOptions): Promise<StartedServer> {
@@ -153,11 +174,23 @@ async function startOrConnect(options: CreateOptions): Promise<StartedServer> {
   return client === undefined ? startServer(options) : { client, replaceOperations: async () => {} };
 }
 
-async function release(sharedServer: SharedServer, root: string, user: object): Promise<void> {
+/** After an edit of the options, the dev server before it uses its own world up to here: the start may have failed. */
+async function join(sharedServer: SharedServer, root: string, user: ViteDevServer): Promise<void> {
+  sharedServer.users.set(root, user);
+  for (const other of sharedServers.values()) {
+    const previousUser = other.users.get(root);
+    if (previousUser !== undefined && previousUser !== user) await release(other, root, previousUser);
+  }
+}
+
+async function release(sharedServer: SharedServer, root: string, user: ViteDevServer): Promise<void> {
   // After a restart, the new dev server already uses the world.
   if (sharedServer.users.get(root) !== user) return;
   sharedServer.users.delete(root);
-  if (sharedServer.users.size > 0) return;
-  if (shared === sharedServer) shared = undefined;
-  await (await sharedServer.server).client.close();
+  if (sharedServer.users.size === 0) await end(sharedServer);
+}
+
+async function end({ key, server }: SharedServer): Promise<void> {
+  sharedServers.delete(key);
+  await (await server).client.close();
 }
