@@ -98,6 +98,7 @@ describe("model_responses.create [4.19]", () => {
     [{ model: "atlas-large", inputs: [] }, "inputs", []],
     [{ model: "atlas-large", inputs: "x" }, "inputs", "x"],
     [{ model: "atlas-large", inputs: [{ content: "x" }] }, "inputs[0].role", null],
+    [{ model: "atlas-large", inputs: [{}] }, "inputs[0].role", null],
     [{ model: "atlas-large", inputs: [{ role: "tool", content: "x" }] }, "inputs[0].role", "tool"],
     [{ model: "atlas-large", inputs: [user("x"), { role: "user" }] }, "inputs[1].content", null],
     [{ model: "atlas-large", inputs: [user(5)] }, "inputs[0].content", 5],
