@@ -1,5 +1,5 @@
 import { type TObject, Type } from "typebox";
-import { describeInstantForms, parseDateOrInstant } from "../engine/contract/instant.ts";
+import { describeInstantForms, parseInstant, toFirstMillisecond } from "../engine/contract/instant.ts";
 import { ClosedObject, getExamples } from "../engine/contract/schema.ts";
 import { capitalize } from "../engine/contract/text.ts";
 import { OptionalText } from "./operation.ts";
@@ -53,7 +53,7 @@ export function listNewestFirst<E extends { at: number }, B>(
 /** Milliseconds since 1970. @throws Problem 422 */
 export function parseSince(text: string | undefined): number {
   if (text === undefined) return Number.NEGATIVE_INFINITY;
-  const span = parseDateOrInstant(text);
-  if (span === undefined) throw unprocessable("since", text, `must be ${describeInstantForms(text)}`);
-  return span.from;
+  if (parseInstant(text) === undefined)
+    throw unprocessable("since", text, `must be ${describeInstantForms(text)}`);
+  return toFirstMillisecond(text);
 }

@@ -149,6 +149,9 @@ describe("audit_logs.export", () => {
       "last of the 10th",
     ]);
     expect(await within("?to_date=2026-03-09T23:59:59.998Z")).toEqual([]);
+    const justAfter = "2026-03-10T23:59:59.999001Z";
+    expect(await within(`?from_date=${justAfter}`)).toEqual(["first of the 11th"]);
+    expect(await within(`?from_date=${justAfter}&to_date=${justAfter}`)).toEqual([]);
   });
 
   it("refuses a from_date after to_date, but not the same day [G28]", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseDateOrInstant, parseInstant } from "./instant.ts";
+import { parseDateOrInstant, parseInstant, toFirstMillisecond } from "./instant.ts";
 
 describe("instants", () => {
   it.each([
@@ -67,6 +67,20 @@ describe("instants", () => {
     const instant = Date.parse("2026-03-15T10:00:00.000Z");
     expect(parseDateOrInstant("2026-03-15T12:00:00+02:00")).toEqual({ from: instant, to: instant });
   });
+
+  it.each([
+    ["2026-03-15T12:00:00.000001Z", 1],
+    ["2026-03-15T12:00:00,0000010+00:00", 1],
+    ["2026-03-15T12:00:00.000000Z", 0],
+    ["2026-03-15T12:00:00.001Z", 1],
+    ["2026-03-15T12:00:00-0001", 60_000],
+    ["2026-03-15", -43_200_000],
+  ])(
+    "a span that starts at %s leaves out what is earlier, if only by a microsecond [G28]",
+    (text, expected) => {
+      expect(toFirstMillisecond(text) - Date.parse("2026-03-15T12:00:00Z")).toBe(expected);
+    },
+  );
 
   it("reads back every instant of the years 1 to 9999 [G28]", () => {
     const dates = fc.date({

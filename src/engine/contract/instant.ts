@@ -39,6 +39,16 @@ export function parseDateOrInstant(text: unknown): { from: number; to: number } 
   return (text as string).length === DATE_LENGTH ? { from, to: from + DAY_MS - 1 } : { from, to: from };
 }
 
+/**
+ * The first whole millisecond that is not before an instant. A client that asks for what is a microsecond later than
+ * the last entry must not get that entry again.
+ * @param text what `parseInstant` reads
+ */
+export function toFirstMillisecond(text: string): number {
+  const instant = parseInstant(text)!;
+  return /[.,]\d{3}\d*[1-9]/.test(text) ? instant + 1 : instant;
+}
+
 export const TIME_FORMS = "a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00";
 
 /** The forms that `parseInstant` reads, for messages about an invalid text. */
@@ -62,11 +72,12 @@ export function parseDateSpan<N extends string = "start_date" | "end_date">(
   world: WorldReader,
   [from, to] = ["start_date", "end_date"] as [N, N],
 ): DateSpan {
-  const start = query[from] === undefined ? undefined : parseDateOrInstant(query[from]);
-  const end = query[to] === undefined ? undefined : parseDateOrInstant(query[to]);
-  if (start && end && start.from > end.to) throw invalidInput(from, query[from], `${from} lies after ${to}`);
+  const { [from]: startText, [to]: endText } = query;
+  const start = parseDateOrInstant(startText);
+  const end = parseDateOrInstant(endText);
+  if (start && end && start.from > end.to) throw invalidInput(from, startText, `${from} lies after ${to}`);
   return {
-    from: start ? world.toInstant(start.from) : Number.NEGATIVE_INFINITY,
+    from: start ? world.toInstant(toFirstMillisecond(startText!)) : Number.NEGATIVE_INFINITY,
     to: end ? world.toInstant(end.to) : Number.POSITIVE_INFINITY,
   };
 }
