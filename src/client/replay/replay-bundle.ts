@@ -149,8 +149,10 @@ class Replay {
     this.currentRequest = undefined;
     const { sandbox, url } = this.world;
     // Clock calls are compared by their effects: in the recording the clock may have run in real time.
-    if (control.operation === "clock.advance" || control.operation === "clock.set")
-      return control.history ? this.moveAsCall(control.now) : this.moveTo(control.now);
+    if (control.operation === "clock.advance" || control.operation === "clock.set") {
+      await (control.history ? this.moveAsCall(control.now) : this.moveTo(control.now));
+      return undefined;
+    }
     if (!GOES_BACK.has(control.operation)) await this.moveTo(control.changed);
     const body = control.body === undefined ? undefined : this.resolve(control.body);
     this.secrets.registerWritten(body ?? "null");
@@ -171,22 +173,20 @@ class Replay {
   }
 
   /** Advances the clock, unless it is at the instant or later, and runs the timers that become due on the way. */
-  private async moveTo(instant: string): Promise<undefined> {
+  private async moveTo(instant: string): Promise<void> {
     const { world } = this.world.sandbox;
     const to = Date.parse(instant);
     if (to > world.epochNow()) await world.advance(to);
-    return undefined;
   }
 
   /** The same as a control call, which has an entry in the history: ids of later entries depend on it. */
-  private async moveAsCall(instant: string): Promise<undefined> {
+  private async moveAsCall(instant: string): Promise<void> {
     const { world, history, recorder } = this.world.sandbox;
     const began = { state: recorder.getState(), position: history.lastSequence };
     const change: WorldChange = { kind: "control", title: "Moved the clock.", subject: undefined, began };
     const to = Math.max(Date.parse(instant), world.epochNow());
     await world.runAs({ change }, () => world.advance(to));
     recorder.complete(change);
-    return undefined;
   }
 
   /** Advances the clock in the middle of a step, as in a recording with a running clock. */
@@ -278,12 +278,12 @@ async function openReplayWorld(
       writeFileSync(join(folder, `${i}.json`), JSON.stringify(document), { mode: 0o600 });
     });
     const now = Date.parse(bundle.clock.start);
-    const start = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };
-    const settings = bundle.settings as Partial<Settings>;
-    understudy = assemble({ ...start, settings, scenariosFolder: folder, delay: bundle.delay, ...options });
+    const clock = { mode: "frozen" as const, now };
+    const start = { fixture, seed: bundle.seed, clock, settings: bundle.settings as Partial<Settings> };
+    understudy = assemble({ ...start, scenariosFolder: folder, delay: bundle.delay, ...options });
     const { sandboxes } = understudy;
     const existing = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
-    const sandbox = existing ?? sandboxes.create({ name: bundle.sandbox, ...start, settings });
+    const sandbox = existing ?? sandboxes.create({ name: bundle.sandbox, ...start });
     if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
     sandbox.held.holdsRequests = false;
     if (bundle.document !== undefined) {

@@ -72,8 +72,6 @@ export interface Wire {
   readonly over_ms: number;
   /** Aborts when the client has left or the server ends. */
   readonly clientLeft: AbortSignal;
-  /** Resolves when `clientLeft` aborts. */
-  waitForClientToLeave(): Promise<void>;
   /** Reads the rest of the request: if bytes are unread when a connection is closed, the system resets it. */
   drain(): Promise<void>;
   write(bytes: Uint8Array): void;

@@ -119,6 +119,13 @@ export class FairQueue<Client extends object> {
   }
 }
 
+export function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
 export class ChangeListeners {
   private readonly listeners = new Set<() => void>();
 

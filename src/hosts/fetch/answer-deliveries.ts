@@ -1,3 +1,5 @@
+import { rejectOnAbort } from "./await-answer.ts";
+
 /**
  * Receives each webhook that leaves the sandbox, in place of the network. Answers with a `Response`; any other value
  * counts as 204, a rejection as a broken connection.
@@ -11,11 +13,7 @@ export function answerDeliveries(onDelivery: OnDelivery): (request: Request) => 
       `onDelivery must be a function that takes a Request, not ${JSON.stringify(onDelivery)}`,
     );
   return async (request) => {
-    const { signal } = request;
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason));
-    });
-    const answer = await Promise.race([onDelivery(request), aborted]);
+    const answer = await rejectOnAbort(request.signal, Promise.resolve(onDelivery(request)));
     // Test environments such as jsdom have a `Response` class of their own.
     if (Object.prototype.toString.call(answer) !== "[object Response]")
       return new Response(null, { status: 204 });

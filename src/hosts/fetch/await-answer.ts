@@ -25,3 +25,12 @@ export async function keepProcessAlive<T>(work: Promise<T>): Promise<T> {
     clearInterval(interval);
   }
 }
+
+/** Rejects when the caller aborts. The request may continue, as on a server whose client has disconnected. */
+export function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}

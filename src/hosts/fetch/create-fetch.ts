@@ -2,7 +2,7 @@ import { EMPTY_BYTES } from "../../engine/bytes.ts";
 import type { CompleteAnswer, PlainRequest, SendToSelf } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
-import { retainUntilAnswered } from "./await-answer.ts";
+import { rejectOnAbort, retainUntilAnswered } from "./await-answer.ts";
 import { toResponse } from "./fetch-answer.ts";
 import { FetchRequest } from "./fetch-request.ts";
 import { breakAnswer } from "./fetch-wire.ts";
@@ -40,15 +40,6 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
   };
   return (request, base = "") =>
     retainUntilAnswered(request, rejectOnAbort(request.signal, answer(request, base)));
-}
-
-/** Rejects when the caller aborts. The request may continue, as on a server whose client has disconnected. */
-function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
-  });
 }
 
 async function answerReceiver({ receiver }: FetchRoutes, fetchRequest: FetchRequest): Promise<Response> {

@@ -50,13 +50,6 @@ class FetchWire implements Wire {
     this.clientLeft = parts.clientLeft;
   }
 
-  waitForClientToLeave(): Promise<void> {
-    if (this.clientLeft.aborted) return Promise.resolve();
-    return new Promise((resolve) =>
-      this.clientLeft.addEventListener("abort", () => resolve(), { once: true }),
-    );
-  }
-
   async drain(): Promise<void> {}
 
   write(bytes: Uint8Array): void {

@@ -5,6 +5,7 @@ import { EMPTY_BYTES } from "../../engine/bytes.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import { readWireBody } from "../../engine/pipeline/wire-body.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
+import { whenAborted } from "../../engine/state/concurrency.ts";
 import { resetSocket } from "./linger.ts";
 
 /** Performs wire faults on connections. */
@@ -50,20 +51,14 @@ function openWire(
   clientLeft: AbortSignal,
 ): Omit<Wire, "head" | "body" | "over_ms"> {
   const { socket } = request;
-  const waitForClientToLeave = () =>
-    new Promise<void>((resolve) => {
-      // Node detects that a client has left only while it reads the connection.
-      request.resume();
-      if (clientLeft.aborted) return resolve();
-      clientLeft.addEventListener("abort", () => resolve(), { once: true });
-    });
+  // Node detects that a client has left only while it reads the connection.
+  request.resume();
   return {
     clientLeft,
-    waitForClientToLeave,
     async drain() {
       if (request.readableEnded || request.destroyed) return;
       const whenEnded = new Promise<void>((resolve) => request.once("end", resolve).once("close", resolve));
-      await Promise.race([whenEnded, waitForClientToLeave(), sleep(DRAIN_MS, undefined, { ref: false })]);
+      await Promise.race([whenEnded, whenAborted(clientLeft), sleep(DRAIN_MS, undefined, { ref: false })]);
     },
     write(bytes) {
       socket.write(bytes);

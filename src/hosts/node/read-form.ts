@@ -59,7 +59,7 @@ class FormReader {
   readonly parts: FormParts;
   private readonly request: Received;
   private readonly storage: { space: FormSpace; settings: Settings; folder: string };
-  private readonly pendingParts: Promise<void>[] = [];
+  private readonly pendingParts: (Promise<void> | undefined)[] = [];
   private readonly outputs: WriteStream[] = [];
   private readonly keysWithoutFilename: string[] = [];
   private readonly stop = new AbortController();
@@ -96,38 +96,33 @@ class FormReader {
           reject(error);
         }
       };
-      attempt(() => {
-        const form = this.createParser(busboy);
-        form.on("field", (sentName, value, info) =>
-          attempt(() => this.addField(this.startPart(sentName), value, info)),
+      const form = this.createParser(busboy);
+      form.on("field", (sentName, value, { valueTruncated }) =>
+        attempt(() => this.addField(this.startPart(sentName), value, valueTruncated)),
+      );
+      form.on("file", (sentName, stream, { filename }) =>
+        attempt(() => {
+          // The bytes of a file that is not stored must be read too, so that the form continues.
+          stream.on("error", () => {});
+          stream.resume();
+          const restoredName = restoreLetters(filename, this.head);
+          const adding = this.addFile(this.startPart(sentName), stream, restoredName);
+          this.pendingParts.push(adding);
+          adding?.catch(reject);
+        }),
+      );
+      for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
+        form.on(limit, () =>
+          reject(new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } })),
         );
-        form.on("file", (sentName, stream, info) =>
-          attempt(() => {
-            // The bytes of a file that is not stored must be read too, so that the form continues.
-            stream.on("error", () => {});
-            stream.resume();
-            const filename = restoreLetters(info.filename, this.head);
-            const name = this.parts.toDeclaredName(this.startPart(sentName));
-            const storing = this.addFile(name, stream, filename);
-            if (storing === undefined) return;
-            this.pendingParts.push(storing);
-            storing.catch(reject);
-          }),
-        );
-        for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
-          form.on(limit, () =>
-            reject(new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } })),
-          );
-        form.on("error", (error) => reject(this.createError((error as Error).message)));
-        form.on("close", () => {
-          if (this.unreadParts > 0) return reject(this.createError("Malformed part header"));
-          Promise.all(this.pendingParts).then(() => {
-            this.dropEmptyFiles();
-            resolve();
-          }, reject);
-        });
-        this.feed(form).catch(reject);
+      form.on("error", (error) => reject(this.createError((error as Error).message)));
+      form.on("close", () => {
+        if (this.unreadParts > 0) return reject(this.createError("Malformed part header"));
+        Promise.all(this.pendingParts)
+          .then(() => this.dropEmptyFiles())
+          .then(resolve, reject);
       });
+      this.feed(form).catch(reject);
     }).finally(() => this.stop.abort());
   }
 
@@ -170,9 +165,9 @@ class FormReader {
     return sentName;
   }
 
-  private addField(sentName: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
+  private addField(sentName: string, value: string, isTruncated: boolean): void {
     this.fieldBytes += Buffer.byteLength(value) + sentName.length;
-    if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw createTooLargeError(sentName, FIELD_BYTES);
+    if (isTruncated || this.fieldBytes > FIELD_BYTES) throw createTooLargeError(sentName, FIELD_BYTES);
     this.parts.addText(this.parts.toDeclaredName(sentName), value);
   }
 
@@ -183,16 +178,16 @@ class FormReader {
       size += piece.length;
       if (size <= FIELD_BYTES) pieces.push(piece as Buffer);
     }
-    const text = Buffer.concat(pieces).toString();
-    this.addField(name, text, { valueTruncated: size > FIELD_BYTES });
+    this.addField(name, Buffer.concat(pieces).toString(), size > FIELD_BYTES);
   }
 
   /** Stores a file, or reads a JSON field sent as a file. Undefined for a file that is undeclared or has an empty name. */
   private addFile(
-    name: string,
+    sentName: string,
     stream: NodeJS.ReadableStream,
     filename: string | undefined,
   ): Promise<void> | undefined {
+    const name = this.parts.toDeclaredName(sentName);
     if (this.parts.isJsonField(name, filename)) return this.readField(name, stream);
     const file = this.parts.findFileSpec(name);
     if (file === undefined) {

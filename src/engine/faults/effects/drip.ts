@@ -3,6 +3,7 @@ import { parseDuration } from "../../contract/duration.ts";
 import { Duration } from "../../contract/schema.ts";
 import { sleep } from "../../platform.ts";
 import type { Wire } from "../../sandbox/fault-types.ts";
+import { whenAborted } from "../../state/concurrency.ts";
 import { checkDelay } from "./delay.ts";
 import type { WireEffect } from "./effect.ts";
 
@@ -25,7 +26,7 @@ export const dripWire = {
   async perform(wire) {
     await wire.drain();
     const { over_ms, clientLeft } = wire;
-    const clientHasLeft = wire.waitForClientToLeave();
+    const clientHasLeft = whenAborted(clientLeft);
     const pieces = splitResponse(wire, over_ms);
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) await Promise.race([clientHasLeft, sleep(over_ms / (pieces.length - 1))]);

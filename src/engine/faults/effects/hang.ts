@@ -1,3 +1,4 @@
+import { whenAborted } from "../../state/concurrency.ts";
 import type { WireEffect } from "./effect.ts";
 
 /** Stays open and silent until the client leaves. */
@@ -6,7 +7,7 @@ export const hangWire = {
   shows_status: false,
   staysOpen: true,
   async perform(wire) {
-    await wire.waitForClientToLeave();
+    await whenAborted(wire.clientLeft);
     wire.destroy();
   },
   delivery: { getDelay: () => Number.POSITIVE_INFINITY, failure: undefined },

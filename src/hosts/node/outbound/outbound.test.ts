@@ -86,7 +86,9 @@ describe("an answer of a receiver", () => {
     await once(refusing, "listening");
     undoLater(() => refusing.close());
     const url = `http://127.0.0.1:${(refusing.address() as net.AddressInfo).port}/`;
-    const result = await sender().send(posting(url, { body: Buffer.alloc(32 * 1024 * 1024) }));
+    const result = await sender().send(
+      posting(url, { body: Buffer.alloc(32 * 1024 * 1024), timeoutMs: 30_000 }),
+    );
     expect(result.response_code).toBe(413);
   });
 });
