@@ -145,6 +145,22 @@ describe("state rules of users", () => {
     ).toBe(403);
   });
 
+  it("take a lost membership's capabilities with it, unless the change gives them [G02, G31]", async () => {
+    const gone = { org_initech: "member" } as const;
+    const kept = { memberships: gone, capabilities: { org_acme: ["report-create"] } };
+    expect(() => users().patch("usr_cleo", kept)).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field: "capabilities.org_acme" }) }),
+    );
+    expect(users().patch("usr_cleo", { memberships: gone }).record).toMatchObject({
+      memberships: gone,
+      capabilities: {},
+    });
+    expect(await audited()).toEqual([
+      ["permission", "report-create", "updated", "Ada Osei"],
+      ["role_assignment", "member", "unassigned", "Ada Osei"],
+    ]);
+  });
+
   it("audit a suspended account as deactivated, and an active one again as reactivated [G31, 4.15]", async () => {
     users().patch("usr_dan", { account: "suspended", name: "Dan W." });
     users().patch("usr_dan", { account: "disabled" });

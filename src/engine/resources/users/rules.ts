@@ -55,7 +55,8 @@ export const userStateRules: StateRules<User> = {
     recordInEachLog(tx, actor, record, "created");
     return record;
   },
-  update(tx, before, after, actor) {
+  update(tx, before, changed, actor) {
+    const after = changed.capabilities === before.capabilities ? removeLostCapabilities(changed) : changed;
     requireMembershipForCapabilities(after);
     tx.put(users, after);
     // No field differs.
@@ -75,6 +76,14 @@ export const userStateRules: StateRules<User> = {
     recordInEachLog(tx, actor, record, "deleted");
   },
 };
+
+/** Capabilities go with the membership of their organization. */
+function removeLostCapabilities(after: User): User {
+  const entries = Object.entries(after.capabilities);
+  const remaining = entries.filter(([id]) => Object.hasOwn(after.memberships, id));
+  if (remaining.length === entries.length) return after;
+  return { ...after, capabilities: Object.fromEntries(remaining) };
+}
 
 function requireMembershipForCapabilities({ memberships, capabilities }: User): void {
   for (const id of Object.keys(capabilities)) {
