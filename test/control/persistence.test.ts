@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
+import { announce, probe } from "../support/upload-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -57,6 +58,22 @@ async function infraPath(api: Api): Promise<string> {
 const database = () => join(folder, "understudy.db");
 
 describe("a world saved with --persist", () => {
+  it("continues after a restart with an imported upload that has no bytes yet [interfaces 2]", async () => {
+    const api = await start();
+    const { upload_url } = await announce(api);
+    expect((await fetch(upload_url, { method: "PUT", body: "" })).status).toBe(308);
+    const snapshots = "/_control/sandboxes/default/snapshots";
+    await api.call(undefined, "POST", snapshots, { name: "empty" });
+    const document = (await api.call(undefined, "GET", `${snapshots}/empty`)).body;
+    expect(await api.call(undefined, "PUT", `${snapshots}/back`, document)).toMatchObject({ status: 201 });
+    await api.call(undefined, "POST", `${snapshots}/back/restore`);
+    const { total } = (await api.call(undefined, "GET", snapshots)).body;
+    await stop(api);
+    const again = await start();
+    expect((await again.call(undefined, "GET", snapshots)).body).toMatchObject({ total });
+    expect(await probe(upload_url.replace(api.url, again.url))).toMatchObject({ status: 308, range: null });
+  });
+
   it("continues after a restart: data, clock, timers, tokens, snapshots, sandboxes [interfaces 2]", async () => {
     const first = await start();
     await move(first, "dept_ops");

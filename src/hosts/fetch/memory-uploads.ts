@@ -141,7 +141,9 @@ export class MemoryUploads implements StorableUploads {
 
 const NO_BYTES: Blob = { parts: [], size: 0, crc: 0 };
 
-function extendBlob({ parts, size, crc }: Blob, bytes: Uint8Array): Blob {
+function extendBlob(blob: Blob, bytes: Uint8Array): Blob {
+  if (bytes.length === 0) return blob;
+  const { parts, size, crc } = blob;
   return { parts: [...parts, bytes], size: size + bytes.length, crc: crc32c(bytes, crc) };
 }
 

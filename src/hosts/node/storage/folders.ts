@@ -135,7 +135,7 @@ const UNKNOWN_START = "0";
 
 /** Creates a temporary folder whose name says which process owns it. */
 function makeOwnedFolder(): string {
-  const processStart = readProcessStart(process.pid) ?? UNKNOWN_START;
+  const processStart = readProcessStart(process.pid);
   // The system's temporary folder may have been removed, too.
   makeFolder(tmpdir());
   return mkdtempSync(
@@ -165,8 +165,7 @@ export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]>
 
 function isOrphaned(name: string): boolean {
   const [, machine, pid, started] = FOLDER_NAME.exec(name) ?? [];
-  if (machine === undefined || machine !== identifyMachine()) return false;
-  return !isProcessAlive(Number(pid), started === UNKNOWN_START ? undefined : started);
+  return machine === identifyMachine() && !isProcessAlive(Number(pid), started!);
 }
 
 async function isOwnFolder(path: string): Promise<boolean> {
@@ -189,27 +188,23 @@ function identifyMachine(): string {
   return createHash("sha256").update(`${hostname()} ${namespace}`).digest("hex").slice(0, 12);
 }
 
-/** The start of a process, in ticks since boot; undefined on other systems than Linux. */
-export function readProcessStart(pid: number): string | undefined {
+/** The start of a process, in ticks since boot; `UNKNOWN_START` on other systems than Linux. */
+function readProcessStart(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]!;
   } catch {
-    return undefined;
+    return UNKNOWN_START;
   }
 }
 
-/**
- * Whether the process that had this id and began at `started` still runs: another process may have the id now. True
- * if the system does not report it.
- */
-export function isProcessAlive(pid: number, started: string | undefined): boolean {
+/** Whether the process that had this id and began at `started` still runs: another process may have the id now. */
+function isProcessAlive(pid: number, started: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
     // A process of another user may not be signalled, but exists.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
-  const currentStart = readProcessStart(pid);
-  return started === undefined || currentStart === undefined || started === currentStart;
+  return started === UNKNOWN_START || [started, UNKNOWN_START].includes(readProcessStart(pid));
 }

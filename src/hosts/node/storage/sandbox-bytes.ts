@@ -9,6 +9,7 @@ import {
   digestFiles,
   dropBlob,
   EMPTY_BLOB,
+  listFiles,
   readBlob,
   retainBlob,
   Segment,
@@ -94,12 +95,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
 
   digest(blob: string, algorithm: FileDigest): Promise<string> {
     return this.readRetained(blob, async (value) =>
-      algorithm === "crc32c"
-        ? formatCrc32c(value.crc)
-        : digestFiles(
-            value.parts.map(({ segment, length }) => ({ path: segment.path, length })),
-            "md5",
-          ),
+      algorithm === "crc32c" ? formatCrc32c(value.crc) : digestFiles(listFiles(value), "md5"),
     );
   }
 
@@ -122,18 +118,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     dropBlob(live.value);
   }
 
-  /** References to all stored bytes; undefined if there are none. */
-  capture(): ReadonlyMap<string, Blob> | undefined {
-    if (this.liveBlobs.size === 0) return undefined;
-    const captured = new Map<string, Blob>();
-    for (const [id, { value }] of this.liveBlobs) {
-      retainBlob(value);
-      captured.set(id, value);
-    }
-    return captured;
-  }
-
-  /** The same references except to empty blobs, without retaining the bytes. */
+  /** The stored bytes, without retaining them; the same object until they change, undefined if there are none. */
   peek(): ReadonlyMap<string, Blob> | undefined {
     if (this.peekedRevision !== this.revision) {
       this.peekedRevision = this.revision;

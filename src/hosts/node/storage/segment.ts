@@ -87,6 +87,11 @@ export function dropBlob({ parts }: Blob): void {
   for (const { segment } of parts) segment.drop();
 }
 
+/** The files of a blob, with the number of bytes that it has of each. */
+export function listFiles({ parts }: Pick<Blob, "parts">): { path: string; length: number }[] {
+  return parts.map(({ segment, length }) => ({ path: segment.path, length }));
+}
+
 /** Syncs a blob; returns whether any of its bytes were unsynced. */
 export async function syncBlob({ parts }: Blob): Promise<boolean> {
   let hasSynced = false;

@@ -13,7 +13,16 @@ import {
   throwWithFolder,
 } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
-import { type Blob, digestFiles, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
+import {
+  type Blob,
+  digestFiles,
+  dropBlob,
+  listFiles,
+  readBlob,
+  retainBlob,
+  Segment,
+  syncBlob,
+} from "./segment.ts";
 
 type CapturedBlobs = ReadonlyMap<string, Blob>;
 
@@ -76,7 +85,9 @@ export class UploadStore implements StorableUploads {
   }
 
   capture(sandbox: Sandbox): CapturedBlobs | undefined {
-    return this.sandboxes.get(sandbox)?.capture();
+    const captured = this.peek(sandbox);
+    this.hold(captured);
+    return captured;
   }
 
   peek(sandbox: Sandbox): CapturedBlobs | undefined {
@@ -109,8 +120,7 @@ export class UploadStore implements StorableUploads {
   }
 
   *listPaths(captured: unknown): IterableIterator<{ path: string; length: number }> {
-    for (const { parts } of listBlobs(captured))
-      for (const { segment, length } of parts) yield { path: segment.path, length };
+    for (const blob of listBlobs(captured)) yield* listFiles(blob);
   }
 
   /** The names of the files with these bytes, for a store. */
@@ -147,10 +157,10 @@ export class UploadStore implements StorableUploads {
         warn(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
         continue;
       }
-      const paths = storedParts.map(({ segment: { path }, length }) => ({ path, length }));
-      if ((await digestFiles(paths, "crc32c")) !== formatCrc32c(crc)) {
-        for (const { path } of paths) await copyFile(path, path + DAMAGED_EXTENSION);
-        const names = paths.map(({ path }) => path + DAMAGED_EXTENSION).join(", ");
+      const storedFiles = listFiles({ parts: storedParts });
+      if ((await digestFiles(storedFiles, "crc32c")) !== formatCrc32c(crc)) {
+        for (const { path } of storedFiles) await copyFile(path, path + DAMAGED_EXTENSION);
+        const names = storedFiles.map(({ path }) => path + DAMAGED_EXTENSION).join(", ");
         warn(
           `Bytes of the upload ${id} are damaged (kept as ${names}), so the client has to start it again.`,
         );
@@ -228,6 +238,7 @@ export class UploadStore implements StorableUploads {
     const captured = new Map<string, Blob>();
     for (const [id, text] of entries) {
       const bytes = Buffer.from(text, "base64");
+      if (bytes.length === 0) continue;
       // The bytes count for the sandbox that restores them.
       const segment = new Segment(this.folders.uploads.createPath(), { used: 0 });
       await writeFile(segment.path, bytes, { mode: 0o600 }).catch((error) =>
