@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { checkTestOptions, describeUntriggered } from "./test-sandbox.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { checkTestOptions, describeUntriggered, testSandboxes } from "./test-sandbox.ts";
 import type { FaultRule } from "./types.ts";
 
 const rule = (given: Partial<FaultRule>) =>
@@ -28,6 +28,60 @@ describe("a rule that was not triggered [interfaces 13]", () => {
     );
     expect(describeUntriggered([rule({ times: 3, hits: 3 })])).toBeUndefined();
     expect(describeUntriggered([rule({ times: 3, hits: 1, spent: true })])).toBeUndefined();
+  });
+});
+
+describe("a test of a runner without a fixture [interfaces 13]", () => {
+  const sandboxes = testSandboxes({ engine: true });
+  let printed = "";
+  beforeEach(() => {
+    printed = "";
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+      printed += text;
+      return true;
+    });
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    vi.unstubAllGlobals();
+    await sandboxes.close();
+  });
+  const fail = sandboxes.with((_, row: object) => {
+    throw new Error(`no ${Object.keys(row)}`);
+  });
+
+  it("shows its journal when the sandboxes are closed if it has not ended, such as after a timeout", async () => {
+    let waiting = () => {};
+    const whenWaiting = new Promise<void>((resolve) => {
+      waiting = resolve;
+    });
+    void sandboxes.with(async (sandbox, _: object) => {
+      await sandbox.fetch("/v1/models");
+      waiting();
+      await new Promise(() => {});
+    })({ name: "waits too long" });
+    await whenWaiting;
+    await sandboxes.close();
+    expect(printed).toMatch(/^waits too long\nJournal of sandbox .*\n.* GET \/v1\/models -> 401/);
+  });
+
+  it("has its own name in Jest, also beside other tests and with a row of test.each that has a name", async () => {
+    const getState = () => ({ currentTestName: "the last", currentConcurrentTestName: () => "this one" });
+    vi.stubGlobal("expect", { getState });
+    await expect(fail({ name: "a row" })).rejects.toThrow("no");
+    vi.stubGlobal("expect", { getState: () => ({ currentTestName: "the only one" }) });
+    await expect(fail({ name: "a row" })).rejects.toThrow("no");
+    expect(printed.match(/^.*(?=\nJournal)/gm)).toEqual(["this one", "the only one"]);
+  });
+
+  it("does not count as failed if it skips itself by an exception, as in Vitest", async () => {
+    const context = {
+      skip: () => {
+        throw new Error("skipped");
+      },
+    };
+    await expect(sandboxes.with((_, { skip }: typeof context) => skip())(context)).rejects.toThrow("skipped");
+    expect(printed).toBe("");
   });
 });
 

@@ -74,6 +74,8 @@ export class TestServers {
   private readonly servers = new Map<string, Promise<LocalUnderstudy>>();
   private readonly numbers = new WeakMap<object, number>();
   private lastNumber = 0;
+  /** Ends the sandbox of a test; for each test that has not ended. */
+  private readonly unfinished = new Set<() => Promise<void>>();
 
   /** With `engine` no server; else the server that `UNDERSTUDY_URL` names, as in a suite; else one for the tests. */
   getServer({ scenariosFolder, engine = false, operations, openapi }: TestOptions): Promise<LocalUnderstudy> {
@@ -99,8 +101,24 @@ export class TestServers {
     return options === undefined ? 0 : getOrAdd(this.numbers, options, () => ++this.lastNumber);
   }
 
+  /** Returns a function that calls `end` once: after the test, or at the latest when the servers are closed. */
+  endAtClose(end: () => Promise<void>): () => Promise<void> {
+    let ended: Promise<void> | undefined;
+    const endOnce = () => {
+      this.unfinished.delete(endOnce);
+      ended ??= end();
+      return ended;
+    };
+    this.unfinished.add(endOnce);
+    return endOnce;
+  }
+
+  /** Runners do not say that a test has timed out: it has not ended now. */
   async close(): Promise<void> {
-    for (const server of this.servers.values()) await (await server).close();
+    for (const end of this.unfinished) await end();
+    const servers = [...this.servers.values()];
+    this.servers.clear();
+    for (const server of servers) await (await server).close();
   }
 }
 
@@ -144,6 +162,12 @@ export async function runInSandbox(
   for (const rule of share?.rules.toReversed() ?? []) await sandbox.faults.add(rule);
   let problem: string | undefined;
   const getOutcome = () => (problem === undefined ? test.outcome() : "failed");
+  const end = servers.endAtClose(async () => {
+    const outcome = getOutcome();
+    if (outcome === "failed") await unlessDeleted(() => test.onFailure(sandbox));
+    if (outcome !== "skipped") suite?.recordTest({ name: test.name, sandbox: sandbox.name, outcome });
+    if (suite === undefined) await unlessDeleted(sandbox.delete);
+  });
   try {
     await test.run(sandbox);
     const suiteNames = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
@@ -154,10 +178,7 @@ export async function runInSandbox(
         return describeUntriggered(await listArmedRules(sandbox, new Set(suiteNames)));
       });
   } finally {
-    const outcome = getOutcome();
-    if (outcome === "failed") await unlessDeleted(() => test.onFailure(sandbox));
-    if (outcome !== "skipped") suite?.recordTest({ name: test.name, sandbox: sandbox.name, outcome });
-    if (suite === undefined) await unlessDeleted(sandbox.delete);
+    await end();
   }
   if (problem !== undefined) throw new Error(problem);
 }
@@ -253,9 +274,10 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
             name,
             run: async (sandbox) => {
               await body(sandbox, ...args);
-              outcome = skipped() ? "skipped" : "passed";
+              outcome = "passed";
             },
-            outcome: () => outcome,
+            // Some runners skip by an exception.
+            outcome: () => (skipped() ? "skipped" : outcome),
             onFailure: async (sandbox) =>
               void process.stderr.write(`${name}\n${await formatJournal(sandbox)}\n`),
           },
@@ -266,7 +288,7 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
   };
 }
 
-/** Whether the body called `t.skip()` or `t.todo()` of node:test, whose context does not say so. */
+/** Whether the body called `skip()` or `todo()` of its context, as in node:test and Vitest; the context does not say so. */
 function watchSkips(context: unknown): () => boolean {
   let skipped = false;
   const test = (context ?? {}) as Record<"skip" | "todo", unknown>;
@@ -281,9 +303,17 @@ function watchSkips(context: unknown): () => boolean {
   return () => skipped;
 }
 
-/** The test's name, as node:test passes it to the body, or as Jest reports it. */
+/** The state of Jest's `expect`. */
+interface JestState {
+  currentTestName?: string;
+  /** The test that runs, of those that run at the same time. */
+  currentConcurrentTestName?: () => string | undefined;
+}
+
+/** The test's name, as Jest reports it, or as node:test passes it to the body; Jest passes the values of `test.each`. */
 function getTestName(context: unknown): string {
+  const { expect } = globalThis as { expect?: { getState?: () => JestState } };
+  const { currentConcurrentTestName, currentTestName } = expect?.getState?.() ?? {};
   const { fullName, name } = (context ?? {}) as { fullName?: string; name?: string };
-  const { expect } = globalThis as { expect?: { getState?: () => { currentTestName?: string } } };
-  return fullName ?? name ?? expect?.getState?.().currentTestName ?? "a test";
+  return currentConcurrentTestName?.() ?? currentTestName ?? fullName ?? name ?? "a test";
 }

@@ -1,6 +1,5 @@
 import { CATALOGUE } from "../contract/errors.ts";
 import type { RequestHeaders } from "../contract/operation.ts";
-import { sleep } from "../platform.ts";
 import type {
   FaultAnswer,
   FaultVerdict,
@@ -115,10 +114,10 @@ const MAX_HELD_REQUESTS = 500;
 
 /** Limits the delays that requests set themselves; delays of rules are not limited. @throws EarlyResponse */
 async function waitForDelay({ sandbox, request }: Exchange, delay_ms: number): Promise<void> {
-  if (request.headers["x-sandbox-delay"] === undefined) return sleep(delay_ms);
+  if (request.headers["x-sandbox-delay"] === undefined) return sandbox.delay(delay_ms);
   requireHoldCapacity(sandbox);
   sandbox.waitingRequests += 1;
-  await sleep(delay_ms);
+  await sandbox.delay(delay_ms);
   sandbox.waitingRequests -= 1;
 }
 

@@ -1,6 +1,7 @@
 import { type Api, extendApi } from "../contract/api.ts";
 import type { Resource } from "../contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
+import { sleep } from "../platform.ts";
 import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.ts";
 import { deriveSecretKey } from "../state/random.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -94,6 +95,7 @@ export class Sandbox {
   api: Api;
   /** Resources of this sandbox alone. */
   own: readonly Resource[];
+  private readonly delays = new Set<() => void>();
   private readonly parts: SandboxParts;
 
   constructor(parts: SandboxParts, options: SandboxOptions, source: LoadedFixture) {
@@ -297,12 +299,29 @@ export class Sandbox {
     return this.parts.blobs;
   }
 
-  /** Ends the streams that follow the sandbox, and releases held requests; requests in progress are still answered. */
+  /** Resolves after this time of the wall clock, or when the sandbox ends. */
+  delay(ms: number): Promise<void> {
+    if (this.held.isClosed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        this.delays.delete(end);
+        resolve();
+      };
+      this.delays.add(end);
+      void sleep(ms).then(end);
+    });
+  }
+
+  /**
+   * Ends the streams that follow the sandbox, and the waiting of held and delayed requests; requests in progress are
+   * still answered.
+   */
   endStreams(): void {
     this.world.close();
     this.journal.close();
     this.history.close();
     this.held.close();
+    for (const end of this.delays) end();
   }
 
   close(): void {
