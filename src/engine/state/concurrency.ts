@@ -52,8 +52,8 @@ export class FairQueue<Client extends object> {
   private freeSlots: number;
   /** The clients with a running task. */
   private readonly running = new Set<Client>();
-  /** The waiting work of each client, in the order in which the clients are served. */
-  private readonly waiting = new Map<Client, (() => void)[]>();
+  /** The waiting work: of those whose client has no running task, the first begins next. */
+  private waiting: { client: Client; start: () => void }[] = [];
 
   /** @param total the maximum number of running tasks */
   constructor(total: number) {
@@ -63,17 +63,13 @@ export class FairQueue<Client extends object> {
   /** Queues `work` and runs it. @throws the signal's reason if the client left while waiting */
   async run<T>(client: Client, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    if (this.canBegin(client)) this.begin(client);
+    if (this.freeSlots > 0 && !this.running.has(client)) this.begin(client);
     else await this.wait(client, signal);
     try {
       return await work();
     } finally {
       this.end(client);
     }
-  }
-
-  private canBegin(client: Client): boolean {
-    return this.freeSlots > 0 && !this.running.has(client);
   }
 
   private begin(client: Client): void {
@@ -85,14 +81,14 @@ export class FairQueue<Client extends object> {
   private end(client: Client): void {
     this.freeSlots += 1;
     this.running.delete(client);
-    for (const [nextClient, [start, ...others]] of this.waiting) {
-      if (!this.canBegin(nextClient)) continue;
-      this.waiting.delete(nextClient);
-      this.setWaiting(nextClient, others);
-      this.begin(nextClient);
-      start!();
-      return;
-    }
+    const next = this.waiting.find((work) => !this.running.has(work.client));
+    if (next === undefined) return;
+    const isOfNext = (work: { client: Client }) => work.client === next.client;
+    const others = this.waiting.filter((work) => work !== next);
+    // The other work of this client goes behind that of all other clients.
+    this.waiting = [...others.filter((work) => !isOfNext(work)), ...others.filter(isOfNext)];
+    this.begin(next.client);
+    next.start();
   }
 
   private wait(client: Client, signal: AbortSignal): Promise<void> {
@@ -102,20 +98,12 @@ export class FairQueue<Client extends object> {
         resolve();
       };
       const leave = () => {
-        this.setWaiting(
-          client,
-          this.waiting.get(client)!.filter((other) => other !== start),
-        );
+        this.waiting = this.waiting.filter((work) => work.start !== start);
         reject(signal.reason);
       };
       signal.addEventListener("abort", leave, { once: true });
-      this.setWaiting(client, [...(this.waiting.get(client) ?? []), start]);
+      this.waiting.push({ client, start });
     });
-  }
-
-  private setWaiting(client: Client, starts: (() => void)[]): void {
-    if (starts.length > 0) this.waiting.set(client, starts);
-    else this.waiting.delete(client);
   }
 }
 

@@ -62,7 +62,7 @@ describe("a table [decision 2]", () => {
     const first = fc.uniqueArray(row, { selector: (one) => one.id, maxLength: 15 });
     fc.assert(
       fc.property(first, fc.array(command, { maxLength: 30, size: "max" }), (given, commands) => {
-        let table = Table.of(rows, () => given);
+        let table = new Table(rows, () => given);
         const model = new Map(given.map((one) => [one.id, one]));
         check(table, given);
         for (const step of commands) {
@@ -85,7 +85,7 @@ describe("a table [decision 2]", () => {
     fc.assert(
       fc.property(some, some, (given, put) => {
         const model = new Map([...given, ...put].map((one) => [one.id, one]));
-        const table = Table.of(rows, () => given);
+        const table = new Table(rows, () => given);
         check(table.putAll(put), [...model.values()]);
         check(table, given);
       }),
@@ -95,11 +95,11 @@ describe("a table [decision 2]", () => {
 
   it("stays the same object if nothing changes [decision 2]", () => {
     const one = { id: "r1", groups: ["a"], order: 1, owner: null };
-    const table = Table.of(rows, () => [one]);
+    const table = new Table(rows, () => [one]);
     expect(table.put(one)).toBe(table);
     expect(table.remove("r2")).toBe(table);
     expect([...table.listChangesTo(table)]).toEqual([]);
-    const unread = Table.of(rows, () => {
+    const unread = new Table(rows, () => {
       throw new Error("was read");
     });
     expect([...unread.listChangesTo(unread)]).toEqual([]);
@@ -107,7 +107,7 @@ describe("a table [decision 2]", () => {
 
   it("refuses a repeated id, and an index that it does not have [decision 2]", () => {
     const one = { id: "r1", groups: ["a"], order: 1, owner: null };
-    expect(() => Table.of(rows, () => [one, { ...one }]).size).toThrow("rows holds the id r1 twice");
+    expect(() => new Table(rows, () => [one, { ...one }]).size).toThrow("rows holds the id r1 twice");
     expect(() => Table.empty(rows).index("by_colour", "a")).toThrow("rows has no index by_colour");
   });
 });

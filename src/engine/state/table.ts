@@ -31,38 +31,23 @@ interface RecordChange<R> {
  */
 export class Table<R extends StoredRecord> {
   readonly collection: Collection<R>;
-  private content: Content<R> | undefined;
-  private source: (() => readonly R[]) | undefined;
+  private content: Content<R> | (() => readonly R[]);
   private readonly count: (() => number) | undefined;
 
-  private constructor(
-    collection: Collection<R>,
-    content: Content<R> | undefined,
-    source?: () => readonly R[],
-    count?: () => number,
-  ) {
+  /** @param count returns the number of records, if it is known without creating them */
+  constructor(collection: Collection<R>, content: Content<R> | (() => readonly R[]), count?: () => number) {
     this.collection = collection;
     this.content = content;
-    this.source = source;
     this.count = count;
   }
 
-  /** @param count returns the number of records, if it is known without creating them */
-  static of<R extends StoredRecord>(
-    collection: Collection<R>,
-    source: () => readonly R[],
-    count?: () => number,
-  ): Table<R> {
-    return new Table(collection, undefined, source, count);
-  }
-
   static empty<R extends StoredRecord>(collection: Collection<R>): Table<R> {
-    return Table.of(collection, () => []);
+    return new Table(collection, () => []);
   }
 
   get size(): number {
-    if (this.content === undefined && this.count !== undefined) return this.count();
-    return this.load().records.size;
+    const { content, count } = this;
+    return typeof content === "function" && count !== undefined ? count() : this.load().records.size;
   }
 
   get(id: string): R | undefined {
@@ -134,10 +119,7 @@ export class Table<R extends StoredRecord> {
   }
 
   private load(): Content<R> {
-    if (this.content === undefined) {
-      this.content = build(this.collection, this.source!());
-      this.source = undefined;
-    }
+    if (typeof this.content === "function") this.content = build(this.collection, this.content());
     return this.content;
   }
 }

@@ -63,7 +63,7 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     for (const collection of missing) {
       const before = tables.get(collection.name);
       const records = before === undefined ? () => [] : () => [...before.all()];
-      tables.set(collection.name, Table.of(collection, records));
+      tables.set(collection.name, new Table(collection, records));
     }
     return Tables.of([...tables.values()]);
   }

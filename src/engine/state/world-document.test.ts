@@ -27,7 +27,7 @@ const first = { id: "note_1", text: "one" };
 const second = { id: "note_2", text: "two" };
 const BASE: Root = {
   tables: Tables.of([
-    Table.of(notes, () => [first, second]),
+    new Table(notes, () => [first, second]),
     Table.empty(drafts) as Table<Note>,
     Table.empty(timers),
   ]),

@@ -134,7 +134,7 @@ function decodeTable(
     requireRecord(collection, record, `${path}.${kind}[${position}]`);
   // Indexes read fields that a record may lack, and ids may clash. `size` builds the table, so both are detected now.
   if ("records" in document) {
-    const table = Table.of(collection, () => records);
+    const table = new Table(collection, () => records);
     requireBuilt(path, "cannot be built", () => table.size);
     return table;
   }

@@ -155,13 +155,15 @@ function writeBody(
   outgoing.end(from === 0 ? body : body.subarray(from));
 }
 
+const HANDSHAKE = "the TLS handshake did not finish";
+
 /** Observes the connection of a request: its stage, and the bytes received. */
 function watchWire(
   outgoing: http.ClientRequest,
   { target, limit, onOverflow }: { target: HttpUrl; limit: number; onOverflow: () => void },
 ) {
-  const secure = target.protocol === "https:";
-  let stage: "waiting" | "connected" | "ready" = "waiting";
+  const isSecure = target.protocol === "https:";
+  let stage: string | undefined = "the connection was not made";
   let socket: Duplex | undefined;
   let bytes = 0;
   const count = (chunk: Buffer) => {
@@ -173,28 +175,24 @@ function watchWire(
     socket = opened;
     socket.on("data", count);
     if (outgoing.reusedSocket) {
-      stage = "ready";
+      stage = undefined;
       return;
     }
     readInSlices(opened);
     opened.once("connect", () => {
-      stage = secure ? "connected" : "ready";
+      stage = isSecure ? HANDSHAKE : undefined;
     });
     opened.once("secureConnect", () => {
-      stage = "ready";
+      stage = undefined;
     });
   });
   return {
-    describeStage: () => {
-      if (stage === "waiting") return "the connection was not made";
-      return stage === "connected" ? "the TLS handshake did not finish" : undefined;
-    },
+    describeStage: () => stage,
     explain: (error: Error): Failure => {
       const failure = classifyError(error);
       const { kind, message } = failure.error;
       // Node reports a peer that hangs up during the handshake as an ordinary reset.
-      if (stage === "connected" && kind !== "tls")
-        return toFailure("tls", `TLS handshake failed: ${message}`);
+      if (stage === HANDSHAKE && kind !== "tls") return toFailure("tls", `TLS handshake failed: ${message}`);
       return kind === "network" ? toFailure("reset", message) : failure;
     },
     stopWatching: () => socket?.off("data", count),
