@@ -102,7 +102,7 @@ export interface Border {
   bottom: number;
 }
 
-interface DocumentTools {
+export interface DocumentTools {
   /**
    * Reads up to `maxLength` characters of a PDF, in bounded time and memory; to be called within `Services.runQueued`.
    * @throws the signal's reason

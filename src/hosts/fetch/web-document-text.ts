@@ -1,13 +1,10 @@
 import { getDocument } from "unpdf/pdfjs";
-import type { PdfText } from "../../engine/platform.ts";
+import type { DocumentTools } from "../../engine/platform.ts";
 
 const MAX_EXTRACTION_MS = 15_000;
 
 /** Implements `DocumentTools` for browsers, in the page's own thread. */
-export async function readPdf(
-  bytes: Uint8Array,
-  { maxLength, signal }: { maxLength: number; signal: AbortSignal },
-): Promise<PdfText> {
+export const readPdf: DocumentTools["readPdf"] = async (bytes, { maxLength, signal }) => {
   signal.throwIfAborted();
   const stop = AbortSignal.any([signal, AbortSignal.timeout(MAX_EXTRACTION_MS)]);
   let text = "";
@@ -26,4 +23,4 @@ export async function readPdf(
   signal.throwIfAborted();
   if (stop.aborted && text === "") return { text, problem: "the PDF takes too much time or memory to read" };
   return { text: text.slice(0, maxLength) };
-}
+};

@@ -1,11 +1,10 @@
 import { toLatin1 } from "../../engine/bytes.ts";
 import {
   AVERAGED_GRIDS,
-  type Border,
   type Colour,
   type ImageHeader,
+  type ImageTools,
   MAX_IMAGE_PIXELS,
-  type Pixels,
   type Size,
   TINT_SHARE,
 } from "../../engine/platform.ts";
@@ -31,19 +30,16 @@ declare const createImageBitmap: (image: Blob) => Promise<Size & { close(): void
 
 const WHITE: Colour = [255, 255, 255];
 
-export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {
+export const inspect: ImageTools["inspect"] = async (bytes) => {
   const header = readHeader(bytes);
   // A camera may store an image on its side, with its orientation in the Exif data.
   const hasOrientation = header.format === "jpeg" && toLatin1(bytes.subarray(0, 65_536)).includes("Exif\0\0");
   if (!hasOrientation || header.width * header.height > MAX_IMAGE_PIXELS) return header;
   const { width, height } = await decodeBitmap(bytes);
   return { ...header, width, height };
-}
+};
 
-export async function decode(
-  bytes: Uint8Array,
-  { channels, size }: { channels: 3 | 4; size?: Size },
-): Promise<Pixels> {
+export const decode: ImageTools["decode"] = async (bytes, { channels, size }) => {
   const image = await decodeBitmap(bytes);
   const { width, height } = size ?? image;
   const [canvas, context] = createCanvas({ width, height }, channels === 3 ? WHITE : undefined);
@@ -51,22 +47,18 @@ export async function decode(
   image.close();
   const data = readPixels(canvas, context);
   return { width, height, data: channels === 4 ? data : removeAlpha(data) };
-}
+};
 
-export async function sample(bytes: Uint8Array, side: number): Promise<Uint8Array> {
+export const sample: ImageTools["sample"] = async (bytes, side) => {
   const image = await decodeBitmap(bytes);
   const [canvas, context] = createCanvas({ width: side, height: side }, WHITE);
   context.imageSmoothingEnabled = false;
   context.drawImage(image, 0, 0, side, side);
   image.close();
   return removeAlpha(readPixels(canvas, context));
-}
+};
 
-export async function extend(
-  { data, width, height }: Pixels,
-  border: Border,
-  tint: Colour,
-): Promise<Uint8Array> {
+export const extend: ImageTools["extend"] = async ({ data, width, height }, border, tint) => {
   const size = { width: border.left + width + border.right, height: border.top + height + border.bottom };
   const extendedPixels = new Uint8ClampedArray(size.width * size.height * 4).fill(255);
   for (let y = 0, to = 0; y < size.height; y++) {
@@ -82,9 +74,9 @@ export async function extend(
     }
   }
   return encode(toCanvas(extendedPixels, size), { type: "image/jpeg", quality: 0.98 });
-}
+};
 
-export async function fill({ data, width, height }: Pixels, tint: Colour): Promise<Uint8Array> {
+export const fill: ImageTools["fill"] = async ({ data, width, height }, tint) => {
   const picture = toCanvas(new Uint8ClampedArray(data), { width, height });
   const [canvas, context] = createCanvas({ width, height }, tint);
   context.imageSmoothingQuality = "high";
@@ -96,7 +88,7 @@ export async function fill({ data, width, height }: Pixels, tint: Colour): Promi
   }
   context.drawImage(picture, 0, 0, width, height);
   return encode(canvas, { type: "image/png" });
-}
+};
 
 /** Decodes an image and turns it upright. @throws DOMException for broken pixels */
 const decodeBitmap = (bytes: Uint8Array) => createImageBitmap(new Blob([bytes as Uint8Array<ArrayBuffer>]));

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { PdfText } from "../../engine/platform.ts";
+import type { DocumentTools, PdfText } from "../../engine/platform.ts";
 
 /** The build of PDF.js that needs neither a canvas nor a worker file. */
 const PDFJS = import.meta.resolve("unpdf/pdfjs");
@@ -70,10 +70,7 @@ read().then(answer, answer);
 const TOO_EXPENSIVE: PdfText = { text: "", problem: "the PDF takes too much time or memory to read" };
 
 /** Implements `DocumentTools` for Node. The thread ends with the signal. */
-export async function readPdf(
-  bytes: Uint8Array,
-  { maxLength, signal }: { maxLength: number; signal: AbortSignal },
-): Promise<PdfText> {
+export const readPdf: DocumentTools["readPdf"] = async (bytes, { maxLength, signal }) => {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const worker = new Worker(READER_PROGRAM, {
@@ -102,4 +99,4 @@ export async function readPdf(
     worker.once("error", () => settle(TOO_EXPENSIVE));
     worker.once("exit", () => settle(TOO_EXPENSIVE));
   });
-}
+};

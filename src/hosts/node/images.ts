@@ -1,28 +1,16 @@
 import sharp, { type Sharp } from "sharp";
-import {
-  AVERAGED_GRIDS,
-  type Border,
-  type Colour,
-  type ImageHeader,
-  MAX_IMAGE_PIXELS,
-  type Pixels,
-  type Size,
-  TINT_SHARE,
-} from "../../engine/platform.ts";
+import { AVERAGED_GRIDS, type ImageTools, MAX_IMAGE_PIXELS, TINT_SHARE } from "../../engine/platform.ts";
 
 /* Implements `ImageTools` for Node. Sharp uses its own threads, so that other requests are served meanwhile. */
 
 const WHITE = "#ffffff";
 
-export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {
+export const inspect: ImageTools["inspect"] = async (bytes) => {
   const { format, hasAlpha, pages = 1, autoOrient } = await open(bytes, false).metadata();
   return { format, hasAlpha, isAnimated: pages > 1, width: autoOrient.width, height: autoOrient.height };
-}
+};
 
-export async function decode(
-  bytes: Uint8Array,
-  { channels, size }: { channels: 3 | 4; size?: Size },
-): Promise<Pixels> {
+export const decode: ImageTools["decode"] = async (bytes, { channels, size }) => {
   const image = open(bytes);
   if (channels === 3) image.flatten({ background: WHITE });
   image.toColourspace("srgb");
@@ -30,18 +18,14 @@ export async function decode(
   if (channels === 4) image.ensureAlpha();
   const { data, info } = await image.raw({ depth: "uchar" }).toBuffer({ resolveWithObject: true });
   return { data, width: info.width, height: info.height };
-}
+};
 
-export async function sample(bytes: Uint8Array, side: number): Promise<Uint8Array> {
+export const sample: ImageTools["sample"] = async (bytes, side) => {
   const image = open(bytes).flatten({ background: WHITE }).toColourspace("srgb");
   return image.resize(side, side, { fit: "fill", kernel: "nearest" }).raw().toBuffer();
-}
+};
 
-export async function extend(
-  { data, width, height }: Pixels,
-  border: Border,
-  tint: Colour,
-): Promise<Uint8Array> {
+export const extend: ImageTools["extend"] = async ({ data, width, height }, border, tint) => {
   const raw = {
     width: border.left + width + border.right,
     height: border.top + height + border.bottom,
@@ -62,9 +46,9 @@ export async function extend(
   // Optimised coding would store every coefficient, which takes four times the memory of the pixels.
   const coding = { quality: 98, chromaSubsampling: "4:4:4", optimiseCoding: false };
   return sharp(extendedPixels, { raw }).jpeg(coding).toBuffer();
-}
+};
 
-export async function fill({ data, width, height }: Pixels, tint: Colour): Promise<Uint8Array> {
+export const fill: ImageTools["fill"] = async ({ data, width, height }, tint) => {
   const raw = { width, height, channels: 4 } as const;
   const layers = [];
   for (const grid of AVERAGED_GRIDS) {
@@ -80,7 +64,7 @@ export async function fill({ data, width, height }: Pixels, tint: Colour): Promi
     .removeAlpha()
     .png({ compressionLevel: 3 })
     .toBuffer();
-}
+};
 
 function open(bytes: Uint8Array, limitInputPixels: number | false = MAX_IMAGE_PIXELS): Sharp {
   return sharp(bytes, { limitInputPixels, failOn: "error" }).autoOrient();
