@@ -211,7 +211,7 @@ class ProxiedExchange {
   private fail(error: ExchangeError): void {
     if (!this.isWaiting) return;
     const { response, body } = this.proxied;
-    if (wasNotReached(error) || (this.outgoing.reusedSocket && body.isEmpty)) this.end("unreached");
+    if (wasNotReached(error) || (this.outgoing.reusedSocket && !body.hasBody)) this.end("unreached");
     else if (error.rawPacket !== undefined) this.end(breakConnection(response, error));
     else
       void isReachableAt(this.target.url).then((isReachable) => {

@@ -7,7 +7,7 @@ const MAX_STORED_BYTES = 64 * 1024;
 /** The body of a forwarded request, sent piece by piece as it arrives; a small one can be sent again. */
 export class ReplayableBody {
   private readonly request: IncomingMessage;
-  private readonly hasBody: boolean;
+  readonly hasBody: boolean;
   /** Whether the body is larger than what is stored, or of unknown length. */
   readonly mayBeLarge: boolean;
   private storedPieces: Buffer[] = [];
@@ -22,10 +22,6 @@ export class ReplayableBody {
     const length = headers["content-length"] ?? "0";
     this.hasBody = isChunked || length !== "0";
     this.mayBeLarge = isChunked || Number(length) > MAX_STORED_BYTES;
-  }
-
-  get isEmpty(): boolean {
-    return !this.hasBody;
   }
 
   /** Whether part of it has been read. */

@@ -5,8 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Adapter } from "lowdb";
 import { readUserText } from "../documents/files.ts";
-import { syncFolder } from "../hosts/node/storage/folders.ts";
-import { findFreeName } from "./file-lock.ts";
+import { findFreeName, syncFolder } from "../hosts/node/storage/folders.ts";
 import { groupRows, type SandboxSections, type Sections } from "./sections-draft.ts";
 import { PersistenceError, type Row } from "./store.ts";
 

@@ -62,25 +62,23 @@ export class DocumentStore implements FolderStore {
   }
 
   commit(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
-    return this.mutex.run(() => this.write(pieces));
+    return this.mutex.run(async () => {
+      const before = this.db.data;
+      const next = new SectionsDraft(before);
+      for await (const changes of pieces) for (const change of changes) next.apply(change);
+      this.db.data = next.sections;
+      try {
+        if (!existsSync(dirname(this.file))) throw new StoreRefusal("gone", `${dirname(this.file)} is gone`);
+        await this.db.write();
+      } catch (error) {
+        this.db.data = before;
+        throw toStoreRefusal(error, this.file);
+      }
+    });
   }
 
   async close(): Promise<void> {
     await this.mutex.whenIdle();
     this.lock.release();
-  }
-
-  private async write(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
-    const before = this.db.data;
-    const next = new SectionsDraft(before);
-    for await (const changes of pieces) for (const change of changes) next.apply(change);
-    this.db.data = next.sections;
-    try {
-      if (!existsSync(dirname(this.file))) throw new StoreRefusal("gone", `${dirname(this.file)} is gone`);
-      await this.db.write();
-    } catch (error) {
-      this.db.data = before;
-      throw toStoreRefusal(error, this.file);
-    }
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 
 /**
@@ -32,11 +32,4 @@ export class FileLock {
     this.db.exec("ROLLBACK");
     this.db.close();
   }
-}
-
-/** The name, with a number at its end if a file has it, so that none is overwritten. */
-export function findFreeName(name: string): string {
-  let freeName = name;
-  for (let n = 2; existsSync(freeName); n++) freeName = `${name}-${n}`;
-  return freeName;
 }

@@ -1,6 +1,6 @@
 import { toSentence } from "../engine/contract/text.ts";
-import type { SandboxImage } from "./sandbox-image.ts";
 import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
+import { splitChanges } from "./sandbox-rows.ts";
 import { Saver } from "./saver.ts";
 import { MissingOperations, type Row, type Store } from "./store.ts";
 
@@ -30,28 +30,22 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       },
     },
   });
-  const images: SandboxImage[] = [];
   let areAllLoaded = true;
   for (const name of await store.list()) {
     const rows = await store.load(name);
     try {
-      images.push(await restorer.restoreRows(name, rows));
+      saver.adopt(await restorer.restoreRows(name, rows));
     } catch (error) {
       if (error instanceof MissingOperations) throw error;
       areAllLoaded = false;
       const place = await setAside(name, rows);
-      await store.commit(listRemoval(name));
+      await store.commit(splitChanges([{ sandbox: name, clear: "" }]));
       const reason = toSentence((error as Error).message);
       log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${reason}`);
     }
   }
-  for (const image of images) saver.adopt(image);
   // A sandbox that was set aside also names files.
   if (areAllLoaded) uploads.sweep();
   saver.start();
   return saver;
-}
-
-async function* listRemoval(name: string) {
-  yield [{ sandbox: name, clear: "" }];
 }

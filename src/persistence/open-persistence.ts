@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
-import { makeFolder } from "../hosts/node/storage/folders.ts";
+import { findFreeName, makeFolder } from "../hosts/node/storage/folders.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { writeNested } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
-import { findFreeName } from "./file-lock.ts";
 import { loadWorlds } from "./load-worlds.ts";
 import type { RestorerParts } from "./sandbox-restorer.ts";
 import type { Saver } from "./saver.ts";

@@ -128,8 +128,7 @@ export class SandboxRestorer {
       await platform().nextTurn();
     }
     const savedWorld = { ...saved.present, uploads: undefined };
-    const { blobs } = await this.loadValue(name, savedWorld, { base, api, folder: undefined });
-    this.parts.uploads.release(blobs);
+    await this.loadValue(name, savedWorld, { base, api, folder: undefined });
   }
 
   /** Everything is built and validated before the sandbox is created. */

@@ -176,33 +176,28 @@ export class Saver {
     this.awaitedSandboxes = new Set();
     this.areAllAwaited = false;
     this.isSweepDue = false;
-    const refused: SaveStep[] = [];
     const removals = (savesAll ? this.listDeletedNames() : []).map((name) => ({ name, image: undefined }));
-    let refusal: StoreRefusal | undefined;
+    const refused: RefusedStep[] = [];
     for (let from = 0; from === 0 || from < sandboxesToSave.length; from += MAX_BATCH) {
       const changes = sandboxesToSave
         .slice(from, from + MAX_BATCH)
         .filter((sandbox) => !this.isSaved(sandbox))
         .map((sandbox) => ({ name: sandbox.name, image: SandboxImage.capture(sandbox, uploads) }));
       const steps = from === 0 ? [...removals, ...changes] : changes;
-      refusal = (await this.commitAllOrSingly(steps, refused)) ?? refusal;
+      refused.push(...(await this.commitAllOrSingly(steps)));
     }
-    this.recordOutcome(refusal);
-    for (const step of refused) await this.refuse(step, isAwaited(step.image?.sandbox), refusal!);
+    this.recordOutcome(refused.at(-1)?.refusal);
+    for (const step of refused) await this.refuse(step, isAwaited(step.image?.sandbox));
   }
 
-  /** A sandbox that is too large for the disk must not prevent saving the others. */
-  private async commitAllOrSingly(
-    steps: readonly SaveStep[],
-    refused: SaveStep[],
-  ): Promise<StoreRefusal | undefined> {
-    if (steps.length === 0) return undefined;
-    const refusal = await this.commit(steps);
-    if (refusal === undefined) return undefined;
-    for (const step of steps) {
-      if (steps.length === 1 || (await this.commit([step])) !== undefined) refused.push(step);
-    }
-    return refusal;
+  /** A sandbox that is too large for the disk must not prevent saving the others. Returns those that were refused. */
+  private async commitAllOrSingly(steps: readonly SaveStep[]): Promise<RefusedStep[]> {
+    const refusal = steps.length === 0 ? undefined : await this.commit(steps);
+    if (refusal === undefined) return [];
+    if (steps.length === 1) return [{ ...steps[0]!, refusal }];
+    const refused: RefusedStep[] = [];
+    for (const step of steps) refused.push(...(await this.commitAllOrSingly([step])));
+    return refused;
   }
 
   /** Returns the reason if the store refused them; undefined if it stored all. */
@@ -250,7 +245,7 @@ export class Saver {
    * If a request waits, rolls the sandbox back to its stored state; otherwise saving is tried again. If only
    * counters differ, nothing is rolled back.
    */
-  private async refuse({ name, image }: SaveStep, isAwaited: boolean, refusal: StoreRefusal): Promise<void> {
+  private async refuse({ name, image, refusal }: RefusedStep, isAwaited: boolean): Promise<void> {
     const savedImage = this.savedImages.get(name);
     image?.release();
     if (!isAwaited) return;
@@ -273,4 +268,8 @@ export class Saver {
 interface SaveStep {
   name: string;
   image: SandboxImage | undefined;
+}
+
+interface RefusedStep extends SaveStep {
+  refusal: StoreRefusal;
 }

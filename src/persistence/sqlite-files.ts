@@ -13,7 +13,7 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { findFreeName } from "./file-lock.ts";
+import { findFreeName } from "../hosts/node/storage/folders.ts";
 import { PersistenceError, toOpeningError } from "./store.ts";
 
 /** "Undy", the application id in the header of SQLite's file. */
@@ -103,7 +103,7 @@ export class SqliteFiles {
   }
 
   /** Undefined if unknown; an Error if the file is damaged. */
-  readAcknowledged(): SaveCounts | undefined | Error {
+  readAcknowledged(): AcknowledgedCounts | undefined | Error {
     if (getFileSize(this.acknowledgedFile) === 0) return undefined;
     try {
       const { checksum, ...saved } = JSON.parse(readFileSync(this.acknowledgedFile, "utf8"));
@@ -125,7 +125,7 @@ export class SqliteFiles {
 
   /** Describes the lost acknowledged changes, and copies the files; undefined if nothing is lost. */
   reportLoss(
-    acknowledged: SaveCounts | undefined,
+    acknowledged: AcknowledgedCounts | undefined,
     stored: SaveCounts,
     aside: string | undefined,
   ): string | undefined {
@@ -186,11 +186,14 @@ export class SqliteFiles {
   }
 }
 
-/** Number of stored or acknowledged commits, and of their changes. */
+/** Number of commits, and of their changes. */
 export interface SaveCounts {
   saves: number;
   changes: number;
-  /** The wall clock's instant of the last one. */
+}
+
+interface AcknowledgedCounts extends SaveCounts {
+  /** The wall clock's instant of the last commit. */
   at: string;
 }
 

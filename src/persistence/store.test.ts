@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
 import { bench, benchPerTest, FILES, pieces, put, say, stores } from "../../test/support/stores.ts";
 import { Mutex } from "../engine/state/concurrency.ts";
-import { findFreeName } from "./file-lock.ts";
+import { findFreeName } from "../hosts/node/storage/folders.ts";
 import { IndexedDbStore } from "./indexeddb-store.ts";
 import { RedisStore } from "./redis-store.ts";
 import type { Row, RowChange, Store } from "./store.ts";

@@ -39,6 +39,13 @@ function tryToMakeFolder(path: string, mode: number | undefined): Error | undefi
   return undefined;
 }
 
+/** The name, with a number at its end if a file has it, so that none is overwritten. */
+export function findFreeName(name: string): string {
+  let freeName = name;
+  for (let n = 2; existsSync(freeName); n++) freeName = `${name}-${n}`;
+  return freeName;
+}
+
 /** The extension of a damaged file that stays for the user. */
 export const DAMAGED_EXTENSION = ".damaged";
 
