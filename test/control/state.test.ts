@@ -311,6 +311,44 @@ describe("state calls", () => {
     },
   );
 
+  it.each([
+    ["del_failed", "success", { response_code: 200, delivered_at: "2026-03-12T15:21:00.000Z" }],
+    ["del_ok", "failed", { response_code: 500, last_attempt: "2026-03-10T08:00:00.000Z", next_retry: null }],
+  ])("keep the time of the attempt if %s becomes a %s [G23]", async (id, status, times) => {
+    const sandbox = await fresh();
+    const path = `/${sandbox}/state/deliveries/${id}`;
+    expect((await control("PATCH", path, { status })).body).toMatchObject({ status, ...times });
+  });
+
+  it.each([
+    ["connections", "conn_drive"],
+    ["vector_stores", "vs_handbook"],
+    ["files", "file_handbook"],
+    ["webhooks", "wh_ops"],
+  ])(
+    "leave a record in %s in the organization of the records that refer to it [interfaces 4]",
+    async (collection, id) => {
+      const sandbox = await fresh();
+      const path = `/${sandbox}/state/${collection}/${id}`;
+      const { status, body } = await control("PATCH", path, { organization_id: "org_globex" });
+      expect([status, body.field]).toEqual([422, "organization_id"]);
+      expect((await control("GET", path)).body.organization_id).toBe("org_acme");
+    },
+  );
+
+  it("move a record that no other refers to to another organization [interfaces 4]", async () => {
+    const sandbox = await fresh();
+    for (const [path, fields] of [
+      ["connections", { organization_id: "org_acme" }],
+      ["vector_stores/vs_empty", undefined],
+      ["files/file_loose", undefined],
+    ] as const) {
+      const created = fields && (await control("POST", `/${sandbox}/state/${path}`, fields)).body.id;
+      const record = `/${sandbox}/state/${path}${created ? `/${created}` : ""}`;
+      expect((await control("PATCH", record, { organization_id: "org_globex" })).status).toBe(200);
+    }
+  });
+
   it.each(["#4f46e5", "#4F46E5", "#Abcdef"])("take the color %s of a department [G10]", async (color) => {
     const path = `/${await fresh()}/state/departments/dept_ml`;
     expect((await control("PATCH", path, { color })).body.color).toBe(color);

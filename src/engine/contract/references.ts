@@ -122,6 +122,21 @@ export function requireReferencedRecord<R extends StoredRecord>(
 }
 
 /**
+ * Keeps a record in the organization of the records that refer to it.
+ * @throws ApiError INVALID_INPUT for another organization, if there are such records
+ */
+export function requireSameOrganization(
+  before: { organization_id: string },
+  after: { organization_id: string },
+  referring: { name: string; records: { first: () => unknown } },
+): void {
+  const { organization_id } = after;
+  if (organization_id === before.organization_id || referring.records.first() === undefined) return;
+  const reason = `its ${referring.name} stay in ${before.organization_id}; delete them first`;
+  throw invalidInput("organization_id", organization_id, reason);
+}
+
+/**
  * The default record that another one refers to: the first of its collection.
  * @throws ApiError INVALID_INPUT for the field that would have to name one
  */

@@ -2,11 +2,12 @@ import { type Static, Type } from "typebox";
 import type { Factory } from "../contract/factory.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
 import { inventTeam } from "../contract/invent.ts";
-import { belongsTo } from "../contract/references.ts";
-import type { Resource } from "../contract/resource.ts";
+import { belongsTo, requireSameOrganization } from "../contract/references.ts";
+import type { Resource, StateRules } from "../contract/resource.ts";
 import { Id, Instant, Nullable } from "../contract/schema.ts";
 import { DAY_MS } from "../state/clock.ts";
 import { collection } from "../state/collection.ts";
+import { connectorJobs, toJobGroup } from "./connector-jobs/schema.ts";
 import { chooseOrganization } from "./organizations/access.ts";
 
 /** A source that connector jobs sync from; no endpoint of the reference shows one. */
@@ -48,11 +49,23 @@ const makeConnection: Factory<Connection> = (fields, context) => {
   };
 };
 
+const connectionStateRules: StateRules<Connection> = {
+  update(tx, before, after) {
+    const group = toJobGroup(before.organization_id, { connection_id: before.id });
+    requireSameOrganization(before, after, {
+      name: "jobs",
+      records: tx.index(connectorJobs, "-start_time", group),
+    });
+    return tx.put(connections, after);
+  },
+};
+
 export const connectionsResource = {
   name: "connections",
   collections: [connections],
   operations: [],
   factories: { connections: makeConnection },
+  state: { connections: connectionStateRules },
   fixture: listReader(connections, {
     record: fixtureRecord(Connection, { needs: ["id"] }),
     factory: makeConnection,

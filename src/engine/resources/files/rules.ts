@@ -2,10 +2,12 @@ import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, emit, event } from "../../contract/event.ts";
 import { toMediaType } from "../../contract/media-types.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
+import { requireSameOrganization } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import { MIME_TYPE } from "../../contract/schema.ts";
 import { listWrites, type Transaction, type WorldReader } from "../../state/transaction.ts";
 import type { Commit } from "../../state/world-parts.ts";
+import { storeFiles } from "../vector-stores/schema.ts";
 import { makeFile } from "./fixtures.ts";
 import {
   type FileObject,
@@ -152,6 +154,13 @@ export const fileStateRules: StateRules<FileObject> = {
     tx.insert(files, record);
     if (!actor.silent) emit(tx, fileUploaded, record);
     return record;
+  },
+  update(tx, before, after) {
+    requireSameOrganization(before, after, {
+      name: "vector stores",
+      records: tx.index(storeFiles, "by_file", before.id),
+    });
+    return tx.put(files, after);
   },
   remove(tx, record, actor) {
     if (!actor.silent) emit(tx, fileDeleted, record);

@@ -1,7 +1,11 @@
 import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import { emit, event } from "../../contract/event.ts";
-import { findAnyInOrganization, requireReferencedRecord } from "../../contract/references.ts";
+import {
+  findAnyInOrganization,
+  requireReferencedRecord,
+  requireSameOrganization,
+} from "../../contract/references.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
 import type { Timer } from "../../state/timers.ts";
@@ -146,6 +150,10 @@ export const vectorStoreStateRules: StateRules<VectorStore> = {
   update(tx, before, after, actor) {
     const changes = toAuditValues(before, after);
     if (changes === undefined) return before;
+    requireSameOrganization(before, after, {
+      name: "files",
+      records: tx.index(storeFiles, "by_store", before.id),
+    });
     tx.put(vectorStores, after);
     recordStateAudit(tx, actor, after.organization_id, makeChange("vector_store", "updated", after, changes));
     return after;

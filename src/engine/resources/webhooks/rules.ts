@@ -1,5 +1,5 @@
 import { invalidInput } from "../../contract/errors.ts";
-import { requireReferencedRecord } from "../../contract/references.ts";
+import { requireReferencedRecord, requireSameOrganization } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { cancelPending, toBody, updateRetryTimer } from "./deliveries.ts";
@@ -12,6 +12,10 @@ export const webhookStateRules: StateRules<Webhook> = {
   },
   update(tx, before, after) {
     requireCallable(after.url);
+    requireSameOrganization(before, after, {
+      name: "deliveries",
+      records: tx.index(deliveries, "newest", before.webhook_id),
+    });
     const { active, inactive_because: because = "the console or a state call deactivated it" } = after;
     // With the activity of before, by which setActivity sees whether it changes.
     const updated = tx.put(webhooks, setActivity({ ...after, active: before.active }, { active, because }));
@@ -27,7 +31,7 @@ export const deliveryStateRules: StateRules<Delivery> = {
       field: "webhook_id",
       id: record.webhook_id,
     });
-    const delivery = tx.insert(deliveries, setConsistentTimes({ ...record, organization_id }));
+    const delivery = tx.insert(deliveries, setConsistentTimes({ ...record, organization_id }, tx.now));
     updateRetryTimer(tx, delivery);
     return delivery;
   },
@@ -35,16 +39,26 @@ export const deliveryStateRules: StateRules<Delivery> = {
     if (after.webhook_id !== before.webhook_id) {
       throw invalidInput("webhook_id", after.webhook_id, "a delivery stays with its webhook");
     }
-    const delivery = tx.put(deliveries, setConsistentTimes(after));
+    const isNewStatus = after.status !== before.status && after.response_code === before.response_code;
+    const response_code = isNewStatus ? (after.status === "success" ? 200 : 500) : after.response_code;
+    const delivery = tx.put(deliveries, setConsistentTimes({ ...after, response_code }, tx.now));
     updateRetryTimer(tx, delivery);
     return delivery;
   },
 };
 
 /** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */
-function setConsistentTimes(delivery: Delivery): Delivery {
-  if (delivery.status === "success") return { ...delivery, last_attempt: null, next_retry: null };
-  return { ...delivery, delivered_at: null };
+function setConsistentTimes(delivery: Delivery, now: number): Delivery {
+  const { status, delivered_at, last_attempt, attempts } = delivery;
+  const latest = attempts === 0 ? null : now;
+  return status === "success"
+    ? {
+        ...delivery,
+        delivered_at: delivered_at ?? last_attempt ?? latest,
+        last_attempt: null,
+        next_retry: null,
+      }
+    : { ...delivery, delivered_at: null, last_attempt: last_attempt ?? delivered_at ?? latest };
 }
 
 /** Shows the time of the success, or those of the failure and the retry (2.12, G23). */
