@@ -257,6 +257,31 @@ describe("scenario from-har [interfaces 12]", () => {
     expect(Number.parseInt(effect.delay.p99, 10)).toBeGreaterThanOrEqual(96);
   });
 
+  it("has rules for rare errors, and for statuses that HTTP does not have [interfaces 12]", async () => {
+    const calls = Array.from({ length: 30_000 }, () => ({ path: "/v1/models", wait: 1 }));
+    const odd = { path: "/v2/models", wait: 1, status: 999 };
+    const har = archive([...calls, { path: "/v1/models", wait: 1, status: 503 }, odd]);
+    const { rules } = await scenarioOf(har);
+    expect(rules.slice(2)).toEqual([
+      {
+        id: "models-list-http-503",
+        match: { operation: "models.list" },
+        probability: 0.00003333,
+        effect: { status: 503 },
+      },
+      // Clients treat other statuses like those of this class.
+      {
+        id: "models-list-v2-http-599",
+        match: { operation: "models.list_v2" },
+        probability: 1,
+        effect: { status: 599 },
+      },
+    ]);
+    const out = join(scratch(), "rare.yaml");
+    await runCommand(["scenario", "from-har", written(har), "--out", out]);
+    expect((await runCommand(["scenario", "check", out])).code).toBe(0);
+  });
+
   it("writes a file that check accepts [interfaces 12]", async () => {
     const out = join(scratch(), "seen-in-march.yaml");
     const made = await runCommand(["scenario", "from-har", written(session), "--out", out]);

@@ -141,6 +141,17 @@ describe("record as a proxy [interfaces 12]", () => {
     expect(last(entries).request.url).toBe(`http://${host}/a%20b?x=1&x=%32`);
   });
 
+  it("names the target in requests of HTTP/1.0 that have no Host [interfaces 12]", async () => {
+    let seen: string[] = [];
+    const service = await target(({ rawHeaders }, answer) => {
+      seen = rawHeaders;
+      answer.end("seen");
+    });
+    const { url } = await recorder(service);
+    expect(await rawly(url, "GET / HTTP/1.0\r\nX-One: 1\r\n\r\n")).toContain("seen");
+    expect(seen.slice(0, 4)).toEqual(["Host", new URL(service).host, "X-One", "1"]);
+  });
+
   it("passes on an upload while it is sent, and whole [interfaces 12]", async () => {
     let arrived = 0;
     const { url, entries } = await recorder(

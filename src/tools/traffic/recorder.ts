@@ -221,9 +221,12 @@ function listForwarded(raw: readonly string[]): string[] {
   return toPairs(raw).flatMap(([name, value]) => (HOP_BY_HOP.has(name.toLowerCase()) ? [] : [name, value]));
 }
 
-/** The headers with the Host of the service. */
+/** The headers with the Host of the service, which a request of HTTP/1.0 may lack. */
 function withHost(raw: readonly string[], host: string): string[] {
-  return toPairs(raw).flatMap(([name, value]) => [name, name.toLowerCase() === "host" ? host : value]);
+  const pairs = toPairs(raw);
+  const isHost = ([name]: [string, string]) => name.toLowerCase() === "host";
+  if (!pairs.some(isHost)) return ["Host", host, ...raw];
+  return pairs.flatMap((pair) => (isHost(pair) ? [pair[0], host] : pair));
 }
 
 /** A longer body is forwarded, but not stored. */

@@ -70,9 +70,10 @@ function findError(operation: AnyOperation, { status, json }: OperationExchange[
   const spellCode = (code: ErrorCode) =>
     operation.envelope === "B" ? toCodeInB(code, operation.spellings) : code;
   const code = codes.find((one) => spellCode(one) === recordedCode) ?? codes[0];
-  return code === undefined
-    ? { key: `http-${status}`, effect: { status } }
-    : { key: code, effect: { error: code } };
+  if (code !== undefined) return { key: code, effect: { error: code } };
+  // Clients treat a status that HTTP does not have like 5xx, as RFC 9110 advises.
+  const ruleStatus = Math.min(status, 599);
+  return { key: `http-${ruleStatus}`, effect: { status: ruleStatus } };
 }
 
 function toLatencyRules({ operation, waits }: Observation): object[] {
@@ -98,7 +99,7 @@ function toErrorRules({ operation, calls, errors }: Observation): object[] {
   return [...errors]
     .toSorted(([, a], [, b]) => b.times - a.times)
     .map(([key, { effect, times }]) => {
-      const probability = Number((times / remainingCalls).toFixed(4));
+      const probability = Number((times / remainingCalls).toPrecision(4));
       remainingCalls -= times;
       return {
         id: `${nameRule(operation)}-${key.toLowerCase().replaceAll("_", "-")}`,
