@@ -137,6 +137,27 @@ describe("understudy-sandbox/vite", () => {
     }
   });
 
+  it("breaks the page's connection if a fault breaks the server's", async () => {
+    const { vite, page } = await served();
+    const headers = { "content-type": "application/json" };
+    const readModels = async () => (await fetch(`${page}/v1/models`)).text();
+    try {
+      for (const wire of ["reset", "empty", "garbage", "truncate"]) {
+        const body = JSON.stringify({ match: { operation: "models.list" }, times: 1, effect: { wire } });
+        const added = await fetch(`${page}/_control/sandboxes/default/faults`, {
+          method: "POST",
+          headers,
+          body,
+        });
+        expect([wire, added.status]).toEqual([wire, 201]);
+        await expect(readModels(), wire).rejects.toThrow(/fetch failed|terminated/);
+      }
+      expect(await readModels()).toContain("AUTHENTICATION_REQUIRED");
+    } finally {
+      await vite.close();
+    }
+  });
+
   it("refuses control calls of other sites' pages and of rebound names", async () => {
     const { vite, page } = await served();
     try {

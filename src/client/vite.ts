@@ -115,6 +115,9 @@ const bypassNavigations: ProxyOptions["bypass"] = ({ method, url, headers }) => 
   return isNavigation && (method === "GET" || method === "HEAD") ? url : undefined;
 };
 
+/** The codes of Node's errors for a connection that the server broke, or on which it sent what is not HTTP. */
+const BROKEN_CONNECTION = /^(?:ECONNRESET|EPIPE|HPE_.*)$/;
+
 /**
  * Reports the page's address, so that URLs in answers have it. A name that is not loopback stays in Host, where the
  * server's guard refuses it: DNS rebinding may have led the page here. An IP address cannot be rebound.
@@ -132,6 +135,15 @@ function proxyTo(target: string): ProxyOptions {
         if (isIP(name) !== 0 || !isLoopback(hostname)) outgoing.setHeader("host", host);
         // Calls of the page itself: the server would compare the Origin with its own address, and refuse.
         if (/^https?:\/\/(.*)$/.exec(origin)?.[1] === calledHost) outgoing.removeHeader("origin");
+      });
+      // The page must see a fault that breaks the connection, too: Vite would answer 502, or wait for the rest of the body.
+      proxy.on("error", (error, _request, response) => {
+        if (BROKEN_CONNECTION.test((error as NodeJS.ErrnoException).code ?? "")) response.destroy();
+      });
+      proxy.on("proxyRes", (incoming, _request, response) => {
+        incoming.once("close", () => {
+          if (!incoming.complete) response.destroy();
+        });
       });
     },
   };
