@@ -162,7 +162,12 @@ interface StartedRun extends ScenarioRun {
 
 async function runAndCheck(result: ScenarioResult, run: StartedRun): Promise<void> {
   const { server, scenario, command, timeoutMs, signal, sandbox, share } = run;
-  const commandRun = await runCommand(command, { env: makeEnvironment(run), timeoutMs, signal });
+  const env = {
+    ...server.getEnvironment(sandbox),
+    UNDERSTUDY_SCENARIO: scenario.name,
+    [SUITE_FILE]: share.path,
+  };
+  const commandRun = await runCommand(command, { env, timeoutMs, signal });
   const { exit_code, output } = commandRun;
   Object.assign(result, { exit_code, signal: commandRun.signal, output, tests: share.listTests() });
   const { tests } = result;
@@ -189,7 +194,9 @@ function listFailures(
 ): string[] {
   // An interrupted run may lack expected events, so only the interruption is reported.
   if (signal.aborted) return ["the suite was interrupted"];
-  const command = describeCommandFailure(commandRun, timeoutMs);
+  const command = commandRun.timed_out
+    ? `the command did not end within ${timeoutMs! / 1000} s`
+    : describeFailedEnd(commandRun);
   // If the command passed, the runner has retried each failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
   const ownRules = rules.filter(({ id }) => !scenario.stages.some((stage) => stage.rules.has(id)));
@@ -211,20 +218,6 @@ function toRunEnd({ exit_code, timed_out }: CommandRun): RunEnd {
   const detail = `exit code ${exit_code}`;
   if (timed_out) return { how: "timed out", detail };
   return { how: exit_code === 0 ? "ok" : "failed", detail };
-}
-
-function describeCommandFailure(result: CommandRun, timeoutMs = 0): string | undefined {
-  if (result.timed_out) return `the command did not end within ${timeoutMs / 1000} s`;
-  return describeFailedEnd(result);
-}
-
-/** The environment variables of the command (interfaces 2 and 13). */
-function makeEnvironment({ server, sandbox, scenario, share }: StartedRun): Record<string, string> {
-  return {
-    ...server.getEnvironment(sandbox),
-    UNDERSTUDY_SCENARIO: scenario.name,
-    [SUITE_FILE]: share.path,
-  };
 }
 
 function toShare({ sandboxOptions, server, scenario }: ScenarioRun): SuiteShare {

@@ -62,8 +62,7 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     const tables = new Map<string, AnyTable>(this);
     for (const collection of missing) {
       const before = tables.get(collection.name);
-      const records = before === undefined ? () => [] : () => [...before.all()];
-      tables.set(collection.name, new Table(collection, records));
+      tables.set(collection.name, new Table(collection, () => [...(before?.all() ?? [])]));
     }
     return Tables.of([...tables.values()]);
   }

@@ -1,15 +1,14 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { handleRequest } from "../../engine/pipeline/engine.ts";
 import type { EngineParts } from "../../engine/pipeline/engine-parts.ts";
 import { readAddress } from "../../engine/pipeline/plain-http.ts";
 import { handleTogether } from "./batches.ts";
 import type { ExpressServer } from "./express-server.ts";
 import type { FindSandbox } from "./hooks.ts";
+import type { NodeNetwork } from "./node-network.ts";
 import { NodeRequest } from "./node-request.ts";
-import type { WireBreaker } from "./perform-wire.ts";
 import { refuseUnsupported } from "./refuse-unreadable.ts";
 import { sendCompleteAnswer } from "./send.ts";
-import type { Sites } from "./sites.ts";
 
 interface RequestParts {
   engine: EngineParts;
@@ -20,14 +19,8 @@ interface RequestParts {
   application: ExpressServer;
 }
 
-interface ServerNetwork {
-  server: Server;
-  wireBreaker: WireBreaker;
-  sites: Sites;
-}
-
 /** Makes a server answer requests; the emulated API directly, since Express would cost a quarter of a small one's time. */
-export function answerRequests(network: ServerNetwork, parts: RequestParts): void {
+export function answerRequests(network: NodeNetwork, parts: RequestParts): void {
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     // The answer before this request was the last of the connection.
     if (request.socket.writableEnded) return;
@@ -41,7 +34,7 @@ export function answerRequests(network: ServerNetwork, parts: RequestParts): voi
 }
 
 async function answerRequest(
-  { sites, wireBreaker }: ServerNetwork,
+  { sites, wireBreaker }: NodeNetwork,
   { engine, findSandbox, refuseForeignHost, application }: RequestParts,
   request: IncomingMessage,
   response: ServerResponse,

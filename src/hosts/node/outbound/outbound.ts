@@ -21,12 +21,10 @@ export interface LocalAddress extends ResolvedAddress {
   port: number;
 }
 
-/** The addresses for a URL; `port` replaces the URL's. */
 interface ResolvedTarget {
   addresses: readonly ResolvedAddress[];
+  /** The port of the sender's own server, which is reached without TLS; undefined for any other target. */
   port: number | undefined;
-  /** Whether it is the sender's own server, which is reached without TLS. */
-  isOwn?: true;
 }
 
 /** Resolves a URL's host once, to allowed addresses or the server's own. @throws ForbiddenAddressError, Node's errors */
@@ -46,7 +44,7 @@ export function createTargetResolver({
 }: Omit<OutboundOptions, "ca">): ResolveUrl {
   return async (url) => {
     const ownAddress = findOwnAddress?.(url);
-    if (ownAddress !== undefined) return { addresses: [ownAddress], port: ownAddress.port, isOwn: true };
+    if (ownAddress !== undefined) return { addresses: [ownAddress], port: ownAddress.port };
     return { addresses: await resolveTarget(url.hostname, policy, lookup), port: undefined };
   };
 }
@@ -84,9 +82,9 @@ export function createOutbound({ ca, ...resolverOptions }: OutboundOptions): Out
       const target = readTarget(request.url);
       if (typeof target === "string") return settle(toFailure("bad_url", target));
       resolveUrl(target)
-        .then(({ addresses, port, isOwn }) => {
+        .then(({ addresses, port }) => {
           if (!pending.has(settle)) return;
-          if (isOwn) target.protocol = "http:";
+          if (port !== undefined) target.protocol = "http:";
           openRequest = startRequest({ request, target, port, addresses, agents }, settle);
         })
         .catch((error: unknown) => settle(classifyError(error)));
