@@ -93,8 +93,8 @@ export class SortedTree<K, V> {
   }
 
   /** Entries in order. */
-  *entries(): IterableIterator<[K, V]> {
-    yield* walk(this.root);
+  entries(): IterableIterator<[K, V]> {
+    return walk(this.root);
   }
 
   /**
@@ -252,14 +252,11 @@ function collect<V>(node: Tree<unknown, V>, { skip, end }: { skip: number; end: 
     collect(node.right, { skip: Math.max(0, skip - before - 1), end: end - before - 1 }, values);
 }
 
-function* walk<K, V>(root: Tree<K, V>): IterableIterator<[K, V]> {
-  const path: Node<K, V>[] = [];
-  for (let next = root; next !== undefined || path.length > 0; ) {
-    for (; next !== undefined; next = next.left) path.push(next);
-    const node = path.pop()!;
-    yield [node.key, node.value];
-    next = node.right;
-  }
+function* walk<K, V>(node: Tree<K, V>): IterableIterator<[K, V]> {
+  if (node === undefined) return;
+  yield* walk(node.left);
+  yield [node.key, node.value];
+  yield* walk(node.right);
 }
 
 /** A subtree still to be compared, or one of its entries. */
