@@ -45,6 +45,7 @@ export class DueSandboxes {
     this.recordedInstants.delete(sandbox);
   }
 
+  /** What Redis has of a sandbox that this node has taken over is unknown, so its next commit writes it. */
   adopt(sandbox: string): void {
     this.recordedInstants.set(sandbox, Number.NEGATIVE_INFINITY);
   }

@@ -238,7 +238,7 @@ export class FleetSaver {
       throw error;
     }
     // Unused pieces may stay for now.
-    await chunks.tidy(image).catch(() => {});
+    await chunks.removeUnused(image).catch(() => {});
     return image;
   }
 

@@ -37,7 +37,7 @@ export class UploadChunks {
   }
 
   /** Removes the pieces that a committed image does not name. */
-  async tidy(image: SandboxImage): Promise<void> {
+  async removeUnused(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
     const lengths = this.storedLengths.get(name);
     if (lengths === undefined) return;

@@ -230,7 +230,7 @@ describe("the store over the document", () => {
 
   it("stores its other files beside the document [interfaces 2]", async () => {
     const store = await DocumentStore.open(path, () => {});
-    expect([store.uploads, store.setAsideFolder]).toEqual([`${path}.uploads`, `${path}.set-aside`]);
+    expect([store.uploadsFolder, store.setAsideFolder]).toEqual([`${path}.uploads`, `${path}.set-aside`]);
     await store.close();
   });
 

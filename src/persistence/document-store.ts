@@ -6,7 +6,7 @@ import { DocumentFile } from "./document-file.ts";
 import { FileLock } from "./file-lock.ts";
 import { listRows, type SandboxSections, SectionsDraft } from "./sections-draft.ts";
 import {
-  type FolderStore,
+  type FileStore,
   PersistenceError,
   type Row,
   type RowChange,
@@ -16,8 +16,8 @@ import {
 } from "./store.ts";
 
 /** `--persist FILE.json`: all sandboxes in one document that people read, edit and commit to a repository. */
-export class DocumentStore implements FolderStore {
-  readonly uploads: string;
+export class DocumentStore implements FileStore {
+  readonly uploadsFolder: string;
   readonly setAsideFolder: string;
   private readonly file: string;
   private readonly lock: FileLock;
@@ -28,7 +28,7 @@ export class DocumentStore implements FolderStore {
     this.file = file;
     this.lock = lock;
     this.db = db;
-    this.uploads = `${file}.uploads`;
+    this.uploadsFolder = `${file}.uploads`;
     this.setAsideFolder = `${file}.set-aside`;
   }
 

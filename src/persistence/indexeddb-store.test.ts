@@ -1,6 +1,6 @@
-import { indexedDB } from "fake-indexeddb";
+import { IDBObjectStore, indexedDB } from "fake-indexeddb";
 import "fake-indexeddb/auto";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { pieces, put } from "../../test/support/stores.ts";
 import { IndexedDbStore } from "./indexeddb-store.ts";
 
@@ -26,6 +26,21 @@ it("a row that is written again and again does not fill the browser's storage [i
   expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "29999" }]);
   await again.close();
   expect(await countRecords("again")).toBe(1);
+});
+
+it("a log that the browser has no room to rewrite refuses no save, and is read as it is [interfaces 17]", async () => {
+  const rewrite = vi.spyOn(IDBObjectStore.prototype, "clear").mockImplementation(() => {
+    throw new DOMException("no room", "QuotaExceededError");
+  });
+  onTestFinished(() => rewrite.mockRestore());
+  const store = await IndexedDbStore.open("crowded");
+  const changes = Array.from({ length: 25_000 }, (_, i) => put("a", "world", "x", i));
+  await store.commit(pieces(changes));
+  await store.close();
+  const again = await IndexedDbStore.open("crowded");
+  expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "24999" }]);
+  await again.close();
+  expect(rewrite).toHaveBeenCalledTimes(2);
 });
 
 it("pieces of uploads are stored with the rows that name them, or not at all [interfaces 17]", async () => {

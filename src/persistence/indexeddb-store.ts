@@ -154,10 +154,11 @@ export class IndexedDbStore implements Store {
       listRows(rowsBySection).map((row) => ({ sandbox, ...row })),
     );
     if (length < 2 * rows.length + BLOCK_SIZE) return;
+    // If there is no room for it, the log stays as it is, and the next attempt comes later.
     await this.write(["changes"], (log) => {
       log!.clear();
       addBlocks(log!, rows);
-    });
+    }).catch(() => {});
   }
 
   private openTable(name: string): Table {

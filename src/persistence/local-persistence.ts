@@ -31,7 +31,7 @@ export class LocalPersistence implements DurabilityHook {
 
   /** Saves the sandboxes of the start, for `--durable`. @throws PersistenceError */
   async begin(): Promise<void> {
-    if (this.isDurable) await this.saver!.begin();
+    if (this.isDurable) await this.saver!.requireSaved();
   }
 
   readonly mark = (): number => this.saver!.mark();

@@ -32,7 +32,7 @@ export async function openPersistence(parts: PersistenceParts): Promise<Saver> {
       ? await SqliteStore.open(place.folder, warn)
       : await DocumentStore.open(place.file, warn);
   try {
-    uploads.storeIn(store.uploads);
+    uploads.storeIn(store.uploadsFolder);
     return await loadWorlds(parts, store, async (name, rows) => setAside(store.setAsideFolder, name, rows));
   } catch (error) {
     await store.close().catch(() => {});

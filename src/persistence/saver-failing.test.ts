@@ -53,14 +53,26 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     expect(store.commits[2]!.some((change) => "clear" in change)).toBe(false);
   });
 
+  it("saves again after an attempt that ended with an unexpected error", async () => {
+    const { saver, of } = saverStand("a");
+    const { plain } = of("a");
+    const { toValue } = plain;
+    plain.toValue = () => {
+      throw new Error("unexpected");
+    };
+    await expect(saver.saveAll()).rejects.toThrow("unexpected");
+    plain.toValue = toValue;
+    expect(await saver.saveAll()).toBe(true);
+  });
+
   it("does not start if nothing can be saved", async () => {
     const { saver, refuse } = saverStand("a");
     refuse(full);
-    await expect(saver.begin()).rejects.toThrow(
+    await expect(saver.requireSaved()).rejects.toThrow(
       new PersistenceError("Nothing can be saved: there is no room left."),
     );
     refuse(undefined);
-    await saver.begin();
+    await saver.requireSaved();
   });
 
   it("delays answers until their changes are saved, or until the next attempt if saving fails", async () => {

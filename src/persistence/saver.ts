@@ -1,5 +1,6 @@
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
+import { Mutex } from "../engine/state/concurrency.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { Refusals } from "./refusals.ts";
 import { SandboxImage } from "./sandbox-image.ts";
@@ -52,7 +53,7 @@ export class Saver {
   private isSweepDue = false;
   /** The current flush has saved something. */
   private hasSaved = false;
-  private lastFlush: Promise<void> = Promise.resolve();
+  private readonly mutex = new Mutex();
   private nextFlush: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private resolveTick = () => {};
@@ -85,7 +86,7 @@ export class Saver {
    * Saves everything before the first request, since refused changes are rolled back to the stored state.
    * @throws PersistenceError if nothing can be saved
    */
-  async begin(): Promise<void> {
+  async requireSaved(): Promise<void> {
     if (!(await this.saveAll()))
       throw new PersistenceError(`Nothing can be saved: ${this.failure!.refusal.message}.`);
   }
@@ -150,13 +151,10 @@ export class Saver {
 
   /** Requests during a flush share the next one. */
   private waitForFlush(): Promise<void> {
-    if (this.nextFlush === undefined) {
-      this.nextFlush = this.lastFlush.then(() => {
-        this.nextFlush = undefined;
-        return this.flush();
-      });
-      this.lastFlush = this.nextFlush;
-    }
+    this.nextFlush ??= this.mutex.run(() => {
+      this.nextFlush = undefined;
+      return this.flush();
+    });
     return this.nextFlush;
   }
 

@@ -36,7 +36,7 @@ async function stop(store: SqliteStore): Promise<void> {
 describe("the database of --persist DIR", () => {
   it("creates its folder, which its owner alone can read, copy included [interfaces 2]", async () => {
     const store = await start();
-    expect([store.uploads, store.setAsideFolder]).toEqual([
+    expect([store.uploadsFolder, store.setAsideFolder]).toEqual([
       join(folder, "uploads"),
       join(folder, "set-aside"),
     ]);

@@ -7,7 +7,7 @@ import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { FileLock } from "./file-lock.ts";
 import { FORMAT_ID, FORMAT_VERSION, type SaveCounts, SqliteFiles } from "./sqlite-files.ts";
 import {
-  type FolderStore,
+  type FileStore,
   PersistenceError,
   type Row,
   type RowChange,
@@ -19,8 +19,8 @@ import {
  * `--persist DIR`: one SQLite database, in a thread of its own (docs/decisions/0007). Its write-ahead log makes each
  * commit atomic, also after kill -9 and on a full disk.
  */
-export class SqliteStore implements FolderStore {
-  readonly uploads: string;
+export class SqliteStore implements FileStore {
+  readonly uploadsFolder: string;
   readonly setAsideFolder: string;
   private readonly files: SqliteFiles;
   private readonly thread: DatabaseThread;
@@ -33,7 +33,7 @@ export class SqliteStore implements FolderStore {
     this.files = files;
     this.thread = thread;
     this.lock = lock;
-    this.uploads = join(files.folder, "uploads");
+    this.uploadsFolder = join(files.folder, "uploads");
     this.setAsideFolder = join(files.folder, "set-aside");
   }
 

@@ -33,9 +33,9 @@ export interface Store {
 }
 
 /** A store in files of this machine. */
-export interface FolderStore extends Store {
+export interface FileStore extends Store {
   /** Folder for the bytes of uploads, which rows name by their file. */
-  readonly uploads: string;
+  readonly uploadsFolder: string;
   /** Folder for sandboxes that could not be restored. */
   readonly setAsideFolder: string;
 }
