@@ -1,4 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -358,6 +361,19 @@ describe("a recording that lacks what a check needs", () => {
     const file = write(recordedBy("other", change));
     const { code, stdout, stderr } = await runCommand(["verify", "--har", file]);
     expect([code, stdout + stderr]).toEqual([1, expect.stringMatching(says)]);
+  });
+
+  it("is checked as a file is if it comes from a pipe", async () => {
+    const file = write(session);
+    const pipe = join(scratch(), "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const listCopies = () => readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-pipe-"));
+    const before = listCopies();
+    const writing = writeFile(pipe, readFileSync(file));
+    const { stdout, stderr } = await runCommand(["verify", "--har", pipe]);
+    await writing;
+    expect([stdout.split("\n")[0], stderr]).toEqual([expect.stringMatching(/^60 of 60 entries of/), ""]);
+    expect(listCopies()).toEqual(before);
   });
 
   it.each<[what: string, bytes: Buffer, says: string]>([

@@ -3,7 +3,7 @@ import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { Router } from "../../../engine/contract/router.ts";
 import { pluralize } from "../../../engine/contract/text.ts";
 import { readHar } from "../../har/har-file.ts";
-import { unpackHar } from "../../har/har-zip.ts";
+import { storeHar } from "../../har/store-har.ts";
 import type { Contract } from "../contract.ts";
 import { UnusableTargetError } from "../run-verify.ts";
 import { type RecordedExchange, readEntry } from "./read-entry.ts";
@@ -41,8 +41,7 @@ export async function visitExchanges(
   source: ArchiveSource,
   begin: (about: { showsCredentials: boolean }) => ExchangeVisitor,
 ): Promise<VisitedArchive> {
-  if (!/\.zip$/i.test(source.file)) return visitHar(source, begin);
-  const { har, remove } = unpackHar(source.file);
+  const { har, remove } = await storeHar(source.file);
   try {
     return await visitHar({ ...source, file: har }, begin);
   } finally {

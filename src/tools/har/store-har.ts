@@ -1,20 +1,54 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  createReadStream,
+  createWriteStream,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { inflateRawSync } from "node:zlib";
 import { InputError } from "../input.ts";
 
 const MAX_UNPACKED_BYTES = 1024 ** 3;
+
+/** A recording that can be read more than once. `remove` deletes temporary files. */
+interface StoredHar {
+  har: string;
+  remove: () => void;
+}
+
+/** Unpacks a ZIP, and stores what comes from a pipe, such as `/dev/stdin`. @throws as `unpackHar` */
+export async function storeHar(file: string): Promise<StoredHar> {
+  if (/\.zip$/i.test(file)) return unpackHar(file);
+  if (!statSync(file).isFIFO()) return { har: file, remove: () => {} };
+  const { folder, remove } = createFolder("understudy-pipe-");
+  try {
+    const har = join(folder, "piped.har");
+    await pipeline(createReadStream(file), createWriteStream(har, { mode: 0o600 }));
+    return { har, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function createFolder(prefix: string) {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
 
 /**
  * Unpacks a recording into a temporary folder: Playwright writes a ZIP, with a file for each body beside
  * `har.har`, if the path ends with `.zip`.
  * @throws InputError if it cannot be unpacked; the system's error if the file cannot be read
  */
-export function unpackHar(file: string): { har: string; remove: () => void } {
+function unpackHar(file: string): StoredHar {
   const zip = readFileSync(file);
-  const folder = mkdtempSync(join(tmpdir(), "understudy-har-"));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const { folder, remove } = createFolder("understudy-har-");
   try {
     const files = unpack(zip);
     // macOS adds files whose names begin with a dot.
