@@ -46,6 +46,22 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await state("GET", "store_files?status=failed")).body.items[0].file_id).toBe("file_broken");
   });
 
+  it("create a file in the middle of its processing, which then goes on [G11, interfaces 4]", async () => {
+    const fields = {
+      store_id: "vs_empty",
+      file_id: "file_loose",
+      status: "processing",
+      progress_percent: 50,
+    };
+    const { status: code, body } = await state("POST", "store_files", fields);
+    expect([code, body.progress_percent, body.current_step]).toEqual([201, 50, "embedding"]);
+    const path = "store_files/vs_empty:file_loose";
+    await api.advance(29_999);
+    expect((await state("GET", path)).body).toMatchObject({ status: "processing", progress_percent: 99 });
+    await api.advance(1);
+    expect((await state("GET", path)).body).toMatchObject({ status: "completed", progress_percent: 100 });
+  });
+
   it("keep the progress and remove the timer for a PATCH to failed [G11]", async () => {
     const { status: code, body } = await state("PATCH", row, {
       status: "failed",

@@ -16,7 +16,7 @@ import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { files } from "../files/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
-import { calculateProgress, findStepEnd, getStepEnd, UNSUPPORTED_TYPE } from "./rules.ts";
+import { calculateProgress, findStart, findStepEnd, getStepEnd, UNSUPPORTED_TYPE } from "./rules.ts";
 import { StoreFile, storeFiles, toStoreFileId, VectorStore, vectorStores } from "./schema.ts";
 
 /** Past processing has the default duration; the sandbox's setting is for processing that still runs. */
@@ -41,7 +41,9 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
     isFixture && status !== "processing"
       ? PAST_PROCESSING_MS
       : toMilliseconds(context.settings.processing_seconds);
-  const started_at = fields.started_at ?? pickStart(status, processing_ms, context);
+  const started_at =
+    fields.started_at ??
+    pickStart({ status, processing_ms, progress_percent: fields.progress_percent ?? 0 }, context);
   const processing = { started_at, processing_ms };
   const processingEnd = status === "failed" ? getStepEnd(processing, "parsing") : started_at + processing_ms;
   const completed_at =
@@ -70,11 +72,14 @@ function pickStatus({ status, error_message }: Partial<StoreFile>, isFixture: bo
 }
 
 function pickStart(
-  status: StoreFile["status"],
-  processing_ms: number,
+  {
+    status,
+    processing_ms,
+    progress_percent,
+  }: Pick<StoreFile, "status" | "processing_ms" | "progress_percent">,
   { random, isFixture, now }: FactoryContext,
 ): number {
-  if (!isFixture) return now;
+  if (!isFixture) return status === "processing" ? findStart(progress_percent, processing_ms, now) : now;
   return status === "processing"
     ? -random.int(0, Math.max(0, processing_ms - 1))
     : -random.int(DAY_MS, 30 * DAY_MS);

@@ -190,9 +190,7 @@ function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor
     const processing_ms = isNew ? toMilliseconds(actor.settings.processing_seconds) : before.processing_ms;
     const file = { ...after, started_at, processing_ms, completed_at: null, error_message: null };
     if (after.progress_percent === before.progress_percent) return file;
-    // The start that gives this progress now.
-    const elapsed = Math.ceil((Math.min(after.progress_percent, 99) * processing_ms) / 100);
-    return { ...file, started_at: tx.now - elapsed };
+    return { ...file, started_at: findStart(after.progress_percent, processing_ms, tx.now) };
   }
   if (before.status !== "processing") return { ...after, current_step: null };
   const completed_at = after.completed_at ?? tx.now;
@@ -200,6 +198,11 @@ function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor
   const failed = toFailed(after, completed_at, after.error_message ?? UNSUPPORTED_TYPE);
   const { progress_percent } = after;
   return progress_percent === before.progress_percent ? failed : { ...failed, progress_percent };
+}
+
+/** The start of a processing that has this progress now. */
+export function findStart(progress_percent: number, processing_ms: number, now: number): number {
+  return now - Math.ceil((Math.min(progress_percent, 99) * processing_ms) / 100);
 }
 
 /** Stores the record and its timer, and emits the event of a file that is now complete. */
