@@ -336,6 +336,37 @@ describe("state calls", () => {
     },
   );
 
+  it.each([
+    ["deliveries", { webhook_id: "wh_ops", response_code: 500 }, { status: "failed" }],
+    ["deliveries", { webhook_id: "wh_ops", response_code: 204 }, { status: "success" }],
+    ["deliveries", { webhook_id: "wh_ops", last_attempt: "2026-03-15T11:00:00.000Z" }, { status: "failed" }],
+    ["share_links", { revoked_at: "2026-03-15T11:00:00.000Z" }, { status: "revoked" }],
+    [
+      "store_files",
+      { store_id: "vs_empty", file_id: "file_loose", completed_at: "2026-03-15T12:00:00.000Z" },
+      { status: "completed" },
+    ],
+  ])(
+    "derive the status of a new record in %s from %j [interfaces 4]",
+    async (collection, fields, expected) => {
+      const { status, body } = await control("POST", `/${await fresh()}/state/${collection}`, fields);
+      expect([status, body]).toEqual([201, expect.objectContaining({ ...fields, ...expected })]);
+    },
+  );
+
+  it.each([
+    ["POST", "deliveries", { webhook_id: "wh_ops", status: "success", response_code: 500 }],
+    ["POST", "deliveries", { webhook_id: "wh_ops", status: "failed", response_code: 200 }],
+    ["PATCH", "deliveries/del_ok", { response_code: 404 }],
+    ["PATCH", "deliveries/del_failed", { status: "success", response_code: 301 }],
+  ] as const)(
+    "refuse a response code that contradicts the status: %s %s %j [6.4]",
+    async (method, path, fields) => {
+      const { status, body } = await control(method, `/${await fresh()}/state/${path}`, fields);
+      expect([status, body.field]).toEqual([422, "response_code"]);
+    },
+  );
+
   it("move a record that no other refers to to another organization [interfaces 4]", async () => {
     const sandbox = await fresh();
     for (const [path, fields] of [

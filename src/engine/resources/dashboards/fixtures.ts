@@ -26,7 +26,7 @@ export const makeDashboard: Factory<Dashboard> = (fields, context) => {
 export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const dashboard_id = fields.dashboard_id ?? requireFirstRecord(world, dashboards, "dashboard_id").id;
-  const status = fields.status ?? "active";
+  const status = fields.status ?? (fields.revoked_at == null ? "active" : "revoked");
   const revoked_at = isFixture ? now - DAY_MS : now;
   return {
     link_id: fields.link_id ?? context.createId("slink_"),

@@ -65,10 +65,13 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   };
 };
 
-function pickStatus({ status, error_message }: Partial<StoreFile>, isFixture: boolean): StoreFile["status"] {
+function pickStatus(
+  { status, error_message, completed_at }: Partial<StoreFile>,
+  isFixture: boolean,
+): StoreFile["status"] {
   if (status !== undefined) return status;
   if (error_message) return "failed";
-  return isFixture ? "completed" : "processing";
+  return isFixture || completed_at != null ? "completed" : "processing";
 }
 
 function pickStart(

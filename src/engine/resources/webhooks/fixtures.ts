@@ -14,7 +14,7 @@ import { StringEnum } from "../../contract/schema.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { collection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
+import { classify, DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
 import { EVENT_NAMES } from "../events.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -64,7 +64,7 @@ export const makeDelivery: Factory<Delivery> = (fields, context) => {
   const { world, isFixture, now } = context;
   const webhook_id = fields.webhook_id ?? requireFirstRecord(world, webhooks, "webhook_id").webhook_id;
   const getWebhook = () => requireReferencedRecord(world, webhooks, { field: "webhook_id", id: webhook_id });
-  const status = fields.status ?? (fields.next_retry == null ? "success" : "failed");
+  const status = fields.status ?? pickStatus(fields);
   const hasFailed = status === "failed";
   const attempts = fields.attempts ?? 1;
   const endedAt = fields.delivered_at ?? fields.last_attempt ?? (isFixture ? -DAY_MS : now);
@@ -85,6 +85,15 @@ export const makeDelivery: Factory<Delivery> = (fields, context) => {
     attempt_log: fields.attempt_log ?? [],
   };
 };
+
+function pickStatus({
+  next_retry,
+  last_attempt,
+  response_code = 200,
+}: Partial<Delivery>): Delivery["status"] {
+  const isFailure = next_retry != null || last_attempt != null || classify(response_code) !== "success";
+  return isFailure ? "failed" : "success";
+}
 
 /** Milliseconds from the event to the end of this number of scheduled attempts (G24). */
 function getScheduleTime(attempts: number): number {

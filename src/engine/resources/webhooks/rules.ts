@@ -2,6 +2,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { requireReferencedRecord, requireSameOrganization } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { WorldReader } from "../../state/transaction.ts";
+import { classify } from "../../webhooks/schedule.ts";
 import { cancelPending, toBody, updateRetryTimer } from "./deliveries.ts";
 import { type Delivery, deliveries, requireCallable, setActivity, type Webhook, webhooks } from "./schema.ts";
 
@@ -31,6 +32,7 @@ export const deliveryStateRules: StateRules<Delivery> = {
       field: "webhook_id",
       id: record.webhook_id,
     });
+    requireCodeOfStatus(record);
     const delivery = tx.insert(deliveries, setConsistentTimes({ ...record, organization_id }, tx.now));
     updateRetryTimer(tx, delivery);
     return delivery;
@@ -41,11 +43,22 @@ export const deliveryStateRules: StateRules<Delivery> = {
     }
     const isNewStatus = after.status !== before.status && after.response_code === before.response_code;
     const response_code = isNewStatus ? (after.status === "success" ? 200 : 500) : after.response_code;
+    requireCodeOfStatus({ ...after, response_code });
     const delivery = tx.put(deliveries, setConsistentTimes({ ...after, response_code }, tx.now));
     updateRetryTimer(tx, delivery);
     return delivery;
   },
 };
+
+/** A 2xx answer is a success, and no other (3.3). */
+function requireCodeOfStatus({ status, response_code }: Delivery): void {
+  if ((classify(response_code) === "success") !== (status === "success"))
+    throw invalidInput(
+      "response_code",
+      response_code,
+      "a success has a response code of 200 to 299, a failure another",
+    );
+}
 
 /** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */
 function setConsistentTimes(delivery: Delivery, now: number): Delivery {
