@@ -1,5 +1,5 @@
 import { mkdir, open, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { getOrAdd } from "../engine/maps.ts";
 import type { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import { type RedisStore, toSandboxKey } from "../persistence/redis-store.ts";
@@ -30,9 +30,8 @@ export class UploadChunks {
     const { name } = image.sandbox;
     const lengths = this.storedLengths.get(name);
     for (const [path, length] of listFiles(image)) {
-      const file = toFileName(path);
-      const from = lengths?.get(file) ?? 0;
-      if (from < length) await this.send(name, { path, file }, { from, to: length });
+      const from = lengths?.get(basename(path)) ?? 0;
+      if (from < length) await this.send(name, path, { from, to: length });
     }
   }
 
@@ -41,7 +40,7 @@ export class UploadChunks {
     const { name } = image.sandbox;
     const lengths = this.storedLengths.get(name);
     if (lengths === undefined) return;
-    const needed = new Set([...listFiles(image).keys()].map(toFileName));
+    const needed = new Set([...listFiles(image).keys()].map((path) => basename(path)));
     const unused = [...lengths].filter(([file]) => !needed.has(file));
     for (const [file, length] of unused) {
       lengths.delete(file);
@@ -93,9 +92,10 @@ export class UploadChunks {
 
   private async send(
     sandbox: string,
-    { path, file }: { path: string; file: string },
+    path: string,
     { from, to }: { from: number; to: number },
   ): Promise<void> {
+    const file = basename(path);
     const handle = await open(path, "r");
     try {
       // Begins with the last piece, which may have grown.
@@ -117,8 +117,6 @@ export class UploadChunks {
 }
 
 const toUploadsKey = (sandbox: string) => toSandboxKey(sandbox, "uploads");
-
-const toFileName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 function listPieceNames(file: string, length: number): string[] {
   return Array.from({ length: Math.ceil(length / CHUNK_BYTES) }, (_, i) => `${file}:${i}`);

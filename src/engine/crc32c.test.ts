@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { crc32c, formatCrc32c } from "../../../engine/crc32c.ts";
+import { crc32c, formatCrc32c } from "./crc32c.ts";
 
 describe("crc32c", () => {
   it("gives the check value of the polynomial's catalogue entry [4.6]", () => {
