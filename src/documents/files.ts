@@ -51,9 +51,12 @@ export function listDocumentFiles(folder: string): { name: string; file: string 
   });
 }
 
-/** Undefined if there is no file. */
+/** The real path; undefined if there is no file. */
 export function resolveFile(file: string): string | undefined {
-  return existsSync(file) ? realpathSync(file) : undefined;
+  if (!existsSync(file)) return undefined;
+  const real = realpathSync(file);
+  // The link /dev/stdin leads to a pipe, whose name cannot be opened.
+  return existsSync(real) ? real : file;
 }
 
 export function isFolder(path: string): boolean {

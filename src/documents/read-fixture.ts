@@ -13,8 +13,8 @@ import {
   type UserDocument,
   type Warn,
 } from "../engine/documents/user-document.ts";
-import { formatPath, isPath, listDocumentFiles, readFileText, UnreadableFile } from "./files.ts";
-import { dirname, existsSync, extname, join, realpathSync, resolve } from "./node-files.ts";
+import { formatPath, isPath, listDocumentFiles, readFileText, resolveFile, UnreadableFile } from "./files.ts";
+import { dirname, existsSync, extname, join, resolve } from "./node-files.ts";
 import { SHIPPED_FIXTURES } from "./shipped-files.ts";
 
 /** Why there is no fixture of a name. */
@@ -44,9 +44,7 @@ export function findFixture(fixture: string, options: FixtureReadOptions, from?:
   const start = from === undefined ? options.cwd : dirname(from);
   if (isPath(fixture)) {
     const file = resolve(start, fixture);
-    return existsSync(file)
-      ? realpathSync(file)
-      : { message: `there is no file ${formatPath(file, options.cwd)}` };
+    return resolveFile(file) ?? { message: `there is no file ${formatPath(file, options.cwd)}` };
   }
   const folders = from === undefined ? options.folders : [start, ...options.folders];
   const files = folders.flatMap(listDocumentFiles);

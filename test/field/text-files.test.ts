@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readUserText } from "../../src/documents/files.ts";
@@ -161,4 +163,14 @@ it.each(["\r", "\r\n", "\n"])("a document's lines may end with %j", async (lineE
     Buffer.from(`${FIXTURE}users: x\n`.replaceAll("\n", lineEnd)),
   );
   expect([code, said]).toEqual([1, expect.stringContaining("world.yaml:4:8: `users` must be a list")]);
+});
+
+it.each(["fixture", "scenario"])("a %s from a pipe is refused by the name that was given", (kind) => {
+  const bin = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
+  const { status, stdout } = spawnSync(
+    "sh",
+    ["-c", 'echo "users: []" | "$0" "$1" "$2" check /dev/stdin', process.execPath, bin, kind],
+    { encoding: "utf8" },
+  );
+  expect([status, stdout]).toEqual([1, expect.stringContaining("/dev/stdin is not an ordinary file")]);
 });
