@@ -41,6 +41,16 @@ const DRAWN = [0.8, 1.3, 0.6, 1.1];
 const SOUND_PAUSE = (retry: number, retryAfter?: number) =>
   retry >= 4 ? undefined : (retryAfter ?? 0) * 1000 + 100 * 2 ** retry * DRAWN[retry]!;
 
+/** Node 20 may collect the signal of `AbortSignal.any` before a timeout aborts it. */
+function limited(signal: AbortSignal, timeoutMs: number): AbortSignal {
+  const either = new AbortController();
+  const abort = () => either.abort(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  setTimeout(() => either.abort(new DOMException("timed out", "TimeoutError")), timeoutMs).unref();
+  return either.signal;
+}
+
 export function createClient(
   sandbox: Pick<SandboxClient, "url">,
   key: string,
@@ -87,10 +97,9 @@ export function createClient(
     const content = body && JSON.stringify(body);
     if (flaws.deafTo !== undefined)
       return sendDeaf(url, { method, headers: all, content, signal, timeoutMs, deafTo: flaws.deafTo });
-    const limit = timeoutMs === 0 ? [] : [AbortSignal.timeout(timeoutMs)];
     return fetch(url, {
       ...{ method, redirect, headers: all },
-      signal: AbortSignal.any([signal, ...limit]),
+      signal: timeoutMs === 0 ? signal : limited(signal, timeoutMs),
       ...(content && { body: content }),
     });
   }
