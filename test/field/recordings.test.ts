@@ -333,6 +333,22 @@ describe("a recording that lacks what a check needs", () => {
     }
   });
 
+  it.each([
+    ["Chrome", "_error"],
+    ["Playwright", "_failureText"],
+  ])("counts a body that broke off as cut short, as %s marks it", async (name, mark) => {
+    const har = recordedBy(name, (entry) => {
+      const { content } = entry.response;
+      entry.response[mark] = null;
+      if (!isSuccess(entry) || !content.mimeType.includes("json") || !(content.text?.length > 60)) return;
+      Object.assign(content, { text: content.text.slice(0, 20), size: 20 });
+      entry.response[mark] = "net::ERR_ABORTED";
+    });
+    const report = await verify(har);
+    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+    expect(report.recorded!.partly_checked["with the body cut short"]).toBeGreaterThan(10);
+  });
+
   it("checks a body that the recorder wrote in a shorter form", async () => {
     const har = recordedBy("other", ({ response }) => {
       response.content.size = -1;

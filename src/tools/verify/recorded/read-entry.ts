@@ -71,12 +71,15 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
   const content = toMap(response["content"]);
   if (!headers.has("content-type") && typeof content["mimeType"] === "string")
     setHeader(headers, "content-type", content["mimeType"]);
-  const { text, missing } = toBody(content, {
+  const body = toBody(content, {
     ...recorder,
     status,
     headers,
     wasBodySent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
   });
+  // How Chrome and Playwright mark an answer that broke off; null if it did not.
+  const brokeOff = typeof (response["_error"] ?? response["_failureText"]) === "string";
+  const missing = body.missing ?? (brokeOff ? "with the body cut short" : undefined);
   const postData = toMap(request["postData"]);
   const storedText = readText(postData, recorder.folder);
   const requestText =
@@ -95,7 +98,7 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
       headers: sent,
     },
     hasHeaders,
-    answer: { status, headers, text, ...readJson(text, headers, missing === undefined) },
+    answer: { status, headers, text: body.text, ...readJson(body.text, headers, missing === undefined) },
     hasWholeBodies: missingBody === undefined,
     missing: missingBody,
     at: Date.parse(String(entry["startedDateTime"])),
