@@ -186,16 +186,19 @@ describe.each([
     expect(await waiting).toContain("before the sandbox was deleted");
   });
 
-  it("end with the sandbox like delayed ones, which are answered without the rest of their delay", async () => {
+  it("end with the sandbox, like delayed ones, which are answered now, and hanging ones, whose connections break", async () => {
     const other = await sandboxOf(sandbox);
     const headers = { "x-sandbox-delay": "59m" };
     await other.faults.add({ match: { path: "/v2/models" }, effect: { delay: "1h" } });
+    await other.faults.add({ match: { path: "/v1/hang" }, effect: { wire: "hang" } });
+    const hanging = other.fetch("/v1/hang").catch((error: Error) => error);
     const answers = ["/v1/models", "/v2/models"].map((path) =>
       other.fetch(path, { headers: { "api-key": KEYS.dan, ...(path === "/v1/models" && headers) } }),
     );
-    await until(async () => (await other.faults.list()).items[0]!.hits === 1);
+    await until(async () => (await other.faults.list()).items.every(({ hits }) => hits === 1));
     await other.delete();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await hanging).toBeInstanceOf(TypeError);
   });
 
   it("survive unknown ids, a second release and impossible answers, which are refused with a message [interfaces 20]", async () => {

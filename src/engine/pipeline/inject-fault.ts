@@ -205,7 +205,8 @@ function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEf
   if (effect.kind === "refused")
     return new EarlyResponse(decision, toProblemAnswer("override-refused", effect.detail));
   if (effect.kind !== "wire") return new EarlyResponse(decision, toFaultAnswer(exchange, effect));
-  const wire = { fault: effect.wire, over_ms: effect.over_ms };
+  const ended = effect.wire.staysOpen ? exchange.sandbox.ended : undefined;
+  const wire = { fault: effect.wire, over_ms: effect.over_ms, ended };
   if (effect.answer !== undefined)
     return new EarlyResponse(decision, toFaultAnswer(exchange, effect.answer), wire);
   // An answer without a body cannot be truncated or garbled, so a failure is sent instead.

@@ -99,6 +99,8 @@ export interface InjectedWire {
   fault: WireFault;
   /** Wall milliseconds over which the fault spreads the answer. */
   over_ms: number;
+  /** Ends a fault that keeps the connection open. */
+  ended: AbortSignal | undefined;
 }
 
 /** A request as it goes over the connection. */

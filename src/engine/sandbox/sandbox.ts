@@ -96,6 +96,7 @@ export class Sandbox {
   /** Resources of this sandbox alone. */
   own: readonly Resource[];
   private readonly delays = new Set<() => void>();
+  private readonly end = new AbortController();
   private readonly parts: SandboxParts;
 
   constructor(parts: SandboxParts, options: SandboxOptions, source: LoadedFixture) {
@@ -301,7 +302,7 @@ export class Sandbox {
 
   /** Resolves after this time of the wall clock, or when the sandbox ends. */
   delay(ms: number): Promise<void> {
-    if (this.held.isClosed) return Promise.resolve();
+    if (this.ended.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const end = () => {
         this.delays.delete(end);
@@ -312,9 +313,14 @@ export class Sandbox {
     });
   }
 
+  /** Aborted when the sandbox is deleted or the server closes. */
+  get ended(): AbortSignal {
+    return this.end.signal;
+  }
+
   /**
-   * Ends the streams that follow the sandbox, and the waiting of held and delayed requests; requests in progress are
-   * still answered.
+   * Ends the streams that follow the sandbox, hanging requests, and the waiting of held and delayed ones; requests in
+   * progress are still answered.
    */
   endStreams(): void {
     this.world.close();
@@ -322,6 +328,7 @@ export class Sandbox {
     this.history.close();
     this.held.close();
     for (const end of this.delays) end();
+    this.end.abort(new TypeError("The sandbox has ended."));
   }
 
   close(): void {

@@ -14,9 +14,10 @@ const HEAD = "HTTP";
  */
 export async function breakAnswer(
   answer: CompleteAnswer,
-  { method, signal: clientLeft }: Pick<Request, "method" | "signal">,
+  { method, signal }: Pick<Request, "method" | "signal">,
 ): Promise<Response> {
-  const { fault, over_ms } = answer.wire!;
+  const { fault, over_ms, ended } = answer.wire!;
+  const clientLeft = ended === undefined ? signal : AbortSignal.any([signal, ended]);
   const body = await readWireBody(method, answer, clientLeft);
   return new Promise((resolve, reject) => {
     const wire = new FetchWire({ answer, body, over_ms, clientLeft, resolve, reject });

@@ -14,7 +14,7 @@ export class WireBreaker {
 
   /** Resolves when the connection is closed. */
   async send(request: IncomingMessage, response: ServerResponse, answer: CompleteAnswer): Promise<void> {
-    const { fault, over_ms } = answer.wire!;
+    const { fault, over_ms, ended } = answer.wire!;
     const { socket } = request;
     const clientLeft = new AbortController();
     this.running.add(clientLeft);
@@ -25,7 +25,8 @@ export class WireBreaker {
       if (response.socket === null) await once(response, "socket", { signal: clientLeft.signal });
       const body = await readWireBody(request.method!, answer, clientLeft.signal);
       const head = renderHead(answer, body?.length);
-      const wire = openWire(request, clientLeft.signal);
+      const signal = ended === undefined ? clientLeft.signal : AbortSignal.any([clientLeft.signal, ended]);
+      const wire = openWire(request, signal);
       await fault.perform({ ...wire, head, body: body ?? EMPTY_BYTES, over_ms });
     } catch {
       // The fault breaks the connection anyway, so an error only closes it.
