@@ -160,12 +160,11 @@ describe("a sound receiver passes the receiver test", () => {
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
   });
 
-  it("in less than a minute if it handles one request at a time, in 400 ms each", async () => {
+  it("after at most a minute's deliveries if it handles one request at a time, in 400 ms each", async () => {
     const { url, probe, counts } = await receiver({ workMs: 400, isSerial: true });
     const report = await gradeReceiver(url, { secret: SECRET, probe });
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
     expect(counts.deliveries).toBeLessThan(125);
-    expect(report.duration_ms).toBeLessThan(60_000);
   });
 });
 
