@@ -108,7 +108,7 @@ type OperationDeclaration<P extends TObject, Q extends TObject, B extends TSchem
   GenericControlOperation<P, Q, B, S>,
   "method" | "path" | "section" | "errors"
 > & {
-  /** Method and path, such as `GET S/clock`; `S` is that of interfaces 4. */
+  /** Method and path, such as `GET S/clock`, where `S` is short for `/_control/sandboxes/{name}` (interfaces 4). */
   route: `${Method} ${string}`;
   /** By default `interfaces 4`. */
   section?: string;
@@ -164,7 +164,6 @@ function withHistory<S extends TSchema>(success: Success<S>): Success<S> {
   return { ...success, headers: [...(success.headers ?? []), HISTORY_HEADER] };
 }
 
-/** The `S` of interfaces 4. */
 const S = "/_control/sandboxes/{name}";
 
 export const SandboxName = Type.String({ description: "The sandbox's name", examples: ["default"] });

@@ -77,6 +77,7 @@ export function compareWorlds(api: Api, before: WorldValue, after: WorldValue): 
 export function toRecordChanges(api: Api, states: BeforeAfter): Static<typeof RecordChangesBody> {
   const changes: Static<typeof RecordChangesBody> = {};
   if (states.from === states.to) return changes;
+  // The versions are those around the entry's own writes; `before` and `after` have the environment and the time.
   const read = (version: number, { environment, now }: BeforeAfter["before"]) =>
     toReader(states.versions.getRoot(version)!, environment, now);
   const differences = listDifferences(api, read(states.from, states.before), read(states.to, states.after));
@@ -86,8 +87,8 @@ export function toRecordChanges(api: Api, states: BeforeAfter): Static<typeof Re
 }
 
 /**
- * The records that differ, as the state calls show them. Shared records are skipped by reference; records that only look
- * alike (after an upload) are included.
+ * The records that are not the same object in both worlds, as the state calls show them. An uploaded snapshot has copies,
+ * so equal records may be among them.
  */
 function* listDifferences({ resources, collections }: Api, oldWorld: Transaction, newWorld: Transaction) {
   // A collection may have been declared since one of the worlds was saved.

@@ -1,4 +1,4 @@
-import { describeLostEntries, wasRepeated } from "../engine/contract/text.ts";
+import { describeLostEntries, isJoinedHeader } from "../engine/contract/text.ts";
 import { unprocessable } from "./problem.ts";
 
 /** The header with which a client resumes a stream of server-sent events. */
@@ -8,7 +8,7 @@ export const RESUME_HEADERS = { "last-event-id": "The id of the last event recei
 export function readLastEvent(headers: Readonly<Record<string, string | undefined>>): number | undefined {
   const last = headers["last-event-id"];
   if (last === undefined) return undefined;
-  if (wasRepeated(last)) throw unprocessable("Last-Event-ID", last, "was sent twice");
+  if (isJoinedHeader(last)) throw unprocessable("Last-Event-ID", last, "was sent twice");
   if (!/^\d{1,15}$/.test(last))
     throw unprocessable("Last-Event-ID", last, "must be the id of an event of this stream, a whole number");
   return Number(last);

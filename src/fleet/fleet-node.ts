@@ -87,6 +87,7 @@ export class FleetNode {
     }
     await this.router.dropCachedOwners();
     await this.warnOfClockDifference();
+    // Creates the sandbox, or takes it over, if no other node owns it.
     await this.route("default");
     this.timer = setInterval(() => void this.poll().catch(() => {}), RENEW_MS);
     this.timer.unref();
@@ -227,7 +228,7 @@ export class FleetNode {
       if (!(await router.isLive(owner))) router.proxy.giveUp(owner.session);
     }
     for (const name of await this.dueSandboxes.list()) {
-      // A sandbox that cannot be read must not keep the others from being taken over.
+      // Takes the sandbox over. One that cannot be read must not keep the others from being taken over.
       if (this.saver.findOwned(name) === undefined) await Promise.resolve(this.route(name)).catch(() => {});
     }
   }

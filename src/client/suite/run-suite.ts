@@ -226,7 +226,7 @@ function toShare({ sandboxOptions, server, scenario }: ScenarioRun): SuiteShare 
     sandbox: name,
     world: JSON.parse(JSON.stringify({ fixture, seed, clock })),
     origin: server.isLocal,
-    scenarios: server.hasScenario(scenario) ? [scenario.name as ScenarioName] : [],
-    rules: server.hasScenario(scenario) ? [] : toRules(scenario),
+    scenarios: server.isActivatedByName(scenario) ? [scenario.name as ScenarioName] : [],
+    rules: server.isActivatedByName(scenario) ? [] : toRules(scenario),
   };
 }

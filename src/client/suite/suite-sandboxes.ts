@@ -108,7 +108,7 @@ export class SuiteSandboxes {
         const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
         const requests = entries.toReversed();
         // A server without the scenario gets its rules one by one, and those are inline.
-        const source = this.server.hasScenario(this.scenario) ? this.scenario.name : "inline";
+        const source = this.server.isActivatedByName(this.scenario) ? this.scenario.name : "inline";
         const run = toStageRun(requests, { end, source, stage });
         return { run, requests, isRealTime: clock.mode !== "frozen" && clock.rate === 1 };
       }),

@@ -48,14 +48,14 @@ export class SuiteServer {
     });
   }
 
-  /** Whether the server has the scenario by name; `findMissing` has made sure of those with stages. */
-  hasScenario({ stages }: Scenario): boolean {
+  /** Whether the server activates the scenario by its name. A server elsewhere gets the rules, unless there are stages. */
+  isActivatedByName({ stages }: Scenario): boolean {
     return this.isLocal || stages.length > 0;
   }
 
   /** A fresh sandbox with the active scenario. */
   async open(options: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
-    if (this.hasScenario(scenario)) {
+    if (this.isActivatedByName(scenario)) {
       const scenarios = [scenario.name as ScenarioName];
       return this.client.sandbox({ ...options, scenarios, ...(this.isLocal && { origin: true }) });
     }
@@ -85,7 +85,7 @@ export class SuiteServer {
   /** How often each rule was triggered. */
   async countHits(sandbox: SandboxClient, scenario: Scenario): Promise<RuleOutcome[]> {
     const { name, rules } = scenario;
-    const armed = this.hasScenario(scenario)
+    const armed = this.isActivatedByName(scenario)
       ? (await sandbox.scenarios.list()).items.find((one) => one.name === name)?.rules
       : (await sandbox.faults.list()).items;
     // A reset by the application removes inline rules: a missing rule counts as not triggered since.

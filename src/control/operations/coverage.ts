@@ -32,12 +32,12 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
       const ids = server.getApi().operations.map(({ id }) => id);
       for (const [i, { operation: id }] of body.operations.entries())
         if (!ids.includes(id)) throw unknownWord("operation", `operations[${i}].operation`, id, ids);
-      const { otherOutcomes } = server.sandboxes;
+      const { additionalOutcomes } = server.sandboxes;
       for (const { operation: id, outcomes, other } of body.operations) {
         for (const { status, code, hits } of outcomes)
-          if (hits > 0) otherOutcomes.count(id, code ?? status, hits);
+          if (hits > 0) additionalOutcomes.count(id, code ?? status, hits);
         for (const { outcome, hits } of other)
-          if (hits > 0) otherOutcomes.count(id, /^\d+$/.test(outcome) ? Number(outcome) : outcome, hits);
+          if (hits > 0) additionalOutcomes.count(id, /^\d+$/.test(outcome) ? Number(outcome) : outcome, hits);
       }
       return buildServerMatrix(server);
     },

@@ -15,7 +15,10 @@ export interface FactoryContext {
   readonly random: Random;
   /** The instant of its creation, in milliseconds since the sandbox's origin. */
   readonly now: number;
-  /** Whether the record is a fixture's, and so older than the sandbox; a record of a state call begins now. */
+  /**
+   * Whether the record is a fixture's, and so older than the sandbox: its instants are negative. A record of a state call
+   * begins now.
+   */
   readonly isFixture: boolean;
   /** Settings of the sandbox; the `dependsOn` of a fixture's reader lists those that its records depend on. */
   readonly settings: Settings;

@@ -95,7 +95,7 @@ function escapeCharacter(character: string): string {
 }
 
 /** Whether a header that takes one value was sent several times, which HTTP joins with commas. */
-export const wasRepeated = (value: string): boolean => value.includes(",");
+export const isJoinedHeader = (value: string): boolean => value.includes(",");
 
 /** Windows-1252 from 0x80 on, as far as it differs from Latin-1. Node 20 decodes these as Latin-1 (nodejs/node#56542). */
 const WESTERN = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";

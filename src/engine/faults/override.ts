@@ -1,6 +1,6 @@
 import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, listSuccesses } from "../contract/operation.ts";
-import { findNearest, toSentence, wasRepeated } from "../contract/text.ts";
+import { findNearest, isJoinedHeader, toSentence } from "../contract/text.ts";
 import type { FaultFacts } from "../sandbox/fault-types.ts";
 import { findDelayProblem } from "./effects/delay.ts";
 import type { EffectPlan } from "./effects/effect.ts";
@@ -60,7 +60,7 @@ export function readOverride(
 }
 
 function readDelay(text: string): number {
-  if (wasRepeated(text)) throw new OverrideError("X-Sandbox-Delay was sent twice.");
+  if (isJoinedHeader(text)) throw new OverrideError("X-Sandbox-Delay was sent twice.");
   const problem = findDelayProblem(text);
   if (problem !== undefined)
     throw new OverrideError(toSentence(`X-Sandbox-Delay ${problem.message}`, problem.hint));
@@ -78,7 +78,7 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   }
   if (WIRE_NAMES.includes(text)) return { kind: "plan", plan: readEffect({ wire: text }), name: text };
   if (scenarios.has(text)) return { kind: "scenario", name: text };
-  if (wasRepeated(text)) throw new OverrideError("X-Sandbox-Fault was sent twice.");
+  if (isJoinedHeader(text)) throw new OverrideError("X-Sandbox-Fault was sent twice.");
   const hint =
     findNearestCode(code, [operation]) ?? findNearest(text, [...WIRE_NAMES, ...scenarios.listNames()]);
   throw new OverrideError(

@@ -2,7 +2,7 @@ import { countUtf8Bytes } from "../bytes.ts";
 import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { isLoopback } from "../contract/http-url.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
-import { wasRepeated } from "../contract/text.ts";
+import { isJoinedHeader } from "../contract/text.ts";
 import { toPairs } from "../maps.ts";
 import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
@@ -81,13 +81,13 @@ export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnsw
 
 /** A header of the answer replaces that of all answers: two values confuse clients, and two origins fail in browsers. */
 function setHeader(headers: string[], name: string, value: string): void {
-  const index = ADDED_HEADERS.test(name) ? -1 : findHeader(headers, name);
+  const index = IRREPLACEABLE_HEADERS.test(name) ? -1 : findHeader(headers, name);
   if (index >= 0) headers.splice(index, 2);
   headers.push(name, value);
 }
 
-/** A list, and what users may not hide. */
-const ADDED_HEADERS = /^(vary|x-sandbox-decision)$/i;
+/** Never replaced: `Vary` is a list, and users may not hide the decision. */
+const IRREPLACEABLE_HEADERS = /^(vary|x-sandbox-decision)$/i;
 
 /** @returns the index of the name, or -1 */
 function findHeader(headers: readonly string[], name: string): number {
@@ -215,7 +215,7 @@ export function describeUnknownSandbox(
     error: "unknown sandbox",
     sandbox: name.slice(0, 100),
     sandboxes: existing?.slice(-MAX_LISTED),
-    hint: wasRepeated(name)
+    hint: isJoinedHeader(name)
       ? "X-Sandbox was sent twice"
       : "create it with POST /_control/sandboxes; to use `default`, omit the prefix, the header X-Sandbox and the name before `.localhost`",
   };

@@ -20,8 +20,8 @@ interface NewSandbox extends SandboxOptions {
 }
 
 export class SandboxRegistry {
-  /** Outcomes of deleted sandboxes, and those reported by other servers (interfaces 11). */
-  readonly otherOutcomes = new OutcomeCounts();
+  /** Outcomes of deleted sandboxes, and those that other servers report (interfaces 11). */
+  readonly additionalOutcomes = new OutcomeCounts();
   private readonly sandboxes = new Map<string, Sandbox>();
   private readonly parts: RegistryParts;
 
@@ -49,7 +49,7 @@ export class SandboxRegistry {
   /** The outcomes of all sandboxes, including deleted ones. */
   sumOutcomes(): OutcomeCounts {
     const sum = new OutcomeCounts();
-    sum.addAll(this.otherOutcomes);
+    sum.addAll(this.additionalOutcomes);
     for (const { outcomes } of this.sandboxes.values()) sum.addAll(outcomes);
     return sum;
   }
@@ -97,7 +97,7 @@ export class SandboxRegistry {
     const sandbox = this.sandboxes.get(name);
     if (sandbox === undefined) return;
     this.sandboxes.delete(name);
-    this.otherOutcomes.addAll(sandbox.outcomes);
+    this.additionalOutcomes.addAll(sandbox.outcomes);
     sandbox.close();
     this.parts.onDelete(sandbox);
   }

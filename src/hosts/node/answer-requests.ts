@@ -19,7 +19,7 @@ interface RequestParts {
   application: ExpressServer;
 }
 
-/** Makes a server answer requests; the emulated API directly, since Express would cost a quarter of a small one's time. */
+/** Makes a server answer requests; the emulated API directly, since Express would take a quarter of the time of a small request. */
 export function answerRequests(network: NodeNetwork, parts: RequestParts): void {
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     // The answer before this request was the last of the connection.

@@ -23,10 +23,10 @@ export function Compare() {
   const newest = ownSnapshots.data?.items.at(-1)?.name;
   // By default this sandbox, whose newest snapshot is compared with now; without snapshots, the newest other sandbox.
   const comparedSandbox = get("of") ?? (get("to") || newest ? currentSandbox : others?.at(-1)?.name);
-  // The state that is compared with now: it becomes `from`, or `to` if `from` is already now.
-  const comparedState = comparedSandbox === currentSandbox && newest !== get("to") ? newest : NOW;
-  const from = get("from") ?? comparedState ?? NOW;
-  const to = get("to") ?? (from === NOW ? comparedState : NOW);
+  // By default one side is now, and the other the newest snapshot; another sandbox is shown as it is now.
+  const defaultState = comparedSandbox === currentSandbox && newest !== get("to") ? newest : NOW;
+  const from = get("from") ?? defaultState ?? NOW;
+  const to = get("to") ?? (from === NOW ? defaultState : NOW);
   const comparedSnapshots = useSnapshots(comparedSandbox);
   const missing = findMissing(ownSnapshots.data, from) ?? findMissing(comparedSnapshots.data, to);
   const isLoaded = sandboxes !== undefined && ownSnapshots.data !== undefined;

@@ -87,9 +87,9 @@ export function useDraft(key: string, record: Fields) {
   const draft: Fields = { ...record, ...typed.values };
   return {
     isTouched: typed !== UNTOUCHED,
-    /** Returns the changed fields. @throws ControlError for invalid JSON */
+    /** Returns the changed fields. @throws ControlError for invalid JSON, or an invalid field */
     readChanges: (fields: readonly FormField[]): Fields => {
-      requireValidJson(typed, fields);
+      requireValidInput(typed, fields);
       return typed.values;
     },
     getText: (field: FormField) => typed.texts[field.name] ?? formatValue(draft[field.name], field),
@@ -122,7 +122,7 @@ function applyJson({ texts, values }: FormState, json: string, record: Fields): 
 }
 
 /** @throws ControlError */
-function requireValidJson({ texts, json }: FormState, fields: readonly FormField[]): void {
+function requireValidInput({ texts, json }: FormState, fields: readonly FormField[]): void {
   if (json !== undefined && parseObject(json) === undefined)
     throw toInputError("json", "This is not a JSON object. Nothing was sent.");
   for (const field of fields) {

@@ -70,9 +70,9 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G17",
     topic: "Transcriptions",
     chosen:
-      "A transcription completes on the sandbox's clock; until then a read of it is 422. The linked actions (paragraphs, SRT, VTT) exist. Redaction headers name the policies.",
+      "A transcription completes on the sandbox's clock; until then a read of it is 422. The operations that the `actions` of its answer link to (paragraphs, SRT, VTT) exist. Redaction headers name the policies.",
     details: [
-      "It completes `transcription_seconds` after it began (in a fixture: after the epoch), and then has as many sentences as fit into its audio, unless it had some.",
+      "It completes `transcription_seconds` after it began (in a fixture: after its `epoch`), and then has as many sentences as fit into its audio, unless it had some.",
       'The 422 has the details `{field: "status", value}`. The durations in `metadata` come from the seed. A foreign transcription is 404 with `transcription_id`.',
     ],
   },
@@ -122,7 +122,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "The same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images are refused.",
     details: [
-      "A field of the other provider, a picture that cannot be decoded (`image_file`) and more than 40 megapixels after growing (the field of the largest extension) are 422 with the field; another type is 415.",
+      "422 with the name of the field for a field of the other provider, for a picture that cannot be decoded (`image_file`), and for a result of more than 40 megapixels (the largest of the extension fields); another type is 415.",
       "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (default `1024x1024`) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has these names too.",
     ],
   },

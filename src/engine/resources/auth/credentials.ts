@@ -1,5 +1,5 @@
 import type { Identity, RequestHeaders } from "../../contract/operation.ts";
-import { wasRepeated } from "../../contract/text.ts";
+import { isJoinedHeader } from "../../contract/text.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { findKey, findKeyProblem, identifyKey } from "../api-keys/rules.ts";
 import { KEY_PATTERN } from "../api-keys/schema.ts";
@@ -39,7 +39,7 @@ export async function explainCredentials(tx: Transaction, headers: RequestHeader
   if (headers["authorization"] === undefined)
     return "no credential was sent: neither api-key nor X-API-Key nor Authorization";
   const authorization = String(headers["authorization"]);
-  if (/^(Bearer |ak_)/i.test(authorization) && wasRepeated(authorization))
+  if (/^(Bearer |ak_)/i.test(authorization) && isJoinedHeader(authorization))
     return `Authorization holds ${SENT_TWICE}`;
   const bearer = BEARER.exec(authorization)?.[1];
   if (bearer === undefined) return `Authorization ${explainScheme(authorization)}`;
@@ -63,7 +63,7 @@ export function explainKey(world: WorldReader, key: string): string {
   if (record !== undefined)
     return `the key ${record.id} of ${record.user_id}, which ${findKeyProblem(world, record) ?? "may be used"}`;
   if (key === "") return "nothing";
-  if (wasRepeated(key)) return SENT_TWICE;
+  if (isJoinedHeader(key)) return SENT_TWICE;
   if (!VALID_KEY.test(key))
     return "a value that is not an API key, as it is not ak_ and 39 letters or digits";
   return "an API key that this sandbox does not have";

@@ -61,7 +61,7 @@ export const dashboardsFixture = listReader(dashboards, {
     const slugs = new Set<string>();
     for (const [position, entry] of readEntries(fixture, "dashboards", record).entries()) {
       for (const [linkPosition, { slug }] of (entry.share_links ?? []).entries()) {
-        // A generated link gets a free slug.
+        // Where a fixture has the number of links, the factory chooses their slugs.
         if (slug === undefined) continue;
         if (slugs.has(slug)) {
           report(["dashboards", position, "share_links", linkPosition, "slug"], `the slug ${slug} is taken`);

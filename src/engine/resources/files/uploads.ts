@@ -5,7 +5,7 @@ import { type Call, operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
 import { StringEnum, Timestamp } from "../../contract/schema.ts";
 import type { FileDigest } from "../../contract/services.ts";
-import { wasRepeated } from "../../contract/text.ts";
+import { isJoinedHeader } from "../../contract/text.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { completeUpload } from "./rules.ts";
 import { BUCKET, type Upload, uploads } from "./schema.ts";
@@ -252,7 +252,7 @@ function readRange(headers: Readonly<Record<string, string | undefined>>, file_s
   const length = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
   let [start, end] = [0, file_size];
   if (text !== undefined) {
-    const problem = wasRepeated(text) ? "was sent twice" : "is not a range of the resumable protocol";
+    const problem = isJoinedHeader(text) ? "was sent twice" : "is not a range of the resumable protocol";
     const match = RANGE.exec(text);
     if (match === null) throw createRangeError(text, problem);
     const [, first, last, total] = match;
