@@ -5,7 +5,7 @@ import { StoreRefusal } from "../persistence/store.ts";
 import { toStoreProblem } from "./problem.ts";
 import { sendProblem } from "./send-answer.ts";
 
-/* Requests of the emulated API are answered with refusals of the store, too. */
+/* The answers to requests of the emulated API that the store refuses. */
 
 /** The hook as the engine uses it: a refusal of the store becomes the answer. */
 export function toEngineDurability({ mark, waitUntilStored }: DurabilityHook): Durability {
@@ -40,7 +40,7 @@ export async function sendStoreRefusal(
   await sendProblem(request, response, toStoreProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
 }
 
-/** After `moved`, the same request meets the next owner at once (interfaces 15). */
+/** After `moved`, the client can repeat the request at once: the next owner answers it (interfaces 15). */
 function toDecision({ kind }: StoreRefusal): string {
   return kind === "moved" ? "moved" : "store";
 }

@@ -59,6 +59,7 @@ const Entry = ClosedObject({
   changes: MapOf(ClosedObject({ added: WholeNumber, removed: WholeNumber, changed: WholeNumber })),
   undone: Type.Boolean(),
   delivered: Type.Optional(Nullable(Type.Boolean())),
+  /** The pending work that the change created. */
   leaves: Names,
 });
 const History = ClosedObject({
@@ -86,11 +87,13 @@ const Saved = ClosedObject({
   ),
   faults: Type.Optional(
     ClosedObject({
+      /** The scenarios at the start, which a reset activates again. */
       first: Names,
       active: Names,
       inline: Type.Array(ClosedObject({ id: Type.String(), rule: Type.Object({}) })),
       progress: MapOf(Progress),
       stages: Type.Optional(MapOf(Stages)),
+      /** The number of the last rule that got its id from the server. */
       numbered: WholeNumber,
     }),
   ),

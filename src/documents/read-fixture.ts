@@ -182,6 +182,7 @@ function readLargeJson(file: string, text: string, displayName: string): UserDoc
     return undefined;
   }
   checkJsonText(text, { file: displayName, exactNumbers: true });
+  // Throws if the value exceeds the limits.
   createInlineDocument(value, { file: displayName, limits: OWN_FILE_LIMITS });
   return locateLazily(text, displayName, value);
 }

@@ -52,7 +52,7 @@ function HeldLine({ held }: { held: Held }) {
   if (release.isSuccess) return null;
   const { event, rule, principal, ends_at } = held;
   const heldName = formatHeldName(held);
-  const recipient = event === null ? "client" : "sender";
+  const answerRecipient = event === null ? "client" : "sender";
   const makeButton = (label: string, tooltip: string, options: ReleaseOptions) => (
     <span title={tooltip}>
       <ActionButton
@@ -78,9 +78,11 @@ function HeldLine({ held }: { held: Held }) {
       </span>
       <div className="actions">
         {makeButton("Continue", "Continues as if it had not been held", {})}
-        {makeButton("Answer 503", `Gives the ${recipient} the status 503`, { answer: { status: 503 } })}
-        {makeButton("Drop", `Closes the ${recipient}’s connection without an answer`, { wire: "reset" })}
-        <span title={`Gives the ${recipient} an answer that you write`}>
+        {makeButton("Answer 503", `Gives the ${answerRecipient} the status 503`, { answer: { status: 503 } })}
+        {makeButton("Drop", `Closes the ${answerRecipient}’s connection without an answer`, {
+          wire: "reset",
+        })}
+        <span title={`Gives the ${answerRecipient} an answer that you write`}>
           <DialogButton label="Answer …" name={`Answer …: ${heldName}`}>
             {(close) => <AnswerDialog held={held} heldName={heldName} onClose={close} />}
           </DialogButton>

@@ -52,8 +52,8 @@ export function bindOperation(
       },
       handle(call: Call) {
         const value = fill(binding.answer, toValues(call));
-        const isOtherText = success.json === undefined && success.media !== undefined && isText(value);
-        const body = isOtherText ? toTextBody(value, success.media!.type) : value;
+        const isNotJson = success.json === undefined && success.media !== undefined;
+        const body = isNotJson && isText(value) ? toTextBody(value, success.media!.type) : value;
         return new Reply(status, body, toHeaders(call.world.seed));
       },
     } as AnyOperation;

@@ -8,6 +8,9 @@ it.each([
     "both bounds are exclusive",
     { type: "integer", minimum: 5, exclusiveMinimum: true, maximum: 7, exclusiveMaximum: true },
   ],
+  ["it has the least int64 and is negative", { type: "integer", minimum: -(2 ** 63), maximum: -1 }],
+  ["it has the largest int64 and is large", { type: "integer", minimum: 2 ** 40, maximum: 2 ** 63 }],
+  ["it is large and exact", { type: "integer", minimum: 2 ** 51, maximum: 2 ** 51 }],
   ["a fraction lies between them", { type: "number", minimum: 0, exclusiveMinimum: true, maximum: 0.01 }],
 ])("a generated number fits its schema of OpenAPI 3.0 if %s [interfaces 18]", (_, schema) => {
   const schemas = new Schemas(new References({}), "3.0.3");

@@ -66,9 +66,11 @@ class SchemaShaper {
     if (ownValue !== undefined) return ownValue;
     const types = schemas.listTypes(node);
     if (depth > MAX_REQUIRED_DEPTH) return types.has("null") ? { const: null } : {};
+    // For the schemas inside this one.
     const inside = { depth, ancestors: [...ancestors, keywords] };
     const branch = this.choose(keywords, inside);
     const isAncestor = (one: JsonObject) => ancestors.some((ancestor) => isSame(ancestor, one));
+    // A nullable schema that contains itself ends as null.
     if (types.has("null") && isAncestor(branch === undefined ? keywords : schemas.mergeKeywords(branch.node)))
       return { const: null };
     if (branch !== undefined) inside.ancestors.push(schemas.mergeKeywords(branch.node));
@@ -87,11 +89,7 @@ class SchemaShaper {
     for (const key of SCALAR_KEYWORDS) if (keywords[key] !== undefined) scalar[key] = keywords[key];
     convertExclusiveBounds(scalar);
     if (scalar["pattern"] !== undefined && !isPattern(scalar["pattern"])) delete scalar["pattern"];
-    // Larger bounds only describe a format such as int64, and numbers near them lose digits.
-    for (const key of ["maximum", "exclusiveMaximum"])
-      if ((scalar[key] as number) > MAX_NUMBER) scalar[key] = MAX_NUMBER;
-    for (const key of ["minimum", "exclusiveMinimum"])
-      if ((scalar[key] as number) < -MAX_NUMBER) scalar[key] = 0;
+    limitBounds(scalar);
     return scalar;
   }
 
@@ -106,7 +104,7 @@ class SchemaShaper {
     return { enum: values.filter((one) => one !== null || values.length === 1) };
   }
 
-  /** The first alternative that is not null; if possible, none of the schemas that contain this one. */
+  /** The first alternative that is not null; if there is one, the first that does not contain this schema. */
   private choose(keywords: JsonObject, { ancestors }: SchemaContext) {
     const { schemas } = this;
     const key = Array.isArray(keywords["oneOf"]) ? "oneOf" : "anyOf";
@@ -201,6 +199,17 @@ class SchemaShaper {
     const properties = Object.fromEntries([...names].map((name) => [name, shapeValue(name)]));
     return { type: "object", properties, required: [...names] };
   }
+}
+
+/** Larger bounds only describe a format such as int64, and numbers near them lose digits. */
+function limitBounds(scalar: JsonObject): void {
+  const read = (key: string, otherwise: number) => (scalar[key] as number | undefined) ?? otherwise;
+  const lower = Math.max(read("minimum", -Infinity), read("exclusiveMinimum", -Infinity));
+  const upper = Math.min(read("maximum", Infinity), read("exclusiveMaximum", Infinity));
+  for (const key of ["maximum", "exclusiveMaximum"])
+    if (read(key, 0) > MAX_NUMBER && lower < MAX_NUMBER) scalar[key] = MAX_NUMBER;
+  for (const key of ["minimum", "exclusiveMinimum"])
+    if (read(key, 0) < -MAX_NUMBER && upper > -MAX_NUMBER) scalar[key] = upper > 0 ? 0 : -MAX_NUMBER;
 }
 
 const MAX_NAME_TRIES = 50;

@@ -124,7 +124,8 @@ export const Settings = Type.Object(
     preview: StringEnum(["on", "off"], {
       default: "off",
       "x-assumption": "G22",
-      description: "an organization's announced model listing (4.18)",
+      description:
+        "whether `GET /v1/organizations/{organization_id}/models` answers, which is announced only (4.18)",
     }),
     upload_digests: StringEnum(["check", "ignore"], {
       default: "check",

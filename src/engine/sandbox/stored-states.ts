@@ -14,6 +14,7 @@ interface StoredState extends Pick<StateRef, "version" | "now" | "requests"> {
   counted?: CountedRequest | undefined;
 }
 
+/** `from` and `to` are versions, `start` and `end` positions of entries, as in `BeforeAfter`. */
 interface StoredBeforeAfter extends Pick<BeforeAfter, "from" | "to" | "start" | "end"> {
   before: StoredState;
   after: StoredState;
@@ -117,7 +118,7 @@ export function decodeStates(
     windows: windowTables[windows]!,
   });
   const { versions } = history;
-  versions.restore(oldest, steps, currentRoot);
+  versions.load(oldest, steps, currentRoot);
   history.restoreStates((sequence) => {
     const entry = stored.entries[sequence];
     if (entry === undefined) return undefined;

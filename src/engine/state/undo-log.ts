@@ -91,7 +91,7 @@ export class UndoLog {
   }
 
   /** Continues a log that was saved. @param newest the version after the last step */
-  restore(oldest: number, steps: readonly Step[], newest: Root): void {
+  load(oldest: number, steps: readonly Step[], newest: Root): void {
     this.oldest = oldest;
     this.steps = [...steps];
     this.newest = newest;
@@ -103,7 +103,7 @@ export class UndoLog {
     return this.oldest + this.steps.length;
   }
 
-  /** If a restore has replaced the world without writes, makes the version before it a checkpoint. */
+  /** If a restored snapshot has replaced the world without writes, makes the version before it a checkpoint. */
   private recordReplacement(root: Root): void {
     if (this.newest !== undefined && this.newest !== root)
       this.steps.push({ writes: [], draws: this.newest.draws, root: this.newest, isPartial: true });

@@ -13,7 +13,7 @@ const requireModule = createRequire(import.meta.url);
 const BOUNDED = Symbol.for("understudy.bounded");
 let boundedScript: Script | undefined;
 
-/** Runs work in a script, since only a script can be stopped. Calls do not nest: a handler calls no other. */
+/** Runs work in a script, since only a script can be stopped. Calls do not nest: the handler of an own operation calls no other. */
 function runBounded<T>(work: () => T, timeout: number): T {
   boundedScript ??= new Script('globalThis[Symbol.for("understudy.bounded")]()');
   (globalThis as Record<symbol, unknown>)[BOUNDED] = work;

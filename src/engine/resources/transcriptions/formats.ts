@@ -28,7 +28,7 @@ function toCueText(
 
 /** HH:MM:SS, rounded down (G28). */
 export function formatClockTime(seconds: number): string {
-  return formatHours(Math.floor(seconds));
+  return formatHoursMinutesSeconds(Math.floor(seconds));
 }
 
 // U+2028 and U+2029 are not control characters, but end lines too.
@@ -51,10 +51,10 @@ function escapeForVtt(text: string): string {
 function formatCueTime(seconds: number, separator: "," | "."): string {
   // Rounded once, in milliseconds: 1.005 s is 1,004.9999 ms in floating point.
   const milliseconds = Math.round(seconds * 1000);
-  return `${formatHours(Math.floor(milliseconds / 1000))}${separator}${String(milliseconds % 1000).padStart(3, "0")}`;
+  return `${formatHoursMinutesSeconds(Math.floor(milliseconds / 1000))}${separator}${String(milliseconds % 1000).padStart(3, "0")}`;
 }
 
-function formatHours(seconds: number): string {
+function formatHoursMinutesSeconds(seconds: number): string {
   const pad = (value: number) => String(value).padStart(2, "0");
   return `${pad(Math.floor(seconds / 3600))}:${pad(Math.floor(seconds / 60) % 60)}:${pad(seconds % 60)}`;
 }

@@ -208,7 +208,7 @@ export const longMemory: Check = {
     const when = `after ${formatSeconds(performance.now() - firstAccepted.at)}`;
     const afterWhile = await repeat(session, { delivery: firstAccepted.delivery, when });
     if (afterWhile.outcome !== "passed") return afterWhile;
-    // Too few others show that it forgets, but not that it remembers.
+    // With too few others, a side effect is a failure, but none does not show that it remembers more.
     if (deferred !== null) {
       return notObservable(
         `it accepted ${others} of ${options.memoryDeliveries} others, then the receiver ${describeResult(deferred)}; a repetition after these, and one ${when}, had no side effect`,
