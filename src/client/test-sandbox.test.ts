@@ -80,7 +80,9 @@ describe("a test of a runner without a fixture [interfaces 13]", () => {
         throw new Error("skipped");
       },
     };
-    await expect(sandboxes.with((_, { skip }: typeof context) => skip())(context)).rejects.toThrow("skipped");
+    await expect(
+      sandboxes.with((_, { skip: leaveOut }: typeof context) => leaveOut())(context),
+    ).rejects.toThrow("skipped");
     expect(printed).toBe("");
   });
 });
