@@ -1,4 +1,4 @@
-import { holdRequests } from "./hold-requests.ts";
+import { holdRequests, refuseSynchronousRequests } from "./hold-requests.ts";
 import { requireKnownOptions } from "./options.ts";
 import { openPageEngine, toPageSandbox } from "./page-engine.ts";
 import { PAGE_START, type PageSandbox, type PageStart } from "./page-start.ts";
@@ -33,6 +33,7 @@ export async function start(options: StartOptions = {}): Promise<PageSandbox> {
   const { paths = PAGE_PATHS, worker = "/understudy-worker.js", ...rest } = options;
   const heldPaths = toPaths(paths);
   const starting = startPage({ paths, worker, ...rest });
+  refuseSynchronousRequests(heldPaths);
   holdRequests(heldPaths, starting);
   return starting;
 }

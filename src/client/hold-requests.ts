@@ -1,6 +1,6 @@
 import { isBelow } from "./worker-messages.ts";
 
-type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+type Fetch = (...args: ConstructorParameters<typeof Request>) => Promise<Response>;
 type XhrMethods = Record<"open" | "send" | "abort", (...args: never[]) => void>;
 interface Scope {
   fetch: Fetch;
@@ -18,25 +18,28 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
   const scope = globalThis as unknown as Scope;
   const { fetch, XMLHttpRequest, EventSource, navigator } = scope;
   const { sendBeacon } = navigator;
+  let isReleased = false;
+  const isHeld = (address: string | undefined) =>
+    !isReleased && (address === undefined || isBelow(address, paths));
   const restoreFunctions = [
-    replace(scope, "fetch", async (input, init) => {
-      const isRequest = input instanceof Request;
-      if (isBelow(isRequest ? input.url : String(input), paths)) {
-        const started = ready.catch((cause) => {
-          throw new TypeError("Failed to fetch: the sandbox did not start", { cause });
-        });
-        await Promise.race([
-          started,
-          waitUntilAborted(init?.signal ?? (isRequest ? input.signal : undefined)),
-        ]);
-      }
-      return fetch(input, init);
+    replace(scope, "fetch", async (...args) => {
+      // A request of another frame is not an instance of this page's class.
+      const { url = args[0] } = (args[0] ?? {}) as { url?: unknown };
+      if (!isHeld(String(url))) return fetch(...args);
+      // Made now, since the caller may change URL, headers and body before they are sent.
+      const request = new Request(...args);
+      const started = ready.catch((cause) => {
+        throw new TypeError("Failed to fetch: the sandbox did not start", { cause });
+      });
+      await Promise.race([started, waitUntilAborted(request.signal)]);
+      return fetch(request);
     }),
   ];
-  if (XMLHttpRequest !== undefined) restoreFunctions.push(holdXhr(XMLHttpRequest.prototype, paths, ready));
+  if (XMLHttpRequest !== undefined)
+    restoreFunctions.push(...holdXhr(XMLHttpRequest.prototype, isHeld, ready));
   if (EventSource !== undefined) {
     const construct: ProxyHandler<typeof EventSource>["construct"] = (target, args, newTarget) => {
-      if (isBelow(String(args[0]), paths))
+      if (isHeld(String(args[0])))
         throw new Error(`The sandbox has not started: await start() before new EventSource("${args[0]}")`);
       return Reflect.construct(target, args, newTarget);
     };
@@ -45,7 +48,7 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
   if (sendBeacon !== undefined) {
     const send = (url: string | URL, data?: unknown) => sendBeacon.call(navigator, url, data);
     const sendLater = (url: string | URL, data?: unknown) => {
-      if (!isBelow(String(url), paths)) return send(url, data);
+      if (!isHeld(String(url))) return send(url, data);
       ready.then(
         () => send(url, data),
         () => {},
@@ -55,9 +58,31 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
     restoreFunctions.push(replace(navigator, "sendBeacon", sendLater));
   }
   const release = () => {
+    isReleased = true;
     for (const one of restoreFunctions) one();
   };
   ready.then(release, release);
+}
+
+let allowSynchronousRequests = () => {};
+
+/**
+ * Refuses a synchronous XMLHttpRequest to these paths, until it is called for others: it passes the service worker by, and
+ * so would reach the network.
+ */
+export function refuseSynchronousRequests(paths: readonly string[]): void {
+  const { XMLHttpRequest } = globalThis as unknown as Scope;
+  if (XMLHttpRequest === undefined) return;
+  allowSynchronousRequests();
+  const { prototype } = XMLHttpRequest;
+  const { open } = prototype;
+  allowSynchronousRequests = replace(prototype, "open", function (this: object, ...args: never[]) {
+    if (args.length > 2 && !args[2] && isBelow(String(args[1]), paths))
+      throw new Error(
+        `The sandbox cannot answer a synchronous XMLHttpRequest to ${args[1]}: leave out the third argument of open()`,
+      );
+    open.apply(this, args);
+  });
 }
 
 /** @returns a function that restores the former value, unless other code has replaced this one */
@@ -69,27 +94,32 @@ function replace<T, K extends keyof T>(target: T, name: K, value: T[K]): () => v
   };
 }
 
-function waitUntilAborted(signal: AbortSignal | null | undefined): Promise<void> {
+function waitUntilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted) resolve();
-    signal?.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }
 
-/** @returns a function that restores the original methods */
-function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise<unknown>): () => void {
+/** @returns functions that restore the original methods */
+function holdXhr(
+  prototype: XhrMethods,
+  isHeld: (address: string | undefined) => boolean,
+  ready: Promise<unknown>,
+): (() => void)[] {
   const { open, send, abort } = prototype;
   const urls = new WeakMap<object, string>();
   /** The arguments of the call of `send` that waits; they identify it, since each call has an array of its own. */
   const pendingSends = new WeakMap<object, object>();
-  Object.assign(prototype, {
-    open(this: object, ...args: never[]) {
+  return [
+    replace(prototype, "open", function (this: object, ...args: never[]) {
       pendingSends.delete(this);
       urls.set(this, String(args[1]));
       open.apply(this, args);
-    },
-    send(this: EventTarget, ...args: never[]) {
-      if (!isBelow(urls.get(this)!, paths)) return send.apply(this, args);
+    }),
+    replace(prototype, "send", function (this: EventTarget, ...args: never[]) {
+      // A request that was opened before may be to any address.
+      if (!isHeld(urls.get(this))) return send.apply(this, args);
       pendingSends.set(this, args);
       const runUnlessAborted = (act: () => void) => () => {
         if (pendingSends.get(this) !== args) return;
@@ -100,13 +130,12 @@ function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise
         runUnlessAborted(() => send.apply(this, args)),
         runUnlessAborted(() => endXhr(this, "error")),
       );
-    },
-    abort(this: EventTarget) {
+    }),
+    replace(prototype, "abort", function (this: EventTarget) {
       if (pendingSends.delete(this)) endXhr(this, "abort");
       abort.apply(this);
-    },
-  });
-  return () => void Object.assign(prototype, { open, send, abort });
+    }),
+  ];
 }
 
 /** Dispatches the final events, since the browser dispatches none for a request that was not sent. */

@@ -12,6 +12,7 @@ import type { SandboxState } from "./types.ts";
 /** Loads the engine and opens the world, or joins another tab that has it. @throws Problem, DocumentError, Error */
 export async function openPageEngine({ persist, ...world }: PageStart): Promise<BrowserEngine> {
   const { assembleBrowserEngine } = await import("../browser.ts");
+  requireEval();
   if (persist === undefined) return refuseAfterClose(await assembleBrowserEngine(world));
   if (typeof persist !== "string" || persist === "")
     throw new TypeError(`persist is the name of a world, not ${JSON.stringify(persist)}`);
@@ -22,6 +23,18 @@ export async function openPageEngine({ persist, ...world }: PageStart): Promise<
   // Changes of the last moment, before the page is left or hidden.
   (globalThis as unknown as EventTarget).addEventListener("visibilitychange", () => void engine.save());
   return engine;
+}
+
+/** The engine compiles its schemas. @throws Error if the page's policy forbids that */
+function requireEval(): void {
+  try {
+    new Function("return true")();
+  } catch (cause) {
+    throw new Error(
+      "This page's Content-Security-Policy forbids what the sandbox needs to check requests: add 'unsafe-eval' to its script-src, without require-trusted-types-for, where you start a sandbox",
+      { cause },
+    );
+  }
 }
 
 export async function openSandbox({ fetch, listUsableKeys }: BrowserEngine): Promise<SandboxClient> {

@@ -114,6 +114,7 @@ export class PageWorker {
       currentPage = previous;
       throw error;
     }
+    workers.addEventListener("controllerchange", () => page.warnIfReplaced());
     if (offline) await storeFiles(location!.href);
     return page;
   }
@@ -128,6 +129,15 @@ export class PageWorker {
     if (currentPage !== this) return;
     this.leave();
     await this.registration.unregister();
+  }
+
+  /** A page has one service worker: the one that was registered last for its folder. */
+  private warnIfReplaced(): void {
+    const { scriptURL = "no service worker" } = this.workers.controller ?? {};
+    if (currentPage === this && scriptURL !== this.url)
+      console.warn(
+        `The sandbox no longer answers all requests of this page: ${scriptURL} has replaced its service worker ${this.url}. Register no other service worker for this folder in pages that start a sandbox.`,
+      );
   }
 
   /** @throws Error if the worker is not Understudy's or of another version, also after an update */

@@ -23,12 +23,13 @@ interface Node {
   remove(): void;
 }
 declare const document: { body: Node; createElement(tag: string): Node };
+declare const CSSStyleSheet: new () => { replaceSync(text: string): void };
 declare const customElements: {
   get(tag: string): unknown;
   define(tag: string, element: unknown): void;
 };
 interface Host extends Node {
-  attachShadow(options: { mode: "open" }): Node;
+  attachShadow(options: { mode: "open" }): Node & { adoptedStyleSheets: unknown[] };
   dispatchEvent(event: Event): boolean;
 }
 // Node.js has no HTMLElement, and may import this file too.
@@ -36,7 +37,7 @@ const HtmlElement = ((globalThis as { HTMLElement?: unknown }).HTMLElement ?? cl
 
 const TAG = "understudy-panel";
 
-const CONTENT = `<style>
+const STYLE = `
 :host { all: initial; color-scheme: light dark; position: fixed; right: 12px; bottom: 12px; z-index: 2147483000;
   max-width: calc(100vw - 24px); font: 14px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
   color: light-dark(#1b1f27, #e5e8ed); }
@@ -65,8 +66,9 @@ dialog { width: 96vw; height: 94vh; max-width: none; max-height: none; padding: 
 dialog[open] { display: grid; grid-template-rows: auto 1fr; }
 dialog::backdrop { background: rgb(0 0 0 / .4); }
 dialog header { display: flex; justify-content: space-between; align-items: center; padding: 6px 12px; }
-iframe { width: 100%; height: 100%; border: 0; }
-</style>
+iframe { width: 100%; height: 100%; border: 0; }`;
+
+const CONTENT = `
 <section id="panel" aria-labelledby="title" hidden>
   <div><h2 id="title">Understudy</h2><p id="world" class="quiet"></p></div>
   <label><span>Scenario</span><select id="scenario"></select></label>
@@ -99,6 +101,10 @@ class UnderstudyPanel extends HtmlElement {
     super();
     const root = this.attachShadow({ mode: "open" });
     root.innerHTML = CONTENT;
+    // A page's Content-Security-Policy may forbid an element `<style>`.
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(STYLE);
+    root.adoptedStyleSheets = [sheet];
     for (const node of root.querySelectorAll("[id], dialog, iframe"))
       this.parts[node.id || (node as { localName?: string }).localName!] = node;
     const on = (name: string, type: string, act: (sandbox: PageSandbox, value: string) => unknown) => {

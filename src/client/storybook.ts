@@ -1,9 +1,11 @@
 import type { BrowserEngine } from "../browser.ts";
+import { refuseSynchronousRequests } from "./hold-requests.ts";
 import { requireKnownOptions } from "./options.ts";
 import { openPageEngine, toPageSandbox } from "./page-engine.ts";
 import type { PageSandbox, PageStart } from "./page-start.ts";
 import { PAGE_PATHS, PageWorker } from "./page-worker.ts";
 import type { RuleDefinition, ScenarioName } from "./types.ts";
+import { toPaths } from "./worker-messages.ts";
 
 /** A story's `parameters.understudy`: how its sandbox begins. */
 export interface StoryParameters extends Omit<PageStart, "scenarios" | "persist"> {
@@ -61,8 +63,10 @@ export function understudy(options: StorybookOptions = {}): StorybookPreview {
     const next = await openPageEngine({ ...world, scenarios });
     await engine?.close();
     engine = next;
-    if (page === undefined) page = await PageWorker.connect(next, { paths, worker });
-    else page.engine = next;
+    if (page === undefined) {
+      page = await PageWorker.connect(next, { paths, worker });
+      refuseSynchronousRequests(toPaths(paths));
+    } else page.engine = next;
     const sandbox = await toPageSandbox(next, page);
     for (const rule of faults) await sandbox.faults.add(rule);
     sandbox.actAs(user);

@@ -76,12 +76,12 @@ worker.addEventListener(
 worker.addEventListener("fetch", (event: FetchEvent) => {
   const { clientId, request } = event;
   const isNavigation = (request.mode as string) === "navigate";
-  if (isNavigation && request.url.startsWith(CONSOLE.href)) event.respondWith(openConsole(request));
+  if (isNavigation && request.url.startsWith(CONSOLE.href)) event.respondWith(openConsole(event));
   else if (!isNavigation && isBelow(request.url, paths)) event.respondWith(forwardToPage(clientId, request));
   else if (!isNavigation && isBelow(request.url, ["/_control", "/_s"]))
     event.respondWith(passConsoleRequest(clientId, request));
   else if (isOffline && request.method === "GET" && request.url.startsWith(worker.location.origin))
-    event.respondWith(fetchOrReadCopy(event));
+    event.respondWith(fetchOrReadCopy(request, event));
 });
 
 /** A network error if no page answers: the request must not reach the real API. */
@@ -100,8 +100,7 @@ async function forwardToPage(page: string, request: Request): Promise<Response> 
 }
 
 /** The application's own file, of which a copy is stored for the time without a network. */
-async function fetchOrReadCopy(event: FetchEvent): Promise<Response> {
-  const { request } = event;
+async function fetchOrReadCopy(request: Request, event: FetchEvent): Promise<Response> {
   try {
     const answer = await fetch(request);
     const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream");
@@ -124,9 +123,10 @@ async function storeCopy(request: Request, answer: Response): Promise<void> {
 }
 
 /** All views of the console are one HTML file, whose script paths assume the root of a site. */
-async function openConsole(request: Request): Promise<Response> {
-  const file = await fetch(new URL("index.html", CONSOLE));
-  if (!file.ok) return fetch(request);
+async function openConsole(event: FetchEvent): Promise<Response> {
+  const index = new Request(new URL("index.html", CONSOLE));
+  const file = await (isOffline ? fetchOrReadCopy(index, event) : fetch(index));
+  if (!file.ok) return fetch(event.request);
   const page = (await file.text()).replaceAll('"/_console/', `"${CONSOLE.pathname}`);
   return new Response(page, { headers: file.headers });
 }

@@ -1,7 +1,7 @@
 /* Requests that are forwarded to a page: by its service worker, or by another tab that shares its world. */
 
 import { unstreamedBodies } from "../hosts/fetch/fetch-answer.ts";
-import { showValue } from "./options.ts";
+import { showValue, UPLOAD_PATH } from "./options.ts";
 
 /** The browser's MessagePort; Node's types have another. */
 export interface Port {
@@ -45,8 +45,13 @@ export function createChannel(): [Port, Port] {
 /** The location of the page, or of its worker. */
 const getLocation = () => (globalThis as unknown as { location: { href: string; origin: string } }).location;
 
+/** The address to which the page's relative URLs are relative: an element `<base>` may change it. */
+const getBase = () =>
+  (globalThis as { document?: { baseURI: string } }).document?.baseURI ?? getLocation().href;
+
 /**
- * Paths of requests that a sandbox answers, without a slash at their end; those of other origins with their origin.
+ * Paths of requests that a sandbox answers, without a slash at their end; those of other origins with their origin. The
+ * upload URLs that the sandbox hands out are among them.
  * @throws TypeError
  */
 export function toPaths(paths: unknown): string[] {
@@ -56,7 +61,7 @@ export function toPaths(paths: unknown): string[] {
     );
   };
   if (!Array.isArray(paths) || paths.length === 0) return refuse();
-  return paths.map((path: unknown) => {
+  const answered = paths.map((path: unknown) => {
     if (
       typeof path !== "string" ||
       !/^(\/|https?:)[^?#]*$/.test(path) ||
@@ -69,10 +74,14 @@ export function toPaths(paths: unknown): string[] {
     // The page's own files are below "/".
     return withoutSlash === "" ? refuse() : withoutSlash;
   });
+  const uploads = answered.map((path) => (/^https?:\/\/[^/]*/.exec(path)?.[0] ?? "") + UPLOAD_PATH);
+  return [...new Set([...answered, ...uploads])];
 }
 
 export function isBelow(address: string, paths: readonly string[]): boolean {
-  const { origin, pathname } = new URL(address, getLocation().href);
+  // The browser reports an invalid URL.
+  if (!URL.canParse(address, getBase())) return false;
+  const { origin, pathname } = new URL(address, getBase());
   const target = `${origin === getLocation().origin ? "" : origin}${pathname}/`;
   return paths.some((path) => target.startsWith(`${path}/`));
 }

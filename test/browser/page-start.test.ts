@@ -18,6 +18,7 @@ let profile: BrowserContext;
 let page: Page;
 beforeEach(async () => {
   application.arrived = [];
+  application.policy = undefined;
   profile = await chromium().newContext();
   ({ page } = await openPage(profile, application.origin));
 });
@@ -30,6 +31,10 @@ type Any = any;
 declare const XMLHttpRequest: Any;
 declare const EventSource: Any;
 declare const navigator: Any;
+declare const document: Any;
+declare const location: { href: string; origin: string };
+declare const getComputedStyle: (element: Any) => { position: string };
+declare const showPanel: (sandbox: PageSandbox) => Any;
 declare const asDan: { headers: { "api-key": string } };
 
 const start = (options: object = {}) => startInPage(page, options);
@@ -142,6 +147,160 @@ describe("start", () => {
     expect(application.arrived).toEqual([]);
   });
 
+  it("holds requests by relative URLs of a page with <base>, which Angular has [interfaces 17]", async () => {
+    await page.goto(`${application.origin}/based/page/`);
+    await page.waitForFunction(() => "begin" in globalThis);
+    const found = await page.evaluate(async () => {
+      const starting = begin();
+      const answer = fetch("v1/models");
+      const request = new XMLHttpRequest();
+      request.open("GET", "v2/models");
+      const ended = new Promise((resolve) => request.addEventListener("loadend", resolve));
+      request.send();
+      navigator.sendBeacon("v1/model/response", "{}");
+      let message: string | undefined;
+      try {
+        new EventSource("v1/models");
+      } catch (error) {
+        message = (error as Error).message;
+      }
+      await Promise.all([starting, ended]);
+      return [(await answer).status, request.status, message?.slice(0, 27)];
+    });
+    expect(found).toEqual([401, 401, "The sandbox has not started"]);
+    expect(application.arrived).toEqual([]);
+  });
+
+  it("holds a request that was opened before, and one of another frame's class [interfaces 17]", async () => {
+    await page.waitForFunction(() => "begin" in globalThis);
+    const found = await page.evaluate(async () => {
+      const request = new XMLHttpRequest();
+      request.open("GET", "/v1/models");
+      const frame = document.createElement("iframe");
+      document.body.append(frame);
+      const ofFrame = new frame.contentWindow.Request(`${location.origin}/v1/models`);
+      const starting = begin();
+      const ended = new Promise((resolve) => request.addEventListener("loadend", resolve));
+      request.send();
+      const answer = fetch(ofFrame);
+      await Promise.all([starting, ended]);
+      return [request.status, (await answer).status];
+    });
+    expect(found).toEqual([401, 401]);
+    expect(application.arrived).toEqual([]);
+  });
+
+  it("sends a held request as it was when fetch was called [interfaces 17]", async () => {
+    await page.waitForFunction(() => "begin" in globalThis);
+    const sent = await page.evaluate(async () => {
+      const starting = begin({ user: "usr_dan" });
+      const body = new TextEncoder().encode('{"model":"called"}');
+      const headers: Record<string, string> = { "content-type": "application/json" };
+      const address = new URL("/v1/model/response?as=called", location.href);
+      const answer = fetch(address, { method: "POST", body, headers });
+      body.fill(32);
+      headers["content-type"] = "text/html";
+      address.search = "?as=changed";
+      const own = await starting;
+      await answer;
+      const [entry] = (await own.journal.list()).entries as Any[];
+      const { value } = entry.request.headers.find(({ name }: Any) => name === "content-type");
+      const { ok } = await own.journal.verify({ match: { body: { model: "called" } }, count: 1 });
+      return [entry.request.query, value, ok];
+    });
+    expect(sent).toEqual(["as=called", "application/json", true]);
+  });
+
+  it("refuses a synchronous XMLHttpRequest, which passes the worker by, before and after [interfaces 17]", async () => {
+    await page.waitForFunction(() => "begin" in globalThis);
+    const messages = await page.evaluate(async () => {
+      const ask = () => {
+        try {
+          const request = new XMLHttpRequest();
+          request.open("GET", "/v1/models", false);
+          request.send();
+          return "sent";
+        } catch (error) {
+          return (error as Error).message;
+        }
+      };
+      const starting = begin();
+      const before = ask();
+      await starting;
+      return [before, ask()];
+    });
+    const message = /^The sandbox cannot answer a synchronous XMLHttpRequest to \/v1\/models: leave out/;
+    expect(messages).toEqual([expect.stringMatching(message), expect.stringMatching(message)]);
+    expect(application.arrived).toEqual([]);
+  });
+
+  it("keeps the functions that other code wrapped meanwhile [interfaces 17]", async () => {
+    await page.waitForFunction(() => "begin" in globalThis);
+    const calls = await page.evaluate(async () => {
+      const starting = begin();
+      const { prototype } = XMLHttpRequest;
+      const { send } = prototype;
+      let count = 0;
+      prototype.send = function (...args: unknown[]) {
+        count += 1;
+        return send.apply(this, args);
+      };
+      await starting;
+      const request = new XMLHttpRequest();
+      request.open("GET", "/v1/models");
+      const ended = new Promise((resolve) => request.addEventListener("loadend", resolve));
+      request.send();
+      await ended;
+      return count;
+    });
+    expect(calls).toBe(1);
+  });
+
+  it("takes uploads at the URLs that it hands out, whatever its paths [4.6, interfaces 17]", async () => {
+    const other = application.origin.replace("127.0.0.1", "localhost");
+    for (const base of ["", other]) {
+      await page.reload();
+      await start({ paths: [`${base}/v1`] });
+      const found = await page.evaluate(async (base) => {
+        const headers = { ...asDan.headers, "content-type": "application/json" };
+        const body = JSON.stringify({ filename: "a.txt", file_size: 5, mime_type: "text/plain" });
+        const path = "/v1/organizations/org_acme/files/upload-url";
+        const begun = await fetch(base + path, { method: "POST", headers, body });
+        const { upload_url } = (await begun.json()) as { upload_url: string };
+        return (await fetch(upload_url, { method: "PUT", body: "hello" })).status;
+      }, base);
+      expect(found).toBe(200);
+    }
+    expect(application.arrived).toEqual([]);
+  });
+
+  it("warns when another service worker takes its worker's place [interfaces 17]", async () => {
+    await start();
+    const warned = page.waitForEvent("console", (message) => /no longer answers/.test(message.text()));
+    await page.evaluate(() => navigator.serviceWorker.register("/other-worker.js"));
+    expect((await warned).text()).toMatch(
+      /\/other-worker\.js has replaced its service worker .*understudy-worker\.js/,
+    );
+  });
+
+  it("says that a policy forbids it to compile schemas, and needs no more than that [interfaces 17]", async () => {
+    const policy =
+      "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'; style-src 'self'";
+    application.policy = policy;
+    await page.reload();
+    await expect(start()).rejects.toThrow(
+      /Content-Security-Policy forbids .* add 'unsafe-eval' to its script-src/,
+    );
+    application.policy = policy.replace("script-src 'self'", "script-src 'self' 'unsafe-eval'");
+    await page.reload();
+    await start({ persist: "with a policy" });
+    expect(await status()).toBe(200);
+    await page.addScriptTag({ type: "module", url: "/panel.js" });
+    await page.waitForFunction(() => "showPanel" in globalThis);
+    const position = await page.evaluate(() => getComputedStyle(showPanel(sandbox)).position);
+    expect(position).toBe("fixed");
+  });
+
   it("fails requests that XMLHttpRequest made if the sandbox does not start [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const seen = await page.evaluate(async () => {
@@ -214,6 +373,30 @@ describe("a sandbox that was stopped", () => {
     await start();
     expect(await status()).toBe(200);
   });
+});
+
+it("the console opens without a network once it was opened [interfaces 17]", async () => {
+  const server = new StaticApplication();
+  await server.listen();
+  const { page: own } = await openPage(await chromium().newContext(), server.origin);
+  const openConsole = async () => {
+    await startInPage(own, { offline: true, persist: "offline console" });
+    await own.evaluate(async () => {
+      await fetch("/v1/models", asDan);
+      const frame = document.createElement("iframe");
+      Object.assign(frame, { src: sandbox.consoleUrl, width: 1200, height: 700 });
+      document.body.append(frame);
+    });
+    await see(own.frameLocator("iframe").getByText("/v1/models").first()).toBeVisible();
+  };
+  await openConsole();
+  await own.reload();
+  await openConsole();
+  server.close();
+  await own.reload();
+  await openConsole();
+  expect(server.arrived).toEqual([]);
+  await own.context().close();
 });
 
 describe("a page in a folder", () => {

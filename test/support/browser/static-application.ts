@@ -15,6 +15,8 @@ export class StaticApplication {
   arrived: string[] = [];
   /** In place of the worker's file. */
   worker: string | undefined;
+  /** The Content-Security-Policy of all answers. */
+  policy: string | undefined;
   /** Whether the console's files are there. */
   console = true;
   private readonly server = http.createServer((request, response) => this.answer(request, response));
@@ -46,8 +48,18 @@ export class StaticApplication {
     response.setHeader("content-type", pathname.endsWith(".js") ? "text/javascript" : "text/html");
     // As most file servers do; a bundler marks its scripts crossorigin.
     response.setHeader("vary", "Origin");
+    if (this.policy !== undefined) response.setHeader("content-security-policy", this.policy);
+    if (pathname === "/based/page/") return void response.end(`<base href="/">${APPLICATION}`);
     if (pathname.endsWith("/")) return void response.end(APPLICATION);
     if (pathname === "/main.js") return void response.end(MAIN);
+    if (pathname === "/panel.js")
+      return void response.end(
+        'import { showPanel } from "/built/panel.js"; globalThis.showPanel = showPanel;',
+      );
+    if (pathname === "/other-worker.js")
+      return void response.end(
+        "skipWaiting(); addEventListener('activate', (event) => event.waitUntil(clients.claim()));",
+      );
     if (pathname.endsWith("/understudy-worker.js"))
       return void response.end(this.worker ?? this.readWorker());
     if (pathname === "/part")
