@@ -1,4 +1,4 @@
-import { holdRequests, refuseSynchronousRequests } from "./hold-requests.ts";
+import { delayRequests, refuseSynchronousRequests } from "./delay-requests.ts";
 import { requireKnownOptions } from "./options.ts";
 import { openPageEngine, toPageSandbox } from "./page-engine.ts";
 import { PAGE_START, type PageSandbox, type PageStart } from "./page-start.ts";
@@ -31,10 +31,10 @@ export type { PageSandbox };
 export async function start(options: StartOptions = {}): Promise<PageSandbox> {
   requireKnownOptions("start", options, [...PAGE_START, "paths", "worker", "offline", "user"]);
   const { paths = PAGE_PATHS, worker = "/understudy-worker.js", ...rest } = options;
-  const heldPaths = toPaths(paths);
+  const answeredPaths = toPaths(paths);
   const starting = startPage({ paths, worker, ...rest });
-  refuseSynchronousRequests(heldPaths);
-  holdRequests(heldPaths, starting);
+  refuseSynchronousRequests(answeredPaths);
+  delayRequests(answeredPaths, starting);
   return starting;
 }
 

@@ -1,5 +1,5 @@
 import type { BrowserEngine } from "../browser.ts";
-import { refuseSynchronousRequests } from "./hold-requests.ts";
+import { refuseSynchronousRequests } from "./delay-requests.ts";
 import { requireKnownOptions } from "./options.ts";
 import { openPageEngine, toPageSandbox } from "./page-engine.ts";
 import type { PageSandbox, PageStart } from "./page-start.ts";

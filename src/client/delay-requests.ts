@@ -14,18 +14,18 @@ interface Scope {
  * Lets the page's requests to these paths wait until the sandbox answers: before the service worker is there, they would
  * reach the network. They fail if the sandbox does not start. An EventSource cannot wait, since its constructor connects.
  */
-export function holdRequests(paths: readonly string[], ready: Promise<unknown>): void {
+export function delayRequests(paths: readonly string[], ready: Promise<unknown>): void {
   const scope = globalThis as unknown as Scope;
   const { fetch, XMLHttpRequest, EventSource, navigator } = scope;
   const { sendBeacon } = navigator;
   let isReleased = false;
-  const isHeld = (address: string | undefined) =>
+  const mustWait = (address: string | undefined) =>
     !isReleased && (address === undefined || isBelow(address, paths));
   const restoreFunctions = [
     replace(scope, "fetch", async (...args) => {
       // A request of another frame is not an instance of this page's class.
       const { url = args[0] } = (args[0] ?? {}) as { url?: unknown };
-      if (!isHeld(String(url))) return fetch(...args);
+      if (!mustWait(String(url))) return fetch(...args);
       // Made now, since the caller may change URL, headers and body before they are sent.
       const request = new Request(...args);
       const started = ready.catch((cause) => {
@@ -36,10 +36,10 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
     }),
   ];
   if (XMLHttpRequest !== undefined)
-    restoreFunctions.push(...holdXhr(XMLHttpRequest.prototype, isHeld, ready));
+    restoreFunctions.push(...delayXhr(XMLHttpRequest.prototype, mustWait, ready));
   if (EventSource !== undefined) {
     const construct: ProxyHandler<typeof EventSource>["construct"] = (target, args, newTarget) => {
-      if (isHeld(String(args[0])))
+      if (mustWait(String(args[0])))
         throw new Error(`The sandbox has not started: await start() before new EventSource("${args[0]}")`);
       return Reflect.construct(target, args, newTarget);
     };
@@ -48,7 +48,7 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
   if (sendBeacon !== undefined) {
     const send = (url: string | URL, data?: unknown) => sendBeacon.call(navigator, url, data);
     const sendLater = (url: string | URL, data?: unknown) => {
-      if (!isHeld(String(url))) return send(url, data);
+      if (!mustWait(String(url))) return send(url, data);
       ready.then(
         () => send(url, data),
         () => {},
@@ -102,9 +102,9 @@ function waitUntilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** @returns functions that restore the original methods */
-function holdXhr(
+function delayXhr(
   prototype: XhrMethods,
-  isHeld: (address: string | undefined) => boolean,
+  mustWait: (address: string | undefined) => boolean,
   ready: Promise<unknown>,
 ): (() => void)[] {
   const { open, send, abort } = prototype;
@@ -119,7 +119,7 @@ function holdXhr(
     }),
     replace(prototype, "send", function (this: EventTarget, ...args: never[]) {
       // A request that was opened before may be to any address.
-      if (!isHeld(urls.get(this))) return send.apply(this, args);
+      if (!mustWait(urls.get(this))) return send.apply(this, args);
       pendingSends.set(this, args);
       const runUnlessAborted = (act: () => void) => () => {
         if (pendingSends.get(this) !== args) return;
