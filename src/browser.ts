@@ -8,6 +8,7 @@ import { asProblem } from "./control/problem.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary } from "./documents/scenario-library.ts";
 import { createEngine } from "./engine/index.ts";
+import { computeOnce } from "./engine/maps.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailableError } from "./engine/platform.ts";
 import { listUsableKeys } from "./engine/resources/api-keys/rules.ts";
@@ -103,12 +104,6 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   if (sandboxes.get("default") === undefined)
     sandboxes.create({ name: "default", scenarios: scenarios.addAll(options.scenarios ?? []) });
   void saver?.saveAll();
-  const end = async () => {
-    sandboxes.endStreams();
-    await saver?.close();
-    sandboxes.close();
-  };
-  let ended: Promise<void> | undefined;
   return {
     // A page can be left at any time, so a change is stored before it is answered.
     async fetch(request) {
@@ -120,10 +115,11 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     },
     listUsableKeys: () => listUsableKeys(sandboxes.get("default")!.world.read()),
     save: async () => saver?.saveAll(),
-    close() {
-      ended ??= end();
-      return ended;
-    },
+    close: computeOnce(async () => {
+      sandboxes.endStreams();
+      await saver?.close();
+      sandboxes.close();
+    }),
   };
 }
 

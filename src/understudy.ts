@@ -15,6 +15,7 @@ import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { listScenarioFolders, ScenarioLibrary } from "./documents/scenario-library.ts";
 import { type DocumentProblem, formatProblem } from "./engine/documents/document-error.ts";
 import { createEngine } from "./engine/index.ts";
+import { computeOnce } from "./engine/maps.ts";
 import { readApi } from "./engine/own/join.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { createFetch, createSendInProcess } from "./hosts/fetch/create-fetch.ts";
@@ -37,8 +38,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
 
   const policy = { mode: shared ? "shared" : "local", allow: shared?.allowAddresses } as const;
   const network = new NodeNetwork({ ...options, policy, isOwnHost: guard.isOwn });
-  const { server, origins, ownAddress, sites } = network;
-  const sender = network.createOutbound();
+  const { server, origins, ownAddress, sites, outbound: sender } = network;
   const outbound =
     replay?.outbound ?? createInProcessOutbound((request) => ownFetch(request), options.onDelivery, sender);
   const uploads = new UploadStore(limits?.upload_bytes);
@@ -73,7 +73,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     upstream: options.upstream && createUpstream(options.upstream, policy.mode),
     onDelete: ({ name }) => origins.close(name),
   });
-  const { sandboxes } = engine;
+  const { sandboxes, getApi, wallClock } = engine;
   const control: ControlServer = {
     ...engine,
     ...commonParts,
@@ -113,7 +113,6 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   if (fleet === undefined && persistence === undefined) createDefault();
   const openStored = async () => {
     const { createSavedValidator } = await import("./control/validate-saved.ts");
-    const { getApi, wallClock } = engine;
     const validator = createSavedValidator(getApi, log);
     const parts = { sandboxes, fixtures, api: getApi, uploads, validator, wallClock, log };
     await persistence?.open(parts);
@@ -121,19 +120,6 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     if (sandboxes.get("default") === undefined && fleet === undefined) createDefault();
     await persistence?.begin();
   };
-  const end = async () => {
-    await fleet?.leave(() => network.connections.unansweredCount);
-    await network.close(() => sandboxes.endStreams());
-    try {
-      await persistence?.close();
-      await fleet?.end();
-    } finally {
-      sandboxes.close();
-      sender.close();
-      uploads.close();
-    }
-  };
-  let ended: Promise<void> | undefined;
   return {
     sandboxes,
     fixtures,
@@ -146,9 +132,17 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       if (fleet !== undefined || persistence !== undefined) await openStored();
       return ownAddress.listen(port, host);
     },
-    close() {
-      ended ??= end();
-      return ended;
-    },
+    close: computeOnce(async () => {
+      await fleet?.leave(() => network.connections.unansweredCount);
+      await network.close(() => sandboxes.endStreams());
+      try {
+        await persistence?.close();
+        await fleet?.end();
+      } finally {
+        sandboxes.close();
+        sender.close();
+        uploads.close();
+      }
+    }),
   };
 }

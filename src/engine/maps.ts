@@ -12,6 +12,15 @@ export function getOrAdd<K, V>(
   return value;
 }
 
+/** A function that computes its value at the first call. */
+export function computeOnce<T>(make: () => T): () => T {
+  let value: T | undefined;
+  return () => {
+    value ??= make();
+    return value;
+  };
+}
+
 export function groupBy<K, V>(values: Iterable<V>, toKey: (value: V) => K): Map<K, V[]> {
   const groups = new Map<K, V[]>();
   for (const value of values) getOrAdd(groups, toKey(value), () => []).push(value);

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../engine/contract/errors.ts";
-import { computeOnce } from "../../engine/contract/fixture-record.ts";
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
+import { computeOnce } from "../../engine/maps.ts";
 import { ADMINISTRATOR_ERRORS, MEMBER_ERRORS } from "../../engine/resources/organizations/access.ts";
 import { createHeaderGenerator, isText, toTextBody } from "./answer-unbound.ts";
 import { type Access, getAction, type OperationBinding } from "./binding-schema.ts";

@@ -184,15 +184,6 @@ export function readByOrganization<E, R>(
   });
 }
 
-/** A function that computes its value at the first call, for collections whose records are generated together. */
-export function computeOnce<T>(make: () => T): () => T {
-  let value: T | undefined;
-  return () => {
-    value ??= make();
-    return value;
-  };
-}
-
 /** The entries of a list and their number; for the number of records to generate, no entries. */
 export function toEntriesAndCount<E>(listOrCount: number | readonly E[]): {
   entries: readonly E[];

@@ -29,6 +29,8 @@ export class NodeNetwork {
   readonly sites: Sites;
   readonly wireBreaker = new WireBreaker();
   readonly sendToSelf = createSendToSelf(() => this.ownAddress.selfAddress);
+  /** Sends deliveries. */
+  readonly outbound: Outbound;
   private readonly targets: Parameters<typeof createOutbound>[0];
 
   constructor({ certificate, publicUrl, trustProxy, policy, isOwnHost }: NetworkOptions) {
@@ -41,6 +43,7 @@ export class NodeNetwork {
       policy: createAddressPolicy(policy),
       findOwnAddress: this.ownAddress.findReceiver(this.origins, isOwnHost),
     };
+    this.outbound = createOutbound(this.targets);
   }
 
   /** Ends streams and connections; answers that have begun are finished. */
@@ -52,12 +55,8 @@ export class NodeNetwork {
     await this.connections.close(end, [this.origins.closeAll(), this.ownAddress.close()]);
   }
 
-  createOutbound(): Outbound {
-    return createOutbound(this.targets);
-  }
-
   /** How the receiver test reaches receivers, and finds their addresses. */
   createGraderNetwork() {
-    return { outbound: this.createOutbound(), locate: createTargetResolver(this.targets) };
+    return { outbound: createOutbound(this.targets), locate: createTargetResolver(this.targets) };
   }
 }

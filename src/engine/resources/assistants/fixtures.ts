@@ -1,14 +1,10 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import {
-  computeOnce,
-  type FixtureEntry,
-  fixtureRecord,
-  readOrGenerate,
-} from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, readOrGenerate } from "../../contract/fixture-record.ts";
 import { inventJob } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { computeOnce } from "../../maps.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import { findActor, pickActor } from "../audit-logs/rules.ts";

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import {
-  computeOnce,
   type FixtureEntry,
   fixtureRecord,
   readEntries,
@@ -10,6 +9,7 @@ import {
 import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { computeOnce } from "../../maps.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";

@@ -2,7 +2,6 @@ import { Type } from "typebox";
 import { toMilliseconds } from "../../contract/duration.ts";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
 import {
-  computeOnce,
   type FixtureEntry,
   fixtureRecord,
   readEntries,
@@ -11,6 +10,7 @@ import {
 import { inventFilename } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { computeOnce } from "../../maps.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { drawPauseSeconds, roundToMilliseconds } from "./rules.ts";

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import {
-  computeOnce,
   type FixtureEntry,
   fixtureRecord,
   readEntries,
@@ -11,6 +10,7 @@ import { inventTeam } from "../../contract/invent.ts";
 import { belongsTo, requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { StringEnum } from "../../contract/schema.ts";
+import { computeOnce } from "../../maps.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { collection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
