@@ -48,6 +48,10 @@ beforeAll(async () => {
   await clientSession(api.url, STEPS);
   session = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
   await api.close();
+  // Each request begins after the answer of the one before, however fast the machine is.
+  const began = Date.parse(session.log.entries[0].startedDateTime);
+  for (const [i, entry] of session.log.entries.entries())
+    Object.assign(entry, { startedDateTime: new Date(began + i * 100).toISOString(), time: 50 });
 });
 afterAll(removeScratch);
 
@@ -182,6 +186,9 @@ const CASES: readonly Case[] = [
       }));
       setJson(recording.find("/webhooks/wh_ops", "PUT"), ({ data }) => {
         data.url = "https://first.example/";
+      });
+      setJson(recording.find("/webhooks"), ({ data }) => {
+        for (const one of data) one.url = "https://first.example/";
       });
     },
     { "webhooks.update/answer": "failed" },
@@ -331,6 +338,11 @@ const CASES: readonly Case[] = [
   [
     "lists a webhook whose description is about secrets [2.12]",
     (recording) => {
+      const change = recording.find("/webhooks/wh_ops", "PUT");
+      setSentJson(change, (json) => ({ ...json, description: "secret" }));
+      setJson(change, ({ data }) => {
+        data.description = "secret";
+      });
       setJson(recording.find("/webhooks"), ({ data }) => {
         data[0].description = "secret";
         data.push({ ...data[0], webhook_id: "wh_other", description: "replace whsec_ in May" });
