@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkTestOptions, describeUntriggered, testSandboxes } from "./test-sandbox.ts";
+import { checkTestOptions, describeUntriggered, TestServers, testSandboxes } from "./test-sandbox.ts";
 import type { FaultRule } from "./types.ts";
 
 const rule = (given: Partial<FaultRule>) =>
@@ -85,6 +85,15 @@ describe("a test of a runner without a fixture [interfaces 13]", () => {
     ).rejects.toThrow("skipped");
     expect(printed).toBe("");
   });
+});
+
+it("the other sandboxes end if one cannot end when the servers close [interfaces 13]", async () => {
+  const servers = new TestServers();
+  const end = vi.fn(async () => {});
+  servers.endAtClose(() => Promise.reject(new Error("the server is gone")));
+  servers.endAtClose(end);
+  await servers.close();
+  expect(end).toHaveBeenCalledOnce();
 });
 
 describe("options of the fixtures [interfaces 13]", () => {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { isFolder } from "../documents/files.ts";
 import { findServedKind } from "../engine/faults/rule.ts";
 import type { RuleDocument } from "../engine/faults/rule-document.ts";
-import { getOrAdd } from "../engine/maps.ts";
+import { computeOnce, getOrAdd } from "../engine/maps.ts";
 import { connectToNamed, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 import { formatJournal } from "./evidence.ts";
 import { describeHeld } from "./held.ts";
@@ -103,19 +103,18 @@ export class TestServers {
 
   /** Returns a function that calls `end` once: after the test, or at the latest when the servers are closed. */
   endAtClose(end: () => Promise<void>): () => Promise<void> {
-    let ended: Promise<void> | undefined;
-    const endOnce = () => {
+    const endOnce = computeOnce(() => {
       this.unfinished.delete(endOnce);
-      ended ??= end();
-      return ended;
-    };
+      return end();
+    });
     this.unfinished.add(endOnce);
     return endOnce;
   }
 
   /** Runners do not say that a test has timed out: it has not ended now. */
   async close(): Promise<void> {
-    for (const end of this.unfinished) await end();
+    // An error is that of the test, which waits for the same end.
+    await Promise.allSettled([...this.unfinished].map((end) => end()));
     const servers = [...this.servers.values()];
     this.servers.clear();
     for (const server of servers) await (await server).close();

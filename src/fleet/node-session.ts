@@ -23,9 +23,9 @@ export interface LostSession {
 }
 
 /**
- * The session of a node: a key in Redis with a time to live, to which leases refer. The node measures that time on the monotonic
- * clock, a second shorter than Redis, so that a node that was suspended or disconnected detects by itself that it owns
- * nothing.
+ * The session of a node: a key in Redis with a time to live, to which leases refer. The node measures that time on the
+ * monotonic clock, a second shorter than Redis, so that a node that was suspended or disconnected detects by itself that
+ * it owns nothing.
  */
 export class NodeSession {
   private validUntil = Number.NEGATIVE_INFINITY;

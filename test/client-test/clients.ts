@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { request as requestByHttp } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
@@ -44,6 +45,8 @@ const SOUND_PAUSE = (retry: number, retryAfter?: number) =>
 /** Node 20 may collect the signal of `AbortSignal.any` before a timeout aborts it. */
 function limited(signal: AbortSignal, timeoutMs: number): AbortSignal {
   const either = new AbortController();
+  // A client may send more than the ten requests from which on Node warns.
+  setMaxListeners(0, signal);
   const abort = () => either.abort(signal.reason);
   if (signal.aborted) abort();
   signal.addEventListener("abort", abort, { once: true });

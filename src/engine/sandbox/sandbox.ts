@@ -95,6 +95,7 @@ export class Sandbox {
   api: Api;
   /** Resources of this sandbox alone. */
   own: readonly Resource[];
+  /** Not listeners of `ended`, of which Node warns if there are more than ten. */
   private readonly delays = new Set<() => void>();
   private readonly end = new AbortController();
   private readonly parts: SandboxParts;
