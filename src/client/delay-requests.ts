@@ -1,3 +1,4 @@
+import { whenAborted } from "../engine/state/concurrency.ts";
 import { isBelow } from "./worker-messages.ts";
 
 type Fetch = (...args: ConstructorParameters<typeof Request>) => Promise<Response>;
@@ -31,7 +32,7 @@ export function delayRequests(paths: readonly string[], ready: Promise<unknown>)
       const started = ready.catch((cause) => {
         throw new TypeError("Failed to fetch: the sandbox did not start", { cause });
       });
-      await Promise.race([started, waitUntilAborted(request.signal)]);
+      await Promise.race([started, whenAborted(request.signal)]);
       return fetch(request);
     }),
   ];
@@ -92,13 +93,6 @@ function replace<T, K extends keyof T>(target: T, name: K, value: T[K]): () => v
   return () => {
     if (target[name] === value) target[name] = original;
   };
-}
-
-function waitUntilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /** @returns functions that restore the original methods */
