@@ -1,4 +1,4 @@
-import type { OnDelivery } from "../hosts/fetch/in-process-outbound.ts";
+import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { createLocal } from "./local-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";

@@ -1,4 +1,4 @@
-export type { OnDelivery } from "../hosts/fetch/in-process-outbound.ts";
+export type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 export type {
   ClientCheckReport,
   ClientReport,

@@ -1,8 +1,8 @@
 import { readLibraryOptions } from "../control/library-options.ts";
 import type { Understudy } from "../control/understudy-options.ts";
+import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { keepProcessAlive } from "../hosts/fetch/await-answer.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
-import type { OnDelivery } from "../hosts/fetch/in-process-outbound.ts";
 import { assemble } from "../understudy.ts";
 import { UnderstudyClient } from "./connect.ts";
 import type { LocalUnderstudy } from "./create-understudy.ts";

@@ -1,4 +1,4 @@
-import type { OnDelivery } from "../hosts/fetch/in-process-outbound.ts";
+import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { WORLD_OPTIONS } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { SandboxOptions, ScenarioName } from "./types.ts";
