@@ -252,7 +252,7 @@ class ControlChange implements WorldChange, ChangeSource {
   private readonly sandbox: Sandbox;
   private readonly settings: Sandbox["settings"];
   private readonly own: Sandbox["own"];
-  private readonly activeKeys: string;
+  private readonly activeKeyLines: string;
   private readonly generation: number;
 
   constructor(operation: ControlOperation, sandbox: Sandbox) {
@@ -262,7 +262,7 @@ class ControlChange implements WorldChange, ChangeSource {
     this.sandbox = sandbox;
     this.settings = sandbox.settings;
     this.own = sandbox.own;
-    this.activeKeys = sandbox.faults.rules.activeKeys;
+    this.activeKeyLines = sandbox.faults.rules.activeKeyLines;
     this.began = { state: sandbox.recorder.getState(), position: sandbox.history.lastSequence };
     this.generation = sandbox.world.generation;
   }
@@ -287,7 +287,7 @@ class ControlChange implements WorldChange, ChangeSource {
       world.generation !== this.generation ||
       settings !== this.settings ||
       own !== this.own ||
-      faults.rules.activeKeys !== this.activeKeys ||
+      faults.rules.activeKeyLines !== this.activeKeyLines ||
       clock.mode !== world.clock.mode ||
       clock.rate !== world.clock.rate ||
       (clock.rate === 0 ? clock.at !== world.clock.at : clock !== world.clock)

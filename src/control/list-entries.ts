@@ -1,5 +1,5 @@
 import { type TObject, Type } from "typebox";
-import { describeInstantForms, parseInstant, toFirstMillisecond } from "../engine/contract/instant.ts";
+import { describeInstantForms, parseInstant, roundUpToMillisecond } from "../engine/contract/instant.ts";
 import { ClosedObject, getExamples } from "../engine/contract/schema.ts";
 import { capitalize } from "../engine/contract/text.ts";
 import { OptionalText } from "./operation.ts";
@@ -55,5 +55,5 @@ export function parseSince(text: string | undefined): number {
   if (text === undefined) return Number.NEGATIVE_INFINITY;
   if (parseInstant(text) === undefined)
     throw unprocessable("since", text, `must be ${describeInstantForms(text)}`);
-  return toFirstMillisecond(text);
+  return roundUpToMillisecond(text);
 }

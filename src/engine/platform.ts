@@ -2,7 +2,7 @@ import type { Faker } from "@faker-js/faker";
 import { toHex } from "./bytes.ts";
 
 /**
- * The ports: functions that the engine needs from its host. A host calls `providePlatform` once, before the first
+ * The functions that the engine needs from its host. A host calls `providePlatform` once, before the first
  * sandbox is made (`src/hosts/node/platform.ts`). Sizes are in bytes, times in milliseconds of the wall clock.
  */
 interface Platform {
@@ -56,8 +56,8 @@ export const MAX_IMAGE_PIXELS = 40_000_000;
 export const TINT_SHARE = 0.12;
 
 /**
- * Behind transparent areas: the averages of the picture's 8 by 8 parts, and behind those the average of the whole
- * picture.
+ * Sides of the grids whose average colours fill transparent areas: those of 8 by 8 parts, and behind them that of the
+ * whole picture.
  */
 export const AVERAGED_GRIDS = [1, 8];
 

@@ -21,7 +21,7 @@ export function faultsWithSeed(seed: number): SandboxFaults {
   const has = (name: string) => derived.has(name);
   const scenarios = { get, getLastGood: get, has, cachedNames: derived, subscribe() {}, unsubscribe() {} };
   const sandbox = { seed, api: API, own: [] as readonly Resource[] } as Sandbox;
-  return new SandboxFaults({ scenarios, base: [], overrides: true, readSpending: () => [] }, sandbox);
+  return new SandboxFaults({ scenarios, serverRules: [], overrides: true, readSpending: () => [] }, sandbox);
 }
 
 export interface Sent {
@@ -49,7 +49,7 @@ export function factsOf(operation_id: string, sent: Sent = {}): FaultFacts {
         ? undefined
         : { user_id: user, key_id: key, organization_id: organization, credential: "api_key" as const },
     organization,
-    refusal: undefined,
+    callerRefusal: undefined,
     world: undefined as never,
     rate: undefined,
     body: undefined as unknown,

@@ -22,9 +22,9 @@ const UNTOUCHED: FaultVerdict = { injection: undefined, reasons: [] };
 export const NO_FAULTS: FaultInjector = {
   isArmed: false,
   undeclaredOperation: undefined as never,
-  reachesUndeclared: false,
+  matchesUndeclaredPaths: false,
   rules: {
-    ...{ revision: 0, scenarios: [], activeKeys: "", stages: [], paths: [] },
+    ...{ revision: 0, scenarios: [], activeKeyLines: "", stages: [], paths: [] },
     onHold() {},
     readRulesAgain() {},
     suspendLeases: () => () => {},

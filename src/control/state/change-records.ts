@@ -23,7 +23,7 @@ export interface StateChange {
  * @throws Problem 409 for an id in use, 422 for an invalid record
  */
 export function insertRecord({ state, sandbox, actor, checkLimits }: StateChange, input: Fields): Fields {
-  state.check(input);
+  state.checkFields(input);
   const { collection, rules } = state;
   const { idField } = collection;
   return sandbox.world.transact((tx) => {
@@ -51,7 +51,7 @@ export function updateRecord(
   input: Fields,
 ): Fields {
   const { collection, rules } = state;
-  state.check(input);
+  state.checkFields(input);
   const { idField } = collection;
   if (input[idField] !== undefined && input[idField] !== id) {
     throw unprocessable(idField, input[idField], `cannot change: this record is ${id}`);

@@ -32,7 +32,7 @@ export class StateCollection extends PublicCollection {
   }
 
   /** @throws Problem 422 naming the first field that is unknown or does not fit */
-  override check(fields: unknown): void {
+  override checkFields(fields: unknown): void {
     checkInput(this.partialSchema, fields);
   }
 

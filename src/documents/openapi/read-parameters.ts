@@ -1,7 +1,7 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
 import {
   appendStep,
-  findInvalidText,
+  findInvalidFieldOfTexts,
   getValue,
   parseNumber,
   toFieldName,
@@ -131,7 +131,7 @@ export class ParameterReader {
       if (schema !== undefined) {
         const validate = this.schemas.compileValidator(schema.node, "request");
         if (!validate(value)) {
-          const { pointer, message } = findInvalidText(value, validate.errors!);
+          const { pointer, message } = findInvalidFieldOfTexts(value, validate.errors!);
           const field = toFieldName(appendStep("", name) + pointer);
           throw invalidInput(field, getValue(isJson ? value : sent, pointer), `${field} ${message}`);
         }

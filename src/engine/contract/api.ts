@@ -4,7 +4,7 @@ import type { AnyOperation } from "./operation.ts";
 import type { Resource } from "./resource.ts";
 import { Router } from "./router.ts";
 
-/** The emulated API as a value: what a server, or one sandbox, answers. */
+/** The emulated API of a server, or of one sandbox with operations of its own. */
 export interface Api {
   /** In the order in which documents and lists show them. */
   readonly resources: readonly Resource[];

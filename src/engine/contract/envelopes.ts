@@ -1,7 +1,7 @@
 import type { ErrorType } from "./errors.ts";
 import type { Settings } from "./settings.ts";
 
-/** The forms of errors (section 7): A for most operations, B for threads and assistant history, C for those of G01 (G06). */
+/** The forms of errors (section 7): A for most operations, B for threads and assistant history, C for the token endpoints (G06). */
 export type Envelope = "A" | "B" | "C";
 
 export interface RenderedError {

@@ -1,5 +1,36 @@
 export type ErrorType = "client_error" | "authentication_error" | "authorization_error" | "server_error";
 
+/**
+ * The source of a detail of an error (section 7.1). A refusal has the value itself; a fault reads it from the request.
+ */
+export type DetailSource =
+  /** The request's value under the detail's name, in its path, body or query. */
+  | "sent"
+  /** The first of these names that the request contains. */
+  | { sent: readonly string[] }
+  /** A JSON pointer into the body. */
+  | { body: string }
+  | { always: string | number }
+  /** The organization that the request is about (G32). */
+  | "organization"
+  /** The field at fault and what was sent there (G08). */
+  | "input"
+  /** The caller's rate window (section 8). */
+  | "rate"
+  /** The caller's monthly limits (4.17). */
+  | "spending"
+  /** The current time, as a timestamp. */
+  | "now";
+
+/**
+ * The sources of an error's details, by name. A list names parts of the request, which are also the names of the details;
+ * `parameter` stands for the last parameter of its path (G27).
+ */
+export type Details = readonly string[] | Readonly<Record<string, DetailSource>> | "parameter";
+
+/** Details by name, each with its source. */
+export type DetailSources = Readonly<Record<string, DetailSource>>;
+
 interface CatalogueEntry {
   status: number;
   type: ErrorType;
@@ -232,37 +263,6 @@ export function invalidInput(field: string, value: unknown, message?: string): A
 export function resourceNotFound(parameter: string, id: unknown): ApiError {
   return new ApiError("RESOURCE_NOT_FOUND", { details: { [parameter]: id } });
 }
-
-/**
- * The source of a detail of an error (section 7.1). A refusal has the value itself; a fault reads it from the request.
- */
-export type DetailSource =
-  /** The request's value under the detail's name, in its path, body or query. */
-  | "sent"
-  /** The first of these names that the request contains. */
-  | { sent: readonly string[] }
-  /** A JSON pointer into the body. */
-  | { body: string }
-  | { always: string | number }
-  /** The organization that the request is about (G32). */
-  | "organization"
-  /** The field at fault and what was sent there (G08). */
-  | "input"
-  /** The caller's rate window (section 8). */
-  | "rate"
-  /** The caller's monthly limits (4.17). */
-  | "spending"
-  /** The current time, as a timestamp. */
-  | "now";
-
-/**
- * The sources of an error's details, by name. A list names parts of the request, which are also the names of the details;
- * `parameter` stands for the last parameter of its path (G27).
- */
-export type Details = readonly string[] | Readonly<Record<string, DetailSource>> | "parameter";
-
-/** Details by name, each with its source. */
-export type DetailSources = Readonly<Record<string, DetailSource>>;
 
 const NO_DETAILS: DetailSources = {};
 

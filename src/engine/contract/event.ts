@@ -15,8 +15,8 @@ export interface EventSubject<S extends object, F extends string> {
   find: (world: WorldReader, id: string) => S | undefined;
   /** The fields that data can have, by their names in the payload. */
   fields: Readonly<Record<F, TSchema>>;
-  /** The field of the data that has another name in the subject: `user_id` is its `id`. */
-  idAlias?: { field: string; key: string };
+  /** The name of the subject's id in the data, if it differs: `user_id` for its `id`. */
+  idAlias?: { inData: string; inSubject: string };
   /** The organizations whose webhooks and rules receive the event. */
   listRecipients: (subject: S, world: WorldReader) => readonly string[];
   /**
@@ -73,16 +73,16 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
 ): EventSubject<R, (keyof R & string) | Own> {
   const { idField } = collection;
   const { properties } = collection.schema as TObject;
-  const field = id ?? idField;
+  const idInData = id ?? idField;
   return {
     collections: [collection],
     find: (world, key) => world.get(collection, key),
     fields: Object.fromEntries(
       Object.entries(properties)
         .filter(([, schema]) => !isInternal(schema))
-        .map(([name, schema]) => [name === idField ? field : name, schema]),
+        .map(([name, schema]) => [name === idField ? idInData : name, schema]),
     ) as Record<(keyof R & string) | Own, TSchema>,
-    idAlias: { field, key: idField },
+    idAlias: { inData: idInData, inSubject: idField },
     listRecipients,
     ...(invent && { invent }),
   };
@@ -114,7 +114,7 @@ export function buildEventData<S extends object>(
 ): Record<string, unknown> {
   const data: Record<string, unknown> = {};
   for (const field of fields) {
-    const key = field === about.idAlias?.field ? about.idAlias.key : field;
+    const key = field === about.idAlias?.inData ? about.idAlias.inSubject : field;
     const value = implies[field] ?? (subject as Record<string, unknown>)[key];
     if (value === undefined) continue;
     data[field] = typeof value === "number" && isInstant(about.fields[field]!) ? world.toIso(value) : value;
@@ -143,7 +143,7 @@ export function inventData(
   const { idAlias, fields, invent } = event.about;
   const values: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(givenFields))
-    if (Object.hasOwn(fields, field)) values[field === idAlias?.field ? idAlias.key : field] = value;
+    if (Object.hasOwn(fields, field)) values[field === idAlias?.inData ? idAlias.inSubject : field] = value;
   const now = event.createsSubject ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
   const createId = (prefix: string) => random.id(prefix);
   const context: FactoryContext = {

@@ -34,9 +34,9 @@ export interface FactoryContext {
 }
 
 /**
- * Fills in the fields that a record leaves out, for fixtures, for numbers in place of lists and for state calls. Given
- * fields stay, others are derived from them, the rest is random and plausible. The order of draws determines every
- * world of a seed, so a new draw comes last.
+ * Fills in the fields that a record leaves out, for fixtures, generated lists and state calls. Given fields stay, others
+ * are derived from them, the rest is random and plausible. The order of draws determines every world of a seed, so a
+ * new draw comes last.
  * @throws ApiError INVALID_INPUT if the world lacks the owner of the record
  */
 export type Factory<R extends StoredRecord> = (fields: Partial<R>, context: FactoryContext) => R;

@@ -13,14 +13,17 @@ type Value<S, NotNull> =
       : Static<F>
     : never;
 
-type PublicField<P, Omitted> = {
+type PublicFieldName<P, Omitted> = {
   [K in keyof P]: P[K] extends { "x-internal": true } ? never : Exclude<K, Omitted>;
 }[keyof P];
 
 type Entry<P, Omitted, Needed, NotNull, Renamed, More extends TProperties> = {
-  [K in PublicField<P, Omitted> as K extends Needed ? FixtureName<K, Renamed> : never]: Value<P[K], false>;
+  [K in PublicFieldName<P, Omitted> as K extends Needed ? FixtureName<K, Renamed> : never]: Value<
+    P[K],
+    false
+  >;
 } & {
-  [K in PublicField<P, Omitted> as K extends Needed ? never : FixtureName<K, Renamed>]?: Value<
+  [K in PublicFieldName<P, Omitted> as K extends Needed ? never : FixtureName<K, Renamed>]?: Value<
     P[K],
     K extends NotNull ? true : false
   >;
@@ -83,12 +86,12 @@ export function fixtureRecord<
     schema: Type.Unsafe(schema),
     id: (needs[0] && (names[needs[0]] ?? needs[0])) as never,
     toFields(entry, base) {
-      const fields: Record<string, unknown> = {};
-      for (const [name, value] of Object.entries(entry)) {
-        const field = storedNames.get(name);
-        if (field !== undefined) fields[field] = value;
+      const storedFields: Record<string, unknown> = {};
+      for (const [fixtureName, value] of Object.entries(entry)) {
+        const name = storedNames.get(fixtureName);
+        if (name !== undefined) storedFields[name] = value;
       }
-      return convertInstants(stored, fields, (value) =>
+      return convertInstants(stored, storedFields, (value) =>
         typeof value === "string" ? base.toInstant(value) : value,
       ) as never;
     },

@@ -26,7 +26,7 @@ export function normalizePath(path: string): string {
   });
 }
 
-/** Encodes what a URL cannot contain as it is: spaces, and characters other than ASCII. */
+/** Encodes spaces and characters other than ASCII; lone surrogates stay, since they have no encoding. */
 export function encodePath(path: string): string {
   return path.replace(/[^\x21-\x7e\p{Surrogate}]+/gu, (text) => encodeURIComponent(text));
 }

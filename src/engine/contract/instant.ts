@@ -40,11 +40,10 @@ export function parseDateOrInstant(text: unknown): { from: number; to: number } 
 }
 
 /**
- * The first whole millisecond that is not before an instant. A client that asks for what is a microsecond later than
- * the last entry must not get that entry again.
- * @param text what `parseInstant` reads
+ * An instant that `parseInstant` reads, rounded up: a client that asks for entries from a microsecond after the last
+ * one must not get that one again.
  */
-export function toFirstMillisecond(text: string): number {
+export function roundUpToMillisecond(text: string): number {
   const instant = parseInstant(text)!;
   return /[.,]\d{3}\d*[1-9]/.test(text) ? instant + 1 : instant;
 }
@@ -70,14 +69,15 @@ export interface DateSpan {
 export function parseDateSpan<N extends string = "start_date" | "end_date">(
   query: Partial<Record<NoInfer<N>, string>>,
   world: WorldReader,
-  [from, to] = ["start_date", "end_date"] as [N, N],
+  [startField, endField] = ["start_date", "end_date"] as [N, N],
 ): DateSpan {
-  const { [from]: startText, [to]: endText } = query;
+  const { [startField]: startText, [endField]: endText } = query;
   const start = parseDateOrInstant(startText);
   const end = parseDateOrInstant(endText);
-  if (start && end && start.from > end.to) throw invalidInput(from, startText, `${from} lies after ${to}`);
+  if (start && end && start.from > end.to)
+    throw invalidInput(startField, startText, `${startField} lies after ${endField}`);
   return {
-    from: start ? world.toInstant(toFirstMillisecond(startText!)) : Number.NEGATIVE_INFINITY,
+    from: start ? world.toInstant(roundUpToMillisecond(startText!)) : Number.NEGATIVE_INFINITY,
     to: end ? world.toInstant(end.to) : Number.POSITIVE_INFINITY,
   };
 }

@@ -21,8 +21,9 @@ export function findInvalidField(value: unknown, errors: readonly ErrorObject[])
   let best = errors[0]!;
   for (const error of errors) {
     if (error.keyword === "anyOf" || error.keyword === "oneOf") continue;
-    const fits = best.keyword === "type" && error.keyword !== "type" && getDepth(error) === getDepth(best);
-    if (fits || getDepth(error) > getDepth(best)) best = error;
+    const extraDepth = getDepth(error) - getDepth(best);
+    const hasBetterType = best.keyword === "type" && error.keyword !== "type";
+    if (extraDepth > 0 || (extraDepth === 0 && hasBetterType)) best = error;
   }
   const pointer = findPointer(best);
   const fieldValue = getValue(value, pointer);
@@ -36,7 +37,7 @@ export const TOO_LARGE = "is too large to be represented exactly";
 /**
  * The same for values that were read from texts: an integer that JavaScript would round is refused as in JSON (G08).
  */
-export function findInvalidText(value: unknown, errors: readonly ErrorObject[]): InvalidField {
+export function findInvalidFieldOfTexts(value: unknown, errors: readonly ErrorObject[]): InvalidField {
   const invalid = findInvalidField(value, errors);
   const asksForNumber = errors.some(
     ({ keyword, instancePath, params }) =>

@@ -30,7 +30,7 @@ function spellInAscii(text: string): string {
 }
 
 export function inventName(context: InventContext): string {
-  return createSeededFaker(context).person.fullName();
+  return getSeededFaker(context).person.fullName();
 }
 
 /** A valid address for a name in any script; derived from the id if the name has no letters. */
@@ -41,7 +41,7 @@ export function inventEmail(name: string, id: string, context: InventContext): s
     .filter((word) => /[\p{L}\p{N}]/u.test(word) && !word.endsWith("."));
   const [firstName = id, ...others] = words;
   const names = { firstName, lastName: others.at(-1) ?? "" };
-  const local = createSeededFaker(context).internet.username(names).toLowerCase();
+  const local = getSeededFaker(context).internet.username(names).toLowerCase();
   return `${local
     .replaceAll(/[^a-z0-9]+/g, ".")
     .slice(0, MAX_LOCAL_PART)
@@ -58,28 +58,28 @@ export function makeDistinctEmail(email: string, isTaken: (email: string) => boo
 }
 
 export function inventCompany(context: InventContext): string {
-  return createSeededFaker(context).company.name();
+  return getSeededFaker(context).company.name();
 }
 
 /** A field of work, for the name of a department or connection: "Marketing". */
 export function inventTeam(context: InventContext): string {
-  return createSeededFaker(context).person.jobArea();
+  return getSeededFaker(context).person.jobArea();
 }
 
 /** The name of an assistant or a role: "Marketing Analyst". */
 export function inventJob(context: InventContext): string {
-  const { person } = createSeededFaker(context);
+  const { person } = getSeededFaker(context);
   return `${person.jobArea()} ${person.jobType()}`;
 }
 
 /** A title of a few words: "Embrace cross-platform markets". */
 export function inventTitle(context: InventContext): string {
-  return capitalize(createSeededFaker(context).company.buzzPhrase());
+  return capitalize(getSeededFaker(context).company.buzzPhrase());
 }
 
 /** A file's name with this extension, such as ".pdf"; letters, digits and hyphens in every locale. */
 export function inventFilename(extension: string, context: InventContext): string {
-  const { company } = createSeededFaker(context);
+  const { company } = getSeededFaker(context);
   const words = spellInAscii(`${company.buzzAdjective()} ${company.buzzNoun()}`).toLowerCase();
   const slug = words.replaceAll(/\p{M}/gu, "").replaceAll(/[^a-z0-9]+/g, "-");
   return `${slug.replaceAll(/^-|-$/g, "") || "document"}${extension}`;
@@ -89,7 +89,7 @@ export function inventFilename(extension: string, context: InventContext): strin
 const fakers = new Map<string, Faker>();
 let source = new Random(0);
 
-function createSeededFaker({ random, settings: { locale } }: InventContext): Faker {
+function getSeededFaker({ random, settings: { locale } }: InventContext): Faker {
   let faker = fakers.get(locale);
   if (faker === undefined) {
     const loaded = platform().loadFaker(locale);

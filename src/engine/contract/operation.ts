@@ -141,7 +141,7 @@ export interface Success<S extends TSchema = TSchema> {
 }
 
 /**
- * The declaration of an endpoint of either API; routes, validation, documents and tests read
+ * The declaration of an endpoint of the emulated API or the control API; routes, validation, documents and tests read
  * it. `E` are the codes that the API refuses with.
  */
 export interface Declaration<
@@ -179,8 +179,8 @@ export interface Operation<
   P extends TObject = TObject,
   Q extends TObject = TObject,
   B extends TSchema = TSchema,
-  L = unknown,
-  W = unknown,
+  Loaded = unknown,
+  Prepared = unknown,
 > extends Declaration<P, Q, B, TSchema, DeclaredError> {
   /** The file that declares it, if it is a user's own operation. */
   sourceFile?: string;
@@ -207,17 +207,17 @@ export interface Operation<
    * Checks existence and access, in the order of G03. Must not write. Its result is the handler's second argument. A
    * request that it refuses has the decision `access` in the journal.
    */
-  access?: (call: Call<Static<P>, Static<Q>, Static<B>>) => L;
+  access?: (call: Call<Static<P>, Static<Q>, Static<B>>) => Loaded;
   /**
-   * Work that waits (decoding an image, receiving bytes): after access, outside any transaction. Its
-   * result reaches the handler. Access is checked again before the handler runs. `signal` aborts when the
-   * client leaves; its reason may be thrown.
+   * Work that waits (decoding an image, receiving bytes): after access, outside any transaction. Its result is the
+   * handler's third argument. Access is checked again before the handler runs. `signal` aborts when the client leaves;
+   * its reason may be thrown.
    */
   prepare?: (
     call: Call<Static<P>, Static<Q>, Static<B>>,
-    loaded: L,
+    loaded: Loaded,
     io: { services: Services; stream: AsyncIterable<Uint8Array>; signal: AbortSignal },
-  ) => Promise<W>;
+  ) => Promise<Prepared>;
   /**
    * Reads path, query and headers in place of `params` and `query`, since documents may declare styles of parameters.
    * @throws ApiError INVALID_INPUT
@@ -242,7 +242,7 @@ export interface Operation<
     answer(status: number): Success | undefined;
   };
   /** The change itself: synchronous, inside the transaction, returning a value or a Reply. */
-  handle: (call: Call<Static<P>, Static<Q>, Static<B>>, loaded: L, prepared: W) => unknown;
+  handle: (call: Call<Static<P>, Static<Q>, Static<B>>, loaded: Loaded, prepared: Prepared) => unknown;
   /** Runs after the commit and replaces the answer by one that reports the commit's effects, such as deliveries. */
   finish?: (
     call: Omit<Call<Static<P>, Static<Q>, Static<B>>, "world">,
@@ -259,9 +259,9 @@ export function operation<
   P extends TObject = TObject,
   Q extends TObject = TObject,
   B extends TSchema = TSchema,
-  L = undefined,
-  W = undefined,
->(declaration: Operation<P, Q, B, L, W>): Operation<P, Q, B, L, W> {
+  Loaded = undefined,
+  Prepared = undefined,
+>(declaration: Operation<P, Q, B, Loaded, Prepared>): Operation<P, Q, B, Loaded, Prepared> {
   return declaration;
 }
 

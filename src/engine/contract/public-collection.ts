@@ -56,25 +56,25 @@ export class PublicCollection {
     return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internalNames.includes(name)));
   }
 
-  /** Converts fields that `check` accepted to their stored form. */
+  /** Converts fields that `checkFields` accepted to their stored form. */
   toStored(fields: Fields, world: WorldReader): Fields {
     const stored = this.rules.fromPublic ? (this.rules.fromPublic(fields, world) as Fields) : fields;
     return this.convert(stored, (value) => {
       if (typeof value !== "string") return value;
       const instant = parseInstant(value);
       if (instant === undefined)
-        throw this.createError(findName(fields, value), value, "must be an ISO 8601 timestamp");
+        throw this.createError(findFieldName(fields, value), value, "must be an ISO 8601 timestamp");
       return world.toInstant(instant);
     }) as Fields;
   }
 
   /** @throws what `createError` returns, for the first field that is unknown or does not fit */
-  check(fields: unknown): void {
+  checkFields(fields: unknown): void {
     this.validate(this.partialSchema, fields);
   }
 
   /** @throws the same, for a whole record in its public form */
-  checkPublic(record: object): void {
+  checkRecord(record: object): void {
     this.validate(this.recordSchema, record);
   }
 
@@ -115,7 +115,7 @@ export function toIso(value: unknown, world: Pick<WorldReader, "toIso">): unknow
   return typeof value === "number" ? world.toIso(value) : value;
 }
 
-function findName(fields: Fields, value: unknown): string {
+function findFieldName(fields: Fields, value: unknown): string {
   return Object.keys(fields).find((name) => fields[name] === value) ?? "body";
 }
 

@@ -20,8 +20,8 @@ export interface Resource {
   operations: readonly AnyOperation[];
   events?: readonly AnyEvent[];
   /**
-   * Where a user's own resource is declared; messages name the `source`. A file has the digest of its bytes and, unless
-   * it is code, its documents as `content`; a call has its documents as `sent`.
+   * The declaration of a user's own resource; messages name its `source`. If that is a file: the digest of its bytes
+   * and, unless it is code, its documents as `content`. If it is a control call: its documents as `sent`.
    */
   own?: { source: string; sha256?: string; content?: OperationDocuments; sent?: OperationDocuments };
   /** The fixture's keys that fill this resource (interfaces 5). */
@@ -72,8 +72,8 @@ export interface FixtureReader {
     report: (path: readonly (string | number)[], message: string) => void,
   ) => void;
   /**
-   * By key of the fixture: creates the fields, except the id, of records that a number in place of a list asks for. Called
-   * once for all records of the list, with the lists that exist by then.
+   * By key of the fixture, for a number in place of a list: called once, with the lists that exist by then. The function
+   * that it returns creates the fields, except the id, of the record at a position.
    */
   fieldGenerators?: Readonly<Record<string, (lists: FixtureLists) => (position: number) => object>>;
   /** Fills the collections of its resource with the records of a fixture. */

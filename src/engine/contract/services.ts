@@ -26,7 +26,7 @@ export interface Services {
   readonly isClosed: boolean;
 }
 
-/** Work of which few tasks run at once, since it needs much time or memory; texts are read in the server's own thread. */
+/** Kinds of work that need much time or memory, so that few tasks of each run at once. */
 export type HeavyWork = "document" | "image" | "text";
 export type RunQueued = <T>(kind: HeavyWork, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 

@@ -33,13 +33,13 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
   private readonly onChange: () => void;
 
   /**
-   * @param base rules of the server, after all others
+   * @param serverRules after all others
    * @param onChange called when other rules are in force
    */
-  constructor(sandbox: Sandbox, base: readonly Rule[], onChange: () => void) {
+  constructor(sandbox: Sandbox, serverRules: readonly Rule[], onChange: () => void) {
     this.sandbox = sandbox;
     this.leases = new Leases(() => sandbox.world);
-    this.serverRules = armRules(this.readForSandbox(base), SERVER);
+    this.serverRules = armRules(this.readForSandbox(serverRules), SERVER);
     this.onChange = onChange;
   }
 
@@ -47,7 +47,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return [...this.activeScenarios.keys()];
   }
 
-  get activeKeys(): string {
+  get activeKeyLines(): string {
     return [...this.scenarios, ...this.inlineRules.map(({ key }) => key)].join("\n");
   }
 

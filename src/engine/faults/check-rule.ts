@@ -13,7 +13,7 @@ import {
 } from "../documents/user-document.ts";
 import { findHeaderNameProblem } from "./effects/answer.ts";
 import { findPeriodProblem } from "./effects/delay.ts";
-import type { EffectDocument, EffectPlan } from "./effects/effect.ts";
+import type { EffectDocument, EffectPlan, ReportEffect } from "./effects/effect.ts";
 import { findNearestCode, isCatalogueCode, listDocumentedCodes, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
 import {
@@ -119,18 +119,17 @@ function checkSchedule(rule: RuleDocument, report: Report): void {
 
 function checkRuleEffect({ match = {}, effect = {}, sequence }: RuleDocument, report: Report): void {
   const target = isDeliveryMatch(match) ? "deliveries" : "requests";
-  for (const [index, entry] of sequence?.entries() ?? []) {
-    if (typeof entry !== "object") continue;
-    const reportKey = (path: DocumentPath, message: string, hint?: string) =>
-      report(["sequence", index, ...path], `\`${path.join(".")}\` ${message}`, { hint });
-    checkEffect(entry, reportKey, target);
-  }
+  const reportBelow =
+    (place: DocumentPath): ReportEffect =>
+    (path, message, hint) =>
+      report([...place, ...path], `\`${path.join(".")}\` ${message}`, { hint });
+  for (const [index, entry] of sequence?.entries() ?? [])
+    if (typeof entry === "object") checkEffect(entry, reportBelow(["sequence", index]), target);
   if (Object.keys(effect).length === 0) {
     if (sequence === undefined) report([], "the rule needs an `effect`, or a `sequence` of answers");
     return;
   }
-  const reportKey = (path: DocumentPath, message: string, hint?: string) =>
-    report(["effect", ...path], `\`${path.join(".")}\` ${message}`, { hint });
+  const reportKey = reportBelow(["effect"]);
   checkEffect(effect, reportKey, target);
   if (sequence === undefined) return;
   for (const key of ["error", "status", "body", "details"] as const) {

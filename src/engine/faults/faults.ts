@@ -27,7 +27,7 @@ import type { Scenario } from "./scenario.ts";
 
 interface FaultParts extends RequestFaultParts {
   /** Rules that are active in every sandbox, after all others, and cannot be switched off. */
-  base: readonly Rule[];
+  serverRules: readonly Rule[];
 }
 
 /**
@@ -36,7 +36,7 @@ interface FaultParts extends RequestFaultParts {
 export class SandboxFaults implements FaultInjector, RuleObserver {
   isArmed = false;
   readonly undeclaredOperation = UNDECLARED_OPERATION;
-  reachesUndeclared = false;
+  matchesUndeclaredPaths = false;
   readonly rules: ArmedRules;
   /** The scenarios that can be activated here. */
   readonly library: SandboxScenarios;
@@ -51,9 +51,9 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     this.sandbox = sandbox;
     this.library = new SandboxScenarios(shared.scenarios, sandbox);
     this.parts = { ...shared, scenarios: this.library };
-    this.rules = new ArmedRules(sandbox, shared.base, () => this.onRulesChanged());
+    this.rules = new ArmedRules(sandbox, shared.serverRules, () => this.onRulesChanged());
     this.requestFaults = new RequestFaults(this.parts, this, []);
-    if (shared.base.length > 0) this.onRulesChanged();
+    if (shared.serverRules.length > 0) this.onRulesChanged();
   }
 
   get seed(): number {
@@ -175,7 +175,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     this.requestFaults = new RequestFaults(this.parts, this, rules);
     this.deliveryRules = rules.filter(({ rule }) => rule.operations === undefined);
     this.isArmed = this.rules.runningStages.length > 0 || this.deliveryRules.length < rules.length;
-    this.reachesUndeclared = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id));
+    this.matchesUndeclaredPaths = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id));
   }
 
   /** Only sandboxes with an active scenario receive edits; others cost nothing. */
@@ -203,7 +203,7 @@ function explainUnusable(error: unknown): string {
   throw error;
 }
 
-export interface FaultOptions extends Omit<FaultParts, "base"> {
+export interface FaultOptions extends Omit<FaultParts, "serverRules"> {
   /** The declarations that `delay`, a rule for every sandbox, is checked against. */
   api: RuleApi;
   /** The delay of every answer of every sandbox, as in a rule's effect. */
@@ -219,8 +219,9 @@ export class Faults {
 
   constructor({ delay, api, ...parts }: FaultOptions) {
     this.delay = delay;
-    const base = delay === undefined ? [] : [readInlineRule({ effect: { delay } }, api, () => "delay")];
-    this.parts = { ...parts, base };
+    const serverRules =
+      delay === undefined ? [] : [readInlineRule({ effect: { delay } }, api, () => "delay")];
+    this.parts = { ...parts, serverRules };
   }
 
   getSandboxFaults(sandbox: Sandbox): SandboxFaults {

@@ -25,8 +25,8 @@ export function toEffect(
   if (answer === undefined) return addWire(undefined);
   const resolvedAnswer = resolveCode(answer, facts);
   if (resolvedAnswer.kind === "code" && needsBody(resolvedAnswer.code, facts.operation) && !facts.hasReadBody)
-    return facts.readBody().then(() => addWire(toAnswer(resolvedAnswer, facts, readSpending)));
-  return addWire(toAnswer(resolvedAnswer, facts, readSpending));
+    return facts.readBody().then(() => addWire(toFaultAnswer(resolvedAnswer, facts, readSpending)));
+  return addWire(toFaultAnswer(resolvedAnswer, facts, readSpending));
 }
 
 /** A 4xx without a body means the operation's first code with that status. */
@@ -39,7 +39,7 @@ function resolveCode(answer: AnswerPlan, { operation }: FaultFacts): AnswerPlan 
     : { kind: "code", code, forced: false, details: {}, headers: answer.headers };
 }
 
-function toAnswer(answer: AnswerPlan, facts: FaultFacts, readSpending: ReadSpending): FaultAnswer {
+function toFaultAnswer(answer: AnswerPlan, facts: FaultFacts, readSpending: ReadSpending): FaultAnswer {
   if (answer.kind === "code") {
     const { code, headers } = answer;
     const { status } = CATALOGUE[code];

@@ -83,8 +83,8 @@ function explainSpent({ rule, progress: { expired, hits } }: ArmedRule): string 
 }
 
 function explainMismatch({ rule: { document, effect } }: ArmedRule, operation: AnyOperation): string {
-  const isMeant = listMatchingOperations(document.match ?? {}, [operation]).length > 0;
-  if (isMeant && effect.answer?.kind === "code")
+  const fitsOperation = listMatchingOperations(document.match ?? {}, [operation]).length > 0;
+  if (fitsOperation && effect.answer?.kind === "code")
     return `${operation.id} never answers ${effect.answer.code}; ${effect.answer.code}! forces it`;
   const { method, path } = document.match ?? {};
   if (method !== undefined && method !== operation.method) return `method is not ${method}`;

@@ -61,7 +61,7 @@ export function readRule(document: RuleDocument, id: string, operations: readonl
           ...listMatchingOperations(match, operations)
             .filter((operation) => canAnswer(operation, effect.answer))
             .map((operation) => operation.id),
-          ...(reachesUndeclared(document, operations) ? [UNDECLARED_OPERATION.id] : []),
+          ...(matchesUndeclaredPaths(document, operations) ? [UNDECLARED_OPERATION.id] : []),
         ]),
     principal: match.principal,
     criteria: isDelivery ? [] : [...toCriteria(match), ...(needsAuthorization ? [IS_AUTHORIZED] : [])],
@@ -230,13 +230,13 @@ export type ServedKind = "content" | "failure" | undefined;
 export function findServedKind({ match = {}, effect = {}, sequence, phase }: RuleDocument): ServedKind {
   if (match.path === undefined || match.operation !== undefined || phase === "after") return undefined;
   const hasContent = [effect, ...(sequence ?? []).map(toEntryEffect)].some(
-    (one) => one?.body !== undefined || (one?.status ?? 400) < 400,
+    (one) => one?.body !== undefined || (one?.status !== undefined && one.status < 400),
   );
   return hasContent ? "content" : "failure";
 }
 
 /** Whether a rule applies to paths that no operation has. */
-function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
+function matchesUndeclaredPaths(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
   const kind = findServedKind(rule);
   if (kind === undefined) return false;
   const path = rule.match!.path!;
@@ -246,7 +246,7 @@ function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation
 /** A rule that serves a path of its own refuses callers as an operation does, unless it is `public`. */
 export const IS_AUTHORIZED: Criterion = {
   miss: "the caller has no valid credentials, or no membership of the path's organization",
-  isMet: ({ operation, refusal }) => operation !== UNDECLARED_OPERATION || refusal === undefined,
+  isMet: ({ operation, callerRefusal }) => operation !== UNDECLARED_OPERATION || callerRefusal === undefined,
 };
 
 /** Whether a match is about deliveries of events rather than about requests. */

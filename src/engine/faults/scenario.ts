@@ -38,7 +38,7 @@ export interface Scenario {
   description: string | undefined;
   /** The scenario as it was written. */
   document: ScenarioDocument;
-  /** The real path of its file, or the name of an opened sandbox's scenario; undefined for a derived one. */
+  /** The real path of its file; its name if it came with a saved sandbox; undefined for a derived one. */
   file: string | undefined;
   /** The rules of stages come last. */
   rules: readonly Rule[];

@@ -128,7 +128,7 @@ export class OwnRecords implements Iterable<Fields> {
     const { publicCollection, collection } = this;
     const [tx, actor] = [this.#transaction.writable, this.#actor];
     const fields = copyJson(values) as Fields;
-    publicCollection.check(fields);
+    publicCollection.checkFields(fields);
     const storedFields = publicCollection.toStored(fields, tx);
     requireReferences(tx, collection, storedFields);
     const random = tx.random(`own/${collection.name}`);
@@ -140,7 +140,7 @@ export class OwnRecords implements Iterable<Fields> {
     if (tx.get(collection, id) !== undefined) throw invalidInput(collection.idField, id, `${id} is in use`);
     const inserted = publicCollection.rules.insert?.(tx, record, actor) ?? tx.insert(collection, record);
     const after = this.toPublic(tx.get(collection, collection.getId(inserted)) ?? inserted);
-    publicCollection.checkPublic(after);
+    publicCollection.checkRecord(after);
     publicCollection.requireGivenValuesKept(fields, after, tx);
     return after;
   }
@@ -151,7 +151,7 @@ export class OwnRecords implements Iterable<Fields> {
     const [tx, actor] = [this.#transaction.writable, this.#actor];
     this.require(id);
     const fields = copyJson(values) as Fields;
-    publicCollection.check(fields);
+    publicCollection.checkFields(fields);
     if ((fields[collection.idField] ?? id) !== id)
       throw invalidInput(collection.idField, fields[collection.idField], `the id of ${id} cannot change`);
     const storedFields = publicCollection.toStored(fields, tx);

@@ -79,11 +79,11 @@ export async function dryRun(
     {
       faults,
       incomplete,
-      observe: (step) =>
+      onStepPassed: (step) =>
         reports.set(step, { outcome: "passes", says: describePassedStep(step as StepName, exchange) }),
     },
   );
-  // The number is not used up: the next request gets it.
+  // The constructor took this number; the next request gets it again.
   sandbox.world.requests = exchange.number;
   const status = await runToEnd(exchange, reports);
   return {
@@ -101,7 +101,7 @@ export async function dryRun(
   };
 }
 
-/** @returns the status; null if it cannot be known @throws a defect of ours */
+/** @returns the status; 0 if a wire fault hides it, null if it cannot be known @throws a defect of ours */
 async function runToEnd(
   exchange: Exchange,
   reports: Map<string, Omit<StepReport, "step">>,
@@ -150,11 +150,11 @@ function describePassedStep(step: StepName, exchange: Exchange): string {
         operation ? "no rule triggers before the change" : "no rule answers the path",
       );
     case "auth": {
-      const isInBody = call !== undefined && operation?.identify !== undefined;
-      if (operation?.credentials === false && !isInBody)
+      const isCredentialInBody = call !== undefined && operation?.identify !== undefined;
+      if (operation?.credentials === false && !isCredentialInBody)
         return "the operation asks for no credential in a header";
       const { user_id, key_id } = identity!.principal;
-      return `${user_id} calls, with ${key_id}${isInBody ? ", as the body says" : ""}`;
+      return `${user_id} calls, with ${key_id}${isCredentialInBody ? ", as the body says" : ""}`;
     }
     case "rate-limit":
       if (rate !== undefined) return `${rate.remaining} of ${rate.limit} requests of this minute are left`;

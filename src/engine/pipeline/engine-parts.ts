@@ -39,7 +39,7 @@ export interface EngineParts {
   log: { error(fields: object, message: string): void };
 }
 
-/** A port: the real service behind the sandbox. */
+/** The real service, behind the sandbox. */
 export interface Upstream {
   readonly url: string;
   /** @throws ClientGoneError; UpstreamFailure if there was no answer */
@@ -90,8 +90,7 @@ export interface ReceivedForm {
 }
 
 /**
- * A port: receives a multipart body, with fields in memory and files in the host's storage. After a failure
- * nothing is left behind.
+ * Receives a multipart body: fields in memory, files in the host's storage. After a failure nothing is left behind.
  * @throws ApiError 415, 413, 422; ClientGoneError
  */
 export type ReadForm = (

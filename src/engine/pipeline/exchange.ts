@@ -10,7 +10,7 @@ import { deriveRequestIdSeed, drawRequestId, type RequestIdSource } from "../sta
 import type { Transaction } from "../state/transaction.ts";
 import type { BodyCapture } from "./body-capture.ts";
 import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
-import { type Address, type Answer, findRepeatedBase, type PlainRequest } from "./plain-http.ts";
+import { type Address, type Answer, findOriginalBase, type PlainRequest } from "./plain-http.ts";
 import { type JsonBody, readJsonBytes } from "./read-body.ts";
 import type { StepExchange } from "./run-steps.ts";
 
@@ -20,7 +20,7 @@ interface DryRunOptions {
   faults: Pick<FaultInjector, "before" | "after">;
   /** Why the path is not complete; steps that depend on it cannot be decided. */
   incomplete: string | undefined;
-  observe: (step: string) => void;
+  onStepPassed: (step: string) => void;
 }
 
 /** Ends a dry run: the remaining steps depend on a missing value. */
@@ -109,8 +109,8 @@ export class Exchange implements RequestIdSource, StepExchange {
     this.dryRun = dryRun;
   }
 
-  get observe(): DryRunOptions["observe"] | undefined {
-    return this.dryRun?.observe;
+  get onStepPassed(): DryRunOptions["onStepPassed"] | undefined {
+    return this.dryRun?.onStepPassed;
   }
 
   get faults(): Pick<FaultInjector, "before" | "after"> {
@@ -138,7 +138,7 @@ export class Exchange implements RequestIdSource, StepExchange {
   }
 
   /** Why the caller may not call a path that a rule serves: no valid credentials, or a foreign organization. */
-  get refusal(): ApiError | undefined {
+  get callerRefusal(): ApiError | undefined {
     const { engine, identity, path, sandbox } = this;
     if (identity === undefined || identity.refused) return new ApiError("AUTHENTICATION_REQUIRED");
     const { principal } = identity;
@@ -230,7 +230,7 @@ class ReceivedRequest implements RequestInfo {
   get base_url(): string {
     const { request, sandbox, hasPrefix } = this.exchange;
     this.exchange.base_url =
-      findRepeatedBase(request.headers) ?? request.site.baseUrl(sandbox.name, hasPrefix);
+      findOriginalBase(request.headers) ?? request.site.baseUrl(sandbox.name, hasPrefix);
     return this.exchange.base_url;
   }
 }

@@ -72,7 +72,7 @@ export class FormParts {
     throw invalidInput(name, filename ?? null, `${name} must be a text field, not a file`);
   }
 
-  /** The name under which a file is stored. @throws ApiError INVALID_INPUT, UNSUPPORTED_MEDIA_TYPE */
+  /** The key of the next file of this name in `files`. @throws ApiError INVALID_INPUT, UNSUPPORTED_MEDIA_TYPE */
   createFileKey(name: string, { filename, type }: { filename: string | undefined; type: string }): string {
     const { types, maxCount = 1 } = this.findFileSpec(name)!;
     const count = Object.keys(this.files).filter((key) => key === name || key.startsWith(`${name}[`)).length;

@@ -79,8 +79,8 @@ async function inject(
     exchange.delayed_by = decision;
     return;
   }
-  countServedRequest(exchange, effect);
-  if (!isDryRun && effect.kind === "wire" && effect.wire.staysOpen) holdUntilClosed(exchange);
+  countRequestOfServedPath(exchange, effect);
+  if (!isDryRun && effect.kind === "wire" && effect.wire.staysOpen) countUntilClosed(exchange);
   throw toEarlyResponse(exchange, decision, effect);
 }
 
@@ -100,7 +100,7 @@ function toAppliedFault(
  * Counts a request to a path that only a rule serves against the caller's rate limit, like a call of an operation.
  * @throws ApiError
  */
-function countServedRequest(exchange: Exchange, effect: RequestEffect): void {
+function countRequestOfServedPath(exchange: Exchange, effect: RequestEffect): void {
   const { routeError, identity } = exchange;
   if (routeError !== undefined && effect.kind === "raw" && identity !== undefined && !identity.refused)
     countAgainstRate(exchange, identity);
@@ -110,12 +110,12 @@ function countServedRequest(exchange: Exchange, effect: RequestEffect): void {
  * Maximum number of requests of one sandbox that wait at the same time: delayed by their own header, which needs no
  * credential, held, or left hanging by a wire fault.
  */
-const MAX_HELD_REQUESTS = 500;
+const MAX_WAITING_REQUESTS = 500;
 
 /** Limits the delays that requests set themselves; delays of rules are not limited. @throws EarlyResponse */
 async function waitForDelay({ sandbox, request }: Exchange, delay_ms: number): Promise<void> {
   if (request.headers["x-sandbox-delay"] === undefined) return sandbox.delay(delay_ms);
-  requireHoldCapacity(sandbox);
+  requireWaitingCapacity(sandbox);
   sandbox.waitingRequests += 1;
   await sandbox.delay(delay_ms);
   sandbox.waitingRequests -= 1;
@@ -128,7 +128,7 @@ async function waitForRelease(
   facts: RequestFacts,
 ): Promise<{ held_ms: number; effect: RequestEffect | undefined }> {
   const { sandbox, request, answer } = exchange;
-  requireHoldCapacity(sandbox);
+  requireWaitingCapacity(sandbox);
   sandbox.waitingRequests += 1;
   try {
     // The body is shown while the request waits, and Node detects that a client has left only after it was read.
@@ -182,8 +182,8 @@ function toHeldMessage(exchange: Exchange): HeldMessage {
 }
 
 /** @throws EarlyResponse */
-function holdUntilClosed({ sandbox, request }: Exchange): void {
-  requireHoldCapacity(sandbox);
+function countUntilClosed({ sandbox, request }: Exchange): void {
+  requireWaitingCapacity(sandbox);
   sandbox.waitingRequests += 1;
   const release = () => {
     sandbox.waitingRequests -= 1;
@@ -193,10 +193,10 @@ function holdUntilClosed({ sandbox, request }: Exchange): void {
 }
 
 /** Refuses like a full sandbox; a later retry can succeed. @throws EarlyResponse */
-function requireHoldCapacity(sandbox: Exchange["sandbox"]): void {
-  if (sandbox.waitingRequests < MAX_HELD_REQUESTS) return;
-  const detail = `${MAX_HELD_REQUESTS} requests of this sandbox already wait: held, hanging or delayed, by a fault or X-Sandbox-Delay. Send the request again when some of them have ended.`;
-  const limit = { limit: "held_requests", allowed: MAX_HELD_REQUESTS, wanted: MAX_HELD_REQUESTS + 1 };
+function requireWaitingCapacity(sandbox: Exchange["sandbox"]): void {
+  if (sandbox.waitingRequests < MAX_WAITING_REQUESTS) return;
+  const detail = `${MAX_WAITING_REQUESTS} requests of this sandbox already wait: held, hanging or delayed, by a fault or X-Sandbox-Delay. Send the request again when some of them have ended.`;
+  const limit = { limit: "held_requests", allowed: MAX_WAITING_REQUESTS, wanted: MAX_WAITING_REQUESTS + 1 };
   throw new EarlyResponse("limit", toProblemAnswer("limit-reached", detail, { status: 503, ...limit }));
 }
 
@@ -204,21 +204,21 @@ function requireHoldCapacity(sandbox: Exchange["sandbox"]): void {
 function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEffect): EarlyResponse {
   if (effect.kind === "refused")
     return new EarlyResponse(decision, toProblemAnswer("override-refused", effect.detail));
-  if (effect.kind !== "wire") return new EarlyResponse(decision, toFaultAnswer(exchange, effect));
+  if (effect.kind !== "wire") return new EarlyResponse(decision, renderFaultAnswer(exchange, effect));
   const ended = effect.wire.staysOpen ? exchange.sandbox.ended : undefined;
   const wire = { fault: effect.wire, over_ms: effect.over_ms, ended };
   if (effect.answer !== undefined)
-    return new EarlyResponse(decision, toFaultAnswer(exchange, effect.answer), wire);
+    return new EarlyResponse(decision, renderFaultAnswer(exchange, effect.answer), wire);
   // An answer without a body cannot be truncated or garbled, so a failure is sent instead.
   const { answer } = exchange;
   const hasNoBody = answer === undefined || (answer.body === undefined && answer.stream === undefined);
-  return new EarlyResponse(decision, hasNoBody ? toFaultAnswer(exchange, UNAVAILABLE) : answer, wire);
+  return new EarlyResponse(decision, hasNoBody ? renderFaultAnswer(exchange, UNAVAILABLE) : answer, wire);
 }
 
 const UNAVAILABLE: FaultAnswer = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
 
 /** A catalogue code in the operation's envelope; a bare 503 is code `HTTP_503`, type `server_error` (interfaces 6). */
-function toFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {
+function renderFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {
   if (effect.kind === "raw") {
     const { status, headers, body, content_type } = effect;
     return { status, headers, body, content_type };

@@ -157,7 +157,8 @@ export function toBaseHeaders(base: string | undefined): [string, string][] {
   return base === undefined ? [] : [[BASE_HEADER, `${signBase(base)} ${base}`]];
 }
 
-export function findRepeatedBase({ [BASE_HEADER]: sent }: RequestHeaders): string | undefined {
+/** The base of the URLs in the first answer, if this is a repeated request. */
+export function findOriginalBase({ [BASE_HEADER]: sent }: RequestHeaders): string | undefined {
   const [signature, base] = String(sent).split(" ");
   return base !== undefined && signature === signBase(base) ? base : undefined;
 }

@@ -1,4 +1,4 @@
-import { concatBytes, EMPTY_BYTES } from "../bytes.ts";
+import { concatBytes, EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { PlainRequest } from "./plain-http.ts";
 
@@ -133,6 +133,8 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
+const [QUOTE, COMMA, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = toUtf8('",\\[]{}');
+
 /** Describes how a text exceeds the limits, before it is parsed; undefined if it does not. */
 function findExcess(bytes: Uint8Array, maxValues: number): string | undefined {
   // A shorter text cannot nest that deep, since each bracket is closed again.
@@ -144,13 +146,13 @@ function findExcess(bytes: Uint8Array, maxValues: number): string | undefined {
   for (let i = 0; i < bytes.length; i++) {
     const char = bytes[i]!;
     if (inString) {
-      if (char === 92) i++;
-      else if (char === 34) inString = false;
-    } else if (char === 34) inString = true;
-    else if (char === 91 || char === 123) {
+      if (char === BACKSLASH) i++;
+      else if (char === QUOTE) inString = false;
+    } else if (char === QUOTE) inString = true;
+    else if (char === OPEN_LIST || char === OPEN_OBJECT) {
       if (++depth > MAX_JSON_DEPTH) return `The document nests deeper than ${MAX_JSON_DEPTH} levels.`;
-    } else if (char === 93 || char === 125) depth--;
-    else if (char === 44 && ++values >= maxValues)
+    } else if (char === CLOSE_LIST || char === CLOSE_OBJECT) depth--;
+    else if (char === COMMA && ++values >= maxValues)
       return `The document has more than ${maxValues} keys and list entries.`;
   }
   return undefined;

@@ -37,8 +37,8 @@ export class RequestFacts implements FaultFacts {
     return this.parsedQuery;
   }
 
-  get refusal(): ApiError | undefined {
-    return this.exchange.refusal;
+  get callerRefusal(): ApiError | undefined {
+    return this.exchange.callerRefusal;
   }
 
   get world(): Transaction {

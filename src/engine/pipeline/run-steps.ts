@@ -10,8 +10,8 @@ export interface Step<X> {
 export interface StepExchange {
   /** The name of the step under way. */
   step: string;
-  /** Called after each step that passed; a dry run listens. */
-  readonly observe?: ((step: string) => void) | undefined;
+  /** For a dry run. */
+  readonly onStepPassed?: ((step: string) => void) | undefined;
 }
 
 /** Runs the steps one after the other, from the one at `first`; the first that throws ends the run. */
@@ -26,10 +26,10 @@ export function runSteps<X extends StepExchange>(
     const running = run(exchange);
     if (running !== undefined)
       return running.then(() => {
-        exchange.observe?.(name);
+        exchange.onStepPassed?.(name);
         return runSteps(steps, exchange, index + 1);
       });
-    exchange.observe?.(name);
+    exchange.onStepPassed?.(name);
   }
 }
 
@@ -38,6 +38,6 @@ export function runStepsNow<X extends StepExchange>(steps: readonly Step<X>[], e
   for (const { name, run } of steps) {
     exchange.step = name;
     if (run(exchange) instanceof Promise) throw new Error(`the step ${name} waits inside a transaction`);
-    exchange.observe?.(name);
+    exchange.onStepPassed?.(name);
   }
 }

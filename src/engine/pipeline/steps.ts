@@ -34,7 +34,7 @@ function route(exchange: Exchange): void {
     return;
   }
   exchange.routeError = createNotFoundError(exchange, router.listMethods(exchange.path));
-  if (!exchange.sandbox.faults.reachesUndeclared && !canForward(exchange)) throw exchange.routeError;
+  if (!exchange.sandbox.faults.matchesUndeclaredPaths && !canForward(exchange)) throw exchange.routeError;
 }
 
 /** The error for an unknown path or method (G04). */
@@ -76,7 +76,7 @@ function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
   const mayHaveFault =
     routeError === undefined
       ? hasFaults(exchange)
-      : sandbox.faults.reachesUndeclared || (canForward(exchange) && hasOverride(request.headers));
+      : sandbox.faults.matchesUndeclaredPaths || (canForward(exchange) && hasOverride(request.headers));
   if (!mayHaveFault) return;
   if (exchange.dryRun === undefined) exchange.stagedRequest = sandbox.faults.enterStages();
   return injectFault(exchange, "before");
@@ -86,7 +86,7 @@ function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
 function requireOperation(exchange: Exchange): void {
   const { routeError, verdict, identity } = exchange;
   if (routeError === undefined) return;
-  const refusal = verdict?.needsAuthorizedCaller ? exchange.refusal : undefined;
+  const refusal = verdict?.needsAuthorizedCaller ? exchange.callerRefusal : undefined;
   if (refusal === undefined) throw routeError;
   exchange.step = "auth";
   if (refusal.code !== "AUTHENTICATION_REQUIRED") {

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { invalidInput } from "../contract/errors.ts";
 import {
   findInvalidField,
-  findInvalidText,
+  findInvalidFieldOfTexts,
   getValue,
   type InvalidField,
   TOO_LARGE,
@@ -91,7 +91,7 @@ export function validateJson(
   const readSent: ReadSent = (field) =>
     (typeof field.value === "number" ? findWrittenNumber(text, field.pointer) : undefined) ?? field.value;
   // A body in another format, such as a url-encoded form, has no JSON text.
-  const findInvalid = text === "" ? findInvalidText : findInvalidField;
+  const findInvalid = text === "" ? findInvalidFieldOfTexts : findInvalidField;
   return validateFields(schema, value, { exchange, readSent, findInvalid });
 }
 
@@ -113,7 +113,6 @@ export function validateForm(
 interface ValidationContext {
   exchange: ValidatedExchange;
   readSent: ReadSent;
-  /** Default: for values that were read from texts. */
   findInvalid?: typeof findInvalidField;
 }
 
@@ -148,7 +147,7 @@ function requireValid(
   schema: TSchema,
   value: unknown,
   readSent: ReadSent,
-  findInvalid = findInvalidText,
+  findInvalid = findInvalidFieldOfTexts,
 ): void {
   const validate = toValidator(schema);
   if (validate(value)) return;

@@ -15,7 +15,7 @@ export interface FaultFacts {
   /** Identified, not yet authorized. */
   readonly principal: Principal | undefined;
   /** For an undeclared path: the error with which this caller is refused even if a rule answers the path. */
-  readonly refusal: ApiError | undefined;
+  readonly callerRefusal: ApiError | undefined;
   /** The organization of the path, else the key's current one. */
   readonly organization: string | undefined;
   readonly world: Transaction;
@@ -159,7 +159,7 @@ export interface SandboxRules {
   /** Names of the active scenarios (interfaces 4). */
   readonly scenarios: readonly string[];
   /** The names of the active scenarios and the keys of the inline rules, one per line. */
-  readonly activeKeys: string;
+  readonly activeKeyLines: string;
   /** All stages of active scenarios, as `scenario/stage`. */
   readonly stages: readonly string[];
   /** The paths and globs of rules that match by path; the API may lack such a path. */
@@ -179,7 +179,7 @@ export interface FaultInjector {
   /** The operation of requests whose path no declared operation has. */
   readonly undeclaredOperation: AnyOperation;
   /** Whether a rule answers undeclared paths. */
-  readonly reachesUndeclared: boolean;
+  readonly matchesUndeclaredPaths: boolean;
   readonly rules: SandboxRules;
   /** Called when a request arrives; undefined if no scenario has stages. */
   enterStages(): StagedRequest | undefined;

@@ -17,7 +17,7 @@ import {
 import { DeliveryQueue, type Job, MAX_SENDING_PER_SANDBOX, Semaphore } from "./delivery-queue.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 
-/** A port: how attempts change records, see `resources/webhooks/deliveries.ts`. */
+/** How attempts change records; `resources/webhooks/deliveries.ts` implements it. */
 interface DeliveryRules {
   plan(world: WorldReader, row: Outgoing): AttemptPlan | undefined;
   record(

@@ -33,7 +33,7 @@ export function findDurationProblem(value: unknown): DurationProblem | undefined
   return { message, hint };
 }
 
-/** Like `findDurationProblem`, for a time in which something holds. */
+/** Like `findDurationProblem`, for a duration that must not be 0, such as that of a lease. */
 export function findPeriodProblem(value: unknown): DurationProblem | undefined {
   return parseDuration(value) === 0 ? { message: "must be more than 0" } : findDurationProblem(value);
 }
