@@ -64,9 +64,9 @@ const ControlStep = Type.Object({
     status: Type.Integer(),
     /** The sandbox's clock after the call. */
     now: Instant,
-    /** The sandbox's clock at the last change before that. */
+    /** The sandbox's clock at the world's last change. */
     changed: Instant,
-    /** Whether the call has an entry in the history: a replayed rewind finds its entry by the id. */
+    /** Whether the call has an entry in the history. A replay adds the same entries, since a rewind names one by its id. */
     history: Type.Optional(Type.Boolean()),
   }),
 });
@@ -93,7 +93,7 @@ export const Bundle = Type.Object(
     operations: Type.Optional(
       Type.Array(Type.Object({ source: Type.String(), sha256: Type.Optional(Type.String()) })),
     ),
-    /** The OpenAPI document that the sandbox alone had at first. */
+    /** The OpenAPI document that was sent for this sandbox alone, as it was at first. */
     document: Type.Optional(
       Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) }),
     ),
@@ -159,7 +159,7 @@ export function readBundle(text: string, file: string): Bundle {
   }
   const validate = toValidator(Bundle);
   if (!validate(value)) {
-    // The deepest error belongs to the kind of step that was meant.
+    // A step fails both schemas; the deepest error is of the one that was meant.
     const [error] = validate.errors!.toSorted((a, b) => b.instancePath.length - a.instancePath.length);
     const { instancePath, message, keyword } = error!;
     const needs = keyword === "format" ? "must be an instant such as 2026-03-15T12:00:00.000Z" : message;

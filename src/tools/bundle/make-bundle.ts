@@ -219,11 +219,11 @@ function describeRequest(
 }
 
 function toControlStep(
-  { call, now, changed, history }: RecordedCall,
+  { call, now, changed, hasHistoryEntry }: RecordedCall,
   secrets: SecretPlaceholders,
 ): ControlStep {
   const { operation, method, path, body, status } = call;
-  // The answers before this call have registered their secrets already.
+  // Secrets of earlier answers are registered already, and keep the answers' names.
   secrets.registerWritten(JSON.stringify(body ?? null));
   return {
     control: {
@@ -234,7 +234,7 @@ function toControlStep(
       status,
       now: toIso(now),
       changed: toIso(changed),
-      ...(history && { history }),
+      ...(hasHistoryEntry && { history: true }),
     },
   };
 }

@@ -13,15 +13,15 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** The answer of a journal entry, with placeholders for secrets; a replay compares its own answer with it. */
 export function toRecordedAnswer(
   entry: JournalEntry,
-  number: number,
+  answerNumber: number,
   secrets: SecretPlaceholders,
 ): BundleAnswer {
   const headers = toPairs(entry.response_headers).filter(
     ([name]) => !IGNORED_HEADERS.has(name.toLowerCase()),
   );
   const content = decode(entry.response_body);
-  secrets.registerIssued(number, headers.map(([, value]) => value).join("\n"));
-  if (content !== undefined) secrets.registerIssued(number, getText(content));
+  secrets.registerIssued(answerNumber, headers.map(([, value]) => value).join("\n"));
+  if (content !== undefined) secrets.registerIssued(answerNumber, getText(content));
   const { streamed } = entry;
   return {
     status: entry.status,
@@ -35,11 +35,12 @@ export function toRecordedAnswer(
 export function toRecordedBody(
   bytes: Uint8Array | string | undefined,
   secrets: SecretPlaceholders,
-  type?: string,
+  contentType?: string,
 ): BundleBody | undefined {
   const content = decode(bytes);
   return (
-    content && mask(content, (text) => (isFormType(type) ? secrets.redactForm(text) : secrets.redact(text)))
+    content &&
+    mask(content, (text) => (isFormType(contentType) ? secrets.redactForm(text) : secrets.redact(text)))
   );
 }
 

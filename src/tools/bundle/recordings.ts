@@ -43,7 +43,7 @@ export interface RecordedCall {
   /** The sandbox's clock at the last change, in milliseconds since 1970. */
   changed: number;
   /** Whether the call has an entry in the history. */
-  history: boolean;
+  hasHistoryEntry: boolean;
   call: ChangingCall;
 }
 
@@ -58,8 +58,8 @@ export interface Recording {
   replayProblem: string | undefined;
   /** Number of restores whose control call has not been recorded yet. */
   unrecordedRestores: number;
-  /** Position of the newest control call in the history. */
-  lastControl: number;
+  /** Sequence of the newest entry of a control call in the history. */
+  lastControlEntry: number;
 }
 
 /** A sandbox with more control calls cannot be put into a bundle. */
@@ -98,7 +98,7 @@ export class Recordings {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
     recording.unrecordedRestores += 1;
-    // A fixture that was edited on disk moves untouched sandboxes to its new version (interfaces 6).
+    // An edited fixture is loaded by restoring untouched sandboxes (interfaces 6), which are marked as untouched after this.
     queueMicrotask(() => {
       if (!sandbox.world.isUntouched || this.recordings.get(sandbox) !== recording) return;
       if (sandbox.journal.lastSequence === recording.initial.position) this.begin(sandbox);
@@ -126,10 +126,10 @@ export class Recordings {
     }
     const { history, journal, world } = sandbox;
     const entry = history.entries().findLast(({ kind }) => kind === "control");
-    const hasEntry = entry !== undefined && entry.sequence > recording.lastControl;
-    if (hasEntry) recording.lastControl = entry.sequence;
+    const hasHistoryEntry = entry !== undefined && entry.sequence > recording.lastControlEntry;
+    if (hasHistoryEntry) recording.lastControlEntry = entry.sequence;
     recording.calls.push({
-      history: hasEntry,
+      hasHistoryEntry,
       after: journal.lastSequence,
       now: world.epochNow(),
       changed: world.changedAt,
@@ -191,7 +191,7 @@ export class Recordings {
         ? undefined
         : "it began as a copy of another sandbox, not from its fixture",
       unrecordedRestores: 0,
-      lastControl: sandbox.history.lastSequence,
+      lastControlEntry: sandbox.history.lastSequence,
     });
   }
 }

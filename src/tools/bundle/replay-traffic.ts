@@ -1,5 +1,5 @@
 import { EMPTY_BYTES } from "../../engine/bytes.ts";
-import type { OutboundClient } from "../../engine/contract/services.ts";
+import type { OutboundAnswer, OutboundClient } from "../../engine/contract/services.ts";
 import type { SendToSelf, WireRequest } from "../../engine/pipeline/plain-http.ts";
 import { platform, sleep } from "../../engine/platform.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
@@ -81,14 +81,18 @@ export function createRecordedOutbound(
   return {
     async send({ headers }) {
       const id = headers["X-Service-Delivery"];
-      const attempt = attempts.get(id ?? "") ?? 0;
-      if (id !== undefined) attempts.set(id, attempt + 1);
-      const recorded = id === undefined ? undefined : deliveries[id]?.[attempt];
-      const response_code = recorded?.response_code ?? (id === undefined ? otherwise() : 200);
+      if (id === undefined) return toResult(otherwise());
+      const attempt = attempts.get(id) ?? 0;
+      attempts.set(id, attempt + 1);
+      const recorded = deliveries[id]?.[attempt];
       if (recorded?.ended_at !== undefined) onEnd(recorded.ended_at);
-      const result = { response_code, headers: {}, body: EMPTY_BYTES, duration_ms: 0 };
-      if (response_code !== 0) return result;
-      return { ...result, error: { kind: "refused", message: "no answer, as it was recorded" } };
+      return toResult(recorded?.response_code ?? 200);
     },
   };
+}
+
+function toResult(response_code: number): OutboundAnswer {
+  const result = { response_code, headers: {}, body: EMPTY_BYTES, duration_ms: 0 };
+  if (response_code !== 0) return result;
+  return { ...result, error: { kind: "refused", message: "no answer, as it was recorded" } };
 }

@@ -24,7 +24,8 @@ const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
 const NAMED_SECRET = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
 /** A list or an object under the name of a secret. */
 const NAMED_SECRET_LIST = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*(?=[[{])`, "gi");
-const TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[[\]{}]/g;
+/** A text, or the bracket of a list or an object; a colon follows a key. */
+const JSON_TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[[\]{}]/g;
 /** A parameter of a query or of a form. */
 const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
 const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
@@ -121,8 +122,8 @@ export class SecretPlaceholders {
   }
 
   redactHeader(name: string, value: string): string {
-    const replaced = this.replaceKnown(value);
     if (!SECRET_HEADER.test(name)) return this.redact(value);
+    const replaced = this.replaceKnown(value);
     const [, scheme = "", rest = ""] = /^((?:Bearer|Basic|Digest) +)?(.*)$/is.exec(replaced)!;
     return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? replaced : scheme + maskUnknownCredential(rest);
   }
@@ -138,12 +139,12 @@ function replaceNamedTexts(text: string): string {
     masked += text.slice(end, begin);
     end = begin;
     let depth = 0;
-    TOKEN.lastIndex = begin;
-    for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
+    JSON_TOKEN.lastIndex = begin;
+    for (let match = JSON_TOKEN.exec(text); match !== null; match = JSON_TOKEN.exec(text)) {
       const [token, secret, colon] = match;
       const isSecret = Boolean(secret) && colon === undefined && !token.includes(OPEN);
       masked += text.slice(end, match.index) + (isSecret ? `"${maskUnknown(secret!)}"` : token);
-      end = TOKEN.lastIndex;
+      end = JSON_TOKEN.lastIndex;
       if (secret !== undefined) continue;
       depth += token === "[" || token === "{" ? 1 : -1;
       if (depth === 0) break;

@@ -67,8 +67,8 @@ function listCases(cases: Cases, session: Session): readonly Case[] {
 }
 
 /**
- * Wraps checks that fewer, combined cases can replace. A slow receiver gets the combined cases once; only if
- * they fail does it get the cases of each check.
+ * Returns a function that wraps checks whose cases the given few combine. A slow receiver gets the combined cases once;
+ * only if they fail does it get the cases of each check.
  */
 export function combineCases(cases: Cases, expect: typeof expectAccepted): (check: Check) => Check {
   const findings = new WeakMap<Session, Finding>();
@@ -109,8 +109,8 @@ export async function explainNotAccepted(
 export async function expectAccepted(session: Session, cases: readonly Case[]): Promise<Finding> {
   const prepared = prepareCases(session, cases);
   const attempts = await deliverAll(session, prepared);
-  const refused = attempts.findIndex((attempt) => !isAccepted(attempt));
-  if (refused >= 0) return explainNotAccepted(session, attempts[refused]!, prepared[refused]!.label);
+  const index = attempts.findIndex((attempt) => !isAccepted(attempt));
+  if (index >= 0) return explainNotAccepted(session, attempts[index]!, prepared[index]!.label);
   const last = attempts.at(-1)!;
   return passed(`the receiver ${describeResult(last)}`, last);
 }

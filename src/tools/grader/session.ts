@@ -69,9 +69,10 @@ export class Session {
   reusesConnections = true;
   /** The first delivery that was accepted, and when. */
   firstAccepted: { delivery: TestDelivery; at: number } | null = null;
-  /** The probe's last settled reading; null after something was sent. */
-  private settledReading: ProbeReading | null = null;
+  /** The probe's last reading, once it had settled. */
   private lastReading: ProbeReading | null = null;
+  /** The same, until something is sent; then null. */
+  private settledReading: ProbeReading | null = null;
   /** Deliveries accepted since the last reading, by id: their side effects may still follow. */
   private readonly pending = new Map<string, TestDelivery>();
   /** Events without a side effect in this receiver, for which the run does not wait. */
@@ -150,8 +151,8 @@ export class Session {
       from: this.lastReading,
       pending: new Set(pending.map(({ id }) => id)),
     });
-    for (const { id, event } of reading.ids === null ? [] : pending) {
-      if (event !== this.options.event && !reading.ids!.includes(id)) this.unusedEvents.add(event);
+    for (const { id, event } of pending) {
+      if (event !== this.options.event && reading.ids?.includes(id) === false) this.unusedEvents.add(event);
     }
     this.settledReading = reading;
     this.lastReading = reading;

@@ -11,7 +11,7 @@ const RAW_BODY: Pick<Check, "advice" | "adviceAppliesTo"> = {
   adviceAppliesTo: ["unauthorized", "bad-request"],
 };
 
-/** Names of which each of NFC, NFD, NFKC and NFKD changes at least one. */
+/** Each of NFC, NFD, NFKC and NFKD changes at least one of these names. */
 const UNICODE_FORMS = [
   { label: "a letter and a combining accent", name: "Ze\u0301lie A\u030angstro\u0308m" },
   { label: "composed letters", name: "Z\u00e9lie \u00c5ngstr\u00f6m \ud55c\uae00" },

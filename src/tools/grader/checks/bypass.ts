@@ -23,7 +23,7 @@ function signWithOtherSecret({ delivery }: { delivery: TestDelivery }): { signat
 }
 
 /** A delivery without a signature, and one signed with another secret. */
-function forge({ label, ...one }: Case): Case[] {
+function forge({ label, ...one }: Case): [unsigned: Case, signed: Case] {
   return [
     { ...one, label: `${label}, without a signature`, change: () => ({ signature: null }) },
     { ...one, label: `${label}, signed with another secret`, change: signWithOtherSecret },
@@ -90,7 +90,7 @@ const GUESSABLE = [
   "whsec_test",
 ];
 
-const signWithWrongSecrets = ({ options: { secret, webhookId } }: Session): Case[] => [
+const listWrongSecretCases = ({ options: { secret, webhookId } }: Session): Case[] => [
   { label: "another secret", change: signWithOtherSecret },
   createSignedCase("an empty secret", (_, { delivery }) => sign("", delivery.body)),
   createSignedCase(
@@ -106,15 +106,15 @@ const signWithWrongSecrets = ({ options: { secret, webhookId } }: Session): Case
 
 /** One forgery for each event; together they try every secret and header. Two more have headers and no signature. */
 const combineForgeries = combineCases((session) => {
-  const secrets = signWithWrongSecrets(session);
+  const secretCases = listWrongSecretCases(session);
   const signed = SENT_EVENTS.map((event, index): Case => {
-    const secret = secrets[index % secrets.length]!;
-    // Some cases have no further headers, since a receiver may refuse the headers alone.
-    const headers = ALL_HEADERS_CASES[index % (ALL_HEADERS_CASES.length + 1)];
-    return { ...headers, ...secret, label: `${event}, ${secret.label}`, shape: { event } };
+    const secretCase = secretCases[index % secretCases.length]!;
+    // Every third case has no such headers, since a receiver may refuse a request just because of them.
+    const headersCase = ALL_HEADERS_CASES[index % (ALL_HEADERS_CASES.length + 1)];
+    return { ...headersCase, ...secretCase, label: `${event}, ${secretCase.label}`, shape: { event } };
   });
   const unsigned = ALL_HEADERS_CASES.map((one) => ({
-    ...forge(one)[0]!,
+    ...forge(one)[0],
     shape: { event: webhookTest.name },
   }));
   return [...signed, ...unsigned];
@@ -129,7 +129,7 @@ export const signatureWrongSecret = combineForgeries(
     advice:
       "Compute the HMAC-SHA256 of the raw body with the webhook's own secret and with no other, compare it in constant time, and don't start without a secret.",
     adviceAppliesTo: ["exception"],
-    cases: signWithWrongSecrets,
+    cases: listWrongSecretCases,
   }),
 );
 
@@ -154,7 +154,7 @@ export const signatureEveryEvent = combineForgeries(
     advice: "Verify the signature before you read the event's name. Exempt no event, not even webhook.test.",
     cases: SENT_EVENTS.flatMap((event) => {
       const [unsigned, signed] = forge({ label: event, shape: { event } });
-      return event === webhookTest.name ? [unsigned!, signed!] : [signed!];
+      return event === webhookTest.name ? [unsigned, signed] : [signed];
     }),
     anyRefusal: true,
   }),

@@ -39,7 +39,8 @@ export const connectionReuse: Check = {
     let broken: Attempt | null = null;
     for (let sent = 0; sent < DELIVERIES_IN_A_ROW; sent += 1) {
       // Two deliveries to a slow receiver show that it keeps no connection, and four that every second one breaks.
-      if (session.isSlow && sent === (reused === 0 && broken === null ? 2 : 4)) break;
+      const enough = reused === 0 && broken === null ? 2 : 4;
+      if (session.isSlow && sent === enough) break;
       const delivery = session.makeDelivery();
       const attempt = await session.deliverOnce(delivery, { reuse: true });
       if (isDeferred(attempt)) return explainEarlyEnd(attempt, { sent, reused, isBroken: broken !== null });
@@ -98,7 +99,7 @@ export const methodPostOnly: Check = {
       if (finding !== null) return finding;
     }
     const attempt = await session.sendGet();
-    const deferred = await findDeferred(session, attempt, "GET");
+    const deferred = await explainIfPostDeferred(session, attempt, "GET");
     if (deferred !== null) return deferred;
     const status = getStatus(attempt);
     // Some servers answer 501 to an unknown method.
@@ -116,7 +117,11 @@ export const methodPostOnly: Check = {
 };
 
 /** Returns a finding if the receiver defers a POST too, since the answer then says nothing about the method. */
-async function findDeferred(session: Session, attempt: Attempt, method: string): Promise<Finding | null> {
+async function explainIfPostDeferred(
+  session: Session,
+  attempt: Attempt,
+  method: string,
+): Promise<Finding | null> {
   if (!isDeferred(attempt)) return null;
   const finding = await explainDeferred(session, attempt, method);
   return finding.outcome === "not-observable" ? finding : null;
@@ -127,7 +132,7 @@ async function checkMethod(session: Session, method: string): Promise<Finding | 
   const before = await session.readProbe();
   const delivery = session.makeDelivery();
   const genuine = await session.deliver(delivery, { method });
-  if (!isAccepted(genuine)) return findDeferred(session, genuine, method);
+  if (!isAccepted(genuine)) return explainIfPostDeferred(session, genuine, method);
   const failure = failed(
     `${method}: a valid delivery was accepted: the receiver ${describeResult(genuine)}`,
     genuine,

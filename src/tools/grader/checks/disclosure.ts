@@ -32,11 +32,9 @@ export const secretNotDisclosed: Check = {
   },
 };
 
-/**
- * This many characters of the digest in one answer are a leak. Fewer are one if several answers contain the characters at
- * the same place of their digests.
- */
+/** An answer that contains a part of the digest of this length discloses it. */
 const CERTAIN_LENGTH = 12;
+/** Two answers disclose a shorter part if each contains it from the same place of its own digest. */
 const SUSPICIOUS_LENGTH = 6;
 
 export const signatureNotDisclosed: Check = {

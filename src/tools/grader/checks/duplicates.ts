@@ -27,8 +27,8 @@ export const duplicate: Check = {
   async run(session) {
     const before = await session.readProbe();
     const delivery = session.makeDelivery();
-    const refusal = await deliverInTurn(session, [delivery, delivery]);
-    if (refusal) return refusal;
+    const failure = await deliverInTurn(session, [delivery, delivery]);
+    if (failure) return failure;
     const finding = await checkEffects(session, { before, expected: toOneEffectEach([delivery]) });
     const note = finding.outcome === "passed" ? await noteOnReplay(session, delivery) : null;
     return note ? { ...finding, note } : finding;
@@ -92,8 +92,8 @@ export const distinctDeliveries: Check = {
   async run(session) {
     const before = await session.readProbe();
     const deliveries = makeLookalikes(session);
-    const refusal = await deliverInTurn(session, deliveries);
-    if (refusal) return refusal;
+    const failure = await deliverInTurn(session, deliveries);
+    if (failure) return failure;
     return checkEffects(session, { before, expected: toOneEffectEach(deliveries), whenMissing: WHOLE_ID });
   },
 };
@@ -138,8 +138,8 @@ export const distinctAtOnce: Check = {
       const burst = Array.from({ length }, () => session.makeDelivery({ at }));
       deliveries.push(...burst);
       const attempts = await deliverBurst(session, burst);
-      const refused = attempts.find((attempt) => !isAccepted(attempt));
-      if (refused) return explainNotAccepted(session, refused, "one of several at once");
+      const notAccepted = attempts.find((attempt) => !isAccepted(attempt));
+      if (notAccepted) return explainNotAccepted(session, notAccepted, "one of several at once");
       if (session.handlesOneByOne(attempts)) break;
     }
     return checkEffects(session, { before, expected: toOneEffectEach(deliveries), whenMissing: this.advice });
@@ -174,8 +174,8 @@ export const forgeryBeforeOriginal: Check = {
     const before = await session.readProbe();
     const delivery = session.makeDelivery();
     const forged = await session.deliver({ ...delivery, signature: `sha256=${"0".repeat(64)}` });
-    const refusal = await deliverInTurn(session, [delivery]);
-    if (refusal) return refusal;
+    const failure = await deliverInTurn(session, [delivery]);
+    if (failure) return failure;
     const expected = toOneEffectEach([delivery]);
     const finding = await checkEffects(session, { before, expected, whenMissing: VERIFY_FIRST });
     if (finding.outcome !== "passed" || !isDeferred(forged)) return finding;

@@ -134,14 +134,14 @@ export const outOfOrder: Check = {
   async run(session) {
     const start = await session.readProbe();
     const inOrder = makeUserEvents(session, 0);
-    const refusal = await deliverInTurn(session, inOrder);
-    if (refusal) return refusal;
+    const failure = await deliverInTurn(session, inOrder);
+    if (failure) return failure;
     const before = await session.readProbe();
     // An event that has no effect in order needs none out of order.
     const usedEvents = findUsedEvents(inOrder, start, before);
     const reversed = makeUserEvents(session, MINUTE_MS).reverse();
-    const lateRefusal = await deliverInTurn(session, reversed);
-    if (lateRefusal) return lateRefusal;
+    const lateFailure = await deliverInTurn(session, reversed);
+    if (lateFailure) return lateFailure;
     if (usedEvents === null) {
       return reportMissingProbe(session, "all answers are right, but ", session.attempts.at(-1)!);
     }
@@ -150,8 +150,7 @@ export const outOfOrder: Check = {
   },
 };
 
-/** Events whose deliveries had a side effect; null without a probe. If the probe gives only a
- * count, the first ones are assumed. */
+/** Events whose deliveries had a side effect; null without a probe. With a mere count, the first ones are assumed. */
 function findUsedEvents(
   deliveries: readonly TestDelivery[],
   before: ProbeReading | null,
@@ -159,11 +158,11 @@ function findUsedEvents(
 ): ReadonlySet<string> | null {
   if (before === null || after === null) return null;
   const { ids } = after;
-  const usedEvents =
+  const usedDeliveries =
     ids === null
       ? deliveries.slice(0, after.count - before.count)
       : deliveries.filter(({ id }) => ids.includes(id));
-  return new Set(usedEvents.map(({ event }) => event));
+  return new Set(usedDeliveries.map(({ event }) => event));
 }
 
 /** A user is created, updated and deleted, `apartMs` after each other; the last event is now. */
@@ -208,7 +207,7 @@ export const longMemory: Check = {
     const when = `after ${formatSeconds(performance.now() - firstAccepted.at)}`;
     const afterWhile = await repeat(session, { delivery: firstAccepted.delivery, when });
     if (afterWhile.outcome !== "passed") return afterWhile;
-    // With too few others, a side effect is a failure, but none does not show that it remembers more.
+    // After too few others, a second side effect proves a failure, but its absence does not prove a long memory.
     if (deferred !== null) {
       return notObservable(
         `it accepted ${others} of ${options.memoryDeliveries} others, then the receiver ${describeResult(deferred)}; a repetition after these, and one ${when}, had no side effect`,
