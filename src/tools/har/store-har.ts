@@ -84,12 +84,10 @@ function unpack(zip: Buffer): { name: string; bytes: Buffer }[] {
     if (zip.toString("latin1", position, position + 4) !== "PK\x01\x02")
       throw new Error("its directory is damaged");
     const isEncrypted = (readShort(position + 8) & 1) === 1;
-    const [method, size, localOffset, nameEnd] = [
-      readShort(position + 10),
-      readLong(position + 20),
-      readLong(position + 42),
-      position + 46 + readShort(position + 28),
-    ];
+    const method = readShort(position + 10);
+    const size = readLong(position + 20);
+    const localOffset = readLong(position + 42);
+    const nameEnd = position + 46 + readShort(position + 28);
     if (isEncrypted || (method !== 0 && method !== 8))
       throw new Error("it is encrypted, or packed in another way");
     const start = localOffset + 30 + readShort(localOffset + 26) + readShort(localOffset + 28);

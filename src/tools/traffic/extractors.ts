@@ -115,9 +115,8 @@ const extractUsage: Extractor = (world, { body, exchange: { params, sent } }) =>
   usage["monthly_limit"] = limits["monthly_limit"];
   usage["api_monthly_limit"] = api?.["monthly_limit"] ?? null;
   (usage["spent"] as Fields)[monthKey] = limits["current_usage"];
-  for (const { api_key_id, api_key_name: name, monthly_limit, current_usage } of body[
-    "api_key_limits"
-  ] as Items) {
+  const keyLimits = body["api_key_limits"] as Items;
+  for (const { api_key_id, api_key_name: name, monthly_limit, current_usage } of keyLimits) {
     const id = String(api_key_id);
     world.record("api_keys", "id", { id, name, user_id: RECORDED_USER, current: organization_id });
     const keys = usage["keys"] as Record<string, Fields>;

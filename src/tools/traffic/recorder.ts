@@ -108,13 +108,13 @@ class Relay {
       maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
       headers: this.toRequestHeaders(incoming) as never,
     });
-    const leave = () => {
+    const onClose = () => {
       if (outgoing.writableFinished) return done();
       this.error ??= "the client left";
       upstream.destroy();
       done();
     };
-    outgoing.once("close", leave);
+    outgoing.once("close", onClose);
     upstream.once("finish", () => {
       this.sentAt = performance.now();
     });
@@ -131,7 +131,7 @@ class Relay {
       if (this.answer !== undefined || outgoing.destroyed) return;
       // A kept connection may have been closed as it was reused; then the target has not seen the request.
       if (upstream.reusedSocket && error.code === "ECONNRESET" && !hasBody(incoming) && !isRetry) {
-        outgoing.off("close", leave);
+        outgoing.off("close", onClose);
         return this.forward(incoming, outgoing, done, { isRetry: true });
       }
       this.refuse(outgoing, error);
@@ -253,6 +253,7 @@ class RecordedBody {
     const decoded = decompress(bytes, coding, MAX_CAPTURED_BYTES);
     if (decoded === undefined) return { bytes: undefined, size: this.size };
     if (this.captured === this.size) return { bytes: decoded, size: decoded.length };
+    // The size of the decoded body is unknown, and more than that of its decoded part.
     return { bytes: dropCutCharacter(decoded), size: Math.max(this.size, decoded.length + 1) };
   }
 }

@@ -7,7 +7,7 @@ import type { Contract } from "../verify/contract.ts";
 import { type OperationExchange, visitExchanges } from "../verify/recorded/archive.ts";
 
 /** How long the answers of one operation took, and how often each error occurred. */
-interface Observation {
+interface CallStatistics {
   operation: AnyOperation;
   calls: number;
   waits: number[];
@@ -30,37 +30,35 @@ export async function inferScenarioFromHar({
   contract: Contract;
   name: string;
 }): Promise<{ name: string; description: string; rules: object[] }> {
-  const observations = new Map<string, Observation>();
+  const statistics = new Map<string, CallStatistics>();
   const { base, entries } = await visitExchanges({ contract, file }, () => ({
-    visit: (exchange) => recordCall(observations, exchange),
+    visit: (exchange) => recordCall(statistics, exchange),
   }));
-  const operations = [...observations.values()].toSorted((a, b) =>
-    a.operation.id < b.operation.id ? -1 : 1,
-  );
-  const calls = operations.reduce((sum, one) => sum + one.calls, 0);
+  const sorted = [...statistics.values()].toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
+  const calls = sorted.reduce((sum, one) => sum + one.calls, 0);
   return {
     name,
     description: `How ${base} answered ${pluralize(calls, "request")} of a recording with ${pluralize(entries, "entry", "entries")}: waits until an answer began, and shares of errors.`,
     // A rule that only delays lets a later one answer.
-    rules: [...operations.flatMap(toLatencyRules), ...operations.flatMap(toErrorRules)],
+    rules: [...sorted.flatMap(toLatencyRules), ...sorted.flatMap(toErrorRules)],
   };
 }
 
 function recordCall(
-  observations: Map<string, Observation>,
+  statistics: Map<string, CallStatistics>,
   { operation, answer, wait_ms }: OperationExchange,
 ): void {
-  const observation = getOrAdd(observations, operation.id, () => ({
+  const ofOperation = getOrAdd(statistics, operation.id, () => ({
     operation,
     calls: 0,
     waits: [],
     errors: new Map(),
   }));
-  observation.calls += 1;
-  if (wait_ms !== undefined) observation.waits.push(wait_ms);
+  ofOperation.calls += 1;
+  if (wait_ms !== undefined) ofOperation.waits.push(wait_ms);
   if (answer.status < 400 || listSuccesses(operation).some(({ status }) => status === answer.status)) return;
   const { key, effect } = findError(operation, answer);
-  getOrAdd(observation.errors, key, () => ({ effect, times: 0 })).times += 1;
+  getOrAdd(ofOperation.errors, key, () => ({ effect, times: 0 })).times += 1;
 }
 
 /** A code that the operation answers, so that the rule answers as it does; else the bare status. */
@@ -76,7 +74,7 @@ function findError(operation: AnyOperation, { status, json }: OperationExchange[
   return { key: `http-${ruleStatus}`, effect: { status: ruleStatus } };
 }
 
-function toLatencyRules({ operation, waits }: Observation): object[] {
+function toLatencyRules({ operation, waits }: CallStatistics): object[] {
   if (waits.length === 0) return [];
   const sorted = waits.toSorted((a, b) => a - b);
   /** Nearest rank. */
@@ -94,7 +92,7 @@ function toLatencyRules({ operation, waits }: Observation): object[] {
 }
 
 /** Rules are evaluated in order, so the probability of each refers to the calls that earlier rules leave. */
-function toErrorRules({ operation, calls, errors }: Observation): object[] {
+function toErrorRules({ operation, calls, errors }: CallStatistics): object[] {
   let remainingCalls = calls;
   return [...errors]
     .toSorted(([, a], [, b]) => b.times - a.times)

@@ -35,7 +35,7 @@ export function hasSucceeded({ status }: Exchange): boolean {
 export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   const operation = exchange.operation!;
   const { status, method, path, text } = exchange;
-  if (!checkWire(verdict, exchange)) return false;
+  if (!checkWellFormed(verdict, exchange)) return false;
   const request = `${method} ${path}`;
   if (!hasSucceeded(exchange)) {
     const problem = `${request} answers ${status} instead of a success: ${toExcerpt(text)}`;
@@ -50,13 +50,13 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
     `${request} answers ${status} instead of ${statuses}`,
     findAssumedStatus(operation),
   );
-  const shape = success ?? successes[0]!;
-  for (const name of shape.headers ?? []) {
+  const declared = success ?? successes[0]!;
+  for (const name of declared.headers ?? []) {
     if (OPTIONAL_HEADERS.has(name.toLowerCase())) continue;
     const problem = `${path}: the header ${name} is missing`;
     verdict.expect(exchange.headers.has(name), problem, findAssumedEndpoint(operation));
   }
-  if (!checkContent(verdict, exchange, shape)) return false;
+  if (!checkContent(verdict, exchange, declared)) return false;
   return operation.sourceFile === undefined
     ? checkRepeatedValues(verdict, exchange)
     : checkRecord(verdict, exchange);
@@ -73,38 +73,32 @@ function checkRecord(verdict: Verdict, { operation, method, path, json, sent }: 
 }
 
 /** Checks the content of an answer by its declaration, or by the document. */
-export function checkContent(verdict: Verdict, exchange: Exchange, shape: Success): boolean {
+export function checkContent(verdict: Verdict, exchange: Exchange, declared: Success): boolean {
   const { headers, path, json, text, status } = exchange;
   const operation = exchange.operation as AnyOperation;
-  const gap = findAssumedPlace(operation, "");
-  const { schema, content_types = [], events } = shape;
+  const assumption = findAssumedPlace(operation, "");
+  const { schema, content_types = [], events } = declared;
   const isWhole = exchange.recorded?.hasWholeBodies ?? true;
   // Documents often leave out what an answer contains.
   if (operation.described !== undefined && content_types.length === 0) return true;
   if (schema === undefined && content_types.length === 0) {
-    return verdict.expect(text === "", `${path}: ${status} has a body: ${toExcerpt(text)}`, gap);
+    return verdict.expect(text === "", `${path}: ${status} has a body: ${toExcerpt(text)}`, assumption);
   }
   const type = toMediaType(headers.get("content-type") ?? "");
   const jsonTypes = schema === undefined || operation.described !== undefined ? [] : ["application/json"];
   const allowed = [...content_types, ...jsonTypes];
   const isAllowed = allowed.some((one) => one.includes("*") || toMediaType(one) === type);
-  if (
-    !verdict.expect(
-      isAllowed,
-      `${path}: the content type is ${toExcerpt(type)}, not ${allowed.join(" or ")}`,
-      gap,
-    )
-  )
-    return false;
+  const problem = `${path}: the content type is ${toExcerpt(type)}, not ${allowed.join(" or ")}`;
+  if (!verdict.expect(isAllowed, problem, assumption)) return false;
   if (events !== undefined) checkEvents(verdict, exchange, events);
   if (schema === undefined || !type.includes("json") || !isWhole) return true;
   return checkBody(verdict, operation, schema, json, { masked: exchange.recorded !== undefined });
 }
 
-/** Fields that requests and answers share by name, but not by value. */
-const OTHER_VALUES = new Set(["limit", "offset", "skip", "take", "refresh_token"]);
-/** Fields of answers that repeat a field of the request under another name. */
-const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Fields of answers whose values need not be those that the request sent under the same names. */
+const NOT_REPEATED = new Set(["limit", "offset", "skip", "take", "refresh_token"]);
+/** By operation and field of its answer: the name of the request's field that it repeats, if the names differ. */
+const SENT_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "departments.reparent": { id: "department_id", parent_id: "new_parent_id" },
   "users.set_current_organization": { current_organization_id: "organization_id" },
   "threads.delete": { threadId: "thread_id" },
@@ -137,8 +131,8 @@ function checkRepeatedValues(verdict: Verdict, exchange: Exchange): boolean {
     ["/data", json.data],
   ]) {
     for (const [name, value] of Object.entries((fields ?? {}) as object)) {
-      const expected = sent[OTHER_NAMES[operation.id]?.[name] ?? name];
-      if (expected === undefined || OTHER_VALUES.has(name) || isMasked(value) || isMasked(expected)) continue;
+      const expected = sent[SENT_NAMES[operation.id]?.[name] ?? name];
+      if (expected === undefined || NOT_REPEATED.has(name) || isMasked(value) || isMasked(expected)) continue;
       if (typeof value === "object" && !isNullOrTexts(value)) continue;
       const fits = isDeepStrictEqual(value, expected) || String(value) === expected;
       const problem = `${operation.id}: ${name} is ${toExcerpt(value)} instead of ${toExcerpt(expected)}`;
@@ -195,8 +189,8 @@ function checkEvents(verdict: Verdict, { operation, text, path }: Exchange, sche
   }
 }
 
-/** Bounds that the declarations add to a field's type. */
-const OWN_BOUNDS = new Set(["minLength", "maxLength", "minItems", "maxItems", "uniqueItems"]);
+/** Limits of values that the declarations state, and the reference does not. */
+const ASSUMED_LIMITS = new Set(["minLength", "maxLength", "minItems", "maxItems", "uniqueItems"]);
 const MAX_PROBLEMS = 5;
 
 /**
@@ -220,8 +214,8 @@ export function checkBody(
   let ok = true;
   const problems = diagnose(body, validate).filter((error) => !(masked && isMasked(error.data)));
   for (const error of problems.slice(0, MAX_PROBLEMS)) {
-    const gap = findAssumption(operation, error);
-    ok = verdict.expect(false, describeProblem(operation, error), gap) && ok;
+    const assumption = findAssumption(operation, error);
+    ok = verdict.expect(false, describeProblem(operation, error), assumption) && ok;
   }
   return ok;
 }
@@ -240,7 +234,9 @@ function checkTimestamps(
     const problem = `${operation.id}: ${place} is ${toExcerpt(value)}, not a timestamp in UTC such as 2026-03-15T10:00:00Z`;
     verdict.expect(false, problem, findAssumedPlace(operation, place));
   }
-  return wrong.length === 0 && verdict.expect(true, "", findAssumedPlace(operation, ""));
+  if (wrong.length > 0) return false;
+  verdict.confirm(findAssumedPlace(operation, ""));
+  return true;
 }
 
 /** Whether the value was a secret before it was recorded. */
@@ -259,8 +255,8 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
   );
   if (assumed !== undefined) return assumed;
   // The reference states types and prefixes; further limits of values are assumptions.
-  const gap = operation.assumptions?.[0] ?? "G08";
-  if (OWN_BOUNDS.has(error.keyword)) return gap;
+  const assumptionOfLimits = operation.assumptions?.[0] ?? "G08";
+  if (ASSUMED_LIMITS.has(error.keyword)) return assumptionOfLimits;
   // For alternatives, such as an id or null: the first assumption behind one of their errors.
   if (error.keyword === "choices")
     return (error.params["errors"] as ErrorObject[])
@@ -268,7 +264,7 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
       .find((one) => one !== undefined);
   if (error.keyword !== "pattern") return undefined;
   const prefixes = listSpecifiedPrefixes(String(error.schema));
-  if (prefixes.length === 0) return gap;
+  if (prefixes.length === 0) return assumptionOfLimits;
   return prefixes.some((prefix) => String(error.data).startsWith(prefix)) ? "G08" : undefined;
 }
 
@@ -291,7 +287,7 @@ function describeProblem({ id }: AnyOperation, error: ErrorObject): string {
 }
 
 export function toExcerpt(value: unknown): string {
-  const text = typeof value === "string" ? JSON.stringify(value) : (JSON.stringify(value) ?? "absent");
+  const text = JSON.stringify(value) ?? "absent";
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
@@ -310,6 +306,6 @@ function listUnknownFields(schema: JsonSchema, value: unknown, place: string): s
 }
 
 /** Checks that there is an answer, and that an answer declared as JSON is JSON. */
-export function checkWire(verdict: Verdict, { method, path, problem }: Exchange): boolean {
+export function checkWellFormed(verdict: Verdict, { method, path, problem }: Exchange): boolean {
   return verdict.expect(problem === undefined, `${method} ${path}: ${problem}`);
 }

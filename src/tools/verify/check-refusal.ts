@@ -3,13 +3,14 @@ import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contr
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { findAssumedEndpoint } from "../../engine/contract/provenance.ts";
 import { listRefusals, type Refusal } from "../../engine/contract/refusals.ts";
-import { checkContent, checkWire, isMasked, toExcerpt } from "./check-answer.ts";
+import { checkContent, checkWellFormed, isMasked, toExcerpt } from "./check-answer.ts";
 import { READING_REFUSALS, type RefusalCase, WRITING_REFUSALS } from "./refusal-cases.ts";
 import type { Exchange } from "./target.ts";
 import { isTimestamp } from "./timestamps.ts";
-import type { Basis, Verdict } from "./verdict.ts";
+import type { Verdict } from "./verdict.ts";
 
-interface ExpectedRefusal extends Pick<RefusalCase, "code" | "gap" | "codeGap" | "detailsGap"> {
+interface ExpectedRefusal
+  extends Pick<RefusalCase, "code" | "assumption" | "codeAssumption" | "detailsAssumption"> {
   /** Details that the reference or the assumption names. */
   details?: Readonly<Record<string, unknown>>;
   /** Replaces the operation's own envelope (transport and routes). */
@@ -20,38 +21,40 @@ interface ExpectedRefusal extends Pick<RefusalCase, "code" | "gap" | "codeGap" |
 export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: ExpectedRefusal): void {
   const { operation, status } = exchange;
   const assumedEndpoint = operation && findAssumedEndpoint(operation);
-  const gap = expected.gap ?? assumedEndpoint;
+  const assumption = expected.assumption ?? assumedEndpoint;
   const expectedStatus = CATALOGUE[expected.code].status;
   if (operation?.described !== undefined)
-    return void checkDescribedRefusal(verdict, exchange, { statuses: [expectedStatus], gap: expected.gap });
-  if (!checkWire(verdict, exchange)) return;
+    return void checkDescribedRefusal(verdict, exchange, {
+      statuses: [expectedStatus],
+      assumption: expected.assumption,
+    });
+  if (!checkWellFormed(verdict, exchange)) return;
   const requestLine = `${exchange.method} ${exchange.path}`;
-  // The reference requires these refusals (section 5, 7.4): access fails, even if the refusal's form is an assumption.
-  // If the whole endpoint is an assumption, access instead of 403 or 404 only differs.
+  // The reference requires these refusals (section 5, 7.4): a service that answers instead fails, even if the form of
+  // the refusal is an assumption. If the whole endpoint is one, an answer instead of 403 or 404 only differs.
   const isGranted = operation !== undefined && status < 400 && [401, 403, 404].includes(expectedStatus);
-  const grantedBasis = expectedStatus === 401 ? undefined : assumedEndpoint;
-  const basis = isGranted ? grantedBasis : gap;
+  const assumedRefusal = expectedStatus === 401 ? undefined : assumedEndpoint;
   const problem = `${requestLine} answers ${status} instead of ${expectedStatus} ${expected.code}`;
-  if (!verdict.expect(status === expectedStatus, problem, basis)) {
+  if (!verdict.expect(status === expectedStatus, problem, isGranted ? assumedRefusal : assumption)) {
     checkStatusOfCode(verdict, exchange);
     return;
   }
   const envelope = expected.envelope ?? operation?.envelope ?? "A";
-  const actualEnvelope = checkEnvelope(verdict, exchange, { envelope, gap });
+  const actualEnvelope = checkEnvelope(verdict, exchange, { envelope, assumption });
   if (actualEnvelope === undefined || actualEnvelope === "C") return;
   const code = spellCode(expected.code, actualEnvelope, operation);
   const actualCode = exchange.json.error.code as unknown;
   verdict.expect(
     actualCode === code,
     `${requestLine} has the code ${toExcerpt(actualCode)} instead of ${code}`,
-    gap ?? expected.codeGap,
+    assumption ?? expected.codeAssumption,
   );
   if (actualEnvelope !== "A") return;
   const details = (exchange.json.error.details ?? {}) as Record<string, unknown>;
   for (const [name, value] of Object.entries(expected.details ?? {})) {
     const fits = details[name] !== undefined && String(details[name]) === String(value);
     const detailProblem = `${exchange.path}: details.${name} is ${toExcerpt(details[name])} instead of ${toExcerpt(value)}`;
-    verdict.expect(fits, detailProblem, gap ?? expected.detailsGap);
+    verdict.expect(fits, detailProblem, assumption ?? expected.detailsAssumption);
   }
 }
 
@@ -59,12 +62,12 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
 export function checkDescribedRefusal(
   verdict: Verdict,
   exchange: Exchange,
-  { statuses, gap }: { statuses: readonly number[]; gap?: Basis },
+  { statuses, assumption }: { statuses: readonly number[]; assumption?: string | undefined },
 ): void {
   const { status, method, path } = exchange;
-  if (!checkWire(verdict, exchange)) return;
+  if (!checkWellFormed(verdict, exchange)) return;
   const problem = `${method} ${path} answers ${status} instead of ${statuses.join(" or ")}`;
-  if (!verdict.expect(statuses.includes(status), problem, gap)) return;
+  if (!verdict.expect(statuses.includes(status), problem, assumption)) return;
   const documented = exchange.operation!.described!.answer(status);
   if (documented !== undefined) checkContent(verdict, exchange, documented);
 }
@@ -75,14 +78,14 @@ function spellCode(code: string, envelope: Envelope, operation: AnyOperation | u
 
 /** Checks a 401 for missing or invalid credentials. For the history of assistants (4.8), the reference shows a code only with 404. */
 export function checkUnauthenticated(verdict: Verdict, exchange: Exchange): void {
-  const codeGap = exchange.operation!.id === "assistants.list_history" ? "G03" : undefined;
-  checkRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeGap });
+  const codeAssumption = exchange.operation!.id === "assistants.list_history" ? "G03" : undefined;
+  checkRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeAssumption });
 }
 
 /** Statuses of transport errors, which come in envelope A for every operation (G09). */
 const TRANSPORT_STATUSES = new Set([400, 405, 413, 415]);
 /** The assumption behind a refusal that no section shows. */
-const GAP_BY_STATUS: Readonly<Record<number, string>> = {
+const ASSUMPTION_BY_STATUS: Readonly<Record<number, string>> = {
   401: "G03",
   403: "G03",
   404: "G27",
@@ -98,10 +101,10 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
     return void checkDescribedRefusal(verdict, exchange, { statuses: [status] });
   if (status === 401) return void checkUnauthenticated(verdict, exchange);
   const isTransportError = TRANSPORT_STATUSES.has(status);
-  const gap =
+  const assumption =
     findAssumedEndpoint(operation) ?? (isTransportError ? "G09" : status === 429 ? "G05" : undefined);
   const envelope = isTransportError ? "A" : (operation.envelope ?? "A");
-  const actualEnvelope = checkEnvelope(verdict, exchange, { envelope, gap });
+  const actualEnvelope = checkEnvelope(verdict, exchange, { envelope, assumption });
   if (actualEnvelope === undefined || actualEnvelope === "C") return undefined;
   const actualCode = String(exchange.json.error.code);
   const codesOfStatus = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
@@ -110,10 +113,16 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   // If a section shows the only code of this status, another code departs from the reference.
   const documentedCase = codesOfStatus.length === 1 ? findCase(operation.id, codesOfStatus[0]!) : undefined;
   const isSpecified =
-    documentedCase !== undefined && documentedCase.gap === undefined && documentedCase.codeGap === undefined;
+    documentedCase !== undefined &&
+    documentedCase.assumption === undefined &&
+    documentedCase.codeAssumption === undefined;
   const problem = `${method} ${path} answers ${status} with the code ${toExcerpt(actualCode)}, not ${spelledCodes}`;
-  verdict.expect(code !== undefined, problem, gap ?? (isSpecified ? undefined : GAP_BY_STATUS[status]));
-  if (code !== undefined && actualEnvelope === "A") checkDetails(verdict, exchange, { code, gap });
+  verdict.expect(
+    code !== undefined,
+    problem,
+    assumption ?? (isSpecified ? undefined : ASSUMPTION_BY_STATUS[status]),
+  );
+  if (code !== undefined && actualEnvelope === "A") checkDetails(verdict, exchange, { code, assumption });
   return actualCode;
 }
 
@@ -123,32 +132,37 @@ export function refusesWith(operation: AnyOperation, status: number): boolean {
   return listErrorCodes(operation).some((code) => CATALOGUE[code].status === status);
 }
 
+/** Checks details by the refusal with this code that they fit best, if the operation has several. */
 function checkDetails(
   verdict: Verdict,
   exchange: Exchange,
-  { code, gap }: { code: ErrorCode; gap: Basis },
+  { code, assumption }: { code: ErrorCode; assumption: string | undefined },
 ): void {
   const operation = exchange.operation!;
   const details = (exchange.json.error.details ?? {}) as Record<string, unknown>;
-  const reasons = listRefusals(operation).filter((one) => one.code === code);
-  const problems = reasons.map((reason) => findProblems(details, reason, exchange));
+  const refusals = listRefusals(operation).filter((one) => one.code === code);
+  const problems = refusals.map((refusal) => findProblems(details, refusal, exchange));
   const fewest = problems.toSorted((a, b) => a.length - b.length)[0] ?? [];
   const documentedCase = findCase(operation.id, code);
+  const findAssumption = (name: string) =>
+    assumption ?? findAssumedDetail(name, documentedCase, exchange.status);
   for (const { name, problem } of fewest)
-    verdict.expect(
-      false,
-      `${exchange.path}: ${problem}`,
-      gap ?? findBasis(name, documentedCase, exchange.status),
-    );
-  if (fewest.length === 0) verdict.expect(true, "", gap ?? findBasis("", documentedCase, exchange.status));
+    verdict.expect(false, `${exchange.path}: ${problem}`, findAssumption(name));
+  if (fewest.length === 0) verdict.confirm(findAssumption(""));
 }
 
 /** The assumption that a detail rests on; undefined if the reference shows the detail. */
-function findBasis(name: string, documentedCase: RefusalCase | undefined, status: number): Basis {
+function findAssumedDetail(
+  name: string,
+  documentedCase: RefusalCase | undefined,
+  status: number,
+): string | undefined {
   const isDocumented =
     documentedCase?.details?.includes(name) === true ||
     Object.hasOwn(documentedCase?.otherDetails ?? {}, name);
-  return isDocumented ? (documentedCase!.gap ?? documentedCase!.detailsGap) : GAP_BY_STATUS[status];
+  return isDocumented
+    ? (documentedCase!.assumption ?? documentedCase!.detailsAssumption)
+    : ASSUMPTION_BY_STATUS[status];
 }
 
 function findProblems(details: Record<string, unknown>, { details: sources }: Refusal, exchange: Exchange) {
@@ -176,7 +190,7 @@ function findCase(operation: string, code: ErrorCode): RefusalCase | undefined {
   const cases = [...READING_REFUSALS, ...WRITING_REFUSALS].filter(
     (one) => one.operation === operation && one.code === code,
   );
-  return cases.find(({ gap }) => gap === undefined) ?? cases[0];
+  return cases.find(({ assumption }) => assumption === undefined) ?? cases[0];
 }
 
 /** Checks the status of an error whose code is in section 7.4, which states it. */
@@ -201,33 +215,34 @@ export function checkStatusOfCode(
 function checkEnvelope(
   verdict: Verdict,
   exchange: Exchange,
-  { envelope, gap }: { envelope: Envelope; gap: Basis },
+  { envelope, assumption }: { envelope: Envelope; assumption: string | undefined },
 ): Envelope | undefined {
-  if (!checkWire(verdict, exchange)) return undefined;
+  if (!checkWellFormed(verdict, exchange)) return undefined;
   const { json, status, method, path, text } = exchange;
   const actualEnvelope = findEnvelope(json);
   const requestLine = `${method} ${path} (${status})`;
   if (actualEnvelope !== envelope) {
-    const envelopeGap = actualEnvelope === "C" && (status === 401 || status === 403) ? "G06" : undefined;
     const description =
       actualEnvelope === undefined
         ? `no envelope of section 7: ${toExcerpt(text)}`
         : `envelope ${actualEnvelope}`;
-    // Without an operation, the error is about a route (G04).
-    const { operation } = exchange;
-    const operationGap = operation ? (findAssumedEndpoint(operation) ?? operation.assumed?.envelope) : "G04";
-    const other = actualEnvelope === undefined ? undefined : operationGap;
+    const isAssumed = actualEnvelope === "C" && (status === 401 || status === 403);
     verdict.expect(
       false,
       `${requestLine} is in ${description}, instead of envelope ${envelope}`,
-      envelopeGap ?? gap ?? other,
+      isAssumed ? "G06" : (assumption ?? (actualEnvelope && findAssumedEnvelope(exchange))),
     );
     if (actualEnvelope === undefined) return undefined;
   }
   checkStatusOfCode(verdict, exchange);
-  for (const [fits, problem, basis] of FIELD_CHECKS[actualEnvelope](exchange))
-    verdict.expect(fits, `${path} (${status}): ${problem}`, basis);
+  for (const [fits, problem, assumedField] of FIELD_CHECKS[actualEnvelope](exchange))
+    verdict.expect(fits, `${path} (${status}): ${problem}`, assumedField);
   return actualEnvelope;
+}
+
+/** The assumption behind an operation's envelope. Without an operation, the error is about a route (G04). */
+function findAssumedEnvelope({ operation }: Exchange): string | undefined {
+  return operation ? (findAssumedEndpoint(operation) ?? operation.assumed?.envelope) : "G04";
 }
 
 function findEnvelope(json: unknown): Envelope | undefined {
@@ -245,7 +260,10 @@ const ERROR_TYPES: Readonly<Record<Envelope, Readonly<Record<number, string>>>> 
 };
 
 /** Section 7 states the fields of each envelope, even if the envelope of an error is an assumption. */
-const FIELD_CHECKS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?][]> = {
+const FIELD_CHECKS: Record<
+  Envelope,
+  (exchange: Exchange) => [fits: boolean, problem: string, assumption?: string][]
+> = {
   A({ json: { success, error }, status, headers }) {
     const { code, type, trace_id, timestamp } = error;
     const request_id = headers.get("x-request-id");

@@ -115,7 +115,7 @@ export interface Check extends AnyCheck<Context, void> {
 }
 
 /** A check of the successes of an operation. A live run applies it to one of them, then sends more requests by `tryMore`. */
-export function checkSuccesses(
+export function createSuccessCheck(
   operation: string,
   about: Pick<Check, "id" | "section" | "title">,
   checkExchange: ReturnType<Observation["begin"]>,

@@ -39,15 +39,18 @@ interface OwnObjects {
   parameter: string;
 }
 
-/** The names of kinds of objects in the declarations, by the prefixes of section 2.1. */
+/**
+ * The names of kinds of objects. Parameters whose ids have the same prefix (2.1), and the collection of such ids, share
+ * the name of the first parameter: `org_id` and `organizations` are `organization_id`.
+ */
 export class ObjectNames {
-  /** Parameters of reading operations whose ids have no prefix, such as ids of jobs. */
+  /** Parameters of reading operations whose ids have no prefix: `job_id`. */
   readonly withoutPrefix: ReadonlySet<string>;
-  /** By prefix of an id: the parameter for which it may be used. */
+  /** By prefix of an id in an answer, the parameter for which the id may be used: `webhook_id` for `wh_`. */
   private readonly byPrefix = new Map<string, string>();
-  /** By collection or parameter: another parameter, by whose name its objects are known. */
+  /** By collection or other parameter, the shared name. */
   private readonly mainNames: Map<string, string>;
-  /** The names of the objects that paths of own operations name, by parameter or by list. */
+  /** The objects that paths of own operations name, by parameter or by list. */
   private readonly ownObjects = new Map<string, OwnObjects>();
 
   constructor(all: readonly Resource[]) {
@@ -56,30 +59,36 @@ export class ObjectNames {
     const collections = resources
       .flatMap((resource) => resource.collections)
       .filter(({ internal }) => internal !== true);
-    const { main, mainNames } = nameParameters(operations);
+    const { prefixes, mainNames } = nameParameters(operations);
     this.mainNames = mainNames;
-    const idFields = new Set(collections.map(({ idField }) => idField as string));
-    const usedParameters = new Set<string>();
+    const usedNames = new Set<string>();
     for (const { name, idField, prefix } of collections) {
-      const mainName = main.has(idField) ? idField : [...main].find(([, other]) => other === prefix)?.[0];
-      if (mainName === undefined || usedParameters.has(mainName)) continue;
-      usedParameters.add(mainName);
+      const mainName = prefixes.has(idField) ? idField : findByPrefix(prefixes, prefix);
+      if (mainName === undefined || usedNames.has(mainName)) continue;
+      usedNames.add(mainName);
       this.mainNames.set(name, mainName);
     }
     const readingPrefixes = operations.filter(isReadOnly).flatMap(listPrefixes);
     for (const [name, prefix] of readingPrefixes) {
       // The key determines the organization, not an id in an answer.
-      if (prefix !== undefined && main.has(name) && name !== ORGANIZATION) this.byPrefix.set(prefix, name);
+      if (prefix !== undefined && prefixes.has(name) && name !== ORGANIZATION)
+        this.byPrefix.set(prefix, name);
     }
+    const idFields = new Set(collections.map(({ idField }) => idField as string));
     this.withoutPrefix = new Set(
       readingPrefixes.flatMap(([name, prefix]) => (prefix === undefined && idFields.has(name) ? [name] : [])),
     );
-    const parameters = all
-      .filter(({ own }) => own !== undefined)
-      .flatMap((resource) => resource.operations.flatMap(listPathParameters));
+    this.nameOwnObjects(
+      all.filter(({ own }) => own !== undefined),
+      prefixes,
+    );
+  }
+
+  private nameOwnObjects(own: readonly Resource[], prefixes: Prefixes): void {
     const byParameter = new Map<string, Set<string>>();
+    const parameters = own.flatMap(({ operations }) => operations.flatMap(listPathParameters));
     for (const { name, list = name } of parameters) {
-      const key = this.getMainName(main.has(name) ? name : list);
+      const key = this.getMainName(prefixes.has(name) ? name : list);
       getOrAdd(byParameter, name, () => new Set<string>()).add(key);
       this.ownObjects.set(list, { key, parameter: name });
     }
@@ -130,15 +139,20 @@ function listPrefixes({ params }: AnyOperation): [name: string, prefix: string |
   ]);
 }
 
-/** All parameters of one prefix are known by the name of the first: `main` has its prefix, `mainNames` the others. */
+/** By shared name. */
+type Prefixes = ReadonlyMap<string, string | undefined>;
+
 function nameParameters(operations: readonly AnyOperation[]) {
-  const main = new Map<string, string | undefined>();
+  const prefixes = new Map<string, string | undefined>();
   const mainNames = new Map<string, string>();
   for (const [name, prefix] of operations.flatMap(listPrefixes)) {
-    const mainName =
-      prefix === undefined ? undefined : [...main].find(([, otherPrefix]) => otherPrefix === prefix)?.[0];
-    if (mainName === undefined) main.set(name, prefix);
+    const mainName = findByPrefix(prefixes, prefix);
+    if (mainName === undefined) prefixes.set(name, prefix);
     else if (mainName !== name) mainNames.set(name, mainName);
   }
-  return { main, mainNames };
+  return { prefixes, mainNames };
+}
+
+function findByPrefix(prefixes: Prefixes, prefix: string | undefined): string | undefined {
+  return prefix === undefined ? undefined : [...prefixes].find(([, other]) => other === prefix)?.[0];
 }

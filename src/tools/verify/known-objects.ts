@@ -54,7 +54,8 @@ export class KnownObjects {
     return this.listCandidates(name)[0];
   }
 
-  isNamed(name: string): boolean {
+  /** Whether the user named one. */
+  isGiven(name: string): boolean {
     return this.givenIds.has(name);
   }
 

@@ -1,4 +1,4 @@
-import type { Basis, Verdict } from "./verdict.ts";
+import type { Verdict } from "./verdict.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: items of every shape
 export type Item = any;
@@ -16,14 +16,14 @@ export interface Listing {
   getTotal?: (body: Item) => unknown;
   /** The fields of the answer that show the applied size and offset. */
   getApplied?: (body: Item) => { size: unknown; offset: unknown; has_more?: unknown };
-  appliedGap?: string;
+  appliedAssumption?: string;
   /** Identifies an item. */
   getId: (item: Item) => unknown;
   /** A second check, of order and filters. */
   extraCheck?: { name: "filters" | "order"; title: string };
   /** The field by which items are sorted, with "-" for descending, and the assumption behind that. */
   order?: string;
-  orderGap?: Basis;
+  orderAssumption?: string | undefined;
   /** The field that start_date and end_date filter. */
   time?: string;
   /** Whether the selected items, or their order, may change while their number stays the same. */
@@ -35,7 +35,7 @@ export interface Listing {
 const logEntries = {
   getId: ({ id }: Item) => id,
   order: "-timestamp",
-  orderGap: "G28",
+  orderAssumption: "G28",
   time: "timestamp",
   defaultSize: 50,
   checkItem(verdict: Verdict, { id, action, changes, resource_type, resource_id }: Item, sent: Item) {
@@ -89,13 +89,13 @@ export const LISTINGS: readonly Listing[] = [
     getItems: ({ jobs }) => jobs,
     getTotal: ({ total }) => total,
     getApplied: ({ limit, offset }) => ({ size: limit, offset }),
-    appliedGap: "G14",
+    appliedAssumption: "G14",
     getId: ({ job_id }) => job_id,
     mayChange: ({ status, order_by = "start_time" }) =>
       status !== undefined || !/^-?start_time$/.test(String(order_by)),
     extraCheck: { name: "filters", title: "filters and orders its jobs" },
     order: "-start_time",
-    orderGap: "G14",
+    orderAssumption: "G14",
     time: "start_time",
   },
   {

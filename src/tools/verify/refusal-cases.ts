@@ -1,5 +1,4 @@
 import type { ErrorCode } from "../../engine/contract/errors.ts";
-import type { Basis } from "./verdict.ts";
 
 /** A request that must be refused, and the refusal that is expected. */
 export interface RefusalCase {
@@ -16,16 +15,16 @@ export interface RefusalCase {
   /** Further details, with their values. */
   otherDetails?: Readonly<Record<string, unknown>>;
   /** The assumption that the whole case rests on. */
-  gap?: Basis;
+  assumption?: string | undefined;
   /** The assumption that only the code rests on. */
-  codeGap?: Basis;
+  codeAssumption?: string | undefined;
   /** The assumption that only the details rest on. */
-  detailsGap?: Basis;
+  detailsAssumption?: string | undefined;
 }
 
 const ORGANIZATION_OF_KEY = { organization_id: "organization_id" };
 /** A missing resource is 404. If the section shows no code and details, they are assumptions. */
-const ASSUMED_CODE = { codeGap: "G27", detailsGap: "G27" };
+const ASSUMED_CODE = { codeAssumption: "G27", detailsAssumption: "G27" };
 const createUnknownCase = (
   operation: string,
   parameter: string,
@@ -42,7 +41,7 @@ const createUnknownOrganizationCase = (operation: string, body?: object): Refusa
   createUnknownCase(operation, "organization_id", {
     name: "unknown-organization",
     code: "ORGANIZATION_NOT_FOUND",
-    gap: "G03",
+    assumption: "G03",
     body,
   });
 const createForeignCase = (operation: string, rest: Partial<RefusalCase>): RefusalCase => ({
@@ -51,8 +50,8 @@ const createForeignCase = (operation: string, rest: Partial<RefusalCase>): Refus
   title: "an object of another organization is 403",
   // Section 5 states the 403; the code is an assumption.
   code: "ORGANIZATION_ACCESS_DENIED",
-  codeGap: "G03",
-  detailsGap: "G03",
+  codeAssumption: "G03",
+  detailsAssumption: "G03",
   knownObjects: { organization_id: "foreign_organization_id" },
   ...rest,
 });
@@ -64,14 +63,14 @@ export const READING_REFUSALS: readonly RefusalCase[] = [
     code: "SESSION_ACCESS_DENIED",
     knownObjects: { session_id: "foreign_session_id" },
     details: ["session_id"],
-    codeGap: undefined,
+    codeAssumption: undefined,
   }),
   createUnknownCase("meeting_sessions.stream_status", "session_id", { code: "SESSION_NOT_FOUND" }),
   createUnknownCase("music_collections.list_tracks", "collection_id", { knownObjects: ORGANIZATION_OF_KEY }),
   createUnknownCase("music_collections.list_tracks", "collection_id", {
     name: "unknown-organization",
     title: "an unknown collection of an unknown organization is 404",
-    gap: "G03",
+    assumption: "G03",
   }),
   createUnknownCase("assistants.list_history", "assistant_id"),
   createUnknownCase("store_files.retrieve_status", "file_id", {
@@ -84,12 +83,12 @@ export const READING_REFUSALS: readonly RefusalCase[] = [
     code: "FILE_NOT_IN_STORE",
     knownObjects: ORGANIZATION_OF_KEY,
     details: ["file_id", "store_id"],
-    gap: "G12",
+    assumption: "G12",
   }),
   createUnknownCase("usage.retrieve_limits", "org_id", { code: "ORGANIZATION_NOT_FOUND", details: [] }),
   createForeignCase("usage.retrieve_limits", {
     knownObjects: { org_id: "foreign_organization_id" },
-    codeGap: undefined,
+    codeAssumption: undefined,
   }),
   {
     operation: "usage.retrieve_limits",
@@ -108,7 +107,7 @@ export const READING_REFUSALS: readonly RefusalCase[] = [
     code: "INVALID_INPUT",
     knownObjects: { transcription_id: "pending_transcription_id" },
     otherDetails: { field: "status" },
-    gap: "G17",
+    assumption: "G17",
   },
   createUnknownCase("transcriptions.list_paragraphs", "transcription_id"),
   createUnknownCase("connector_jobs.retrieve", "job_id", { knownObjects: ORGANIZATION_OF_KEY }),
@@ -129,7 +128,7 @@ const createInvalidCase = (operation: string, field: string, rest: Partial<Refus
   title: `${field} is refused with 422`,
   code: "INVALID_INPUT",
   otherDetails: { field },
-  gap: "G08",
+  assumption: "G08",
   ...rest,
 });
 const HOOK = { url: "https://understudy-verify.invalid/hook", events: ["user.created"] };
@@ -172,7 +171,7 @@ export const WRITING_REFUSALS: readonly RefusalCase[] = [
     knownObjects: ORGANIZATION_OF_KEY,
     details: [],
     body: { connection_id: "conn_nobody0", job_type: "sync" },
-    gap: "G14",
+    assumption: "G14",
   }),
   createInvalidCase("connector_notifications.test", "notification_type", {
     knownObjects: ORGANIZATION_OF_KEY,
@@ -184,7 +183,7 @@ export const WRITING_REFUSALS: readonly RefusalCase[] = [
   }),
   createInvalidCase("model_responses.create", "model", {
     body: { model: "nobody0", inputs: [{ role: "user", content: "none" }] },
-    gap: "G20",
+    assumption: "G20",
   }),
   createInvalidCase("files.create_upload_url", "file_size", {
     knownObjects: ORGANIZATION_OF_KEY,
@@ -196,6 +195,6 @@ export const WRITING_REFUSALS: readonly RefusalCase[] = [
     title: "an organization that is not the user's is 403",
     code: "INSUFFICIENT_PERMISSIONS",
     body: { organization_id: "org_nobody0" },
-    gap: "G03",
+    assumption: "G03",
   },
 ];

@@ -222,8 +222,8 @@ export function recordUnreadable(
   error: unknown,
 ): void {
   const message = error instanceof TypeError ? "it has another form" : (error as Error).message;
-  const gap = section.startsWith("G") ? section : undefined;
-  verdict.expect(false, `an answer could not be read: ${message}`, gap);
+  const assumption = section.startsWith("G") ? section : undefined;
+  verdict.expect(false, `an answer could not be read: ${message}`, assumption);
 }
 
 export function toCheckReport(

@@ -1,9 +1,6 @@
 import type { VerifyOutcome } from "./report.ts";
 import type { Exchange } from "./target.ts";
 
-/** The assumption behind a verdict; undefined if the reference states it. */
-export type Basis = string | undefined;
-
 /** Collects the findings of one check: departures from the reference are failures, departures from assumptions differences. */
 export class Verdict {
   readonly failures: string[] = [];
@@ -15,14 +12,19 @@ export class Verdict {
   readonly confirmed = new Map<string, number>();
   private checked = 0;
 
-  /** Checks one thing; `gap` names the assumption it rests on. */
-  expect(fits: boolean, problem: string, gap?: Basis): boolean {
+  /** Checks one thing; `assumption` is the id of the one it rests on, undefined if the reference states it. */
+  expect(fits: boolean, problem: string, assumption?: string | undefined): boolean {
     this.checked += 1;
     if (fits) {
-      if (gap !== undefined) this.confirmed.set(gap, (this.confirmed.get(gap) ?? 0) + 1);
-    } else if (gap === undefined) this.failures.push(problem);
-    else this.differences.push({ assumption: gap, detail: problem });
+      if (assumption !== undefined) this.confirmed.set(assumption, (this.confirmed.get(assumption) ?? 0) + 1);
+    } else if (assumption === undefined) this.failures.push(problem);
+    else this.differences.push({ assumption, detail: problem });
     return fits;
+  }
+
+  /** Records one thing that fits. */
+  confirm(assumption: string | undefined): void {
+    this.expect(true, "", assumption);
   }
 
   notObservable(reason: string): void {
@@ -57,15 +59,15 @@ export class RecordedVerdict extends Verdict {
   /** The exchange that is being checked. */
   exchange: Exchange | undefined;
 
-  override expect(fits: boolean, problem: string, gap?: Basis): boolean {
-    if (fits) return super.expect(fits, problem, gap);
+  override expect(fits: boolean, problem: string, assumption?: string | undefined): boolean {
+    if (fits) return super.expect(fits, problem, assumption);
     this.problemCount += 1;
-    const kind = `${gap ?? ""} ${this.findKind(problem)}`;
+    const kind = `${assumption ?? ""} ${this.findKind(problem)}`;
     const entry = this.kinds.get(kind);
     if (entry !== undefined) entry.times += 1;
     else if (this.kinds.size < MAX_KINDS) {
       this.kinds.set(kind, { detail: problem, times: 1 });
-      super.expect(false, problem, gap);
+      super.expect(false, problem, assumption);
     } else this.unlistedCount += 1;
     return false;
   }

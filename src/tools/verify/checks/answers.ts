@@ -122,7 +122,7 @@ async function checkAnnouncedOperation(context: Context, operation: AnyOperation
   const params = context.requireIds("organization_id");
   const exchange = await target.send({ operation, params });
   if (hasSucceeded(exchange)) successes.set(operation.id, { params, exchange });
-  const gap = findAssumedEndpoint(operation);
-  if (exchange.status === 404) checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap });
+  const assumption = findAssumedEndpoint(operation);
+  if (exchange.status === 404) checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", assumption });
   else checkSuccess(verdict, exchange);
 }

@@ -1,6 +1,6 @@
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
-import { checkSuccess, checkWire } from "../check-answer.ts";
+import { checkSuccess, checkWellFormed } from "../check-answer.ts";
 import { checkUnauthenticated } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { type Call, changesNothing } from "../exchange.ts";
@@ -68,7 +68,7 @@ const formChecks: Check[] = CREDENTIAL_FORMS.flatMap(([id, name, header]) => [
     async run(context) {
       const { target, verdict } = context;
       const exchange = await context.send("models.list", { credential: header(target.options.key) });
-      if (!checkWire(verdict, exchange)) return;
+      if (!checkWellFormed(verdict, exchange)) return;
       const accepted = exchange.status !== 401;
       if (verdict.expect(accepted, `the key is refused with 401 when sent as ${name}`))
         checkSuccess(verdict, exchange);

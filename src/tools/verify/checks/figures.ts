@@ -1,8 +1,8 @@
 import { DEFAULT_RETRY_SCHEDULE } from "../../../engine/webhooks/schedule.ts";
-import { type Check, checkSuccesses } from "../check.ts";
+import { type Check, createSuccessCheck } from "../check.ts";
 import { toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
-import type { Basis, Verdict } from "../verdict.ts";
+import type { Verdict } from "../verdict.ts";
 
 interface Figures {
   monthly_limit: number | null;
@@ -28,8 +28,8 @@ function checkFigures(verdict: Verdict, name: string, figures: Figures): void {
     return;
   }
   if (utilization === null) {
-    const gap = monthly_limit === 0 ? "G33" : undefined;
-    verdict.expect(false, `${name} has a limit and no utilization`, gap);
+    const assumption = monthly_limit === 0 ? "G33" : undefined;
+    verdict.expect(false, `${name} has a limit and no utilization`, assumption);
     return;
   }
   const isNearBorder = [80, 100].some((border) => Math.abs(utilization - border) < ROUNDING);
@@ -37,11 +37,12 @@ function checkFigures(verdict: Verdict, name: string, figures: Figures): void {
   verdict.expect(isNearBorder || status === expected, `${name}: ${utilization} percent, status ${status}`);
   if (monthly_limit > 0) {
     const share = (current_usage / monthly_limit) * 100;
+    // One percent of the share is tolerated.
     const difference = Math.abs(share - utilization) - share / 100;
     // A service may round to whole percents, and the usage to two decimals.
-    const gap = difference <= 0.5 + (ROUNDING / monthly_limit) * 100 ? "G33" : undefined;
+    const assumption = difference <= 0.5 + (ROUNDING / monthly_limit) * 100 ? "G33" : undefined;
     const problem = `${name}: ${current_usage} of ${monthly_limit} is not ${utilization} percent`;
-    verdict.expect(difference <= 0.1, problem, gap);
+    verdict.expect(difference <= 0.1, problem, assumption);
   }
   if (typeof figures.remaining_budget === "number") {
     const remaining = Math.max(0, monthly_limit - current_usage);
@@ -67,7 +68,7 @@ function checkUsage(verdict: Verdict, { json: body }: Exchange): void {
   verdict.expect(overall_status === worst, `overall_status is ${overall_status}, not ${worst}`, "G33");
 }
 
-const usage = checkSuccesses(
+const usageFigures = createSuccessCheck(
   "usage.retrieve_limits",
   {
     id: "usage.retrieve_limits/figures",
@@ -81,7 +82,7 @@ const usage = checkSuccesses(
   },
 );
 
-const processing = checkSuccesses(
+const processingProgress = createSuccessCheck(
   "store_files.retrieve_status",
   {
     id: "store_files.retrieve_status/progress",
@@ -105,15 +106,15 @@ const processing = checkSuccesses(
 
 const compareCodePoints = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-const createModelCheck = (operation: string, section: string, gap?: Basis) =>
-  checkSuccesses(
+const createModelCheck = (operation: string, section: string, assumption?: string | undefined) =>
+  createSuccessCheck(
     operation,
     { id: `${operation}/order`, section, title: `${operation} sorts and counts active models` },
     (verdict, { json: body }) => {
       const list = body.models as { order: number; title: string; is_active: boolean }[];
       const active = list.every(({ is_active }) => is_active);
-      verdict.expect(active, "an inactive model is listed", gap);
-      verdict.expect(body.total_count === list.length, `total_count is ${body.total_count}`, gap);
+      verdict.expect(active, "an inactive model is listed", assumption);
+      verdict.expect(body.total_count === list.length, `total_count is ${body.total_count}`, assumption);
       const isSortedBy = (compareTitles: (a: string, b: string) => number) =>
         list.every((model, i) => {
           const { order, title } = list[i - 1] ?? model;
@@ -124,22 +125,23 @@ const createModelCheck = (operation: string, section: string, gap?: Basis) =>
         isByCodePoints ||
         isSortedBy((a, b) => compareCodePoints(a.toLowerCase(), b.toLowerCase())) ||
         isSortedBy((a, b) => a.localeCompare(b, "en"));
-      verdict.expect(isSorted, "models are not sorted by order and title", gap);
-      if (isSorted) verdict.expect(isByCodePoints, "titles are not sorted by code points", gap ?? "G39");
+      verdict.expect(isSorted, "models are not sorted by order and title", assumption);
+      if (isSorted)
+        verdict.expect(isByCodePoints, "titles are not sorted by code points", assumption ?? "G39");
     },
   );
 
-const sorted = createModelCheck("models.list_for_organization", "4.18");
+const modelOrder = createModelCheck("models.list_for_organization", "4.18");
 const organizationModels: Check = {
-  ...sorted,
+  ...modelOrder,
   async run(context) {
-    if (context.successes.has("models.list_for_organization")) return sorted.run(context);
-    context.verdict.expect(true, "", "G22");
+    if (context.successes.has("models.list_for_organization")) return modelOrder.run(context);
+    context.verdict.confirm("G22");
     context.verdict.note("the service does not have this operation yet");
   },
 };
 
-const authConfigs = checkSuccesses(
+const authConfigTotal = createSuccessCheck(
   "connectors.list_auth_configs",
   {
     id: "connectors.list_auth_configs/total",
@@ -151,7 +153,7 @@ const authConfigs = checkSuccesses(
   },
 );
 
-const webhooks = checkSuccesses(
+const hiddenSecrets = createSuccessCheck(
   "webhooks.list",
   { id: "webhooks.list/no-secret", section: "2.12", title: "webhooks.list shows no secret" },
   (verdict, { text }) => {
@@ -169,7 +171,7 @@ export interface ListedDelivery {
   next_retry?: unknown;
 }
 
-const deliveryTimes = checkSuccesses(
+const deliveryTimes = createSuccessCheck(
   "webhooks.list_deliveries",
   {
     id: "webhooks.list_deliveries/times",
@@ -190,7 +192,7 @@ const deliveryTimes = checkSuccesses(
   },
 );
 
-/** Receivers have 30 seconds to answer. A retry may be due meanwhile, and the delay may begin later. */
+/** For an answer of a receiver: a retry may become due during a redelivery, and its delay begin at the end of an attempt. */
 const ANSWER_MS = 30_000;
 
 /** Checks that a retry is not due before the last attempt, and not after the longest delay of section 6.4. */
@@ -206,7 +208,7 @@ function checkNextRetry(verdict: Verdict, delivery: ListedDelivery): void {
   );
 }
 
-const deliveryOutcomes = checkSuccesses(
+const deliveryOutcomes = createSuccessCheck(
   "webhooks.list_deliveries",
   {
     id: "webhooks.list_deliveries/outcomes",
@@ -230,12 +232,12 @@ export function checkDeliveryOutcome(
 }
 
 export const figureChecks: readonly Check[] = [
-  usage,
-  processing,
+  usageFigures,
+  processingProgress,
   createModelCheck("models.list", "G21", "G21"),
   organizationModels,
-  authConfigs,
-  webhooks,
+  authConfigTotal,
+  hiddenSecrets,
   deliveryTimes,
   deliveryOutcomes,
 ];

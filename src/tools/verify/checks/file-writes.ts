@@ -27,7 +27,7 @@ const resumable: Check = {
     checkRefusal(verdict, prematureAnswer, {
       code: "INVALID_INPUT",
       details: { field: "gcs_path" },
-      gap: "G13",
+      assumption: "G13",
     });
     const uploadAnswer = await context.send("uploads.put", {
       url: upload_url,
@@ -111,14 +111,14 @@ const tokens: Check = {
     verdict.expect(hasSucceeded(tokenAnswer), `the token is answered with ${tokenAnswer.status}`, "G01");
     const refresh = () => context.send("auth.refresh_token", { body: { refresh_token }, credential: "none" });
     checkSuccess(verdict, await refresh());
-    checkRefusal(verdict, await refresh(), { code: "AUTHENTICATION_REQUIRED", gap: "G01" });
+    checkRefusal(verdict, await refresh(), { code: "AUTHENTICATION_REQUIRED", assumption: "G01" });
   },
 };
 
 /** Whether the budget of the key is used up (G05), which proves nothing about the operation. */
 function isOverBudget({ verdict }: Context, exchange: Exchange): boolean {
   if (exchange.status !== 429) return false;
-  checkRefusal(verdict, exchange, { code: "SPENDING_LIMIT_EXCEEDED", gap: "G05" });
+  checkRefusal(verdict, exchange, { code: "SPENDING_LIMIT_EXCEEDED", assumption: "G05" });
   verdict.notObservable("a spending limit is exceeded");
   return true;
 }
@@ -131,7 +131,7 @@ const response: Check = {
   async run(context) {
     const { known, verdict } = context;
     // The request costs money, so the user must name the model.
-    if (!known.isNamed("model")) return verdict.notObservable(known.describeMissing(["model"]));
+    if (!known.isGiven("model")) return verdict.notObservable(known.describeMissing(["model"]));
     const model = known.findOne("model")!;
     const forms = [{ content: "Say yes." }, { texts: [{ text: "Say yes." }] }];
     for (const [i, form] of forms.entries()) {
@@ -149,7 +149,7 @@ const response: Check = {
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAMAAAAoLQ9TAAAAA1BMVEUzZpk7I4HSAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADUlEQVQY02NgGAXIAAABEAAB7JfjegAAAABJRU5ErkJggg==";
 
-/** Checks that the bytes are of the content type. Only the first ones of a PNG are also text. */
+/** Checks that the body is of the content type. Of its bytes, read as text, only a PNG's letters can be recognized. */
 function checkImage(verdict: Verdict, { headers, text }: Exchange): void {
   const type = toMediaType(headers.get("content-type") ?? "");
   const isPng = text.slice(1, 4) === "PNG";

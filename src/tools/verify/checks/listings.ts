@@ -57,14 +57,14 @@ function getDeclaredLimits({ query, body }: AnyOperation): DeclaredLimits {
 
 /** Checks one page: the size and offset that it states, and the resulting number of items. */
 function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void {
-  const { operation, defaultSize, getTotal, getApplied, appliedGap } = listing;
+  const { operation, defaultSize, getTotal, getApplied, appliedAssumption } = listing;
   const { json, path } = exchange;
   const { length } = listing.getItems(json);
   const sent = getSentFields(exchange);
   const malformed = listMalformedFields(exchange);
   const { maximum = Number.POSITIVE_INFINITY } = getDeclaredLimits(exchange.operation!)[listing.size]!;
   const stated = getApplied?.(json);
-  // By which allowed values a service replaces malformed ones is an assumption (G08), so only its answer shows it.
+  // How a service replaces malformed values is an assumption (G08), so these are the values that its answer states.
   const size = malformed.includes(listing.size)
     ? stated && Math.min(maximum, Math.max(1, Number(stated.size)))
     : Number(sent[listing.size] ?? defaultSize ?? Number.POSITIVE_INFINITY);
@@ -75,14 +75,14 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
     verdict.expect(
       stated.size === size && stated.offset === offset,
       `${operation} states the size and offset ${stated.size} and ${stated.offset}, not ${size} and ${offset}`,
-      appliedGap,
+      appliedAssumption,
     );
   }
   const largest = size ?? (Number(sent[listing.size]) > maximum ? maximum : Number.POSITIVE_INFINITY);
   verdict.expect(
     length <= largest,
     `${path} answers ${length} items; a page has at most ${largest}`,
-    appliedGap,
+    appliedAssumption,
   );
   const all = getTotal?.(json);
   if (typeof all !== "number" || size === undefined || offset === undefined) return;
@@ -90,7 +90,7 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   verdict.expect(
     length === expectedLength,
     `${path} answers ${length} items; a page from offset ${offset} of ${all} items has ${expectedLength}`,
-    appliedGap,
+    appliedAssumption,
   );
   if (stated !== undefined && "has_more" in stated)
     verdict.expect(
@@ -115,7 +115,7 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
     const total = listing.getTotal?.(exchange.json);
     let list = lists.get(key);
     // In a list that has grown, the items have other positions.
-    if (list?.total !== total || list === undefined) list = { total, positions: new Map() };
+    if (list === undefined || list.total !== total) list = { total, positions: new Map() };
     if (lists.size < MAX_LISTS) lists.set(key, list);
     const moved: unknown[] = [];
     for (const [i, item] of listing.getItems(exchange.json).entries()) {
@@ -149,7 +149,7 @@ async function tryPages(context: Context, listing: Listing): Promise<void> {
     if (getTotal(again) !== getTotal(first.exchange))
       return verdict.note("the list has changed meanwhile; its pages were not compared");
     const problem = `${page.path} states a total of ${getTotal(page)}, the whole list one of ${getTotal(again)}`;
-    verdict.expect(false, problem, listing.appliedGap);
+    verdict.expect(false, problem, listing.appliedAssumption);
   }
   const expected = whole.slice(1, 1 + size);
   const fits = JSON.stringify(part) === JSON.stringify(expected);
@@ -159,7 +159,7 @@ async function tryPages(context: Context, listing: Listing): Promise<void> {
   );
   const { maximum } = getDeclaredLimits(first.exchange.operation!)[listing.size]!;
   // The reference states the maximum, unless what the answer applies is an assumption too.
-  if (maximum !== undefined && listing.appliedGap === undefined) {
+  if (maximum !== undefined && listing.appliedAssumption === undefined) {
     const largest = await requestPage(context, listing, { [listing.size]: maximum });
     if (largest !== undefined) checkPage(verdict, listing, largest);
   }
@@ -235,7 +235,7 @@ export function checkFilters(
 
 function checkOrder(
   verdict: Verdict,
-  { operation, order: defaultOrder, orderGap }: Listing,
+  { operation, order: defaultOrder, orderAssumption }: Listing,
   { items, sent }: { items: Item[]; sent: Record<string, unknown> },
 ): void {
   const order = String(sent["order_by"] ?? defaultOrder);
@@ -254,7 +254,7 @@ function checkOrder(
   verdict.expect(
     wrong === -1,
     `${operation}: item ${wrong} is out of order by ${field}: ${toExcerpt(items[wrong])}`,
-    orderGap,
+    orderAssumption,
   );
   if (field !== "position") return;
   if (items.length === 0) verdict.note("a collection or page is empty, so its order was not checked");

@@ -1,12 +1,12 @@
 import { parse as parseCsv } from "csv-parse/sync";
-import { type Check, checkSuccesses } from "../check.ts";
+import { type Check, createSuccessCheck } from "../check.ts";
 import { getSentFields, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import { isTimestamp } from "../timestamps.ts";
 import type { Verdict } from "../verdict.ts";
 import { checkFilters } from "./listings.ts";
 
-const noMetadata = checkSuccesses(
+const noMetadata = createSuccessCheck(
   "change_logs.list",
   { id: "change_logs.list/no-metadata", section: "4.16", title: "change log entries carry no metadata" },
   (verdict, { json }) => {
@@ -52,7 +52,7 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
   verdict.expect(!other, `with search_term=${term} it answers ${toExcerpt(other)}`, "G28");
 }
 
-const audit = checkSuccesses(
+const audit = createSuccessCheck(
   "audit_logs.export",
   {
     id: "audit_logs.export/csv",

@@ -5,7 +5,6 @@ import { checkDescribedRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { inventOwnParams, inventParams, listParameterNames } from "../known-objects.ts";
 import { isHarmless, listParameters } from "../own-operation.ts";
-import type { Basis } from "../verdict.ts";
 import { checkAnyPage } from "./listings.ts";
 
 interface Property {
@@ -61,7 +60,7 @@ function listInvalidValues(operation: AnyOperation): InvalidValue[] {
 }
 
 /** 4.17 shows this refusal for a month out of range; for all other values it is an assumption. */
-function findBasis({ id }: AnyOperation, { field, value }: InvalidValue): Basis {
+function findAssumption({ id }: AnyOperation, { field, value }: InvalidValue): string | undefined {
   return id === "usage.retrieve_limits" && field === "month" && typeof value === "number" ? undefined : "G08";
 }
 
@@ -80,12 +79,12 @@ async function checkInvalidValues(
     const { field, value } = one;
     const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
     const exchange = await target.send({ operation, params, ...sent });
-    const gap = findBasis(operation, one);
+    const assumption = findAssumption(operation, one);
     if (operation.described !== undefined) {
-      checkDescribedRefusal(verdict, exchange, { statuses: [400, 422], gap });
+      checkDescribedRefusal(verdict, exchange, { statuses: [400, 422], assumption });
       continue;
     }
-    checkRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap });
+    checkRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, assumption });
     if (hasSucceeded(exchange)) checkAnyPage(verdict, exchange);
   }
 }
@@ -109,7 +108,7 @@ const idChecks: Check[] = MALFORMED_ID_OPERATIONS.map((id) => ({
     const [field = ""] = listParameterNames(operation);
     const value = "nobody0!";
     const exchange = await target.send({ operation, params: { [field]: value } });
-    checkRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap: "G08" });
+    checkRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, assumption: "G08" });
   },
 }));
 
@@ -122,7 +121,7 @@ const transportChecks: readonly Check[] = [
     title: "an undeclared path is 404 in envelope A",
     async run({ target, verdict }) {
       const exchange = await target.send({ path: "/v1/understudy-verify/nobody0" });
-      checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap: "G04" });
+      checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", assumption: "G04" });
     },
   },
   {
@@ -133,7 +132,7 @@ const transportChecks: readonly Check[] = [
     async run({ contract, target, verdict }) {
       // Only a GET can be tried without harm, so the path is one that takes only POST.
       const exchange = await target.send({ path: contract.getOperation("model_responses.create").path });
-      checkRefusal(verdict, exchange, { code: "METHOD_NOT_ALLOWED", gap: "G04" });
+      checkRefusal(verdict, exchange, { code: "METHOD_NOT_ALLOWED", assumption: "G04" });
       if (exchange.status === 405) {
         const allow = exchange.headers.get("allow") ?? "";
         verdict.expect(allow.split(/,\s*/).includes("POST"), `Allow is "${allow}", without POST`, "G04");
@@ -159,7 +158,7 @@ function createBodyCheck(name: string, title: string, { body, type }: { body: st
       const headers = { "content-type": type };
       const exchange = await context.send("change_logs.list", { params, body, headers });
       const code = name === "json" ? "INVALID_JSON" : "UNSUPPORTED_MEDIA_TYPE";
-      checkRefusal(context.verdict, exchange, { code, gap: "G09", envelope: "A" });
+      checkRefusal(context.verdict, exchange, { code, assumption: "G09", envelope: "A" });
     },
   };
 }

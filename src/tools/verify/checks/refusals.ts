@@ -17,7 +17,7 @@ async function checkRefusalCase(
   if (missing.length > 0) return verdict.notObservable(known.describeMissing(missing));
   const values = Object.fromEntries(neededObjects.map(([param, name]) => [param, known.findOne(name)!]));
   const params = inventParams(operation, values);
-  const { query, body, code, gap, codeGap, detailsGap } = one;
+  const { query, body, code, assumption, codeAssumption, detailsAssumption } = one;
   const credential = operation.credentials === false ? "none" : "key";
   const exchange = await target.send({ operation, params, query, body, credential, firstEvents: true });
   const requiresRole = listErrorCodes(operation).includes("INSUFFICIENT_PERMISSIONS");
@@ -27,7 +27,7 @@ async function checkRefusalCase(
   }
   const repeated = Object.fromEntries((one.details ?? []).map((name) => [name, params[name]]));
   const details = { ...repeated, ...one.otherDetails };
-  checkRefusal(verdict, exchange, { code, details, gap, codeGap, detailsGap });
+  checkRefusal(verdict, exchange, { code, details, assumption, codeAssumption, detailsAssumption });
 }
 
 export function createRefusalChecks(
@@ -38,7 +38,7 @@ export function createRefusalChecks(
   return cases.map((one) => ({
     id: `${one.operation}/${one.name}`,
     family,
-    section: one.gap ?? contract.getOperation(one.operation).section,
+    section: one.assumption ?? contract.getOperation(one.operation).section,
     title: `${one.operation}: ${one.title}`,
     run: (context) => checkRefusalCase(context, one),
   }));

@@ -1,5 +1,5 @@
 import { toMediaType } from "../../../engine/contract/media-types.ts";
-import { type Check, type Context, checkSuccesses } from "../check.ts";
+import { type Check, type Context, createSuccessCheck } from "../check.ts";
 import { toExcerpt } from "../check-answer.ts";
 import { listMalformedFields } from "../malformed-fields.ts";
 import type { Exchange } from "../target.ts";
@@ -126,7 +126,7 @@ function checkCaching(verdict: Verdict, { headers }: Exchange): void {
   verdict.expect(headers.get("etag") !== null, "there is no ETag");
 }
 
-const conditionalRequests = checkSuccesses(
+const conditionalRequests = createSuccessCheck(
   SENTENCES,
   {
     id: `${SENTENCES}/conditional`,
@@ -165,16 +165,16 @@ function checkCounts(verdict: Verdict, exchange: Exchange): void {
   const hasLimit = sent.query["limit"] !== undefined;
   const isMalformed = listMalformedFields(exchange).length > 0;
   // The reference does not say what is before a page after the end.
-  const gap = offset >= total ? "G17" : undefined;
+  const assumption = offset >= total ? "G17" : undefined;
   if (!hasLimit && offset === 0)
     verdict.expect(total === returned, `without a limit, ${returned} of ${metadata.total_count} are listed`);
   const limit = Number(sent.query["limit"]);
-  const links: [string, boolean, number][] = [
+  const links: [name: string, isExpected: boolean, to: number][] = [
     ["previous", offset > 0 && total > 0, Math.max(0, offset - limit)],
     ["next", offset + returned < total, offset + returned],
   ];
   for (const [name, action] of Object.entries(actions as object)) {
-    const leadsHere = JSON.stringify(action ?? data.transcription_id).includes(data.transcription_id);
+    const leadsHere = !action || JSON.stringify(action).includes(data.transcription_id);
     verdict.expect(leadsHere, `actions.${name} leads to another transcription: ${toExcerpt(action)}`, "G17");
   }
   for (const [name, isExpected, to] of hasLimit && !isMalformed ? links : []) {
@@ -183,19 +183,19 @@ function checkCounts(verdict: Verdict, exchange: Exchange): void {
     verdict.expect(
       (link !== undefined) === isExpected,
       `${description} is ${isExpected ? "missing" : "present, although there is no such page"}`,
-      gap,
+      assumption,
     );
     const linkedOffset = /[?&]offset=(\d+)/.exec(JSON.stringify(link) ?? "")?.[1];
     verdict.expect(
       Number(linkedOffset ?? to) === to,
       `${description} leads to the sentences from ${linkedOffset}, not from ${to}`,
-      gap,
+      assumption,
     );
   }
   checkRedaction(verdict, headers);
 }
 
-const counts = checkSuccesses(
+const counts = createSuccessCheck(
   SENTENCES,
   {
     id: `${SENTENCES}/counts`,
@@ -221,7 +221,7 @@ function checkRedaction(verdict: Verdict, headers: Headers): void {
   if (redacted !== null) verdict.expect(redacted === "true", `X-PII-Redacted is ${redacted}`, "G17");
 }
 
-const times = checkSuccesses(
+const times = createSuccessCheck(
   SENTENCES,
   { id: `${SENTENCES}/times`, section: "2.5", title: `${SENTENCES}: sentences end after they start` },
   (verdict, { json }) => {

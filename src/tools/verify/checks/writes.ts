@@ -85,7 +85,7 @@ const webhookLifecycle: Check = {
   async run(context) {
     // A service on this machine can call a receiver that the run opens.
     const isLocal = /^(127\.[\d.]+|localhost|\[::1\])$/.test(new URL(context.target.options.url).hostname);
-    const receiver = isLocal && !context.known.isNamed("webhook_url") ? await openReceiver() : undefined;
+    const receiver = isLocal && !context.known.isGiven("webhook_url") ? await openReceiver() : undefined;
     try {
       await tryWebhook(context, receiver);
     } finally {
@@ -124,8 +124,8 @@ async function tryWebhook(context: Context, receiver: Receiver | undefined): Pro
   checkRefusal(verdict, await context.send("webhooks.list_deliveries", { params }), {
     code: "RESOURCE_NOT_FOUND",
     details: params,
-    codeGap: "G27",
-    detailsGap: "G27",
+    codeAssumption: "G27",
+    detailsAssumption: "G27",
   });
 }
 
@@ -182,7 +182,11 @@ async function checkDelivery(context: Context, params: CreatedWebhook["params"])
   checkDeliveryOutcome(verdict, delivery!);
   const redelivery = await context.send("webhooks.redeliver", { params: { ...params, delivery_id } });
   if (status === "success")
-    checkRefusal(verdict, redelivery, { code: "INVALID_INPUT", details: { field: "status" }, gap: "G23" });
+    checkRefusal(verdict, redelivery, {
+      code: "INVALID_INPUT",
+      details: { field: "status" },
+      assumption: "G23",
+    });
   else checkSuccess(verdict, redelivery);
 }
 

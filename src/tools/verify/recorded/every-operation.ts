@@ -48,13 +48,13 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   }
   const isDeclared = listSuccesses(operation).some((success) => success.status === status);
   if (isDeclared || hasSucceeded(exchange)) return void checkSuccess(verdict, exchange);
-  if (refusesWith(operation, status) || isPending(exchange)) return;
+  if (refusesWith(operation, status) || isNotYetOffered(exchange)) return;
   const problem = `${method} ${path} answers ${status}, which is not documented: ${toExcerpt(text)}`;
   verdict.expect(false, problem, status < 500 ? findAssumedEndpoint(operation) : undefined);
 }
 
 /** Whether it is the announced operation, which production answers with 404 (4.18). */
-function isPending({ operation, status }: Exchange): boolean {
+function isNotYetOffered({ operation, status }: Exchange): boolean {
   return status === 404 && operation!.id === "models.list_for_organization";
 }
 
@@ -73,15 +73,15 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   if (fields.length === 0) return void checkAllowed(verdict, exchange);
   if (!isRefused && !hasSucceeded(exchange)) return;
   // 4.17 shows this refusal for one field; for all others it is an assumption.
-  const gap = operation!.id === "usage.retrieve_limits" && fields[0] === "month" ? undefined : "G08";
+  const assumption = operation!.id === "usage.retrieve_limits" && fields[0] === "month" ? undefined : "G08";
   const problem = `${method} ${path} answers ${status} although the value of ${fields.join(", ")} is not allowed`;
-  if (!verdict.expect(isRefused, problem, gap) || isDescribed || !recorded!.hasWholeBodies) return;
+  if (!verdict.expect(isRefused, problem, assumption) || isDescribed || !recorded!.hasWholeBodies) return;
   const field = json?.error?.details?.field ?? json?.error?.param;
   const isNamed = typeof field === "string" && fields.some((one) => one === field || field.startsWith(one));
   verdict.expect(
     isNamed,
     `${method} ${path} names the field ${toExcerpt(field)}, not ${fields.join(", ")}`,
-    gap,
+    assumption,
   );
 }
 
@@ -92,8 +92,8 @@ function checkAllowed(verdict: Verdict, { operation, sent, status, method, path,
   const value = { ...(sent.body as Record<string, unknown> | undefined), ...sent.query }[field];
   if (value === undefined) return;
   const problem = `${method} ${path} answers 422 for ${field} ${value}, which is allowed`;
-  const gap = field === "year" ? "G33" : operation!.id === "connector_jobs.list" ? "G14" : undefined;
-  verdict.expect(false, problem, gap);
+  const assumption = field === "year" ? "G33" : operation!.id === "connector_jobs.list" ? "G14" : undefined;
+  verdict.expect(false, problem, assumption);
 }
 
 const CREDENTIALS = ["api-key", "x-api-key", "authorization"];

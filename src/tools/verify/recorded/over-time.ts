@@ -31,7 +31,7 @@ const CHANGES: readonly {
   /** The operation after which the change is no longer shown. */
   replacedBy?: string;
   /** By name of a field: the assumption that a change sets it to exactly the sent value. */
-  gaps?: Readonly<Record<string, string>>;
+  assumptions?: Readonly<Record<string, string>>;
 }[] = [
   {
     write: "webhooks.create",
@@ -45,13 +45,13 @@ const CHANGES: readonly {
     read: "webhooks.list",
     find: ({ data }, { sent }) =>
       data.find((one: { webhook_id: string }) => one.webhook_id === sent.params["webhook_id"]),
-    gaps: { description: "G23" },
+    assumptions: { description: "G23" },
   },
   {
     write: "connector_notifications.update",
     read: "connector_notifications.retrieve",
     find: (body) => body,
-    gaps: { notifications: "G15" },
+    assumptions: { notifications: "G15" },
   },
 ];
 
@@ -72,7 +72,7 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
     }),
   );
   const changeChecks = CHANGES.map(
-    ({ write, read, find, replacedBy, gaps = {} }): RecordedCheck => ({
+    ({ write, read, find, replacedBy, assumptions = {} }): RecordedCheck => ({
       id: `${write}/sticks`,
       family: "answers",
       section: operations.find(({ id }) => id === write)!.section,
@@ -97,7 +97,7 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
             if (id !== read) return;
             for (const change of changes.values())
               if (follows(exchange, change))
-                checkChange(verdict, { change, gaps }, find(exchange.json, change));
+                checkChange(verdict, { change, assumptions }, find(exchange.json, change));
           };
         },
       },
@@ -173,7 +173,7 @@ function observeDeletions(operation: string): (verdict: Verdict, exchange: Excha
 
 function checkChange(
   verdict: Verdict,
-  { change, gaps }: { change: Exchange; gaps: Readonly<Record<string, string>> },
+  { change, assumptions }: { change: Exchange; assumptions: Readonly<Record<string, string>> },
   record: unknown,
 ): void {
   if (typeof record !== "object" || record === null) return;
@@ -184,6 +184,10 @@ function checkChange(
     if (actual === undefined || isMasked(JSON.stringify([actual, expected]))) continue;
     const problem = `${name} is ${toExcerpt(actual)} after ${change.method} ${change.path} set it to ${toExcerpt(expected)}`;
     const isOtherLength = Array.isArray(expected) && expected.length !== (actual as unknown[]).length;
-    verdict.expect(isDeepStrictEqual(actual, expected), problem, isOtherLength ? undefined : gaps[name]);
+    verdict.expect(
+      isDeepStrictEqual(actual, expected),
+      problem,
+      isOtherLength ? undefined : assumptions[name],
+    );
   }
 }

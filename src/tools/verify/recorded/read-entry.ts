@@ -42,7 +42,7 @@ type MissingBody =
 
 /** How an archive stores bodies. */
 interface Recorder {
-  /** Whether sizes are those of the archive's bodies; Understudy's archives have those before masking instead. */
+  /** Whether sizes are those of the bodies in the archive. In Understudy's archives they are those before masking. */
   hasSizesOfBodies: boolean;
   /** The folder of files with bodies; undefined: they are not read. */
   folder: string | undefined;
