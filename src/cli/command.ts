@@ -34,10 +34,12 @@ export const choice = <const C extends string, const O extends Options = object>
 export const FORCE = { force: flag("Replace a file that exists") };
 /** For commands without a server that read files which may name own operations. */
 export const OWN_FILES = {
-  operations: texts("Files or folders with own operations"),
-  openapi: texts("OpenAPI documents, or their bindings"),
+  operations: texts("Files or folders of your own operations"),
+  openapi: texts("OpenAPI documents, or files that bind them to collections"),
 };
-export const REPORT = { report: texts("junit=FILE and html=FILE, repeatable or comma-separated") };
+export const REPORT = {
+  report: texts("Reports to write: junit=FILE, html=FILE; repeatable or comma-separated"),
+};
 
 /** The arguments that a command line names: `<name>`, `[name]`, `<names..>` or `[names..]`. */
 type Arguments<Line extends string> = Line extends `${infer First} ${infer Rest}`
@@ -73,8 +75,8 @@ interface Declaration<
   /** Help for arguments that do not explain themselves. */
   args?: { [K in keyof Arguments<Line>]?: string };
   options?: O;
-  /** The option or argument that the server's messages call by another name, such as `--as` for the field `principal`. */
-  nameField?(field: string): string | undefined;
+  /** Returns the option or argument for a field that the server's messages call by another name: `--as` for `principal`. */
+  toOptionName?(field: string): string | undefined;
   examples?: readonly (readonly [line: string, says: string])[];
   /** Runs before the server is called. @throws UsageError */
   check?(parsed: ParsedArguments): void;
@@ -105,8 +107,11 @@ const targetOptions = () => ({
   token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
 });
 
-/** The options of the target that are given. A default that is given looks as if it is not. */
-export function listTargetOptions(target: Target): string[] {
+/** Hides `--sandbox` in the help of commands that act on the whole server. */
+export const NO_SANDBOX = { sandbox: { type: "string", hidden: true } } as const;
+
+/** The options of the target whose values differ from the defaults. */
+export function listGivenTargetOptions(target: Target): string[] {
   const options: Record<string, Options> = targetOptions();
   return (["url", "sandbox", "token"] as const)
     .filter((name) => target[name] !== options[name]!.default)
@@ -144,25 +149,35 @@ function toModule(
   // biome-ignore lint/suspicious/noExplicitAny: what its command line and options say
   run: (parsed: any) => CommandOutcome | Promise<CommandOutcome>,
 ): CommandModule {
-  const { command: line, describe, args = {}, options = {}, examples = [], check, nameField } = declaration;
+  const {
+    command: line,
+    describe,
+    args = {},
+    options = {},
+    examples = [],
+    check,
+    toOptionName,
+  } = declaration;
   /** The server names a field of its request; the message names what the user typed. */
   const rethrowWithOption = (error: unknown): never => {
     if (!(error instanceof ControlError)) throw error;
     const { field = "", detail } = error.problem;
     if (field === "" || !detail.startsWith(field)) throw error;
     const option = field.replaceAll("_", "-").replace(/\[\d+\]$/, "");
-    const name = nameField?.(field) ?? (Object.hasOwn(options, option) ? `--${option}` : field);
+    const name = toOptionName?.(field) ?? (Object.hasOwn(options, option) ? `--${option}` : field);
     throw new ControlError(error.status, { ...error.problem, detail: name + detail.slice(field.length) });
   };
   const module: CommandModule<object, { json: boolean }> = {
     command: line,
     describe,
     builder(argv) {
-      for (const [, name, many] of String(line).matchAll(/[<[](\w+)(\.\.)?[>\]]/g))
+      for (const [, bracket, name, many] of String(line).matchAll(/([<[])(\w+)(\.\.)?[>\]]/g))
         argv.positional(name!, {
           type: "string",
           array: many !== undefined,
           describe: (args as Record<string, string>)[name!],
+          // Otherwise the help of an argument that is required shows a default.
+          ...(bracket === "<" && { default: undefined }),
         });
       argv.options({ ...commonOptions(), ...options });
       for (const [example, says] of examples) argv.example(example, says);

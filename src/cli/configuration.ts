@@ -49,8 +49,8 @@ export function readConfiguration(file: string): Configuration {
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { field = "settings" } = error.body as { field?: string };
-    const path = field.split(/[.[\]]+/).filter((step) => step !== "");
-    const at = path.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-    throw new DocumentError([locateProblem(document, { path: at, message: error.message })], document.text);
+    const steps = field.split(/[.[\]]+/).filter((step) => step !== "");
+    const path = steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+    throw new DocumentError([locateProblem(document, { path, message: error.message })], document.text);
   }
 }

@@ -127,8 +127,8 @@ export function showScenario(name: string): Result {
 
 /** A file takes precedence over names; of the scenarios that match, the user's own come first. */
 function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario[] {
-  const matches = pattern === "" || existsSync(pattern) ? () => false : picomatch(pattern);
-  const matching = library.list().filter(({ name }) => matches(name));
+  const isMatch = pattern === "" || existsSync(pattern) ? () => false : picomatch(pattern);
+  const matching = library.list().filter(({ name }) => isMatch(name));
   if (matching.length > 0) {
     const ownScenarios = matching.filter(({ origin }) => origin === "own");
     const others = matching.filter(({ origin }) => origin !== "own");

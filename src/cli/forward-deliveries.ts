@@ -41,9 +41,9 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
   const { sandbox, signal, onProblem } = options;
   const { settings } = await sandbox.info();
   const local = new LocalReceiver(options.to, settings.webhook_timeout_seconds * 1000);
-  let isReported = false;
+  let isOutageReported = false;
   const onReady = (webhook: ForwardingWebhook) => {
-    isReported = false;
+    isOutageReported = false;
     options.onReady(webhook);
   };
   const forwarder = new Forwarder({ ...options, onReady }, local);
@@ -55,8 +55,9 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
         if (!signal.aborted && !shouldReconnect(error)) throw error;
       }
       if (signal.aborted) break;
-      if (!isReported) onProblem("the sandbox was reset, or its server cannot be reached; reconnecting");
-      isReported = true;
+      if (!isOutageReported)
+        onProblem("the sandbox was reset, or its server cannot be reached; reconnecting");
+      isOutageReported = true;
       await forwarder.waitUntilReachable();
     }
   } finally {

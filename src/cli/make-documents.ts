@@ -126,7 +126,7 @@ function requireUsable(text: string, extension: string): void {
     writeFileSync(file, text, { mode: 0o600 });
     const error = checkFixture(file, { resources: RESOURCES, cwd: folder });
     if (error === undefined) return;
-    const [{ message }] = error.problems as [(typeof error.problems)[0]];
+    const { message } = error.problems[0]!;
     const advice =
       extension === ".json" ? "ask for fewer records" : "ask for fewer records, or for --out FILE.json";
     throw new UsageError(`these counts give an invalid fixture: ${message}; ${advice}`);

@@ -4,7 +4,7 @@ import { onPipeClosed, print, printJsonLine, printLines } from "./process.ts";
 
 /** Options of `journal` and `history`. */
 export const LOG_OPTIONS = {
-  since: text("Only from this time of the sandbox"),
+  since: text("Only entries since this time on the sandbox's clock"),
   limit: number("Only the newest N"),
   follow: flag("Continue with new entries, until Ctrl-C"),
 };

@@ -176,9 +176,9 @@ function formatVerdictLine(report: VerifyReport): string {
   const where = organization_id === null ? "" : ` in ${organization_id}`;
   const took = `${requests} ${recorded === null ? "" : "recorded "}requests, ${(duration_ms / 1000).toFixed(1)} s`;
   const why = stopped === null ? "" : `\nStopped: ${stopped}.`;
-  const nothing = passed + failed + differs === 0 ? "\nNothing could be checked, which proves nothing." : "";
-  const word = nameVerdict(report).replace(/^\w+/, (first) => first.toUpperCase());
-  return replaceControls(`${word}  ${target}${where}: ${counts} (${took})`) + nothing + why;
+  const warning = passed + failed + differs === 0 ? "\nNothing could be checked, which proves nothing." : "";
+  const verdict = nameVerdict(report).replace(/^\w+/, (first) => first.toUpperCase());
+  return replaceControls(`${verdict}  ${target}${where}: ${counts} (${took})`) + warning + why;
 }
 
 /** Texts of an answer must not control the terminal. */

@@ -15,6 +15,8 @@ const flag = (describe: string) => ({ type: "boolean", describe }) as const;
 const number = (describe: string, bounds: { minimum: number; maximum?: number }) =>
   ({ type: "number", ...bounds, describe }) as const;
 
+export const CLOCK = "real, frozen, frozen@INSTANT, or xN (N times as fast)";
+
 /**
  * The options of `start`: for yargs, for a plain `start` without yargs, and for the configuration file, from which an
  * omitted one may come. So yargs knows no defaults.
@@ -28,7 +30,7 @@ export const START_FLAGS = {
   operations: texts("File or folder (TypeScript, JavaScript) of operations of your own; repeatable"),
   openapi: texts("OpenAPI document to serve too, or a file that binds one to collections; repeatable"),
   seed: number("Seed of all generated ids and text [default: 1]", { minimum: 0 }),
-  clock: text("real, frozen, frozen@ISO, or xN [default: real]"),
+  clock: text(`${CLOCK} [default: real]`),
   delay: text("Delay of every answer: 200ms, or percentiles such as 80ms/1s"),
   persist: text("Folder (or FILE.json) to save sandboxes in, so that they survive restarts"),
   durable: flag("With --persist DIR: write each change to disk before answering"),

@@ -78,7 +78,7 @@ async function loadMcp(access: ServerAccess) {
   return createMcpHttpHandler(access);
 }
 
-/** Watching starts once requests are accepted; earlier edits are noticed then. */
+/** Called once requests are accepted; also notices earlier edits. */
 async function watchFiles(understudy: Understudy, ownFiles: readonly OwnFiles[]): Promise<DocumentWatch> {
   const [{ DocumentWatch }, { followFixtures, followScenarios }] = await Promise.all([
     import("../documents/watch-documents.ts"),

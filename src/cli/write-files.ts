@@ -47,7 +47,7 @@ export function writeNewFile(
  */
 export function requireOutputFile(file: string, force = true): void {
   const stats = statSync(file, { throwIfNoEntry: false });
-  // A link may name a file that does not exist.
+  // A link to a missing file exists too.
   if (stats === undefined && (force || lstatSync(file, { throwIfNoEntry: false }) === undefined)) return;
   if (stats !== undefined && !stats.isFile())
     throw new UsageError(
@@ -56,7 +56,7 @@ export function requireOutputFile(file: string, force = true): void {
   if (!force) throw new UsageError(`${file} exists; add --force to replace it`);
 }
 
-/** Creates the folder of a file; the message shows a mistyped name. */
+/** Creates the folder of a file, with a message in case its name was mistyped. */
 export function makeParentFolder(file: string): void {
   const folder = dirname(file);
   if (existsSync(folder)) return;

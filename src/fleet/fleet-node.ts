@@ -202,10 +202,10 @@ export class FleetNode {
   /** Leases use the monotonic clock and that of Redis; timers and timestamps use the machine's. */
   private async warnOfClockDifference(): Promise<void> {
     const [seconds, micros] = await this.store.connection.send(["TIME"]);
-    const ahead = Date.now() - (Number(seconds) * 1000 + Number(micros) / 1000);
-    if (Math.abs(ahead) < MAX_DIFFERENCE_MS) return;
+    const aheadMs = Date.now() - (Number(seconds) * 1000 + Number(micros) / 1000);
+    if (Math.abs(aheadMs) < MAX_DIFFERENCE_MS) return;
     this.parts.log.warn(
-      `The clock of this machine is ${Math.abs(ahead / 1000).toFixed(1)} s ${ahead > 0 ? "ahead of" : "behind"} that of Redis, so timers of sandboxes that it takes over run ${ahead > 0 ? "early" : "late"} by that much. Set both clocks by NTP.`,
+      `The clock of this machine is ${Math.abs(aheadMs / 1000).toFixed(1)} s ${aheadMs > 0 ? "ahead of" : "behind"} that of Redis, so timers of sandboxes that it takes over run ${aheadMs > 0 ? "early" : "late"} by that much. Set both clocks by NTP.`,
     );
   }
 

@@ -134,7 +134,7 @@ export class FleetSaver {
     await Promise.all(names.map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
   }
 
-  /** Removes a sandbox that another node owns from this one. */
+  /** Removes a sandbox from this node after another one has taken it over. */
   private release(name: string): void {
     const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;

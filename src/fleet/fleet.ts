@@ -88,7 +88,7 @@ export class Fleet implements DurabilityHook {
 
   readonly mark = (): number => this.node.saver.mark();
 
-  /** A new sandbox needs no wait: `register` stored it. */
+  /** A control call without a sandbox needs no wait: `register` has stored one that it created. */
   readonly waitUntilStored = (sandbox: Sandbox | undefined, mark: number): undefined | Promise<void> =>
     sandbox === undefined ? undefined : this.node.saver.waitUntilStored(sandbox, mark);
 

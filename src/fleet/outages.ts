@@ -26,8 +26,9 @@ export class Outages {
   mayTry({ session }: Target): boolean {
     const outage = this.bySession.get(session);
     const now = performance.now();
-    if (outage !== undefined && now < outage.nextTryAt) return false;
-    if (outage !== undefined) outage.nextTryAt = now + TRY_MS;
+    if (outage === undefined) return true;
+    if (now < outage.nextTryAt) return false;
+    outage.nextTryAt = now + TRY_MS;
     return true;
   }
 

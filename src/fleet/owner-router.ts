@@ -104,7 +104,9 @@ export class OwnerRouter {
         await makeDefault();
         continue;
       }
-      if (lease !== undefined && (lease.session === session.id || !(await this.isLive(lease)))) {
+      const hasNoOtherOwner =
+        lease !== undefined && (lease.session === session.id || !(await this.isLive(lease)));
+      if (hasNoOtherOwner) {
         const sandbox = await takeOver(name, lease);
         if (sandbox !== undefined && !search.proxied?.body.isStarted) return sandbox;
         // A body that was partly read has to be sent over a connection: this node forwards the request to itself.

@@ -229,7 +229,7 @@ describe("record as a proxy [interfaces 12]", () => {
   it.each([
     ["101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade", "it switched protocols"],
     ["099 Low", "it sent the status 99"],
-    ["200 OK\r\nBad Header: x", "a header of the answer has no colon, a space before it"],
+    ["200 OK\r\nBad Header: x", "a header of the answer lacks its colon, or has a space before it"],
   ])("answers 502 at once if the target answers %s [interfaces 12]", async (head, reason) => {
     const { url } = await recorder(await rawTarget(`HTTP/1.1 ${head}\r\n\r\n`));
     const response = await fetch(`${url}/x`);

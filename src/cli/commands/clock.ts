@@ -134,7 +134,7 @@ const advance = sandboxCommand({
     if (kind !== undefined && by !== "next")
       throw new UsageError("--kind goes with `next`: understudy clock advance next --kind KIND");
   },
-  nameField: () => "<by>",
+  toOptionName: () => "<by>",
   async run({ by, kind }, sandbox) {
     if (by === undefined) return advanceUntilDelivered(sandbox);
     let target: Duration | AdvanceTo = by as Duration;
@@ -150,7 +150,7 @@ const advance = sandboxCommand({
 const set = sandboxCommand({
   command: "set <instant>",
   describe: "Set the time to a later instant and run what becomes due; the mode stays",
-  nameField: () => "<instant>",
+  toOptionName: () => "<instant>",
   async run({ instant }, sandbox) {
     // Not a PUT of the clock: that needs the mode, and accepts no instant for the mode real.
     const advanced = await sandbox.clock.advance({ to: instant });
@@ -179,7 +179,8 @@ function toRunChange(rate = "x1"): ClockChange {
 
 const run = sandboxCommand({
   command: "run [rate]",
-  describe: "Run the clock from its current time (x1, x60, x3600), or set it to the real time: real",
+  describe:
+    "Run the clock from its current time, at x1 or a rate such as x60; `real` sets it to the real time",
   check: ({ rate }) => void toRunChange(rate),
   async run({ rate }, { clock }) {
     const state = await clock.set(toRunChange(rate));

@@ -2,7 +2,7 @@ import type { CoverageMatrix } from "../../tools/reports/coverage.ts";
 import {
   connectTo,
   flag,
-  listTargetOptions,
+  listGivenTargetOptions,
   number,
   openSandbox,
   serverCommand,
@@ -20,7 +20,7 @@ export const coverageCommand = serverCommand({
   options: {
     all: flag("Count all sandboxes, including deleted ones"),
     "fail-under": number("Exit 1 below this percentage"),
-    html: text("Write the heat map to this file"),
+    html: text("Write the coverage to this file, as a heat map"),
     scenarios: text("With a command: folder of your own scenarios [default: ./scenarios]"),
   },
   examples: [
@@ -32,7 +32,7 @@ export const coverageCommand = serverCommand({
       throw new UsageError("--fail-under takes a percentage from 0 to 100");
     if (scenarios !== undefined && command.length === 0)
       throw new UsageError("--scenarios needs a command after --");
-    const given = listTargetOptions(target);
+    const given = listGivenTargetOptions(target);
     const ignored = all ? [...given, "--all"] : given;
     if (command.length > 0 && ignored.length > 0)
       throw new UsageError(

@@ -15,7 +15,7 @@ const list = sandboxCommand({
   options: {
     status: choice(
       ["success", "failed", "pending"],
-      "Only this status; failed means for good, pending that a retry follows",
+      "Only this status; a pending delivery is retried, a failed one no longer",
     ),
     event: text("Only this event's"),
     ...FILTER,
@@ -71,7 +71,7 @@ export const deliveriesCommand = group(
 
 const MAX_LOOKED_UP = 200;
 
-/** The deliveries with the first `MAX_LOOKED_UP` ids, without those that were deleted with their webhook since then. */
+/** The deliveries of the first `MAX_LOOKED_UP` ids; one that was deleted with its webhook is missing. */
 export async function lookUpDeliveries(
   { deliveries }: SandboxClient,
   ids: readonly string[],
@@ -126,7 +126,7 @@ function formatDetail(delivery: DeliveryDetail): string {
       : formatTable(["at", "attempt", "answer", "took", ""], rows),
     "",
     ...(exchanges.length === 0
-      ? [`The journal has none of its attempts; each sends:\n${body}`]
+      ? [`The journal no longer has its attempts; the body of each:\n${body}`]
       : exchanges.map(formatExchange)),
   ].join("\n");
 }

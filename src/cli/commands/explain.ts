@@ -11,7 +11,7 @@ export const explainCommand = sandboxCommand({
   args: { request: "An operation id, or a method", path: "With a method: the path, with its query" },
   options: {
     as: text("Id of the user who calls"),
-    param: texts("name=value in an operation's path"),
+    param: texts("With an operation id: name=value of a parameter in its path"),
     header: texts("name=value of a header"),
     query: texts("name=value of a query parameter"),
     body: text("A JSON body"),
@@ -29,7 +29,7 @@ export const explainCommand = sandboxCommand({
     if (path !== undefined && param !== undefined)
       throw new UsageError("--param goes with an operation id; a path contains its own parameters");
   },
-  nameField(field) {
+  toOptionName(field) {
     if (field === "principal") return "--as";
     return field.startsWith("params.") ? field.replace("params.", "--param ") : undefined;
   },

@@ -15,12 +15,12 @@ const check = command({
 
 const generate = command({
   command: "generate",
-  describe: "Generate a fixture file with all of its records, from a seed",
+  describe: "Generate a fixture file with every record written out, from a seed",
   options: {
     from: text("Fixture to start from"),
     seed: number("Seed of generated values", { default: 1 }),
     locale: text("Language and country of generated values, such as de or ja", { default: "en" }),
-    count: texts("LIST=N, the total number of records; repeatable"),
+    count: texts("LIST=N, the total number of its records, such as users=20; repeatable"),
     out: text("File to write, instead of printing"),
     ...FORCE,
   },
@@ -31,7 +31,7 @@ const generate = command({
     const { text, fixture } = await generateFixtureText({ ...options, out });
     if (out === undefined) return { value: fixture, text: text.trimEnd() };
     writeNewFile(out, text, { force });
-    return { value: { file: out }, text: `Wrote ${out}; start it with --fixture ${out}.` };
+    return { value: { file: out }, text: `Wrote ${out}; start the server with --fixture ${out}.` };
   },
 });
 

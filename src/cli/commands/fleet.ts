@@ -1,12 +1,15 @@
 import { pluralize } from "../../engine/contract/text.ts";
-import { group, number, serverCommand } from "../command.ts";
+import { group, NO_SANDBOX, number, serverCommand } from "../command.ts";
 import { CheckFailed } from "../failure.ts";
 import { formatTable } from "../process.ts";
 
 const status = serverCommand({
   command: "status",
   describe: "Show the nodes, and which node owns each sandbox",
-  options: { limit: number("Maximum number of leases, in order of creation", { default: 100 }) },
+  options: {
+    ...NO_SANDBOX,
+    limit: number("Maximum number of sandboxes to list, oldest first", { default: 100 }),
+  },
   examples: [["$0 fleet status --url http://10.0.0.5:4747", "Any node lists all of them"]],
   async run({ limit, url }, server) {
     const fleet = await server.fleet(limit);

@@ -6,7 +6,7 @@ const FILTERS = {
   kind: choice(["request", "delivery"], "Only incoming requests, or only delivery attempts"),
   operation: text("An operation id, or a glob of ids"),
   status: text("A status such as 404, or a class such as 4xx"),
-  code: text("An error code of the catalogue"),
+  code: text("An error code such as RATE_LIMIT_EXCEEDED"),
   method: text("An HTTP method"),
   path: text("A glob of paths, without sandbox prefix and query"),
   event: text("Only deliveries of this event: a name, or a glob of names"),

@@ -2,7 +2,7 @@ import type { UnderstudyClient } from "../../client/connect.ts";
 import type { SimulatedAnswer } from "../../engine/receivers/receiver.ts";
 import type { ReceivedDelivery } from "../../tools/receivers/listen.ts";
 import {
-  listTargetOptions,
+  listGivenTargetOptions,
   number,
   openSandbox,
   type ParsedOptions,
@@ -47,13 +47,13 @@ export const listenCommand = serverCommand({
     ],
   ],
   check(options) {
-    const given = listTargetOptions(options);
+    const given = listGivenTargetOptions(options);
     if (options["forward-to"] === undefined && given.length > 0)
       throw new UsageError(
         `${given.join(" and ")} ${given.length === 1 ? "needs" : "need"} --forward-to URL: without it, listen calls no server`,
       );
   },
-  nameField: (field) => (field === "organization_id" ? "--organization" : undefined),
+  toOptionName: (field) => (field === "organization_id" ? "--organization" : undefined),
   run: (options, server) =>
     options["forward-to"] === undefined ? listen(options) : forward(options, options["forward-to"], server),
 });
@@ -66,14 +66,14 @@ async function listen(options: ListenOptions): Promise<void> {
   const { createListener } = await import("../../tools/receivers/listen.ts");
   const onDelivery = await createPrinter(json);
   const listener = await createListener({ port, host, answers, secret, onDelivery });
-  let stopWaiting = () => {};
+  let removeListeners = () => {};
   const ended = new Promise<void>((resolve) => {
-    stopWaiting = onEnd(resolve);
+    removeListeners = onEnd(resolve);
   });
   if (json) printJsonLine({ url: listener.url, pid: process.pid });
   else printLines(`Listening at ${listener.url}, on any path. Ctrl-C ends it.`);
   await ended;
-  stopWaiting();
+  removeListeners();
   await listener.close();
 }
 
@@ -85,7 +85,7 @@ async function forward(options: ListenOptions, target: string, server: Understud
   const onDelivery = await createPrinter(json);
   const names = events === undefined ? await listSubscribable(server) : splitWords(events);
   const ending = new AbortController();
-  const stopWaiting = onEnd(() => ending.abort());
+  const removeListeners = onEnd(() => ending.abort());
   await forwardDeliveries({
     sandbox,
     to,
@@ -101,7 +101,7 @@ async function forward(options: ListenOptions, target: string, server: Understud
     },
     onProblem: printError,
     signal: ending.signal,
-  }).finally(stopWaiting);
+  }).finally(removeListeners);
 }
 
 /** A webhook cannot subscribe to tests: a test is sent to the webhook that it names. */

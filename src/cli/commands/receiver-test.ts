@@ -32,7 +32,7 @@ export const receiverTestCommand = command({
     data: texts("FIELD=VALUE in the data of each event that has the field, such as a known user_id"),
     event: text("Event of most deliveries, if the receiver ignores the default", { default: "user.created" }),
     ...REPORT,
-    timeout: number("Seconds that the receiver may take", { default: 30 }),
+    timeout: number("Seconds that the receiver may take to answer", { default: 30 }),
     patience: number("Seconds to wait for the receiver to start, and for each side effect", { default: 3 }),
     memory: number("Seconds after which the first delivery is sent again, as a duplicate", { default: 12 }),
     ca: text("Certificate file (PEM) to trust, for a receiver with a certificate of your own"),

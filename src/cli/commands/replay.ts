@@ -11,7 +11,7 @@ export const replayCommand = command({
   args: { bundle: "A file that `understudy bundle` or the console wrote" },
   options: {
     operations: texts("Files or folders of your own operations, if the bundle names any"),
-    openapi: texts("OpenAPI documents, or their bindings, if the bundle names any"),
+    openapi: texts("OpenAPI documents, or files that bind them to collections, if the bundle names any"),
   },
   examples: [["$0 bundle bug.json && $0 replay bug.json", "Reproduce a failure"]],
   async run({ bundle: file, json, operations: files, openapi }) {
@@ -47,8 +47,8 @@ function formatReplayResult({ requests, control_calls, passed_on = 0, difference
   return [
     `The answers differ at ${step}:`,
     `  ${what}`,
-    `  then  ${recorded}`,
-    `  now   ${replayed}`,
+    `  recorded  ${recorded}`,
+    `  replayed  ${replayed}`,
     `${counts} were replayed until then.`,
   ].join("\n");
 }

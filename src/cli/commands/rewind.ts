@@ -2,10 +2,10 @@ import { choice, sandboxCommand } from "../command.ts";
 
 export const rewindCommand = sandboxCommand({
   command: "rewind <id>",
-  describe: "Rewind a sandbox's world to before an entry of its history",
+  describe: "Rewind a sandbox's world to before or after an entry of its history",
   args: { id: "The entry's id, as `history` shows it" },
   options: {
-    to: choice(["before", "after"], "To before or after the entry's change", { default: "before" }),
+    to: choice(["before", "after"], "Before or after the entry's change", { default: "before" }),
   },
   examples: [["$0 rewind h_12", "The world before h_12; `history` marks what is undone"]],
   async run({ id, to }, { history }) {

@@ -6,6 +6,7 @@ import {
   FORCE,
   flag,
   group,
+  NO_SANDBOX,
   number,
   parseTypedValue,
   readFixture,
@@ -15,12 +16,14 @@ import {
   texts,
 } from "../command.ts";
 import { formatTable } from "../process.ts";
+import { CLOCK } from "../start-flags.ts";
 import { toClockChange } from "../start-options.ts";
 import { requireOutputFile, writeNewFile } from "../write-files.ts";
 
 const list = serverCommand({
   command: "list",
   describe: "List all sandboxes of the server",
+  options: NO_SANDBOX,
   async run(_given, server) {
     const items = await server.list();
     const rows = items.map(({ name, fixture, clock, scenarios, base_url }) => [
@@ -39,15 +42,16 @@ const create = serverCommand({
   command: "create [name]",
   describe: "Create a sandbox; the name is generated if it is left out",
   options: {
+    ...NO_SANDBOX,
     fixture: text("Initial data: name or file of a fixture"),
     seed: number("Seed of all generated ids and text"),
-    clock: text("real, frozen, frozen@ISO, or xN"),
+    clock: text(CLOCK),
     scenario: texts("Scenario that is active from the start; repeatable"),
-    setting: texts("NAME=VALUE; repeatable"),
+    setting: texts("A setting, as NAME=VALUE; repeatable"),
     origin: flag("Open a port that serves this sandbox alone, for clients that drop a base URL's path"),
   },
   examples: [["$0 sandbox create ci-42 --clock frozen", "Its base URL ends in /_s/ci-42"]],
-  nameField(field) {
+  toOptionName(field) {
     if (field.startsWith("clock.")) return "--clock";
     return field.startsWith("settings.") ? field.replace("settings.", "--setting ") : undefined;
   },
@@ -70,6 +74,7 @@ const create = serverCommand({
 const remove = serverCommand({
   command: "delete <name>",
   describe: "Delete a sandbox; `default`, which always exists, is reset instead",
+  options: NO_SANDBOX,
   async run({ name }, server) {
     await (await server.open(name)).delete();
     const text = name === "default" ? "default was reset to its initial state." : `Deleted ${name}.`;
@@ -80,6 +85,7 @@ const remove = serverCommand({
 const fork = serverCommand({
   command: "fork <source> <name>",
   describe: "Create a second sandbox with the same state",
+  options: NO_SANDBOX,
   run: async ({ source, name }, server) => describeSandbox(await server.fork(source, name)),
 });
 

@@ -33,7 +33,7 @@ const list = sandboxCommand({
 
 const diff = sandboxCommand({
   command: "diff <before> [after]",
-  describe: "Compare two snapshots; `now` is the current state",
+  describe: "Compare a snapshot with another one, or with the current state (`now`, the default)",
   async run({ before, after = "now" }, { snapshots }) {
     const difference = await snapshots.diff(before, after);
     return { value: difference, text: formatDifference(difference) };

@@ -1,18 +1,19 @@
 import { command, number, REPORT, text } from "../command.ts";
 import { UsageError } from "../failure.ts";
+import { CLOCK } from "../start-flags.ts";
 
 export const suiteCommand = command({
   command: "suite <files..>",
   describe: "Run a command once per scenario, each in a fresh sandbox: suite FILES… -- COMMAND",
   args: { files: "Scenario files, names, or globs of either" },
   options: {
-    jobs: number("How many run at once", { default: 1 }),
+    jobs: number("How many commands run at once", { default: 1 }),
     ...REPORT,
     url: text("A running server, instead of one started for the suite"),
     token: text("Its control token (or UNDERSTUDY_TOKEN)", { implies: "url" }),
     fixture: text("Initial data of every sandbox: name or file of a fixture"),
     seed: number("Seed of every sandbox"),
-    clock: text("real, frozen, frozen@ISO, or xN"),
+    clock: text(CLOCK),
     timeout: number("Seconds that a command may take"),
   },
   examples: [

@@ -14,13 +14,13 @@ export const triggerCommand = sandboxCommand({
   args: { event: "An event name such as user.created" },
   options: {
     for: text("Id of the object that the event is about"),
-    set: texts("path=value, overrides a field of the data"),
+    set: texts("path=value that overrides a field of the data; repeatable"),
     organization: text("The organization whose webhooks receive it, by id"),
     count: number("How many events", { default: 1 }),
     rate: text("With --count: the maximum per second, such as 5/s"),
     duplicate: flag("Deliver each twice, with the same id and bytes, as if an answer was lost"),
     shuffle: flag("With --count: deliver the events in another order"),
-    expect: choice(["success"], "Exit 1 if an attempt fails, or if no webhook receives the event"),
+    expect: choice(["success"], "Exit 1 unless a webhook receives the event and every attempt succeeds"),
   },
   examples: [
     ["$0 trigger user.created --count 100 --rate 20/s --expect success", "Does the receiver keep up?"],
@@ -36,7 +36,7 @@ export const triggerCommand = sandboxCommand({
     for (const [option, isGiven] of Object.entries({ shuffle, rate: rate !== undefined }))
       if (isGiven && count < 2) throw new UsageError(`--${option} needs --count of 2 or more`);
   },
-  nameField: (field) => (field.startsWith("data.") ? `--set ${field.slice(5)}` : undefined),
+  toOptionName: (field) => (field.startsWith("data.") ? `--set ${field.slice(5)}` : undefined),
   async run({ event, for: subject, set, organization, count, rate, duplicate, shuffle, expect }, sandbox) {
     const send = shuffle ? sendOutOfOrder : sendInOrder;
     const sent = await send(sandbox, {
@@ -139,7 +139,7 @@ function createPacer(intervalMs: number): () => Promise<void> {
   return async () => {
     const wait = nextStart - performance.now();
     if (wait > 0) await sleep(wait);
-    nextStart = Math.max(nextStart, performance.now() - intervalMs) + intervalMs;
+    nextStart = Math.max(nextStart + intervalMs, performance.now());
   };
 }
 

@@ -35,7 +35,7 @@ iframe { border: 0; width: 100%; height: 100vh; display: block }
 
 export const viewerCommand = command({
   command: "viewer <dir>",
-  describe: "Write a static site that opens exported sandboxes in the page",
+  describe: "Write a static site in which users open exported sandboxes",
   args: { dir: "A new folder, to be served as it is, under any path" },
   options: { force: flag("Replace files, as after an update of the package") },
   examples: [["$0 viewer viewer && npx serve viewer", "Drop a file of `sandbox export` onto it"]],

@@ -8,7 +8,7 @@ const NAME = "understudy-worker.js";
 
 export const workerFileCommand = command({
   command: "worker-file <dir>",
-  describe: "Write the service worker that lets a sandbox in a page answer its requests",
+  describe: "Write the service worker through which a sandbox in a page answers the page's requests",
   args: { dir: "The folder that your server serves as the root of its static files" },
   options: {
     force: flag("Replace files, as after an update of the package"),

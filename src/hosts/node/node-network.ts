@@ -2,8 +2,13 @@ import type { Server } from "node:http";
 import { Connections } from "./close-server.ts";
 import { type Certificate, createMessageClasses, createNodeServer } from "./create-server.ts";
 import type { MessageClasses } from "./express-server.ts";
-import { createAddressPolicy } from "./outbound/address-policy.ts";
-import { createOutbound, createTargetResolver, type Outbound } from "./outbound/outbound.ts";
+import { type AddressPolicyOptions, createAddressPolicy } from "./outbound/address-policy.ts";
+import {
+  createOutbound,
+  createTargetResolver,
+  type Outbound,
+  type OutboundOptions,
+} from "./outbound/outbound.ts";
 import { OwnAddress } from "./own-address.ts";
 import { WireBreaker } from "./perform-wire.ts";
 import { SandboxOrigins } from "./sandbox-origins.ts";
@@ -14,9 +19,9 @@ interface NetworkOptions {
   certificate?: Certificate | undefined;
   publicUrl?: string | undefined;
   trustProxy?: readonly string[] | undefined;
-  policy: Parameters<typeof createAddressPolicy>[0];
+  policy: AddressPolicyOptions;
   /** Whether a URL with this port names the server. */
-  isOwnHost: Parameters<OwnAddress["findReceiver"]>[1];
+  isOwnHost: (url: URL, port: number) => boolean;
 }
 
 /** The server's sockets: where clients reach it, and how it reaches receivers. */
@@ -31,7 +36,7 @@ export class NodeNetwork {
   readonly sendToSelf = createSendToSelf(() => this.ownAddress.selfAddress);
   /** Sends deliveries. */
   readonly outbound: Outbound;
-  private readonly targets: Parameters<typeof createOutbound>[0];
+  private readonly outboundOptions: OutboundOptions;
 
   constructor({ certificate, publicUrl, trustProxy, policy, isOwnHost }: NetworkOptions) {
     this.server = createNodeServer(this.messageClasses, certificate);
@@ -39,11 +44,11 @@ export class NodeNetwork {
     this.origins = new SandboxOrigins(this.server, this.connections);
     this.ownAddress = new OwnAddress(this.server);
     this.sites = new Sites({ ownAddress: this.ownAddress, origins: this.origins }, { publicUrl, trustProxy });
-    this.targets = {
+    this.outboundOptions = {
       policy: createAddressPolicy(policy),
-      findOwnAddress: this.ownAddress.findReceiver(this.origins, isOwnHost),
+      findOwnAddress: this.ownAddress.createReceiverLookup(this.origins, isOwnHost),
     };
-    this.outbound = createOutbound(this.targets);
+    this.outbound = createOutbound(this.outboundOptions);
   }
 
   /** Ends streams and connections; answers that have begun are finished. */
@@ -57,6 +62,7 @@ export class NodeNetwork {
 
   /** How the receiver test reaches receivers, and finds their addresses. */
   createGraderNetwork() {
-    return { outbound: createOutbound(this.targets), locate: createTargetResolver(this.targets) };
+    const options = this.outboundOptions;
+    return { outbound: createOutbound(options), locate: createTargetResolver(options) };
   }
 }

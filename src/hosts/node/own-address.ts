@@ -77,10 +77,11 @@ export class OwnAddress {
   }
 
   /**
-   * Finds the server's own receivers, which webhooks may call although the policy forbids its address.
+   * Returns a function that finds the address of a URL of the server's own receivers, which webhooks may call although
+   * the policy forbids it.
    * @param isOwn whether a URL with this port names the server
    */
-  findReceiver(origins: SandboxOrigins, isOwn: (url: URL, port: number) => boolean) {
+  createReceiverLookup(origins: SandboxOrigins, isOwn: (url: URL, port: number) => boolean) {
     return (url: URL): LocalAddress | undefined => {
       if (!this.server.listening || !RECEIVER.test(url.pathname)) return undefined;
       const { host: address, port } = this.selfAddress;

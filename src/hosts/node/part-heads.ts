@@ -27,26 +27,26 @@ export async function* cutAfterHeads({
 }: Pick<PlainRequest, "headers" | "body">): AsyncGenerator<{ bytes: Uint8Array; head?: string }> {
   const delimiter = Buffer.from(`\r\n--${findBoundary(String(headers["content-type"]))}`);
   const lineEnd = Buffer.from("\r\n");
-  // The first delimiter has no line end before it.
-  let before: Buffer = lineEnd;
+  // Received bytes in which what is searched for may have begun. The first delimiter has no line end before it.
+  let earlier: Buffer = lineEnd;
   let isInHead = false;
   let hasEnded = false;
   for await (const chunk of body) {
     for (let rest = chunk; rest.length > 0; ) {
-      const searched = Buffer.concat([before, rest]);
+      const searched = Buffer.concat([earlier, rest]);
       const mark = isInHead ? "\r\n\r\n" : delimiter;
       const position = searched.indexOf(mark);
-      const end = position < 0 ? rest.length : position + mark.length - before.length;
+      const end = position < 0 ? rest.length : position + mark.length - earlier.length;
       const bytes = rest.subarray(0, end);
       const head = isInHead && position >= 0 ? searched.toString("latin1", 0, position) : undefined;
       // Two hyphens after a delimiter end the form; text after them is ignored.
       hasEnded ||= head?.startsWith("--") === true;
       yield head === undefined || hasEnded ? { bytes } : { bytes, head };
       rest = rest.subarray(end);
-      if (position < 0) before = searched.subarray(isInHead ? -MAX_HEAD_BYTES : 1 - delimiter.length);
+      if (position < 0) earlier = searched.subarray(isInHead ? -MAX_HEAD_BYTES : 1 - delimiter.length);
       else {
         isInHead = !isInHead;
-        before = isInHead ? Buffer.alloc(0) : lineEnd;
+        earlier = isInHead ? Buffer.alloc(0) : lineEnd;
       }
     }
   }

@@ -96,11 +96,11 @@ class FormReader {
           reject(error);
         }
       };
-      const form = this.createParser(busboy);
-      form.on("field", (sentName, value, { valueTruncated }) =>
+      const parser = this.createParser(busboy);
+      parser.on("field", (sentName, value, { valueTruncated }) =>
         attempt(() => this.addField(this.startPart(sentName), value, valueTruncated)),
       );
-      form.on("file", (sentName, stream, { filename }) =>
+      parser.on("file", (sentName, stream, { filename }) =>
         attempt(() => {
           // The bytes of a file that is not stored must be read too, so that the form continues.
           stream.on("error", () => {});
@@ -112,22 +112,22 @@ class FormReader {
         }),
       );
       for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
-        form.on(limit, () =>
+        parser.on(limit, () =>
           reject(new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } })),
         );
-      form.on("error", (error) => reject(this.createError((error as Error).message)));
-      form.on("close", () => {
+      parser.on("error", (error) => reject(this.createError((error as Error).message)));
+      parser.on("close", () => {
         if (this.unreadParts > 0) return reject(this.createError("Malformed part header"));
         Promise.all(this.pendingParts)
           .then(() => this.dropEmptyFiles())
           .then(resolve, reject);
       });
-      this.feed(form).catch(reject);
+      this.feed(parser).catch(reject);
     }).finally(() => this.stop.abort());
   }
 
   /** Gives the body to the parser, until the form is refused. */
-  private async feed(form: Busboy): Promise<void> {
+  private async feed(parser: Busboy): Promise<void> {
     const { signal } = this.stop;
     for await (const { bytes, head } of cutAfterHeads(this.request)) {
       if (signal.aborted) return;
@@ -136,9 +136,9 @@ class FormReader {
         this.unreadParts += 1;
       }
       if (this.start.length < START_BYTES) this.start += Buffer.from(bytes).toString("latin1");
-      if (!form.write(bytes)) await once(form, "drain", { signal });
+      if (!parser.write(bytes)) await once(parser, "drain", { signal });
     }
-    form.end();
+    parser.end();
   }
 
   private createParser(busboy: typeof busboyType) {
@@ -158,7 +158,7 @@ class FormReader {
     return createFormError(String(this.request.headers["content-type"]), this.start, reason);
   }
 
-  /** The name of a part that busboy reports: undefined for a part without one. */
+  /** Counts a part that busboy reports, and returns its name. @throws ApiError if it has none */
   private startPart(sentName: string | undefined): string {
     this.unreadParts -= 1;
     if (sentName === undefined) throw this.createError("a part has no name");

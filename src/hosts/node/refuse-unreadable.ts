@@ -96,8 +96,8 @@ function answerUnreadable(error: ParserError, socket: Socket): void {
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const last = lastResponses.get(socket);
-  // The bytes belong to a request that is not complete, or to one after the last, such as the body of a DELETE without a
-  // length: earlier requests are answered first.
+  // The bytes belong to the last request if it is not complete; otherwise they follow it, as does the body of a DELETE
+  // without a length. The requests before these bytes are answered first.
   const earlier = last?.req.complete === false ? earlierResponses.get(last) : last;
   if (earlier?.writableFinished === false) return void answerAfter(earlier, error, socket);
   refuseSocket(socket, STATUSES[error.code ?? ""] ?? 400, explainError(error));

@@ -7,7 +7,7 @@ export interface AddressPolicy {
   findRefusal(address: string): string | null;
 }
 
-interface AddressPolicyOptions {
+export interface AddressPolicyOptions {
   /** `local` allows every address; `shared` only public unicast ones and those allowed. */
   mode: "local" | "shared";
   /** CIDR ranges that may be called although they are private, such as `10.1.0.0/16` or `fd00::/8`. */

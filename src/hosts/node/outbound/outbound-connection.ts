@@ -17,8 +17,8 @@ const WIRE_FACTOR = 2;
 /** Bytes that the HTTP parser gets at a time. */
 const SLICE_BYTES = 4096;
 
-/** Maximum number of pieces of a body for each `MAX_ANSWER_BYTES` that its limit allows: ends a stream of one-byte chunks. */
-const MAX_PIECES = 500;
+/** Maximum number of chunks per `MAX_ANSWER_BYTES` of the limit, which ends a stream of one-byte chunks. */
+const MAX_CHUNKS = 500;
 
 /** Interim 1xx answers before the real one; real servers send a handful. */
 const MAX_INTERIM_ANSWERS = 100;
@@ -220,7 +220,7 @@ function collectAnswer(
   limit: number,
   settle: (result: RequestOutcome) => void,
 ) {
-  const maxChunks = MAX_PIECES * Math.ceil(limit / MAX_ANSWER_BYTES);
+  const maxChunks = MAX_CHUNKS * Math.ceil(limit / MAX_ANSWER_BYTES);
   const chunks: Buffer[] = [];
   let length = 0;
   let hasEnded = false;

@@ -49,7 +49,7 @@ const UNREADABLE_ANSWERS: Readonly<Record<string, string>> = {
   HPE_CR_EXPECTED: "a line before the answer's body does not end with CR LF",
   HPE_LF_EXPECTED: "a line before the answer's body does not end with CR LF",
   HPE_INVALID_HEADER_TOKEN:
-    "a header of the answer has no colon, a space before it, a line break, or another character that HTTP forbids",
+    "a header of the answer lacks its colon, or has a space before it, a line break or a character that HTTP forbids",
   HPE_INVALID_CONTENT_LENGTH: "the answer's Content-Length is not a number, or came with Transfer-Encoding",
   HPE_UNEXPECTED_CONTENT_LENGTH: "the answer has two Content-Length headers, or one with Transfer-Encoding",
   HPE_INVALID_TRANSFER_ENCODING: "the answer's Transfer-Encoding came with Content-Length, or is not chunked",
