@@ -1,7 +1,7 @@
 import { useLocation, useParams, useSearchParams } from "wouter";
 import { appendQuery } from "./api/fetch-control.ts";
 
-/** Prefix of every address of the console, which the static viewer may have below any path. */
+/** Prefix of every address of the console. In the static viewer, a path may precede `/_console`. */
 export const CONSOLE_BASE = /^.*?\/_console(?=\/|$)/.exec(globalThis.location?.pathname)?.[0] ?? "/_console";
 
 export type Parameters = Readonly<Record<string, string | undefined>>;
@@ -40,14 +40,13 @@ export function useParameters(): ViewParameters {
   };
 }
 
-/** The row that the address selects by `parameter`, or the form for a new one, opened by `creation`. */
-export function useSelection(parameter: string, creation = "make") {
+/** The row that the address selects by `rowParameter`; `formParameter` opens the form for a new one. */
+export function useSelection(rowParameter: string, formParameter = "make") {
   const { get, set } = useParameters();
-  const change = (selected?: string, creating?: string) =>
-    set({ [parameter]: selected, [creation]: creating });
+  const change = (row?: string, form?: string) => set({ [rowParameter]: row, [formParameter]: form });
   return {
-    selected: get(parameter),
-    isCreating: get(creation) !== undefined,
+    selected: get(rowParameter),
+    isCreating: get(formParameter) !== undefined,
     select: (id: string) => change(id),
     create: () => change(undefined, "new"),
     close: () => change(),

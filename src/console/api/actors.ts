@@ -44,7 +44,7 @@ function explainUnusable(key: ApiKey, now: string, user?: User, role?: string): 
   return role === undefined ? "not a member" : undefined;
 }
 
-/** Id in place of an actor's: the call has no credentials. */
+/** Replaces the id of an actor: the call has no credentials. */
 export const NO_CREDENTIALS = "none";
 
 /** The actor that the address selects; by default an owner, of the organization if one is given. */
@@ -53,7 +53,7 @@ export function useSelectedActor(organization?: string) {
   const { data: actors } = useActors();
   const owner = actors?.find(
     ({ role, current, unusableReason }) =>
-      role === "owner" && !unusableReason && current === (organization ?? current),
+      role === "owner" && !unusableReason && (organization === undefined || current === organization),
   );
   const as = get("as") ?? owner?.id ?? NO_CREDENTIALS;
   return { actors, as, actor: actors?.find(({ id }) => id === as) };

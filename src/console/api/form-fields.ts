@@ -107,7 +107,7 @@ export function toInputError(field: string, message: string): ControlError {
 }
 
 /** Trimmed inputs, without the empty ones. */
-export function listGivenInputs<Name extends string>(inputs: Readonly<Record<Name, string>>) {
+export function omitEmptyInputs<Name extends string>(inputs: Readonly<Record<Name, string>>) {
   const trimmed = Object.entries<string>(inputs).map(([name, text]) => [name, text.trim()]);
   return Object.fromEntries(trimmed.filter(([, text]) => text !== "")) as { [N in Name]?: string };
 }

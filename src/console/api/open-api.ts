@@ -29,11 +29,14 @@ export interface SchemaComponents {
 /** The parts of the control API's document that the console reads. */
 export interface ControlDescription {
   components: SchemaComponents;
-  paths: Readonly<Record<string, { get: { responses: Record<string, DescribedResponse> } }>>;
+  paths: Readonly<
+    Record<string, { get: { responses: Record<string, { content: Content<ControlContent> }> } }>
+  >;
 }
 
-interface DescribedResponse {
-  content: Record<string, { "x-schema-by"?: { schemas: Record<string, JsonSchema> } }>;
+interface ControlContent {
+  /** The schema by the value of a path parameter, such as the collection. */
+  "x-schema-by"?: { schemas: Record<string, JsonSchema> };
 }
 
 /** Follows a `$ref`, and joins the parts of `allOf`. */
@@ -69,8 +72,8 @@ function joinParts(parts: readonly JsonSchema[]): Pick<JsonSchema, "properties" 
 }
 
 /**
- * `T` of `T | null`, and whether null is allowed. If several other types are allowed, the schema says nothing about the
- * type: `{}`, or `type: "several"`.
+ * `T` of `T | null`, and whether null is allowed. If several other types are allowed, `nonNull` names none of them: it is
+ * `{}`, or has the type "several".
  */
 export function splitNull(schema: JsonSchema, components: SchemaComponents) {
   const resolved = resolveSchema(schema, components);

@@ -110,25 +110,25 @@ export function useSandboxChange<T, Input = void>(
 ) {
   const { undo } = options;
   const name = useSandboxName();
-  const entries = useRef<string[]>([]);
+  const entryIds = useRef<string[]>([]);
   return useUndoableMutation(
     (input: Input) => {
-      entries.current = [];
-      const calls = createSandboxCalls(name, (id) => entries.current.push(id));
+      entryIds.current = [];
+      const calls = createSandboxCalls(name, (id) => entryIds.current.push(id));
       return change(calls, input);
     },
     options,
     (result, input) => {
       const calls = createSandboxCalls(name);
-      const [entry] = entries.current;
+      const [entryId] = entryIds.current;
       if (undo !== undefined) return () => undo(calls, result, input);
-      return entry === undefined ? undefined : () => undoEntry(calls, entry);
+      return entryId === undefined ? undefined : () => undoEntry(calls, entryId);
     },
     { queryKey: toSandboxKey(name) },
   );
 }
 
-/** A call of the emulated API from a form. `makeCall` may throw an error of the input, which the form then shows. */
+/** A call of the emulated API from a form. `makeCall` may throw an input error, which the form shows. */
 export function useServiceCall(makeCall: () => Omit<ServiceCall, "sandbox">) {
   const sandbox = useSandboxName();
   return useSandboxChange(

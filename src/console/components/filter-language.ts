@@ -11,7 +11,7 @@ const TERM = /(-?)(?:([a-z_][\w.]*):)?(?:"([^"]*)"|(\S+))/gi;
 
 /**
  * Parses `status:403 -user:usr_dan body:"two words" op:threads.* late`. All terms must match, in upper or lower case. A
- * word or value matches a part of the text; a field's value with `*` the whole text, with `<` or `>` smaller or larger
+ * word or value must be a part of the text; a field's value with `*` is a pattern of the whole text; `ms:>500` compares
  * numbers.
  */
 export function parseFilter(typed: string): Term[] {

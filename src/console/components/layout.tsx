@@ -198,8 +198,8 @@ interface ListViewProps<Row> extends VirtualTableProps<Row> {
   pane?: (row: Row) => ReactNode;
   /** A pane in place of the selected row's. */
   otherPane?: ReactNode;
-  /** Name of a row, such as "key", in the message that the selected one does not exist. */
-  kind?: string;
+  /** Name of a row, such as "key", in the message that the selected one does not exist; undefined if a filter may hide it. */
+  kind?: string | undefined;
 }
 
 export function ListView<Row>(props: ListViewProps<Row>) {

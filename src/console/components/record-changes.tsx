@@ -70,7 +70,7 @@ export function listDifferingFields({ before, after }: Sides): string[] {
   return [...names].filter((name) => toText(before?.[name]) !== toText(after?.[name]));
 }
 
-/** The fields in which two objects differ, or those of the only one. */
+/** The fields in which two objects differ, or all fields if there is only one. */
 export function FieldTable(props: Sides & { head: string; words: Pick<ChangeWords, "before" | "after"> }) {
   const { before, after, head, words } = props;
   return (

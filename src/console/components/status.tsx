@@ -135,7 +135,7 @@ export function Loading() {
 /** Replaces an empty list: why it is empty and what would fill it. */
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div className="nothing">
+    <div className="empty-state">
       <strong>{toPrintableLines(title)}</strong>
       {children && <div className="quiet">{children}</div>}
     </div>

@@ -42,18 +42,18 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
       />
     );
   }
-  const selection = kind === "json" && field.choices.length > 0 ? parseList(value) : undefined;
-  if (selection) {
+  const chosen = kind === "json" && field.choices.length > 0 ? parseList(value) : undefined;
+  if (chosen) {
     return (
       <ListField
         field={field}
-        chosen={selection}
-        onChange={(chosen) => onChange(chosen.size === 0 && isOptional ? "" : JSON.stringify([...chosen]))}
+        chosen={chosen}
+        onChange={(next) => onChange(next.size === 0 && isOptional ? "" : JSON.stringify([...next]))}
       />
     );
   }
   const isLong = kind === "json" || value.length > LINE_LENGTH || value.includes("\n");
-  const lines = isLong ? Math.max(2, Math.min(MAX_LINES, countLines(value))) : 0;
+  const lines = isLong ? Math.max(2, Math.min(MAX_LINES, estimateLines(value))) : 0;
   return (
     <Field label={name} name={prefix + name} value={value} onChange={onChange} hint={hint} lines={lines} />
   );
@@ -72,8 +72,8 @@ function parseList(text: string): ReadonlySet<string> | undefined {
   return Array.isArray(value) ? new Set(value.map(String)) : undefined;
 }
 
-/** Estimated number of lines. */
-export function countLines(text: string): number {
+/** The number of lines, including those that probably wrap. */
+export function estimateLines(text: string): number {
   return text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / LINE_LENGTH), 0);
 }
 

@@ -85,8 +85,9 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     }
     const row = rows[activeIndex];
     if (row === undefined) return;
-    if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-      if (props.isExpanded?.(row) === (event.key === "ArrowLeft")) props.onToggle?.(row);
+    const isExpanded = props.isExpanded?.(row);
+    if (isExpanded !== undefined && event.key === (isExpanded ? "ArrowLeft" : "ArrowRight")) {
+      props.onToggle?.(row);
     } else if ((event.key === "Enter" || event.key === " ") && event.target === event.currentTarget) {
       event.preventDefault();
       props.onSelect(row);
@@ -169,14 +170,12 @@ function useStableScroll<Row>(
   rows: readonly Row[],
   getKey: (row: Row) => string,
 ): void {
-  const lastRender = useRef<{ rows: readonly Row[]; pointer: number | undefined }>({
-    rows,
-    pointer: undefined,
-  });
+  const lastRows = useRef(rows);
+  const pointerY = useRef<number>(undefined);
   useEffect(() => {
     const element = scroller.current!;
     const track = (event: PointerEvent) => {
-      lastRender.current.pointer = event.type === "pointerleave" ? undefined : event.clientY;
+      pointerY.current = event.type === "pointerleave" ? undefined : event.clientY;
     };
     element.addEventListener("pointermove", track);
     element.addEventListener("pointerleave", track);
@@ -187,17 +186,17 @@ function useStableScroll<Row>(
   }, [scroller]);
   useLayoutEffect(() => {
     const element = scroller.current;
-    const before = lastRender.current.rows;
-    const { pointer } = lastRender.current;
-    lastRender.current.rows = rows;
+    const before = lastRows.current;
+    const pointer = pointerY.current;
+    lastRows.current = rows;
     if (element === null || before === rows || before.length === 0) return;
     if (pointer === undefined && element.scrollTop < ROW_HEIGHT) return;
     const inner = element.querySelector(".rows-inner");
-    const top =
+    const anchorY =
       pointer === undefined || !inner ? element.scrollTop : pointer - inner.getBoundingClientRect().top;
-    const oldIndex = Math.floor(top / ROW_HEIGHT);
-    const row = before[oldIndex];
-    const newIndex = row === undefined ? -1 : rows.findIndex((one) => getKey(one) === getKey(row));
+    const oldIndex = Math.floor(anchorY / ROW_HEIGHT);
+    const anchor = before[oldIndex];
+    const newIndex = anchor === undefined ? -1 : rows.findIndex((row) => getKey(row) === getKey(anchor));
     if (newIndex >= 0 && newIndex !== oldIndex) element.scrollTop += (newIndex - oldIndex) * ROW_HEIGHT;
   }, [rows, getKey, scroller]);
 }

@@ -87,7 +87,7 @@ export function VirtualTable<Row>({ columns, rows = NOT_LOADED, ...props }: Virt
                   <button
                     type="button"
                     className="bare sorter"
-                    title="Shift with ← or → sets the width"
+                    title="Shift+← or Shift+→ changes the width"
                     onKeyDown={(event) => {
                       if (!event.shiftKey || !/^Arrow(Left|Right)$/.test(event.key)) return;
                       event.preventDefault();

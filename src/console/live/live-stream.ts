@@ -118,11 +118,12 @@ export class LiveStream {
     const batch = this.pendingMessages;
     this.pendingMessages = [];
     const state = this.state.get();
-    const lastUpdate = batch.findLast((message) => message.held ?? message.begins);
+    // Only messages that begin the state or change the held requests say what is held.
+    const heldMessage = batch.findLast(({ held, begins }) => held ?? begins);
     this.state.set({
       ...state,
       timeline: appendBatch(state.timeline, batch),
-      held: lastUpdate === undefined ? state.held : (lastUpdate.held ?? []),
+      held: heldMessage === undefined ? state.held : (heldMessage.held ?? []),
     });
     this.onUpdate("entries");
   }

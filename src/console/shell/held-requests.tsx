@@ -22,7 +22,7 @@ export function HeldRequests() {
   );
 }
 
-/** `readOptions` may throw an error of the input, which the form then shows. */
+/** `readOptions` may throw an input error, which the form shows. */
 function useRelease(held: Held) {
   return useSandboxChange(
     async (calls, readOptions: () => ReleaseOptions) => {
@@ -98,7 +98,7 @@ function describeProgress({ event, phase }: Held): string {
   return phase === "after" ? "its change is made" : "nothing has changed yet";
 }
 
-/** On the wall clock, as the timeout is. */
+/** Until the timeout, which runs on the wall clock. */
 function SecondsLeft({ until }: { until: string }) {
   const now = useWallClock();
   return <>{Math.max(0, Math.ceil((Date.parse(until) - now) / 1000))} s</>;
@@ -119,7 +119,7 @@ function AnswerDialog({ held, heldName, onClose }: { held: Held; heldName: strin
           onChange={setText}
           lines={14}
           autoFocus
-          hint="JSON with status, headers and body. A delivery takes a status only, as if its receiver had answered."
+          hint="JSON with status, headers and body. For a delivery, only a status: the answer of its receiver."
         />
       </Form>
     </Dialog>

@@ -162,7 +162,7 @@ function SandboxSwitcher() {
     data?.items.map(({ name, fixture, clock }) => ({
       id: name,
       title: name,
-      detail: `${fixture}, ${clock.mode}`,
+      detail: `${fixture}, ${formatClock(clock)}`,
     })) ?? [];
   // The page may show a sandbox that another client has deleted.
   if (choices.every(({ id }) => id !== sandbox))

@@ -4,7 +4,7 @@ import { createSandboxCalls, server } from "../api/calls.ts";
 import { undoEntry } from "../api/undo.ts";
 import { showConfirmation } from "../components/confirmations.tsx";
 import { pluralize } from "../components/text.tsx";
-import { formatAbsolute } from "../components/time.tsx";
+import { formatAbsolute, formatClock } from "../components/time.tsx";
 import { switchScenario } from "./faults/switch-scenario.tsx";
 import type { Command, FindCommands } from "./index.ts";
 import { createFilter } from "./timeline/filter.ts";
@@ -75,8 +75,9 @@ const findEntries: FindCommands = async (typed, sandbox, timeline) => {
 };
 
 function describeEntry({ request, entry }: Node): string {
-  const { status, code, operation, principal, id = entry?.id } = request ?? {};
+  const { status, code, operation, principal } = request ?? {};
   const answer = status === 0 ? "no response" : status;
+  const id = request?.id ?? entry?.id;
   return [answer, code, operation, principal, entry?.subject, id].filter(Boolean).join(" ");
 }
 
@@ -88,7 +89,7 @@ const findSandboxes: FindCommands = async (_typed, sandbox) => {
       id: `sandbox ${name}`,
       group: "Sandboxes",
       title: name,
-      detail: `${fixture}, ${clock.mode}`,
+      detail: `${fixture}, ${formatClock(clock)}`,
       to: toAddress(name, "timeline"),
     }));
 };
@@ -106,10 +107,10 @@ const findActions: FindCommands = async (_typed, sandbox) => {
   });
   const createLink = (title: string, view: string, parameters: Parameters) =>
     createAction(title, view, { to: toAddress(sandbox, view, parameters) });
-  const createAdvance = (title: string, by: AdvanceTo) =>
+  const createAdvance = (title: string, target: AdvanceTo) =>
     createAction(title, "clock", {
       run: async () => {
-        const { now, ran } = await calls.advance(by);
+        const { now, ran } = await calls.advance(target);
         const [entryId] = entryIds.splice(0);
         showConfirmation({
           text: `Now ${formatAbsolute(now)}. ${pluralize(ran.length, "timer")} ran.`,

@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "provenance",
     title: "Source",
-    renderCell: ({ provenance }) => <ProvenanceBadge word={provenance} />,
+    renderCell: ({ provenance }) => <ProvenanceBadge provenance={provenance} />,
     width: "8rem",
   },
 ];
@@ -74,7 +74,7 @@ export default function Api() {
       }
       error={openApi.error ?? fidelity.error}
       label="Operations"
-      {...(typed === "" && { kind: "operation" })}
+      kind={typed === "" ? "operation" : undefined}
       columns={COLUMNS}
       rows={rows}
       getKey={({ operationId }) => operationId}

@@ -16,7 +16,7 @@ interface PaneProps {
 
 export function OperationPane({ operation, components, ledger, onClose }: PaneProps) {
   const { operationId, method, path, summary, description, requestBody, responses } = operation;
-  const body = Object.entries(requestBody?.content ?? {})[0];
+  const [bodyType, body] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   return (
     <DetailPane title={summary} label={`Operation ${operationId}`} onClose={onClose}>
       <div className="operation stack">
@@ -41,7 +41,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
         {operation["x-own"] ? (
           <section className="stack" aria-label="Source">
             <h2>
-              <ProvenanceBadge word="own" />
+              <ProvenanceBadge provenance="own" />
             </h2>
             <p className="quiet">
               Declared by you, in <code>{operation["x-own"]}</code>, not by the reference.
@@ -53,8 +53,8 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
         {body && (
           <section className="stack" aria-label="Request">
             <h2>Request</h2>
-            <p className="quiet">{body[0]}</p>
-            <SchemaTable lines={listFields(body[1].schema, components)} />
+            <p className="quiet">{bodyType}</p>
+            <SchemaTable lines={listFields(body.schema, components)} />
           </section>
         )}
         <Success responses={responses} components={components} />
@@ -77,8 +77,8 @@ function describeSection(section: string): string {
   return section.startsWith("G") ? `assumption ${section}` : `section ${section}`;
 }
 
-export function ProvenanceBadge({ word }: { word: Provenance }) {
-  return <Badge outcome={word === "assumed" ? "refused" : "ok"}>{word}</Badge>;
+export function ProvenanceBadge({ provenance }: { provenance: Provenance }) {
+  return <Badge outcome={provenance === "assumed" ? "refused" : "ok"}>{provenance}</Badge>;
 }
 
 /** Assumptions about what the reference does not state, and the settings that change them. */
@@ -94,7 +94,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
   return (
     <section className="stack" aria-label="Source">
       <h2>
-        <ProvenanceBadge word={operation.provenance} />
+        <ProvenanceBadge provenance={operation.provenance} />
       </h2>
       <p className="quiet">
         {PROVENANCES[operation.provenance]}

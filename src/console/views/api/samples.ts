@@ -110,7 +110,7 @@ async function listRecords(
   return inOrganization.length > 0 ? inOrganization : all;
 }
 
-/** A value for each path parameter, and the collections that lack a record for one. */
+/** Values of the path parameters, from one record if possible, and the collections that lack a record for one. */
 async function findPathValues(
   { organization, collections, listRecords }: World,
   { path, parameters = [] }: Operation,
@@ -145,11 +145,11 @@ async function findPathValues(
   return { values, missing: [...missing] };
 }
 
-/** An id for each prefix, other than those in the path, to which other records often refer. */
+/** An id for each prefix. Ids in the path are not used again: a body usually refers to another record. */
 async function findIds(
   { organization, collections, listRecords }: World,
   prefixes: readonly string[],
-  usedIds: readonly string[],
+  idsInPath: readonly string[],
 ): Promise<Texts> {
   const ids: Record<string, string> = {};
   for (const prefix of prefixes) {
@@ -157,7 +157,7 @@ async function findIds(
     if (prefix === "org_" && organization) ids[prefix] = organization;
     else if (collection !== undefined) {
       const all = (await listRecords(collection)).map((one) => String(one[collection.id_field]));
-      const other = all.findLast((id) => !usedIds.includes(id));
+      const other = all.findLast((id) => !idsInPath.includes(id));
       if (other !== undefined) ids[prefix] = other;
     }
   }

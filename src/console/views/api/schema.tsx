@@ -45,6 +45,7 @@ const PLAIN_EXAMPLES: Readonly<Record<string, unknown>> = {
 
 function makeExampleObject(schema: JsonSchema, components: SchemaComponents, depth: number, budget: Budget) {
   const { properties = {}, required = [] } = schema;
+  // Without the properties that `if` requires, `else` applies.
   const needsElse = schema.if?.required?.some((name) => !required.includes(name)) ?? false;
   const names = [...required, ...(needsElse ? (schema.else?.required ?? []) : [])];
   budget.partsLeft -= names.length;

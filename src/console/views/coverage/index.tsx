@@ -43,8 +43,7 @@ export default function Coverage() {
       }
       error={error}
       label="Coverage"
-      // The selected operation may be hidden because it is complete.
-      {...(!onlyIncomplete && { kind: "operation" })}
+      kind={onlyIncomplete ? undefined : "operation"}
       columns={columns}
       rows={rows}
       getKey={({ operation }) => operation}
@@ -90,7 +89,7 @@ function groupStatus(status: number): string {
   return status < 400 ? `${Math.floor(status / 100)}xx` : String(status);
 }
 
-/** A status that at most this share of the operations has is a column of wide tables only. */
+/** Narrower tables show only the statuses that more than this share of the operations have. */
 const RARE_SHARE = 0.5;
 
 function makeColumns(operations: readonly OperationCoverage[]): readonly Column<OperationCoverage>[] {

@@ -16,7 +16,7 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
   const disarmAll = useSandboxChange((calls) => calls.clearRules(), {
     confirmation: `Disarmed ${pluralize(rules.length, "rule")}.`,
     undo: async (calls) => {
-      // Each rule that is armed becomes the first.
+      // A newly armed rule becomes the first, so the last one is armed first.
       for (const rule of rules.toReversed()) await calls.addRule(toDefinition(rule));
     },
   });

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { ExplainInput, Explanation } from "../../../../types/control-api.ts";
 import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { useParameters } from "../../address.ts";
-import { listGivenInputs, requireJson } from "../../api/form-fields.ts";
+import { omitEmptyInputs, requireJson } from "../../api/form-fields.ts";
 import { useCoverage, useSandboxQuery } from "../../api/queries.ts";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, Section } from "../../components/layout.tsx";
@@ -25,7 +25,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const principal = get("by") ?? ANONYMOUS;
   const call = {
     operation,
-    params: listGivenInputs(Object.fromEntries(params.map((name) => [name, inputs[name] ?? ""]))),
+    params: omitEmptyInputs(Object.fromEntries(params.map((name) => [name, inputs[name] ?? ""]))),
     ...(principal !== ANONYMOUS && { principal }),
   } as ExplainInput;
   const [request, setRequest] = useState<{ call: ExplainInput; body: string }>();

@@ -163,7 +163,7 @@ function toPair(values: object): string {
 function toDelayEffect(delay: string): RuleDefinition["effect"] {
   if (delay === "") return {};
   if (delay === "hold") return { hold: {} };
-  // The server checks the durations; any two satisfy their type.
+  // The server checks the durations; these literals only satisfy their type.
   const [p50, p99] = delay.split(" ") as ["300ms", "2s"?];
   return { delay: p99 === undefined ? p50 : { p50, p99 } };
 }

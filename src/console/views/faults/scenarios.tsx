@@ -52,10 +52,10 @@ export function ScenarioList(props: {
   const { scenarios, onSelect } = props;
   const { get, set } = useParameters();
   const { data: coverage } = useCoverage({ live: false });
-  const statuses = mapStatusByCode(coverage);
+  const statusByCode = mapStatusByCode(coverage);
   const rows = scenarios.map((scenario) => ({
     ...scenario,
-    kinds: new Set(scenario.rules.flatMap((rule) => listRuleKinds(rule, statuses))),
+    kinds: new Set(scenario.rules.flatMap((rule) => listRuleKinds(rule, statusByCode))),
   }));
   const group = get("group") as Group | undefined;
   const find = get("find") ?? "";
@@ -187,20 +187,20 @@ function mapStatusByCode(coverage: CoverageMatrix | undefined): ReadonlyMap<stri
 
 function listRuleKinds(
   { match, sequence = [], effect }: FaultRule,
-  statuses: ReadonlyMap<string, number>,
+  statusByCode: ReadonlyMap<string, number>,
 ): Kind[] {
   if (match?.event !== undefined || match?.webhook !== undefined) return ["webhooks"];
   if (effect?.wire !== undefined) return ["wire"];
   const answers = [effect?.error, effect?.status, ...sequence.map(toStatusOrCode)].filter(
     (one) => one !== undefined,
   );
-  const kinds = answers.flatMap((one) => toAnswerKinds(one, statuses));
+  const kinds = answers.flatMap((one) => toAnswerKinds(one, statusByCode));
   return kinds.length === 0 && effect?.delay !== undefined ? ["slow"] : kinds;
 }
 
-function toAnswerKinds(answer: string | number, statuses: ReadonlyMap<string, number>): Kind[] {
+function toAnswerKinds(answer: string | number, statusByCode: ReadonlyMap<string, number>): Kind[] {
   // `CODE!` also answers where the code is not documented.
-  const status = typeof answer === "number" ? answer : statuses.get(answer.replace(/!$/, ""));
+  const status = typeof answer === "number" ? answer : statusByCode.get(answer.replace(/!$/, ""));
   if (status === undefined || status < 400) return [];
   if (status >= 500) return ["5xx"];
   return [status in KIND_TITLES ? (String(status) as Kind) : "4xx"];

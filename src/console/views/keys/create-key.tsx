@@ -1,5 +1,5 @@
 import type { StateRecord } from "../../../../types/control-api.ts";
-import { listGivenInputs } from "../../api/form-fields.ts";
+import { omitEmptyInputs } from "../../api/form-fields.ts";
 import { useRecords, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConnectActions } from "../../components/connect.tsx";
@@ -10,6 +10,7 @@ import { useSandboxNow } from "../../components/time.tsx";
 
 const AT_TIME = "at";
 const DAY_MS = 86_400_000;
+/** Ids are milliseconds from now, empty for never, or AT_TIME. */
 const EXPIRIES: readonly Choice[] = [
   { id: "", title: "Never" },
   { id: String(DAY_MS / 24), title: "In 1 hour", detail: "sandbox time" },
@@ -41,7 +42,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
         expiry === AT_TIME ? inputs.expires_at : expiry && new Date(now + Number(expiry)).toISOString();
       return calls.addRecord("api_keys", {
         user_id: user!.id,
-        ...listGivenInputs({ current, name, expires_at }),
+        ...omitEmptyInputs({ current, name, expires_at }),
       });
     },
     { confirmation: ({ name }) => `Created key ${name}.` },

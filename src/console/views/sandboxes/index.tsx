@@ -9,11 +9,11 @@ import { Badge } from "../../components/status.tsx";
 import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { formatAbsolute, formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { CopyDialog, CreateSandbox, ResetDialog } from "./sandbox-forms.tsx";
+import { CreateSandbox, ForkDialog, ResetDialog } from "./sandbox-forms.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
 interface Row extends SandboxState {
-  /** How many of the sandboxes above it are its ancestors. */
+  /** Number of its ancestors, all of which are listed above it. */
   depth: number;
 }
 
@@ -167,14 +167,14 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
           )}
           <DialogButton label="Fork …">
             {(close) => (
-              <CopyDialog
+              <ForkDialog
                 title={`Fork ${name}`}
-                copy={createSandboxCalls(name).fork}
-                onCopied={(created) => navigateToView("sandboxes", { sandbox: created }, created)}
+                fork={createSandboxCalls(name).fork}
+                onForked={(created) => navigateToView("sandboxes", { sandbox: created }, created)}
                 onClose={close}
               >
                 Creates a sandbox with the current state of {name}. {name} itself does not change.
-              </CopyDialog>
+              </ForkDialog>
             )}
           </DialogButton>
           <ActionButton label="Edit settings" onPress={() => set({ settings: "edit" })} />

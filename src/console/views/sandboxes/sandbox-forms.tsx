@@ -3,7 +3,7 @@ import { useLocation, useSearch } from "wouter";
 import type { ClockChange, FaultRule, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
 import { useNavigateToView, useSandboxName } from "../../address.ts";
 import { createSandboxCalls, type SandboxCalls, server } from "../../api/calls.ts";
-import { listGivenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
+import { omitEmptyInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
 import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
 import { Dialog } from "../../components/button.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
@@ -36,7 +36,7 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
   const create = useChange(
     async () =>
       server.createSandbox({
-        ...listGivenInputs({ name }),
+        ...omitEmptyInputs({ name }),
         ...toFixture(inputs),
         ...(seed.trim() && { seed: parseNumber(seed) }),
         ...(mode && { clock: toClock(mode, inputs["clock.now"], inputs["clock.rate"]) }),
@@ -86,7 +86,7 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
 function toClock(mode: string, now: string, rate: string): ClockChange {
   return {
     mode: mode as ClockChange["mode"],
-    ...(mode !== "real" && listGivenInputs({ now })),
+    ...(mode !== "real" && omitEmptyInputs({ now })),
     ...(mode === "scaled" && { rate: parseNumber(rate) }),
   };
 }
@@ -176,7 +176,7 @@ async function undoReset(
   await calls.reset({ seed, ...(fixture !== INLINE_FIXTURE && { fixture }) } as SandboxOptions);
   await calls.restoreSnapshot(BEFORE_RESET);
   await calls.activate(scenarios);
-  // Each rule that is armed becomes the first.
+  // A newly armed rule becomes the first, so the last one is armed first.
   for (const rule of rules.toReversed()) if (!rule.spent) await calls.addRule(toDefinition(rule));
 }
 
@@ -217,18 +217,18 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
 }
 
 /** Creates a sandbox with the state of another one, now or earlier. */
-export function CopyDialog(props: {
+export function ForkDialog(props: {
   title: string;
-  copy: (options: { name?: string }) => Promise<{ name: string }>;
-  onCopied: (name: string) => void;
+  fork: (options: { name?: string }) => Promise<{ name: string }>;
+  onForked: (name: string) => void;
   onClose: () => void;
   children: ReactNode;
 }) {
-  const { title, copy, onCopied, onClose, children } = props;
+  const { title, fork, onForked, onClose, children } = props;
   const { inputs, field } = useInputs({ name: "" });
   const [currentPath, navigate] = useLocation();
   const search = useSearch();
-  const create = useChange(() => copy(listGivenInputs(inputs)), {
+  const create = useChange(() => fork(omitEmptyInputs(inputs)), {
     confirmation: ({ name }) => `Forked into sandbox ${name}, which is open now.`,
     undo: async ({ name }) => {
       navigate(search ? `${currentPath}?${search}` : currentPath);
@@ -237,7 +237,7 @@ export function CopyDialog(props: {
   });
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form submit="Fork" change={create} onSuccess={({ name }) => onCopied(name)} onCancel={onClose}>
+      <Form submit="Fork" change={create} onSuccess={({ name }) => onForked(name)} onCancel={onClose}>
         <p>{children}</p>
         <Field label="Name" {...field("name")} autoFocus hint={NAME_HINT} />
       </Form>

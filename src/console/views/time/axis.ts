@@ -12,7 +12,7 @@ export interface Cluster {
   items: Pending[];
 }
 
-const UNITS: readonly [string, number][] = [
+const ROUND_DURATIONS: readonly [word: string, ms: number][] = [
   ["1 s", 1000],
   ["10 s", 10_000],
   ["1 min", 60_000],
@@ -29,12 +29,13 @@ const UNITS: readonly [string, number][] = [
 
 /** Width of a mark in pixels, the smallest that is easy to hit; timers that are closer than this share a mark. */
 const MARK_PX = 24;
-/** Minimum distance of tick labels. */
+/** Minimum distance of tick labels, as a share of the axis. */
 const MIN_TICK_DISTANCE = 0.07;
 
 /**
  * A logarithmic axis from `now` to the first round duration after the last timer: a retry is due in a minute, an expiry
  * in a month.
+ * @param pending earliest first
  * @param width in pixels
  */
 export function buildAxis(
@@ -44,10 +45,10 @@ export function buildAxis(
 ): { ticks: Tick[]; clusters: Cluster[] } {
   const delays = pending.map(({ due_at }) => Math.max(0, Date.parse(due_at) - now));
   const last = Math.max(60_000, ...delays.slice(-1));
-  const end = UNITS.find(([, ms]) => ms >= last)?.[1] ?? last;
+  const end = ROUND_DURATIONS.find(([, ms]) => ms >= last)?.[1] ?? last;
   const toPosition = (delay: number) => Math.min(1, Math.log1p(delay / 1000) / Math.log1p(end / 1000));
   const ticks: Tick[] = [];
-  for (const [word, ms] of UNITS) {
+  for (const [word, ms] of ROUND_DURATIONS) {
     const at = toPosition(ms);
     if (ms <= end && at - (ticks.at(-1)?.at ?? 0) >= MIN_TICK_DISTANCE) ticks.push({ at, word });
   }

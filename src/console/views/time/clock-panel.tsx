@@ -59,7 +59,7 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
             <span key={title} title={tooltip}>
               <ToggleButton
                 className="button"
-                isSelected={clock.mode === to.mode && (to.rate ?? clock.rate) === clock.rate}
+                isSelected={clock.mode === to.mode && (to.rate === undefined || to.rate === clock.rate)}
                 isDisabled={isPending}
                 onChange={() => change.mutate(to)}
               >

@@ -148,7 +148,7 @@ function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) 
       actions={
         <>
           <ActionButton label="Run it now" look="primary" change={run} />
-          <ActionButton label="Advance to then" change={advance} />
+          <ActionButton label="Advance to it" change={advance} />
         </>
       }
     >
@@ -165,8 +165,8 @@ function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) 
         }}
       />
       <p className="quiet">
-        “Run it now” runs only this timer and does not move the clock. “Advance to then” also runs the timers
-        that are due before.
+        “Run it now” runs only this timer and does not move the clock. “Advance to it” moves the clock to its
+        time and also runs the timers that are due before it.
       </p>
     </DetailPane>
   );

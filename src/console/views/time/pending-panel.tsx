@@ -105,7 +105,10 @@ export function PendingPanel(props: {
 /** After this position, labels end at their mark instead of starting there. */
 const RIGHT_ALIGNED_FROM = 0.85;
 
-/** Labels alternate between two lines; each may extend to the next label of its line. */
+/**
+ * Labels alternate between two lines. Each may extend to the next label of its line, or half of the way if they extend
+ * towards each other.
+ */
 function toLabelStyle(clusters: readonly Cluster[], index: number): CSSProperties {
   const { at } = clusters[index]!;
   const toPercent = (part: number) => `${Math.max(0, part) * 100}%`;

@@ -114,7 +114,7 @@ function toRow(step: BundleStep, index: number): StepRow {
   if ("control" in step) {
     const { method, path, status, now: at, operation, body: value } = step.control;
     const title = `${method} ${path}`;
-    const body = value === undefined ? undefined : formatBody({ text: value });
+    const body = value === undefined ? undefined : toShownBody({ text: value });
     const messages = [{ title: "Control call", line: title, headers: [], body }];
     return { id, at, title, status, outcome: "other", operation, messages };
   }
@@ -127,7 +127,7 @@ function toRow(step: BundleStep, index: number): StepRow {
       title: "Request",
       line: title,
       headers: toNamedHeaders(request.headers),
-      body: formatBody(request.body),
+      body: toShownBody(request.body),
     },
     {
       title: "Response",
@@ -135,7 +135,7 @@ function toRow(step: BundleStep, index: number): StepRow {
       headers: toNamedHeaders(answer.headers),
       body: digest
         ? `${pluralize(digest.bytes, "byte")}, too large for the bundle; SHA-256 ${digest.sha256}`
-        : formatBody(answer.body),
+        : toShownBody(answer.body),
     },
   ];
   // The status decides the outcome: a decision by a fault may mean that it only delayed the answer.
@@ -146,8 +146,8 @@ function toNamedHeaders(headers: readonly (readonly string[])[]) {
   return headers.map(([name, value]) => ({ name: name!, value: value! }));
 }
 
-/** Formats JSON; binary data is only counted. */
-function formatBody(body: Body): unknown {
+/** JSON as a value, other text as it is; of binary data only the size. */
+function toShownBody(body: Body): unknown {
   if (body === undefined) return undefined;
   if ("latin1" in body) return `${pluralize(body.latin1.length, "byte")} of binary data`;
   return parseJson(body.text) ?? body.text;

@@ -21,7 +21,7 @@ interface EntryDetailProps {
 }
 
 export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps) {
-  const isRequest = node !== undefined && (node.request ?? node.entry?.request ?? null) !== null;
+  const isRequest = Boolean(node?.request ?? node?.entry?.request);
   const journal = useSandboxQuery(["journal", node?.seq], (calls) => calls.entry(node!.seq), {
     enabled: isRequest,
     live: false,

@@ -8,7 +8,7 @@ import { type Choice, ChoiceField, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/status.tsx";
 import { listDocumentedErrors, parsePair } from "../faults/rule-draft.ts";
 import { describeRule, explainEffect } from "../faults/rules.ts";
-import { CopyDialog } from "../sandboxes/sandbox-forms.tsx";
+import { ForkDialog } from "../sandboxes/sandbox-forms.tsx";
 import { isRewind } from "./words.ts";
 
 /** Failures that every operation can have. */
@@ -68,7 +68,7 @@ export function EntryStateActions(props: { entry: HistoryEntry; title: string })
         {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
       </DialogButton>
       <DialogButton label="Fork before this" isOffered={entry.kept}>
-        {(close) => <ForkDialog entry={entry} title={title} onClose={close} />}
+        {(close) => <ForkEntryDialog entry={entry} title={title} onClose={close} />}
       </DialogButton>
     </>
   );
@@ -117,17 +117,17 @@ function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
   );
 }
 
-function ForkDialog({ entry, title, onClose }: EntryDialogProps) {
+function ForkEntryDialog({ entry, title, onClose }: EntryDialogProps) {
   const sandbox = useSandboxName();
   const navigateToView = useNavigateToView();
   return (
-    <CopyDialog
+    <ForkDialog
       title="Fork before this"
-      copy={(options) => createSandboxCalls(sandbox).forkEntry(entry.id, { to: "before", ...options })}
-      onCopied={(name) => navigateToView("timeline", {}, name)}
+      fork={(options) => createSandboxCalls(sandbox).forkEntry(entry.id, { to: "before", ...options })}
+      onForked={(name) => navigateToView("timeline", {}, name)}
       onClose={onClose}
     >
       Creates a sandbox with the state before “{title}”. This sandbox does not change.
-    </CopyDialog>
+    </ForkDialog>
   );
 }

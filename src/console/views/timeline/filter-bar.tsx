@@ -6,7 +6,7 @@ import { Mark } from "../../components/status.tsx";
 import { createFilter, FIELD_NAMES, type Filter, matchesOutcome, OUTCOMES } from "./filter.ts";
 import type { Node } from "./nodes.ts";
 
-/** Value of the parameter `order` for the order of time; by default the order is by cause. */
+/** Value of the parameter `order`; without it, entries are ordered by cause. */
 const BY_TIME = "time";
 
 /** The filter in the address; the same object until it changes. */
@@ -23,7 +23,7 @@ function toSeq(text: string | undefined): number | undefined {
   return Number(text) || undefined;
 }
 
-export function useIsByTime(): boolean {
+export function useIsOrderedByTime(): boolean {
   return useParameters().get("order") === BY_TIME;
 }
 
@@ -68,7 +68,7 @@ export function FilterBar(props: {
       ))}
       <ToggleButton
         className="button chip"
-        isSelected={useIsByTime()}
+        isSelected={useIsOrderedByTime()}
         onChange={(on) => set({ order: on ? BY_TIME : undefined }, { replace: true })}
       >
         Order by time

@@ -37,7 +37,10 @@ const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
 };
 export const FIELD_NAMES = [...Object.keys(FIELDS), "body"];
 
-/** A predicate for nodes. `bodyMatches` has the `seq` of the entries whose bodies contain the text of `body:`. */
+/**
+ * A predicate for nodes. `bodyMatches` has the `seq` of the entries whose bodies contain the text of `body:`; undefined
+ * while loading.
+ */
 export function createFilter(
   { text, outcomes, from = 0, to = Number.POSITIVE_INFINITY }: Filter,
   bodyMatches?: ReadonlySet<number>,
@@ -55,7 +58,7 @@ export function createFilter(
     node.seq <= to &&
     (outcomes.size === 0 || [...outcomes].some((outcome) => matchesOutcome(node, outcome))) &&
     matchesTerms(node) &&
-    (body === undefined || bodyMatches?.has(node.seq) !== body.isExcluded);
+    (body === undefined || bodyMatches === undefined || bodyMatches.has(node.seq) !== body.isExcluded);
 }
 
 /** A delayed request also has the outcome of its answer. */

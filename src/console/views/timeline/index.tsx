@@ -13,7 +13,7 @@ import { useLive } from "../../live/use-live.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
 import { createFilter } from "./filter.ts";
-import { FilterBar, useFilter, useIsByTime } from "./filter-bar.tsx";
+import { FilterBar, useFilter, useIsOrderedByTime } from "./filter-bar.tsx";
 import { FirstCall } from "./first-call.tsx";
 import { Exports, FileDropZone, type OpenFile, OpenFileButton } from "./import-export.tsx";
 import { EMPTY_CACHE, findNode, listCausalRows, type Node, updateNodes } from "./nodes.ts";
@@ -69,7 +69,7 @@ function LiveTimeline({ openFile }: { openFile: OpenFile }) {
   const { get, set } = useParameters();
   const filter = useFilter();
   const entryId = get("entry");
-  const isByTime = useIsByTime();
+  const isOrderedByTime = useIsOrderedByTime();
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const cache = useRef(EMPTY_CACHE);
   const nodes = useMemo(() => {
@@ -78,16 +78,19 @@ function LiveTimeline({ openFile }: { openFile: OpenFile }) {
   }, [timeline]);
   const bodyMatches = useBodySearch(filter.text);
   const matches = useMemo(() => createFilter(filter, bodyMatches), [filter, bodyMatches]);
-  const causal = useMemo(() => listCausalRows(nodes, matches), [nodes, matches]);
+  const causalRows = useMemo(() => listCausalRows(nodes, matches), [nodes, matches]);
   const rows = useMemo(
-    () => (isByTime ? nodes.filter(matches).reverse() : foldRows(causal, folded)),
-    [isByTime, nodes, matches, causal, folded],
+    () => (isOrderedByTime ? nodes.filter(matches).reverse() : foldRows(causalRows, folded)),
+    [isOrderedByTime, nodes, matches, causalRows, folded],
   );
   const parents = useMemo(
-    () => new Set(isByTime ? [] : causal.filter((node, at) => (causal[at + 1]?.level ?? 0) > node.level)),
-    [isByTime, causal],
+    () =>
+      new Set(
+        isOrderedByTime ? [] : causalRows.filter((node, at) => (causalRows[at + 1]?.level ?? 0) > node.level),
+      ),
+    [isOrderedByTime, causalRows],
   );
-  const getLevel = ({ level }: Node) => (isByTime ? 0 : level);
+  const getLevel = ({ level }: Node) => (isOrderedByTime ? 0 : level);
   const isExpanded = (row: Node) => (parents.has(row) ? !folded.has(row.seq) : undefined);
   const toggleFold = ({ seq }: Node) =>
     setFolded(new Set(folded.has(seq) ? [...folded].filter((one) => one !== seq) : [...folded, seq]));

@@ -55,10 +55,10 @@ export function updateNodes(cache: TimelineCache, lists: TimelineLists): Timelin
   const reusedCount = cache.nodes.findLastIndex(({ seq }) => seq < firstChange) + 1;
   const nodes = cache.nodes.slice(0, reusedCount);
   const positions = reusedCount === 0 ? new Map<string, number>() : cache.positions;
-  // A request is listed when it finishes, but has the number of its change, so it can precede older lines.
-  const oldLines = cache.nodes.slice(reusedCount).flatMap(({ request }) => request ?? []);
-  const newLines = reusedCount === 0 ? requests : [...requests.slice(cache.requests.length), ...oldLines];
-  const lines = newLines.toSorted((a, b) => a.seq - b.seq);
+  const known = cache.nodes.slice(reusedCount).flatMap(({ request }) => request ?? []);
+  const unsorted = reusedCount === 0 ? requests : [...requests.slice(cache.requests.length), ...known];
+  // A request is listed when it ends, but has the `seq` of its change, which can be smaller than those listed before it.
+  const lines = unsorted.toSorted((a, b) => a.seq - b.seq);
   let r = 0;
   let h = history.findLastIndex(({ seq }) => seq < firstChange) + 1;
   while (r < lines.length || h < history.length) {
@@ -90,7 +90,7 @@ function findFirstChange(cache: TimelineCache, { requests, history, attempts }: 
     return 0;
   const changedIndex = cache.history.findIndex((entry, at) => entry !== history[at]);
   if (changedIndex === 0) return 0;
-  const entry = history[changedIndex < 0 ? cache.history.length : changedIndex];
+  const changedEntry = history[changedIndex < 0 ? cache.history.length : changedIndex];
   // An attempt may arrive in the message after its entry.
   const updatedNodes =
     attempts === cache.attempts
@@ -98,7 +98,7 @@ function findFirstChange(cache: TimelineCache, { requests, history, attempts }: 
       : cache.nodes.filter(({ entry }) => entry && attempts.get(entry.id) !== cache.attempts.get(entry.id));
   return [...requests.slice(oldCount), ...updatedNodes].reduce(
     (smallest, { seq }) => Math.min(smallest, seq),
-    entry?.seq ?? Number.POSITIVE_INFINITY,
+    changedEntry?.seq ?? Number.POSITIVE_INFINITY,
   );
 }
 

@@ -1,4 +1,4 @@
-/** A pause is cut if it takes more than this share of the axis and is MIN_RATIO times longer than the average. */
+/** A pause is cut if it takes at least this share of the axis and is MIN_RATIO times as long as the average of the others. */
 const MAX_SHARE = 0.25;
 const MIN_RATIO = 8;
 const MAX_CUTS = 8;
@@ -22,10 +22,10 @@ const STEPS = [
 
 /** Entries that follow each other without a cut. */
 interface Stretch {
-  /** On the axis. */
+  /** Positions of the first and last entry. */
   begin: number;
   end: number;
-  /** Milliseconds since 1970; equal if the clock was frozen. */
+  /** Their times in milliseconds since 1970; equal if the clock was frozen. */
   from: number;
   to: number;
 }
@@ -38,7 +38,7 @@ interface Tick {
 
 /** A linear time axis of entries, with long pauses cut out. */
 interface StripAxis {
-  /** Position of each entry, in units of one entry. */
+  /** Position of each entry; the unit is the average distance of two entries. */
   positions: readonly number[];
   /** Positions of the cuts. */
   cuts: readonly number[];
@@ -57,8 +57,9 @@ export function createStripAxis(times: readonly number[]): StripAxis {
   const moving = groups.filter(([first, last]) => times[last]! > times[first]!);
   const sum = (of: (first: number, last: number) => number) =>
     moving.reduce((total, [first, last]) => total + of(first, last), 0);
-  const scale = sum((first, last) => last - first + 1) / sum((first, last) => times[last]! - times[first]!);
-  const gap = groups.length > MAX_CUTS + 1 ? 1 : Math.max(1, times.length * CUT_SHARE);
+  const unitsPerMs =
+    sum((first, last) => last - first + 1) / sum((first, last) => times[last]! - times[first]!);
+  const cutWidth = groups.length > MAX_CUTS + 1 ? 1 : Math.max(1, times.length * CUT_SHARE);
   const positions: number[] = [];
   const cuts: number[] = [];
   const stretches: Stretch[] = [];
@@ -66,28 +67,29 @@ export function createStripAxis(times: readonly number[]): StripAxis {
   for (const [first, last] of times.length === 0 ? [] : groups) {
     const [from, to] = [times[first]!, times[last]!];
     for (let at = first; at <= last; at += 1)
-      positions.push(begin + (to > from ? (times[at]! - from) * scale : at - first));
+      positions.push(begin + (to > from ? (times[at]! - from) * unitsPerMs : at - first));
     const end = positions.at(-1)!;
     stretches.push({ begin, end, from, to });
-    if (last < times.length - 1) cuts.push(end + gap / 2);
-    begin = end + gap;
+    if (last < times.length - 1) cuts.push(end + cutWidth / 2);
+    begin = end + cutWidth;
   }
-  return { positions, cuts, ticks: (pixels) => makeTicks(stretches, scale, pixels) };
+  return { positions, cuts, ticks: (pixels) => makeTicks(stretches, unitsPerMs, pixels) };
 }
 
 /** Whether there is a cut before each entry. */
 function findCuts(times: readonly number[]): boolean[] {
   const gaps = times.map((time, at) => (at === 0 ? 0 : time - times[at - 1]!));
   const zeroGapCount = gaps.filter((gap, at) => at > 0 && gap === 0).length;
-  if (zeroGapCount > (gaps.length - 1) / 2) return gaps.map((gap) => gap !== 0);
+  const isMostlyFrozen = zeroGapCount > (gaps.length - 1) / 2;
+  if (isMostlyFrozen) return gaps.map((gap) => gap !== 0);
   // The clock goes back after a rewind.
   const isCut = gaps.map((gap) => gap < 0);
   const forward = gaps.map((gap, at) => ({ gap, at })).filter(({ gap }) => gap > 0);
   forward.sort((a, b) => b.gap - a.gap);
   let totalGap = forward.reduce((total, { gap }) => total + gap, 0);
-  for (const [cut, { gap, at }] of forward.slice(0, MAX_CUTS).entries()) {
-    const averageGap = (totalGap - gap) / Math.max(1, gaps.length - 2 - cut);
-    if (gap < totalGap * MAX_SHARE || gap < averageGap * MIN_RATIO) break;
+  for (const [cutCount, { gap, at }] of forward.slice(0, MAX_CUTS).entries()) {
+    const averageOfOthers = (totalGap - gap) / Math.max(1, gaps.length - 2 - cutCount);
+    if (gap < totalGap * MAX_SHARE || gap < averageOfOthers * MIN_RATIO) break;
     isCut[at] = true;
     totalGap -= gap;
   }
@@ -98,11 +100,11 @@ function findCuts(times: readonly number[]): boolean[] {
  * Ticks at round times; a stretch without one has a tick at its start. Where labels would overlap, those of starts are
  * kept, then those further left.
  */
-function makeTicks(stretches: readonly Stretch[], scale: number, pixels: number): Tick[] {
+function makeTicks(stretches: readonly Stretch[], unitsPerMs: number, pixels: number): Tick[] {
   const width = Math.max(1, stretches.at(-1)?.end ?? 1);
   const pixelsPerUnit = pixels / width;
   const step =
-    STEPS.find((ms) => ms * scale * pixelsPerUnit >= getTickWidth(formatTick(0, ms))) ?? STEPS.at(-1)!;
+    STEPS.find((ms) => ms * unitsPerMs * pixelsPerUnit >= getTickWidth(formatTick(0, ms))) ?? STEPS.at(-1)!;
   const ticks: (Tick & { isStart: boolean })[] = [];
   for (const { begin, from, to } of stretches) {
     const firstTime = Math.ceil(from / step) * step;
@@ -110,7 +112,7 @@ function makeTicks(stretches: readonly Stretch[], scale: number, pixels: number)
       ticks.push({ at: begin, word: formatTick(from, SECOND), isStart: true });
     else
       for (let time = firstTime; time <= to; time += step)
-        ticks.push({ at: begin + (time - from) * scale, word: formatTick(time, step), isStart: false });
+        ticks.push({ at: begin + (time - from) * unitsPerMs, word: formatTick(time, step), isStart: false });
   }
   let freeFrom = Number.NEGATIVE_INFINITY;
   return ticks.flatMap(({ at, word, isStart }, index) => {

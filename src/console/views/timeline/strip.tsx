@@ -42,7 +42,7 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
     () => drawMarks(newest, matches, (node, index) => [toX(positions[index]!), toY(node.durationMs ?? 0)]),
     [newest, matches, width],
   );
-  const hasCuts = cuts.length > 0 && cuts.length <= MAX_CUT_LINES;
+  const showsCuts = cuts.length > 0 && cuts.length <= MAX_CUT_LINES;
   // A rewind moves the clock back, so the newest entry may not be the latest.
   const times = newest.map(({ at }) => at);
   const [begin, end] = [Math.min(...times), Math.max(...times)].map((at) =>
@@ -59,7 +59,7 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
             </text>
           </g>
         ))}
-        {hasCuts &&
+        {showsCuts &&
           cuts.map((cut) => <path key={cut} className="strip-cut" d={`M${toX(cut)} ${TOP}V${BOTTOM}`} />)}
         {marks}
         {selection.range && <rect className="strip-brush" {...selection.range} height={BOTTOM} />}
@@ -73,7 +73,7 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
             Reset zoom
           </Button>
         ) : (
-          <span className="strip-hint">{hasCuts && "┆ gap · "}Drag to zoom</span>
+          <span className="strip-hint">{showsCuts && "┆ gap · "}Drag to zoom</span>
         )}
       </div>
     </div>

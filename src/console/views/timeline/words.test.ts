@@ -83,15 +83,15 @@ describe("explainDecision", () => {
     [{ decision: "access", status: 404 }, "The object does not exist, or usr_dan is not allowed to see it."],
     [
       { decision: "fault:inline/r1", status: 503, fault: fault("inline/r1", "response"), history: null },
-      "A fault answered 503 in place of the response (rule r1). No change is recorded.",
+      "A fault replaced the response with 503 (rule r1). No change is recorded.",
     ],
     [
       { decision: "fault:outage/r1", status: 0, fault: fault("outage/r1", "connection"), history: "h_1" },
-      "A fault broke the connection; the client got no response (rule r1 of scenario outage). models.list ran before, and its change stays.",
+      "A fault broke the connection; the client got no response (rule r1 of scenario outage). models.list ran first, and its change stays.",
     ],
     [
       { decision: "fault:inline/r1", status: 429, fault: fault("inline/r1", "response", 30), history: null },
-      "A fault answered 429 in place of the response (rule r1). No change is recorded. The fault delayed its answer by 30 ms.",
+      "A fault replaced the response with 429 (rule r1). No change is recorded. The fault delayed its answer by 30 ms.",
     ],
     [
       { decision: "fault:slow/r1", fault: fault("slow/r1", "nothing", 700) },

@@ -118,8 +118,8 @@ function explainFault({ kind, fault, status, history, operation }: JournalEntry)
   const answer = status === 0 ? "no response" : isBroken ? `a damaged ${status}` : `${status}`;
   const explanation = isBroken
     ? `A fault broke the connection; the ${isDelivery ? "sender" : "client"} got ${answer} (${formatRuleName(by)}).`
-    : `A fault answered ${answer} in place of the ${isDelivery ? "receiver" : "response"} (${formatRuleName(by)}).`;
+    : `A fault replaced the ${isDelivery ? "receiver’s response" : "response"} with ${answer} (${formatRuleName(by)}).`;
   if (isDelivery) return explanation;
   if (history === null) return `${explanation} No change is recorded.`;
-  return `${explanation} ${operation} ran before, and its change stays.`;
+  return `${explanation} ${operation} ran first, and its change stays.`;
 }

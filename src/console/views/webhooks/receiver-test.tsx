@@ -9,7 +9,7 @@ import type {
 import { useSandboxName } from "../../address.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
 import { ControlError } from "../../api/fetch-control.ts";
-import { listGivenInputs, parseNumber } from "../../api/form-fields.ts";
+import { omitEmptyInputs, parseNumber } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { GradedCheck } from "../../components/graded-check.tsx";
@@ -36,7 +36,7 @@ export function ReceiverTest() {
     change({ webhook: id, url, secret });
   };
   const mutate = () => {
-    const { url = "", secret = "", probe, patience, user } = listGivenInputs(inputs);
+    const { url = "", secret = "", probe, patience, user } = omitEmptyInputs(inputs);
     run.mutate({
       url,
       secret,
@@ -72,7 +72,7 @@ export function ReceiverTest() {
             label="Patience"
             {...field("patience")}
             placeholder="3"
-            hint="How many seconds after its answer the receiver may take to process the event (patience_seconds)."
+            hint="Seconds in which the receiver must process an event after its response (patience_seconds)."
           />
           <Field
             label="User"

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { ReceivedRequest, Receiver, ReceiverOptions } from "../../../../types/control-api.ts";
 import { capitalize } from "../../../engine/contract/text.ts";
 import { useSelection } from "../../address.ts";
-import { listGivenInputs, toInputError } from "../../api/form-fields.ts";
+import { omitEmptyInputs, toInputError } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton, ConfirmButton } from "../../components/button.tsx";
 import { Message } from "../../components/exchange.tsx";
@@ -70,7 +70,7 @@ function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) =>
   const { inputs, field, change } = useInputs({ answers: "200", secret: "" });
   const { answers, secret } = inputs;
   const open = useSandboxChange(
-    async (calls) => calls.openReceiver({ answers: parseAnswers(answers), ...listGivenInputs({ secret }) }),
+    async (calls) => calls.openReceiver({ answers: parseAnswers(answers), ...omitEmptyInputs({ secret }) }),
     { confirmation: ({ id }) => `Created receiver ${id}.`, undo: (calls, { id }) => calls.closeReceiver(id) },
   );
   return (

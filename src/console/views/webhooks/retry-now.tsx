@@ -5,7 +5,7 @@ import { RelativeTime } from "../../components/time.tsx";
 
 /** Runs the next retry of a delivery, if one is pending, without moving the clock. */
 export function RetryNow({ delivery }: { delivery: string }) {
-  const { data } = useSandboxQuery(["records", "deliveries", "one", delivery], (calls) =>
+  const { data } = useSandboxQuery(["record", "deliveries", delivery], (calls) =>
     calls.record("deliveries", delivery),
   );
   const retry = useSandboxChange((calls) => calls.runTimer({ kind: "webhook.retry", subject: delivery }), {

@@ -5,7 +5,7 @@ import {
   type Fields,
   type FormField,
   listFormFields,
-  listGivenInputs,
+  omitEmptyInputs,
   parseValue,
 } from "../../api/form-fields.ts";
 import { getDataSchema } from "../../api/open-api.ts";
@@ -40,7 +40,7 @@ export function Trigger() {
     async (calls) => {
       const data = parseTexts(fields, texts);
       return calls.trigger(name as EventName, {
-        ...listGivenInputs(inputs),
+        ...omitEmptyInputs(inputs),
         ...(Object.keys(data).length > 0 && { data }),
       });
     },

@@ -21,11 +21,11 @@ export function Compare() {
   const ownSnapshots = useSnapshots(currentSandbox);
   const others = sandboxes?.items.filter(({ name }) => name !== currentSandbox);
   const newest = ownSnapshots.data?.items.at(-1)?.name;
-  // By default this sandbox, whose newest snapshot is compared with now; without snapshots, the newest other sandbox.
+  // By default this sandbox; if it has no snapshots, the newest other one.
   const comparedSandbox = get("of") ?? (get("to") || newest ? currentSandbox : others?.at(-1)?.name);
-  // By default one side is now, and the other the newest snapshot; another sandbox is shown as it is now.
-  const defaultState = comparedSandbox === currentSandbox && newest !== get("to") ? newest : NOW;
-  const from = get("from") ?? defaultState ?? NOW;
+  // By default the newest snapshot and now; of two sandboxes, both now.
+  const defaultState = comparedSandbox === currentSandbox ? newest : NOW;
+  const from = get("from") ?? (defaultState === get("to") ? NOW : defaultState) ?? NOW;
   const to = get("to") ?? (from === NOW ? defaultState : NOW);
   const comparedSnapshots = useSnapshots(comparedSandbox);
   const missing = findMissing(ownSnapshots.data, from) ?? findMissing(comparedSnapshots.data, to);

@@ -123,7 +123,7 @@ function useDragToMove(departments: readonly Department[], onMove: (move: Move) 
     onDragStart: ({ keys }) => {
       dragged.current = String([...keys][0]);
     },
-    getDropOperation: (target) => (isParent(target) ? "move" : "cancel"),
+    getDropOperation: (target) => (becomesParent(target) ? "move" : "cancel"),
     onDrop: ({ target }) => {
       const department = departments.find(({ id }) => id === dragged.current);
       const parent = target.type === "root" ? null : departments.find(({ id }) => id === target.key);
@@ -133,7 +133,7 @@ function useDragToMove(departments: readonly Department[], onMove: (move: Move) 
   return dragAndDropHooks && allowAnyDrop(dragAndDropHooks);
 }
 
-const isParent = (target: DropTarget) => target.type === "root" || target.dropPosition === "on";
+const becomesParent = (target: DropTarget) => target.type === "root" || target.dropPosition === "on";
 
 /** react-aria forbids drops onto a descendant. Here the emulated API decides, so that its error for cycles is seen. */
 function allowAnyDrop(hooks: DragAndDropHooks): DragAndDropHooks {

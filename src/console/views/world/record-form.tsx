@@ -8,7 +8,7 @@ import {
   toInputError,
 } from "../../api/form-fields.ts";
 import { Field, Form } from "../../components/form.tsx";
-import { countLines, TypedField } from "../../components/typed-field.tsx";
+import { estimateLines, TypedField } from "../../components/typed-field.tsx";
 
 const MAX_JSON_LINES = 30;
 
@@ -39,7 +39,7 @@ export function RecordForm<T>({ fields, draft, isNew = false, ...form }: RecordF
           name="json"
           value={draft.json}
           onChange={draft.changeJson}
-          lines={Math.max(8, Math.min(MAX_JSON_LINES, countLines(draft.json) + 1))}
+          lines={Math.max(8, Math.min(MAX_JSON_LINES, estimateLines(draft.json) + 1))}
           hint={isNew ? "Same as the form." : "Same as the form. Omitted fields do not change."}
         />
       </div>

@@ -195,6 +195,7 @@ const NAME_FIELDS = [
   "slug",
 ];
 const LONG_FIELDS = new Set(["description", "instructions", "content", "body", "path"]);
+/** Columns beside id and name: of tables of medium width, and those that wide tables add, including a timestamp. */
 const MEDIUM_COLUMNS = 2;
 const WIDE_COLUMNS = 3;
 

@@ -22,9 +22,9 @@ export function Usage() {
     <div className="page stack grow">
       <LoadError error={error} />
       <p className="quiet">
-        Spending in {month}, sandbox time. Select a line to change its limit or spending; “All API keys” is
-        the sum of the keys, so only its limit can be changed. A line without a usage record opens a new
-        record, in which you enter the organization’s id.
+        Spending in {month}, sandbox time. Select a line to change its limit or spending. “All API keys” is
+        the sum of the keys, so you can change only its limit. If an organization has no usage record yet, its
+        line opens a new one: enter the organization’s id there.
       </p>
       {data && all.length === 0 && (
         <EmptyState title="No organizations">
@@ -107,9 +107,8 @@ function collectUsage(
   return organizations.map(({ id, name }) => {
     const ownUsage = usage.filter(({ organization_id }) => organization_id === id);
     const organizationUsage = ownUsage.find(({ api_key_id }) => api_key_id === null);
-    const byKey = ownUsage.filter(({ api_key_id }) => api_key_id !== null);
-    const byApi = byKey.reduce((sum, one) => sum + getSpentInMonth(one, month), 0);
-    const total = organizationUsage ? getSpentInMonth(organizationUsage, month) : 0;
+    const keyUsage = ownUsage.filter(({ api_key_id }) => api_key_id !== null);
+    const spentByKeys = keyUsage.reduce((sum, one) => sum + getSpentInMonth(one, month), 0);
     return {
       id,
       name,
@@ -118,17 +117,17 @@ function collectUsage(
           id,
           record: organizationUsage?.id,
           title: "Organization",
-          spent: total,
+          spent: organizationUsage ? getSpentInMonth(organizationUsage, month) : 0,
           limit: organizationUsage?.monthly_limit ?? null,
         },
         {
           id: `${id}:api`,
           record: organizationUsage?.id,
           title: "All API keys",
-          spent: byApi,
+          spent: spentByKeys,
           limit: organizationUsage?.api_monthly_limit ?? null,
         },
-        ...byKey.map((one) => ({
+        ...keyUsage.map((one) => ({
           id: one.id,
           record: one.id,
           title: keyNames.get(one.api_key_id ?? "") ?? one.api_key_id ?? "",
