@@ -49,7 +49,7 @@ export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule
   return `${data}; ${wait}${wire === undefined ? "the client gets the failure in place of the response" : CONSEQUENCES[wire][phase ?? "before"]}.`;
 }
 
-/** What the client sees of a connection fault. If the operation does not run, the response that arrives in part is an error. */
+/** How the client sees a connection fault. If the operation does not run, a cut or slow response is an error response. */
 const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"before" | "after", string>>>> =
   {
     reset: toBothPhases("the client’s connection is reset"),

@@ -54,11 +54,11 @@ export function createStripAxis(times: readonly number[]): StripAxis {
   const isCut = findCuts(times);
   const bounds = [0, ...isCut.flatMap((cut, at) => (cut ? [at] : [])), times.length];
   const groups = bounds.slice(1).map((end, at) => [bounds[at]!, end - 1] as const);
+  // A frozen clock does not count.
   const moving = groups.filter(([first, last]) => times[last]! > times[first]!);
-  const sum = (of: (first: number, last: number) => number) =>
-    moving.reduce((total, [first, last]) => total + of(first, last), 0);
-  const unitsPerMs =
-    sum((first, last) => last - first + 1) / sum((first, last) => times[last]! - times[first]!);
+  const movingCount = moving.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  const movingMs = moving.reduce((sum, [first, last]) => sum + times[last]! - times[first]!, 0);
+  const unitsPerMs = movingCount / movingMs;
   const cutWidth = groups.length > MAX_CUTS + 1 ? 1 : Math.max(1, times.length * CUT_SHARE);
   const positions: number[] = [];
   const cuts: number[] = [];
