@@ -44,7 +44,7 @@ export interface BrowserEngine {
   close(): Promise<void>;
 }
 
-const UPLOAD_BYTES = 256 * 1024 ** 2;
+const MAX_UPLOAD_BYTES = 256 * 1024 ** 2;
 
 /**
  * The composition root for browsers: the engine and its control API, without a server.
@@ -60,7 +60,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const network = createFetchOutbound((request) => globalThis.fetch(request));
   const { location } = globalThis as { location?: { origin: string } };
   const scenarios = new ScenarioLibrary({ api: API, cwd: "/" });
-  const uploads = new MemoryUploads(UPLOAD_BYTES);
+  const uploads = new MemoryUploads(MAX_UPLOAD_BYTES);
   const fixtures = new FixtureLibrary({ resources: API.resources, cwd: "/" });
   const commonParts = { fixtures, scenarios, uploads, recordings: new Recordings(), log };
   const engine = createEngine({
@@ -123,7 +123,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   };
 }
 
-/** A page cannot listen. */
+/** No sandbox has an origin of its own, since a page cannot listen on a port. */
 const NO_ORIGINS = {
   size: 0,
   open: async () => {

@@ -82,7 +82,7 @@ function checkFiles(files: readonly string[], check: Check): Result {
   };
 }
 
-/** A scenario and the path of its file: as the user typed it, or as lists show it. */
+/** A scenario and the path of its file: as the user typed it, or for one given by name, as `scenario list` shows it. */
 interface NamedScenario {
   file: string;
   scenario: Scenario;

@@ -1,4 +1,4 @@
-import { AddressError, ControlError, NAME_ANOTHER, UnreachableError } from "../client/http.ts";
+import { ADDRESS_ADVICE, AddressError, ControlError, UnreachableError } from "../client/http.ts";
 import { OwnOperationError } from "../engine/contract/errors.ts";
 import { toPrintableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
@@ -57,7 +57,7 @@ function describeFailure(error: unknown): { message: string; code: number; detai
     return { message: (error as Error).message, code: EXIT_USAGE };
   if (error instanceof CheckFailed) return { message: error.message, code: EXIT_FAILED };
   if (error instanceof UnreachableError)
-    return { message: error.message.replace(NAME_ANOTHER, "name another with --url"), code: EXIT_FAILED };
+    return { message: error.message.replace(ADDRESS_ADVICE, "name another with --url"), code: EXIT_FAILED };
   if (error instanceof ControlError) {
     // The user typed the values that the server refuses.
     const code = error.status === 422 || error.status === 400 ? EXIT_USAGE : EXIT_FAILED;

@@ -1,15 +1,15 @@
 import { delayRequests, refuseSynchronousRequests } from "./delay-requests.ts";
 import { requireKnownOptions } from "./options.ts";
 import { openPageEngine, toPageSandbox } from "./page-engine.ts";
-import { PAGE_START, type PageSandbox, type PageStart } from "./page-start.ts";
-import { PAGE_PATHS, PageWorker, type WorkerOptions } from "./page-worker.ts";
+import { PAGE_START_OPTIONS, type PageSandbox, type PageStart } from "./page-start.ts";
+import { DEFAULT_PATHS, PageWorker, type WorkerOptions } from "./page-worker.ts";
 import { toPaths } from "./worker-messages.ts";
 
 /** How a page's sandbox begins, and which requests it answers. */
 export interface StartOptions extends PageStart {
   /**
    * Requests to these paths and below them are answered by the sandbox; `/v1`, `/v2`, `/webhooks` and `/upload/storage` of the
-   * page's origin unless given. A URL is a path of another origin.
+   * page's origin unless given. Paths of other origins are URLs.
    */
   paths?: readonly string[];
   /** The service worker's address, `/understudy-worker.js` unless given; `understudy worker-file DIR` writes the file. */
@@ -29,8 +29,8 @@ export type { PageSandbox };
  * version; TypeError for wrong paths
  */
 export async function start(options: StartOptions = {}): Promise<PageSandbox> {
-  requireKnownOptions("start", options, [...PAGE_START, "paths", "worker", "offline", "user"]);
-  const { paths = PAGE_PATHS, worker = "/understudy-worker.js", ...rest } = options;
+  requireKnownOptions("start", options, [...PAGE_START_OPTIONS, "paths", "worker", "offline", "user"]);
+  const { paths = DEFAULT_PATHS, worker = "/understudy-worker.js", ...rest } = options;
   const answeredPaths = toPaths(paths);
   const starting = startPage({ paths, worker, ...rest });
   refuseSynchronousRequests(answeredPaths);

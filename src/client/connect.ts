@@ -81,7 +81,7 @@ function readEnvironment(name: string): string | undefined {
   return typeof process === "object" ? process.env?.[name] : undefined;
 }
 
-/** @throws AddressError; UnreachableError when nothing answers at `url` (on the first call, not here) */
+/** @throws AddressError. The first call throws an UnreachableError if nothing answers at `url`. */
 export function connect(url = getDefaultUrl(), options: { token?: string } = {}): UnderstudyClient {
   requireKnownOptions("connect", options, ["token"]);
   return new UnderstudyClient(new ControlHttp(url, options.token ?? readEnvironment("UNDERSTUDY_TOKEN")));

@@ -61,7 +61,7 @@ export interface CreateOptions
   port?: number;
 }
 
-/** By this type, the compiler finds an option that is missing there. */
+/** The type lets the compiler report an option that `LibraryOptions` lacks. */
 const SERVER_OPTIONS: Readonly<Record<keyof CreateOptions, unknown>> = LibraryOptions.properties;
 
 export interface LocalUnderstudy extends UnderstudyClient {

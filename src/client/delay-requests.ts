@@ -24,8 +24,8 @@ export function delayRequests(paths: readonly string[], ready: Promise<unknown>)
     !isReleased && (address === undefined || isBelow(address, paths));
   const restoreFunctions = [
     replace(scope, "fetch", async (...args) => {
-      // A request of another frame is not an instance of this page's class.
-      const { url = args[0] } = (args[0] ?? {}) as { url?: unknown };
+      // Not by `instanceof`: a request of another frame is not an instance of this page's class.
+      const url = (args[0] as { url?: string } | null)?.url ?? args[0];
       if (!mustWait(String(url))) return fetch(...args);
       // Made now, since the caller may change URL, headers and body before they are sent.
       const request = new Request(...args);
@@ -60,7 +60,7 @@ export function delayRequests(paths: readonly string[], ready: Promise<unknown>)
   }
   const release = () => {
     isReleased = true;
-    for (const one of restoreFunctions) one();
+    for (const restore of restoreFunctions) restore();
   };
   ready.then(release, release);
 }
@@ -112,7 +112,7 @@ function delayXhr(
       open.apply(this, args);
     }),
     replace(prototype, "send", function (this: EventTarget, ...args: never[]) {
-      // A request that was opened before may be to any address.
+      // A request that was opened before `open` was replaced may be to any address.
       if (!mustWait(urls.get(this))) return send.apply(this, args);
       pendingSends.set(this, args);
       const runUnlessAborted = (act: () => void) => () => {

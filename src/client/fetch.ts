@@ -41,7 +41,7 @@ export function understudyRoutes(options: RoutesOptions = {}): Routes {
     const { pathname } = new URL(request.url);
     const target = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
     // Paths below `/_` are Understudy's own, except those of the API in a named sandbox: `/_s/NAME/v1`.
-    if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(target)) return answerClosed();
+    if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(target)) return refuseControl();
     joined ??= joinEngine(start);
     joined.catch(() => {
       joined = undefined;
@@ -68,7 +68,7 @@ async function joinEngine(start: SandboxStart): Promise<Understudy> {
   return engine;
 }
 
-function answerClosed(): Response {
+function refuseControl(): Response {
   const detail = "These routes serve no control API. Pass `control: true` to understudyRoutes to open it.";
   return Response.json({ title: "Not Found", status: 404, detail }, { status: 404 });
 }

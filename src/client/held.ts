@@ -43,7 +43,7 @@ export async function waitForHeld(
       },
       Math.min(ms, MAX_TIMEOUT_MS),
     );
-  // `within` counts from the first list on, so that a slow machine does not seem to hold nothing.
+  // `within` counts from the first list on: before it, a slow machine may hold something that it has not listed yet.
   const maxWaitMs = Math.max(waitMs, MIN_FIRST_WAIT_MS);
   let timer = abortAfter(maxWaitMs);
   let unreturned: Held[] | undefined;

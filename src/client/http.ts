@@ -20,7 +20,7 @@ export class ControlError extends Error {
 }
 
 /** The advice of the library; the command line replaces it by its own. */
-export const NAME_ANOTHER = "name another in UNDERSTUDY_URL or by connect(url)";
+export const ADDRESS_ADVICE = "name another in UNDERSTUDY_URL or by connect(url)";
 
 /** Nothing answers at the URL. */
 export class UnreachableError extends Error {
@@ -48,7 +48,7 @@ function explainUnreachable(url: string, cause: unknown): string {
     return `, because its certificate is not accepted (${message}). Set NODE_EXTRA_CA_CERTS to the file that its start printed, or to that of your authority.`;
   if (url.startsWith("http:") && /UND_ERR_SOCKET|ECONNRESET|HPE_/.test(code))
     return ": the connection was closed without an answer. If that port speaks TLS, write https://.";
-  return `. Start one with \`understudy start\`, or ${NAME_ANOTHER}.`;
+  return `. Start one with \`understudy start\`, or ${ADDRESS_ADVICE}.`;
 }
 
 /** Something answers at the URL that is not Understudy, or nothing in time. */
@@ -79,7 +79,7 @@ function toAddress(text: string): string {
 }
 
 /** A running server answers at once, unless the machine is busy. */
-const HEALTH_MS = 8_000;
+const HEALTH_TIMEOUT_MS = 8_000;
 
 let defaultTransport: Transport = createTransport(defaultFetch);
 
@@ -149,11 +149,11 @@ export class ControlHttp {
   }
 
   /**
-   * Resolves if an Understudy answers within `HEALTH_MS`.
+   * Resolves if an Understudy answers within `HEALTH_TIMEOUT_MS`.
    * @throws UnreachableError, ForeignServerError; ControlError of one that asks for a token
    */
   async health(): Promise<Health> {
-    const signal = AbortSignal.timeout(HEALTH_MS);
+    const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
     try {
       const response = await this.request("GET", "/_control/health", { signal });
       const health = parseHealth(await response.text());
@@ -162,7 +162,7 @@ export class ControlHttp {
       throw new ForeignServerError(this.url, `it answered ${response.status}, ${type}`);
     } catch (error) {
       if (signal.aborted)
-        throw new ForeignServerError(this.url, `it was silent for ${HEALTH_MS / 1000} seconds`);
+        throw new ForeignServerError(this.url, `it was silent for ${HEALTH_TIMEOUT_MS / 1000} seconds`);
       if (error instanceof ControlError && error.problem.type === "about:blank")
         throw new ForeignServerError(this.url, `it answered ${error.status}`);
       if (error instanceof ControlError || error instanceof UnreachableError) throw error;

@@ -25,20 +25,20 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
   const { from, to } = checkArguments(sandbox, options);
   const isInProcess = to.origin === IN_PROCESS_ORIGIN;
   const send = isInProcess ? (sandbox as SandboxClient).fetch : fetch;
+  // URLs in answers, such as upload URLs, point to the server itself.
   const direct = http.all(matchBelow(to.origin), ({ request }) =>
     isInProcess ? forwardRequest(request, { send, base: to.origin, to: to.origin }) : passthrough(),
   );
   if (from.origin === to.origin) return [direct];
   const { location } = globalThis as { location?: { origin: string } };
-  const isPage = location?.origin === from.origin;
+  const isPageOrigin = location?.origin === from.origin;
   const base = from.href.replace(/\/$/, "");
   // If the page has the same origin, only these paths belong to the API.
-  const forwarding = (isPage ? API_PATHS : [""]).map((path) =>
+  const forwarding = (isPageOrigin ? API_PATHS : [""]).map((path) =>
     http.all(matchBelow(base + path), ({ request }) =>
       forwardRequest(request, { send, base, to: sandbox.url }),
     ),
   );
-  // URLs in answers, such as upload URLs, point to the server itself.
   return [...forwarding, direct];
 }
 

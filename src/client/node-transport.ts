@@ -31,7 +31,7 @@ function send(
   createConnection: RequestOptions["createConnection"],
 ): Promise<Reply> {
   signal?.throwIfAborted();
-  // If MSW was started before this import, it lets such calls pass.
+  // An MSW that was started before this import lets a call with this header pass.
   const headers = { ...call.headers, accept: `${call.headers["accept"]}, msw/passthrough` };
   const options = { ...call, headers };
   const outgoing = url.startsWith("https:")

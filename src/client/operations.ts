@@ -240,11 +240,11 @@ export type Access = "public" | "caller" | "member" | "admin" | "owner";
 /** Declares an endpoint. */
 export function defineOperation<
   const Path extends string,
-  const P extends Fields | undefined = undefined,
-  const Q extends Fields | undefined = undefined,
-  const B extends Schema | Fields | undefined = undefined,
-  const U extends Readonly<Record<string, AnyOwnCollection>> = Record<never, never>,
-  L = undefined,
+  const Params extends Fields | undefined = undefined,
+  const Query extends Fields | undefined = undefined,
+  const Body extends Schema | Fields | undefined = undefined,
+  const Uses extends Readonly<Record<string, AnyOwnCollection>> = Record<never, never>,
+  Loaded = undefined,
 >(declaration: {
   /** Such as `notes.create`. */
   id: string;
@@ -254,10 +254,10 @@ export function defineOperation<
   summary?: string;
   description?: string;
   /** Default: each parameter of the path is a text. */
-  params?: P;
-  query?: Q;
+  params?: Params;
+  query?: Query;
   /** The JSON body, or its fields. */
-  body?: B;
+  body?: Body;
   /** The JSON of a success, or its fields; without it, any. */
   response?: Schema | Fields;
   /** The status of a success. Default: 200, or 204 if the handler returns undefined. */
@@ -267,22 +267,24 @@ export function defineOperation<
   /** The callers. A function throws `refuse(...)`, or returns the handler's second argument. */
   access?:
     | Access
-    | ((call: OwnCall<Parameters<Path, P>, InferInput<Q>, InferInput<B>, HandlerWorld<U>>) => L);
+    | ((
+        call: OwnCall<Parameters<Path, Params>, InferInput<Query>, InferInput<Body>, HandlerWorld<Uses>>,
+      ) => Loaded);
   /** Own collections that the handler uses: `uses: { notes }` is `world.notes`. */
-  uses?: U;
+  uses?: Uses;
   /** An event about the record that the handler returns. */
   emit?: AnyOwnEvent | EventName;
   /** Whether it changes nothing. Default: true for GET. */
   reads?: boolean;
   /** Synchronous. All its changes are made, or none. */
   handle: (
-    call: OwnCall<Parameters<Path, P>, InferInput<Q>, InferInput<B>, HandlerWorld<U>>,
-    loaded: NoInfer<L>,
+    call: OwnCall<Parameters<Path, Params>, InferInput<Query>, InferInput<Body>, HandlerWorld<Uses>>,
+    loaded: NoInfer<Loaded>,
   ) => unknown;
 }): OwnOperation {
   return { kind: "operation", ...declaration };
 }
-type HandlerWorld<U> = World & { readonly [K in keyof U]: Records<Row<U[K]>> };
+type HandlerWorld<Uses> = World & { readonly [K in keyof Uses]: Records<Row<Uses[K]>> };
 
 /** Throw it: `throw refuse("RESOURCE_NOT_FOUND", { details: { note_id } })`. */
 export function refuse(

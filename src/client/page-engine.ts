@@ -48,7 +48,7 @@ export async function toPageSandbox(engine: BrowserEngine, page: PageWorker): Pr
   const sandbox = Object.assign(await openSandbox(engine), {
     user: undefined as string | undefined,
     // The console's files are beside the worker's.
-    consoleUrl: new URL(`_console/s/default/timeline?page=${page.client}`, page.url).href,
+    consoleUrl: new URL(`_console/s/default/timeline?page=${page.clientId}`, page.url).href,
     actAs(name: string | undefined) {
       page.key = name === undefined ? undefined : requireKey(sandbox.credentials, name);
       sandbox.user = name;

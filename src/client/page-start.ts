@@ -20,7 +20,7 @@ export interface PageStart extends Pick<SandboxOptions, "fixture" | "seed" | "cl
 }
 
 /** The keys of `PageStart`. */
-export const PAGE_START = [...WORLD_OPTIONS, "scenarios", "persist", "onDelivery"];
+export const PAGE_START_OPTIONS = [...WORLD_OPTIONS, "scenarios", "persist", "onDelivery"];
 
 export interface PageSandbox extends SandboxClient {
   /** The user whose API key the page's requests are sent with; undefined if they keep their own credentials. */

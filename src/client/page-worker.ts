@@ -29,7 +29,7 @@ interface ServiceWorkers {
   addEventListener(type: string, listener: (event: { data: unknown }) => void): void;
 }
 
-export const PAGE_PATHS = [...API_PATHS, UPLOAD_PATH];
+export const DEFAULT_PATHS = [...API_PATHS, UPLOAD_PATH];
 
 export interface WorkerOptions {
   paths: readonly string[];
@@ -37,7 +37,7 @@ export interface WorkerOptions {
   offline?: boolean;
 }
 
-const ANSWER_MS = 5_000;
+const WORKER_TIMEOUT_MS = 5_000;
 
 /**
  * The newest `PageWorker`, whose engine answers the page's requests: a page may start again, for example after an update
@@ -52,7 +52,7 @@ export class PageWorker {
   /** The API key that requests are sent with, in place of their own credentials. */
   key: string | undefined;
   /** This page's id among the worker's clients. */
-  client = "";
+  clientId = "";
   readonly url: string;
   private readonly workers: ServiceWorkers;
   private readonly registration: Registration;
@@ -175,11 +175,11 @@ export class PageWorker {
     if (isControlled()) return;
     await new Promise<void>((resolve, reject) => {
       workers.addEventListener("controllerchange", () => isControlled() && resolve());
-      // After a reload that bypasses the worker, as with Ctrl-Shift-R. A new worker claims its pages by itself.
+      // A new worker claims its pages by itself, but not after a reload that bypasses it, as with Ctrl-Shift-R.
       registration.active?.postMessage({ type: "understudy:claim" });
       const message =
         "The service worker does not control this page: reload it. If that does not help, write the worker's file again with: npx understudy worker-file DIR";
-      setTimeout(() => reject(new Error(message)), ANSWER_MS);
+      setTimeout(() => reject(new Error(message)), WORKER_TIMEOUT_MS);
     });
   }
 
@@ -196,11 +196,11 @@ export class PageWorker {
       }) => {
         if (data.type === "request") void answerForwarded({ fetch: answerByCurrent }, data, port!);
         else {
-          this.client = data.client;
+          this.clientId = data.clientId;
           resolve(data.version);
         }
       };
-      setTimeout(() => resolve(undefined), ANSWER_MS);
+      setTimeout(() => resolve(undefined), WORKER_TIMEOUT_MS);
       this.workers.controller!.postMessage({ type: "understudy:start" }, [workerPort]);
     });
   }
@@ -219,9 +219,9 @@ async function answerByCurrent(request: Request): Promise<Response> {
 }
 
 /** Loads again what was loaded before the worker was there, so that the worker stores a copy. */
-async function storeFiles(page: string): Promise<void> {
+async function storeFiles(pageUrl: string): Promise<void> {
   const loadedUrls = performance.getEntriesByType("resource").map(({ name }) => name);
-  const ownUrls = [page, ...loadedUrls].filter((url) => url.startsWith(new URL("/", page).href));
+  const ownUrls = [pageUrl, ...loadedUrls].filter((url) => url.startsWith(new URL("/", pageUrl).href));
   await Promise.all(ownUrls.map((url) => fetch(url).catch(() => {})));
   // The parts that are loaded when they are first used, which would be missing without a network.
   void import("virtual:all-chunks").catch(() => {});

@@ -43,12 +43,12 @@ export class SandboxClient {
    * Without a server (interfaces 17) the engine answers in this process.
    */
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const asked = typeof input === "object" && "url" in input ? input : undefined;
-    const original = new URL(asked?.url ?? (input as string | URL), PATH_ORIGIN);
+    const given = typeof input === "object" && "url" in input ? input : undefined;
+    const original = new URL(given?.url ?? (input as string | URL), PATH_ORIGIN);
     const isOwn = original.origin === new URL(this.url).origin;
     const url = isOwn ? original.href : this.url + original.pathname + original.search;
-    const request = asked === undefined ? url : await moveRequest(asked, url);
-    return this.http.fetch(retainSources(new Request(request, init), [input, request]));
+    const target = given === undefined ? url : await moveRequest(given, url);
+    return this.http.fetch(retainSources(new Request(target, init), [input, target]));
   };
 
   /** Opens a sandbox that the server has described. */

@@ -3,7 +3,7 @@ import { refuseSynchronousRequests } from "./delay-requests.ts";
 import { requireKnownOptions } from "./options.ts";
 import { openPageEngine, toPageSandbox } from "./page-engine.ts";
 import type { PageSandbox, PageStart } from "./page-start.ts";
-import { PAGE_PATHS, PageWorker } from "./page-worker.ts";
+import { DEFAULT_PATHS, PageWorker } from "./page-worker.ts";
 import type { RuleDefinition, ScenarioName } from "./types.ts";
 import { toPaths } from "./worker-messages.ts";
 
@@ -15,7 +15,7 @@ export interface StoryParameters extends Omit<PageStart, "scenarios" | "persist"
   user?: string;
 }
 
-/** By this type, the compiler finds a parameter that is missing there. */
+/** The type lets the compiler report a parameter that is missing here. */
 const PARAMETERS: Readonly<Record<keyof StoryParameters, true>> = {
   fixture: true,
   seed: true,
@@ -48,7 +48,7 @@ export interface StorybookPreview {
 /** A sandbox of its own for each story of Storybook (interfaces 17), in `loaded.understudy`. */
 export function understudy(options: StorybookOptions = {}): StorybookPreview {
   requireKnownOptions("understudy", options, ["paths", "worker"]);
-  const { paths = PAGE_PATHS, worker = "./understudy-worker.js" } = options;
+  const { paths = DEFAULT_PATHS, worker = "./understudy-worker.js" } = options;
   let page: PageWorker | undefined;
   let engine: BrowserEngine | undefined;
   const load = async ({ parameters, viewMode }: StoryContext) => {

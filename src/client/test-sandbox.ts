@@ -111,9 +111,9 @@ export class TestServers {
     return endOnce;
   }
 
-  /** Runners do not say that a test has timed out: it has not ended now. */
+  /** Also ends the tests that have timed out, which runners do not report: they are those that have not ended. */
   async close(): Promise<void> {
-    // An error is that of the test, which waits for the same end.
+    // The test itself awaits the same promise, and so reports its error.
     await Promise.allSettled([...this.unfinished].map((end) => end()));
     const servers = [...this.servers.values()];
     this.servers.clear();

@@ -67,7 +67,7 @@ worker.addEventListener(
     if (type === "understudy:claim") void worker.clients.claim();
     if (type !== "understudy:start" || port === undefined) return;
     ports.set(source.id, port);
-    port.postMessage({ type: "version", version: VERSION, client: source.id });
+    port.postMessage({ type: "version", version: VERSION, clientId: source.id });
     for (const resolve of waitingForPort.get(source.id) ?? []) resolve(port);
     waitingForPort.delete(source.id);
   },

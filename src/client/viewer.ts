@@ -6,7 +6,7 @@
 import { toBase64 } from "../engine/bytes.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { openPageEngine } from "./page-engine.ts";
-import { PAGE_PATHS, PageWorker } from "./page-worker.ts";
+import { DEFAULT_PATHS, PageWorker } from "./page-worker.ts";
 
 /* The parts of a page that are used here; the types of browsers are not among this project's. */
 interface Element {
@@ -28,12 +28,12 @@ const page = globalThis as unknown as {
 const findElement = (id: string) => page.document.getElementById(id);
 
 /** Started with the first file, so that the page is there at once. */
-let engineStart: Promise<{ client: string; fetch: (request: Request) => Promise<Response> }> | undefined;
+let engineStart: Promise<{ clientId: string; fetch: (request: Request) => Promise<Response> }> | undefined;
 
 async function startEngine() {
   const engine = await openPageEngine({});
-  const worker = await PageWorker.connect(engine, { paths: PAGE_PATHS, worker: "understudy-worker.js" });
-  return { client: worker.client, fetch: engine.fetch };
+  const worker = await PageWorker.connect(engine, { paths: DEFAULT_PATHS, worker: "understudy-worker.js" });
+  return { clientId: worker.clientId, fetch: engine.fetch };
 }
 
 async function openFirstFile(files: Iterable<Blob> = []): Promise<void> {
@@ -45,7 +45,7 @@ async function openFirstFile(files: Iterable<Blob> = []): Promise<void> {
       engineStart = undefined;
       throw error;
     });
-    const { client, fetch } = await engineStart;
+    const { clientId, fetch } = await engineStart;
     const request = new Request(`${IN_PROCESS_ORIGIN}/_control/open`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -54,7 +54,7 @@ async function openFirstFile(files: Iterable<Blob> = []): Promise<void> {
     const response = await fetch(request);
     const { name, detail } = (await response.json()) as { name: string; detail: string };
     if (!response.ok) throw new Error(detail);
-    findElement("console").src = `_console/s/${name}/timeline?page=${client}`;
+    findElement("console").src = `_console/s/${name}/timeline?page=${clientId}`;
     findElement("console").hidden = false;
     findElement("start").hidden = true;
     page.document.title = `${name} · Understudy viewer`;

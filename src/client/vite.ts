@@ -42,7 +42,7 @@ const sharedServers = new Map<string, SharedServer>();
 /**
  * A plugin for Vite (interfaces 13): starts a server with the dev server and proxies the API's paths to it. A build or
  * Vitest starts none. If `UNDERSTUDY_URL` is set, it uses that server.
- * @throws TypeError for options that do not exist, and for paths that are none
+ * @throws TypeError for options that do not exist, and for invalid paths
  */
 export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
   requireKnownOptions("understudy", pluginOptions, OPTIONS);
@@ -186,7 +186,10 @@ async function startOrConnect(options: CreateOptions): Promise<StartedServer> {
   return client === undefined ? startServer(options) : { client, replaceOperations: async () => {} };
 }
 
-/** After an edit of the options, the dev server before it uses its own world up to here: the start may have failed. */
+/**
+ * Registers a dev server as a user. If it replaces one with other options, that one's world is released only now: until
+ * here the start could have failed, and the old dev server would have gone on.
+ */
 async function join(sharedServer: SharedServer, root: string, user: ViteDevServer): Promise<void> {
   sharedServer.users.set(root, user);
   for (const other of sharedServers.values()) {

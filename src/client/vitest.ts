@@ -12,7 +12,7 @@ declare module "vitest" {
   // biome-ignore lint/suspicious/noExplicitAny: the declaration that this one is merged with says so
   interface Assertion<T = any> extends ReceivedMatchers {}
   interface ProvidedContext {
-    /** The start of every test of a project, set by `provide` in its configuration. */
+    /** The options of every test of a project, set by `provide` in its configuration. */
     understudy?: TestOptions;
   }
 }

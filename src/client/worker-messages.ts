@@ -34,7 +34,7 @@ export interface WorkerVersion {
   type: "version";
   version: string;
   /** The page's id among the worker's clients. */
-  client: string;
+  clientId: string;
 }
 
 export function createChannel(): [Port, Port] {
@@ -122,7 +122,7 @@ export function receiveAnswer(port: Port, signal: AbortSignal): Promise<Response
   });
 }
 
-/** As a stream, since Chromium passes a worker's bytes through a blob of the browser's process, which takes a millisecond. */
+/** The body is a stream: Chromium passes a worker's plain bytes through a blob of the browser's process, which takes a millisecond. */
 function createWholeResponse(bytes: Uint8Array | null, init: ResponseInit): Response {
   if (bytes === null) return new Response(null, init);
   const body = new ReadableStream<Uint8Array>({

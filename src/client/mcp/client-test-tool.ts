@@ -14,8 +14,8 @@ import {
 const ACTIONS = ["start", "status", "end", "stop"];
 const ENDS: readonly ManualEnd[] = ["worked", "error", "hangs"];
 
-/** One test in each sandbox of a server. */
-const TESTS = new WeakMap<object, Map<string, ManualClientTest>>();
+/** The running tests of each server, by the name of the sandbox. */
+const RUNNING_TESTS = new WeakMap<object, Map<string, ManualClientTest>>();
 
 /** A model uses the client by hand, and reads the verdicts as they come (interfaces 21). */
 export const CLIENT_TEST_TOOL: Tool = {
@@ -44,7 +44,7 @@ async function runClientTest(target: ToolTarget, args: Arguments): Promise<unkno
       `client_test has no action ${JSON.stringify(action)}; its actions are ${ACTIONS.join(", ")}`,
     );
   const name = getSandboxName(args);
-  const tests = getOrAdd(TESTS, target.client, () => new Map<string, ManualClientTest>());
+  const tests = getOrAdd(RUNNING_TESTS, target.client, () => new Map<string, ManualClientTest>());
   const sandbox = await target.client.open(name);
   const running = tests.get(name);
   if (action === "start") {

@@ -60,7 +60,7 @@ function addTool(server: McpServer, tool: Tool, target: ToolTarget): void {
         requireValidArguments(name, fields, args);
         return toContent(await tool.run(target, args));
       } catch (error) {
-        return { isError: true, content: [{ type: "text" as const, text: describeRefusal(error) }] };
+        return { isError: true, content: [{ type: "text" as const, text: describeError(error) }] };
       }
     },
   );
@@ -118,7 +118,7 @@ function toContent(value: unknown) {
 }
 
 /** The server's message, with its problem document for the details. */
-function describeRefusal(error: unknown): string {
+function describeError(error: unknown): string {
   const { message } = error as Error;
   return error instanceof ControlError ? `${message}\n${JSON.stringify(error.problem)}` : message;
 }
@@ -138,12 +138,12 @@ function addResources(server: McpServer, { http }: UnderstudyClient): void {
   add("errors", "The error catalogue", () => JSON.stringify(CATALOGUE));
   // The path of `understudy://sandboxes/default/journal/req_1` is the control API's.
   const readSandbox = createReader((uri) => http.text(`/_control/sandboxes${uri.pathname}`));
-  const addBelow = (name: string, title: string, path: string) => {
+  const addSandboxResource = (name: string, title: string, path: string) => {
     const template = new ResourceTemplate(`understudy://sandboxes/{sandbox}/${path}`, { list: undefined });
     server.registerResource(name, template, { title, mimeType: JSON_TYPE }, readSandbox);
   };
-  addBelow("journal-entry", "A request of a sandbox's journal, whole", "journal/{id}");
-  addBelow("state", "The records of a collection", "state/{collection}");
+  addSandboxResource("journal-entry", "A request of a sandbox's journal, whole", "journal/{id}");
+  addSandboxResource("state", "The records of a collection", "state/{collection}");
 }
 
 type PromptArguments = Readonly<Record<string, string | undefined>>;

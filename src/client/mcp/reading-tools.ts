@@ -14,7 +14,7 @@ import {
   text,
 } from "./tool.ts";
 
-/** Newest first; a larger limit returns more. */
+/** The number of entries that a list returns unless asked for more. */
 const DEFAULT_LIMIT = 20;
 
 const TOOLS: readonly Tool[] = [

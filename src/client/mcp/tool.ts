@@ -139,19 +139,19 @@ export class ControlApi {
     );
   }
 
-  /** Inlines every `$ref`, since MCP has no shared components; drops examples and ids. */
-  private inline<T>(part: T, within: readonly string[] = []): T {
-    if (Array.isArray(part)) return part.map((one) => this.inline(one, within)) as T;
+  /** Inlines every `$ref`, since MCP has no shared components, except within the same schema; drops examples and ids. */
+  private inline<T>(part: T, ancestors: readonly string[] = []): T {
+    if (Array.isArray(part)) return part.map((one) => this.inline(one, ancestors)) as T;
     if (typeof part !== "object" || part === null) return part;
     if ("$ref" in part && typeof part.$ref === "string") {
       const name = part.$ref.slice(part.$ref.lastIndexOf("/") + 1);
-      if (within.includes(name)) return { description: name } as T;
-      return this.inline(this.document.components["schemas"]![name] as T, [...within, name]);
+      if (ancestors.includes(name)) return { description: name } as T;
+      return this.inline(this.document.components["schemas"]![name] as T, [...ancestors, name]);
     }
     const entries = Object.entries(part).filter(
       ([key, value]) => !(key === "$id" || (key === "examples" && Array.isArray(value))),
     );
-    return Object.fromEntries(entries.map(([key, value]) => [key, this.inline(value, within)])) as T;
+    return Object.fromEntries(entries.map(([key, value]) => [key, this.inline(value, ancestors)])) as T;
   }
 
   private toCall(

@@ -129,7 +129,7 @@ async function callApi({ client }: ToolTarget, args: Arguments): Promise<unknown
   const route = String(path);
   if (!/^\/(?![/_])/.test(route))
     throw new Error(
-      "path is one of the emulated API, such as /v1/models; the sandbox has an argument of its own",
+      "path is one of the emulated API, such as /v1/models; the argument sandbox names the sandbox",
     );
   const sandbox = await client.open(getSandboxName(args));
   const headers = new Headers(args["headers"] as Record<string, string> | undefined);

@@ -85,7 +85,7 @@ class Replay {
     const { bundle } = this;
     const fixture = JSON.parse(this.resolve(JSON.stringify(bundle.fixture.document))) as object;
     const outbound = createRecordedOutbound(bundle.deliveries, {
-      otherwise: () => toStatusCode(this.currentRequest),
+      otherwise: () => readReceiverStatus(this.currentRequest),
       onEnd: (at) => this.advanceWithinStep(at),
     });
     this.world = await openReplayWorld(bundle, fixture, {
@@ -222,6 +222,7 @@ class Replay {
       if (kind === "answer") return this.secrets.find(`answer:${name}`) ?? inventSecret(name, length);
       if (kind === "api_key") return this.findKey(name);
       if (kind !== "given") return inventSecret(`${kind}:${name}`, length);
+      // `w0:38` is a webhook secret of the user (`SecretPlaceholders.registerWritten`).
       const prefix = name.startsWith("w") ? "whsec_" : "ak_";
       return prefix + inventSecret(name, length - prefix.length);
     });
@@ -239,8 +240,8 @@ class Replay {
   }
 }
 
-/** The receiver's status, which the answer to a test of a notification contains (G15); 200 for other steps. */
-function toStatusCode(step: RequestStep | undefined): number {
+/** The receiver's status, which only the answer to a test of a notification contains (G15); 200 for other steps. */
+function readReceiverStatus(step: RequestStep | undefined): number {
   const body = step?.answer.body;
   try {
     const { status_code } = JSON.parse(body !== undefined && "text" in body ? body.text : "");

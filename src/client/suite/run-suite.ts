@@ -86,7 +86,7 @@ function nameSandbox(run: string, position: number, scenario: string): string {
 interface ScenarioRun {
   server: SuiteServer;
   scenario: Scenario;
-  /** The path as the user wrote it, or as lists show it. */
+  /** The path as the user typed it, or as `scenario list` shows that of a scenario given by name. */
   file: string;
   command: readonly string[];
   sandboxOptions: SuiteSandboxOptions;

@@ -10,14 +10,14 @@ import type { SandboxStage, SuiteSandboxes } from "./suite-sandboxes.ts";
 export async function readStages(
   sandboxes: SuiteSandboxes,
   scenario: Scenario,
-  { end, rules: all }: { end: RunEnd; rules: readonly RuleOutcome[] },
+  { end, rules: allRules }: { end: RunEnd; rules: readonly RuleOutcome[] },
 ): Promise<StageResult[]> {
   const progress = scenario.stages.length === 0 ? [] : await sandboxes.listStages();
   const results: StageResult[] = [];
   for (const [index, stage] of scenario.stages.entries()) {
     const stageStates = progress.flatMap((stages) => stages[index] ?? []);
     const requests = stageStates.reduce((sum, one) => sum + one.requests, 0);
-    const rules = all.filter(({ id }) => stage.rules.has(id));
+    const rules = allRules.filter(({ id }) => stage.rules.has(id));
     const facts = { name: stage.name, requests, rules };
     if (requests === 0) {
       const began = stageStates.some(({ state }) => state !== "waiting");

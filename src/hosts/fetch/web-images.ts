@@ -120,8 +120,8 @@ function removeAlpha(rgba: Uint8Array): Uint8Array {
   return rgb;
 }
 
-async function encode(canvas: Canvas, type: { type: string; quality?: number }): Promise<Uint8Array> {
-  return new Uint8Array(await (await canvas.convertToBlob(type)).arrayBuffer());
+async function encode(canvas: Canvas, format: { type: string; quality?: number }): Promise<Uint8Array> {
+  return new Uint8Array(await (await canvas.convertToBlob(format)).arrayBuffer());
 }
 
 /** The position from 0 to `length` - 1 that a position has when it is mirrored at the edges. */

@@ -22,7 +22,7 @@ function pipeThrough(
   return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(transform as never) as never;
 }
 
-/** The engine's ports for browsers and workers. Importing this file is enough. */
+/** Implements the engine's platform for browsers and workers. Importing this file is enough. */
 providePlatform({
   createDigest(algorithm) {
     const hash = HASHES[algorithm].create();

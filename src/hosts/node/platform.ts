@@ -20,7 +20,7 @@ function runBounded<T>(work: () => T, timeout: number): T {
   return boundedScript.runInThisContext({ timeout, displayErrors: false }) as T;
 }
 
-/** Implements the engine's ports for Node. Importing this file is enough. */
+/** Implements the engine's platform for Node. Importing this file is enough. */
 providePlatform({
   createDigest: (algorithm) => createHash(algorithm),
   hmac: (algorithm, key, data) => createHmac(algorithm, key).update(data).digest(),

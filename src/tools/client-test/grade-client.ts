@@ -1,5 +1,5 @@
 import type { JournalEntry, SettingsChange } from "../../../types/control-api.ts";
-import { capitalize, pluralize } from "../../engine/contract/text.ts";
+import { pluralize } from "../../engine/contract/text.ts";
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { countOutcomes } from "../checks/frame.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
@@ -94,10 +94,10 @@ export async function gradeClient(
       }
       runs += 1;
       if (baseline === undefined) {
-        // The stage without rules always runs.
-        baseline = staged.run;
-        stopped = baseline === undefined ? `${capitalize(staged.why)}.` : findReasonNotGraded(baseline);
-        if (baseline === undefined || stopped !== null) break;
+        // Without rules to choose, this run always takes place.
+        baseline = staged.run!;
+        stopped = findReasonNotGraded(baseline);
+        if (stopped !== null) break;
       }
       const duration_ms = Math.round(performance.now() - runStarted);
       for (const check of group) {
@@ -245,7 +245,7 @@ class ClientRunner {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let counter: ReturnType<typeof setInterval> | undefined;
     const limit: Promise<RunEnd> = new Promise((resolve) => {
-      const exceed = (limit: string) => resolve({ how: "timed out", detail: `did not end within ${limit}` });
+      const exceed = (bound: string) => resolve({ how: "timed out", detail: `did not end within ${bound}` });
       timer = setTimeout(() => exceed(`${timeoutMs / 1000} s`), Math.min(timeoutMs, MAX_TIMEOUT_MS));
       counter = setInterval(async () => {
         const page = await this.sandbox.journal.list({ kind: "request", limit: 1 }).catch(() => undefined);

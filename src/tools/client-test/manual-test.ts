@@ -26,7 +26,7 @@ export class ManualClientTest {
   private progress: RunProgress | undefined;
   private result: ClientReport | undefined;
   private finishRun: ((how: ManualEnd) => void) | undefined;
-  private announce = () => {};
+  private notifyWaiting = () => {};
 
   constructor(sandbox: GradedSandbox, options: Pick<GradeClientOptions, "only" | "skip">) {
     const grading = gradeClient(sandbox, (signal) => this.waitForEnd(signal), {
@@ -42,7 +42,7 @@ export class ManualClientTest {
         this.result = report;
         return report;
       })
-      .finally(() => this.announce());
+      .finally(() => this.notifyWaiting());
     // Callers get the error from `waitForRun`.
     this.report.catch(() => {});
   }
@@ -58,7 +58,7 @@ export class ManualClientTest {
   /** Resolves when the next run can be made, or the report is there. @throws as `report` does */
   async waitForRun(): Promise<void> {
     if (this.finishRun !== undefined || this.result !== undefined) return;
-    await Promise.race([this.report, new Promise<void>((resolve) => (this.announce = resolve))]);
+    await Promise.race([this.report, new Promise<void>((resolve) => (this.notifyWaiting = resolve))]);
   }
 
   end(how: ManualEnd): void {
@@ -79,7 +79,7 @@ export class ManualClientTest {
       };
       this.finishRun = (how) => finish(ERRORS[how]?.());
       signal.addEventListener("abort", () => finish(new Error("the test was stopped")), { once: true });
-      this.announce();
+      this.notifyWaiting();
     });
   }
 }

@@ -6,7 +6,7 @@ import type { DocumentComponents } from "./openapi-document.ts";
 
 /** Finds the kind of a part in the place that a reference names. Any other part is a schema. */
 const PART_KIND =
-  /(?<!\/properties|\/schemas)\/(?:(responses|parameters|requestBodies|headers|examples|links)\/[^/]+|(requestBody))$/;
+  /(?<!\/properties|\/schemas)\/(?:(?<kind>responses|parameters|requestBodies|headers|examples|links)\/[^/]+|(?<body>requestBody))$/;
 
 /**
  * Copies parameters, body and answers of an own operation from its OpenAPI document, and the components and other parts
@@ -29,7 +29,7 @@ export function copyDescribedParts(
     const { $ref } = value;
     const copied: JsonObject = {};
     for (const [key, inner] of Object.entries(hidesSiblings && typeof $ref === "string" ? { $ref } : value)) {
-      // References name components here, and an anchor may exist once only.
+      // No reference of the copy names an anchor, and one that exists twice is invalid.
       if (typeof inner === "string" && /^\$(dynamicA|a)nchor$/.test(key)) continue;
       if (typeof inner === "boolean" && key === "nullable") continue;
       copied[key] = typeof inner === "string" && key === "$ref" ? copyComponent(inner) : copy(inner);
@@ -38,8 +38,8 @@ export function copyDescribedParts(
     return value["nullable"] === true ? allowNull(copied) : copied;
   };
   const copyComponent = (ref: string): string => {
-    const [, named, body] = PART_KIND.exec(ref) ?? [];
-    const kind = named ?? (body === undefined ? "schemas" : "requestBodies");
+    const { body, kind = body === undefined ? "schemas" : "requestBodies" } =
+      PART_KIND.exec(ref)?.groups ?? {};
     // A part outside of the components gets the name of its place.
     const [, name = ref.replace(/^#\//, "")] = /^#\/components\/\w+\/([^/]+)$/.exec(ref) ?? [];
     const group = (userComponents.components[kind] ?? {}) as JsonObject;

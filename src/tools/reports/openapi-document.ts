@@ -35,8 +35,14 @@ interface DocumentedApi<O extends AnyDeclaration> {
 export interface DocumentComponents {
   schemas: SchemaComponents;
   responses: JsonObject;
-  /** Users' documents, in the order of the numbers in their components' names, these components by kind, and their names by place. */
-  userComponents: { documents: object[]; components: JsonObject; names: Map<string, string> };
+  userComponents: {
+    /** Users' documents; the names of the first one's components begin with `Own1.`. */
+    documents: object[];
+    /** By kind, such as `schemas`, then by name. */
+    components: JsonObject;
+    /** The names by place in a document. */
+    names: Map<string, string>;
+  };
 }
 
 /** An OpenAPI 3.1 document, computed from the declarations. */

@@ -60,7 +60,7 @@ export function buildOpenApiDocument(
         parameters: DELIVERY_PARAMETERS,
         schemas: { ...ERROR_SCHEMAS, WebhookEvent: DELIVERY_SCHEMA },
       },
-      toExtraMembers: describeBasis,
+      toExtraMembers,
       toErrorResponses,
       copyDescribed: copyDescribedParts,
       tags: ["events"],
@@ -77,7 +77,8 @@ export function buildOpenApiDocument(
   );
 }
 
-function describeBasis(operation: AnyOperation): JsonObject {
+/** Where an operation comes from, and who may call it. */
+function toExtraMembers(operation: AnyOperation): JsonObject {
   const { assumptions, credentials, identify, sourceFile } = operation;
   const assumed = listAssumedParts(operation);
   return {

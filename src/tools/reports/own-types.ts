@@ -100,7 +100,7 @@ function listDescribedTypeParts(
     });
     return selected.length === 0 ? "undefined" : writeBlock(fields);
   };
-  const toContentType = (node: JsonObject, scope: TypeScope, { all }: { all: boolean }) => {
+  const toBodyType = (node: JsonObject, scope: TypeScope, { all }: { all: boolean }) => {
     const media = Object.entries((node["content"] ?? {}) as Record<string, JsonObject>);
     const json = media.filter(([type]) => mayBeJson(type.toLowerCase()));
     const preferred = json.length > 0 ? json : media;
@@ -115,7 +115,7 @@ function listDescribedTypeParts(
   const statuses = Object.entries(responses);
   const successes = statuses.filter(([status]) => /^2/.test(status));
   const answers = successes.length > 0 ? successes : statuses.filter(([status]) => status === "default");
-  const types = answers.map(([, one]) => toContentType(follow(one), answerScope, { all: true }));
+  const types = answers.map(([, one]) => toBodyType(follow(one), answerScope, { all: true }));
   return [
     toField("params", toParametersType("path")),
     toField("query", toParametersType("query")),
@@ -123,7 +123,7 @@ function listDescribedTypeParts(
       "body",
       body === undefined
         ? "undefined"
-        : `${toContentType(body, requestScope, { all: false })}${body["required"] === true ? "" : " | undefined"}`,
+        : `${toBodyType(body, requestScope, { all: false })}${body["required"] === true ? "" : " | undefined"}`,
     ),
     toField("response", [...new Set(types)].join(" | ") || "undefined"),
   ];
@@ -153,10 +153,7 @@ class SchemaNames {
         const [names, fields] = [this.names[purpose], this.fields[purpose]];
         let name = names.get(target);
         if (name === undefined) {
-          name = chooseName(
-            (ref.slice(1).includes("/") ? splitReference(ref).at(-1) : ref.slice(1)) || "Document",
-            fields,
-          );
+          name = chooseName(toSchemaName(ref), fields);
           names.set(target, name);
           fields.set(name, () => toType(target as JsonSchema, scope));
         }
@@ -172,6 +169,12 @@ class SchemaNames {
     for (const [name, type] of this.fields[purpose]) fields.push(toField(name, type()));
     return fields;
   }
+}
+
+/** `Tag` for `#/components/schemas/Tag` and for the anchor `#Tag`; `Document` for `#`. */
+function toSchemaName(ref: string): string {
+  const fragment = ref.slice(1);
+  return (fragment.includes("/") ? splitReference(ref).at(-1) : fragment) || "Document";
 }
 
 /** Two documents may have schemas of one name. */

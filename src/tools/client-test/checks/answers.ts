@@ -105,7 +105,7 @@ const toleratesAdditions: ClientCheck = {
   title: "works when answers have new fields, new headers and another order of keys",
   severity: "error",
   advice: "Ignore fields and headers that you do not know, and never rely on the order of keys.",
-  ...checkNewerAnswers({
+  ...createNewerAnswersCheck({
     change: addFields,
     list: listFields,
     nothingToChange: "no GET was answered with JSON",
@@ -117,7 +117,7 @@ const toleratesNewValues: ClientCheck = {
   title: "works when an open enumeration has a value that is new",
   severity: "error",
   advice: "Treat a value that you do not know as a default, such as `other`, and go on with the rest.",
-  ...checkNewerAnswers({
+  ...createNewerAnswersCheck({
     change: replaceOpenValues,
     list: listOpenValues,
     nothingToChange: "no answer to a GET has an open enumeration",
@@ -132,8 +132,8 @@ interface NewerAnswers {
   nothingToChange: string;
 }
 
-/** The answers of the run without failures, as a later version of the service gives them. */
-function checkNewerAnswers({
+/** In the check's stage, the client gets the answers of the run without failures as a later version would give them. */
+function createNewerAnswersCheck({
   change,
   list,
   nothingToChange,
@@ -147,7 +147,7 @@ function checkNewerAnswers({
         JSON.stringify(change(entry.response.body)) !== JSON.stringify(entry.response.body),
     );
     const unique = reads.filter((entry, at) => reads.findIndex((one) => isSame(one, entry)) === at);
-    return unique.length === 0 ? nothingToChange : unique.map((entry) => toNewerAnswer(entry, change));
+    return unique.length === 0 ? nothingToChange : unique.map((entry) => toNewerAnswerRule(entry, change));
   };
   return {
     stage: { rules },
@@ -183,7 +183,7 @@ function isPlainJson({ status, response }: JournalEntry): boolean {
   );
 }
 
-function toNewerAnswer(entry: JournalEntry, change: (body: unknown) => unknown): RuleDefinition {
+function toNewerAnswerRule(entry: JournalEntry, change: (body: unknown) => unknown): RuleDefinition {
   const query = Object.fromEntries(new URLSearchParams(entry.request.query));
   const headers = { "X-Deprecated-Soon": "no", "Content-Type": "application/json; charset=utf-8" };
   const body = change(entry.response.body);
