@@ -22,19 +22,18 @@ export function createApplication(classes: MessageClasses, parts: MountParts): E
 /** Adds mounts to an Express application, each behind the guards of its `access`. */
 function addMounts(app: Express, mounts: readonly Mount[], { guard, origins, control }: MountParts): void {
   app.enable("case sensitive routing");
-  /** A handler that throws, or leaves the request to the next one. */
-  const check =
+  const toHandler =
     (requireAllowed: (request: Request) => void): RequestHandler =>
     (request, _response, next) => {
       requireAllowed(request);
       next();
     };
-  const requireSource = check((request) => guard.requireAllowedSource(request));
-  const requireSandboxOfPort = check((request) => {
+  const requireSource = toHandler((request) => guard.requireAllowedSource(request));
+  const requireSandboxOfPort = toHandler((request) => {
     const portSandbox = origins.findSandbox(request.socket);
     if (portSandbox !== undefined) requireAtPort(portSandbox, readPath(request));
   });
-  const requireToken = check((request) => guard.requireToken(request));
+  const requireToken = toHandler((request) => guard.requireToken(request));
   const answerPreflights: RequestHandler = (request, response, next) => {
     if (!answerPreflight(request, response)) next();
   };
@@ -63,7 +62,7 @@ function readPath({ originalUrl }: Request): string {
   return splitTarget(toOriginForm(originalUrl)).path;
 }
 
-/** Creates a function that refuses a browser's request to a name that is not allowed, and returns whether it did. */
+/** Creates a function that refuses a browser's request whose Host is not allowed, and returns whether it did. */
 export function createBrowserGate(guard: Guard) {
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     try {
@@ -95,9 +94,9 @@ function refuseUnknownPath(path: string, mounts: readonly Mount[]): Problem {
 /** A handler whose code is loaded with its first request, so that the server's start does not pay for it. */
 function mountLazily(load: () => Promise<Mount["handle"]>): Mount["handle"] {
   let loading: Promise<Mount["handle"]> | undefined;
-  return async (...exchange) => {
+  return async (...args) => {
     loading ??= load();
-    await (await loading)(...exchange);
+    await (await loading)(...args);
   };
 }
 

@@ -21,7 +21,7 @@ export function checkInput(schema: TSchema, value: unknown, prefix = ""): void {
 const NO_QUERY = ClosedObject({});
 
 /**
- * Validates a query, and returns its typed values with the defaults of others.
+ * Validates a query, and returns its typed values, and the defaults of parameters that it lacks.
  * @throws Problem 422 for a key that is not known, sent twice, or of the wrong kind
  */
 export function parseQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
@@ -35,15 +35,15 @@ export function parseQuery(search: string, schema: TObject = NO_QUERY): Record<s
 }
 
 function toInputProblem(value: unknown, error: Parameters<typeof explain>[0], prefix: string): Problem {
-  const { message, hint, key } = explain(error);
+  const { message, hint, key: unknownKey } = explain(error);
   const missing = error.keyword === "required" ? String(error.params["missingProperty"]) : undefined;
-  const step = key ?? missing;
+  const step = unknownKey ?? missing;
   const pointer = step === undefined ? error.instancePath : appendStep(error.instancePath, step);
   const name = pointer === "" ? "" : toFieldName(pointer);
   const field = [prefix, name].filter((part) => part !== "").join(".") || "body";
   if (missing !== undefined) return unprocessable(field, null, "is required");
   const valueAtFault = getValue(value, pointer);
-  return unprocessable(field, valueAtFault, key === undefined ? message : "is not known here", hint);
+  return unprocessable(field, valueAtFault, unknownKey === undefined ? message : "is not known here", hint);
 }
 
 export const PartialSettings = ClosedObject(

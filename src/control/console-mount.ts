@@ -54,7 +54,7 @@ export const handleConsole: Mount["handle"] = async (request, response, path) =>
   sendBody(response, 200, page, "text/html; charset=utf-8");
 };
 
-/** Sends a file of which the build made a Brotli copy as Brotli or gzip, if the client accepts that. */
+/** Sends Brotli or gzip if the client accepts it, and if the build made a Brotli copy of the file. */
 const preferCompressed: Handler = (request, response, next) => {
   response.vary("Accept-Encoding");
   const file = basename(request.path);

@@ -28,13 +28,13 @@ interface GuardOptions {
 
 export interface Guard {
   /**
-   * Checks Host and Origin, which a page of another site, or of a name that was rebound to loopback, cannot fake.
+   * Checks Host and Origin, which a page of another site, or one after DNS rebinding, cannot fake.
    * @throws Problem 403
    */
   requireAllowedSource(request: IncomingMessage): void;
   /**
-   * Only browsers must use an allowed name (interfaces 3): a page whose name was rebound to this machine has the
-   * server's origin, and the keys of fixtures are public.
+   * Checks the Host of browsers only (interfaces 3): after DNS rebinding, a foreign page has the server's origin, and
+   * the keys of fixtures are public.
    * @throws Problem 403
    */
   requireAllowedBrowser(request: IncomingMessage): void;
@@ -110,7 +110,7 @@ function covers(entry: Authority, { host, port }: Authority): boolean {
   return entry.host === host && (entry.port === undefined || entry.port === port);
 }
 
-/** The names that a request is sent to: its Host, and its target if absolute. One invalid name unless there is one Host. */
+/** The names that a request is sent to: its Host, and its target if absolute. Without exactly one Host, an invalid name. */
 function listHosts({ rawHeaders, url = "/" }: IncomingMessage): string[] {
   const hosts = toPairs(rawHeaders).flatMap(([name, value]) =>
     name.toLowerCase() === "host" ? [value] : [],

@@ -283,14 +283,15 @@ class ControlChange implements WorldChange, ChangeSource {
   private hasChanged(): boolean {
     const { world, settings, faults, own } = this.sandbox;
     const { clock } = this.began.state.environment;
+    // A frozen clock that is set to its own instant is another object.
+    const isSameClock =
+      clock === world.clock || (clock.rate === 0 && world.clock.rate === 0 && clock.at === world.clock.at);
     return (
       world.generation !== this.generation ||
       settings !== this.settings ||
       own !== this.own ||
       faults.rules.activeKeyLines !== this.activeKeyLines ||
-      clock.mode !== world.clock.mode ||
-      clock.rate !== world.clock.rate ||
-      (clock.rate === 0 ? clock.at !== world.clock.at : clock !== world.clock)
+      !isSameClock
     );
   }
 }

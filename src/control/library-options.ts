@@ -68,16 +68,17 @@ interface ConvertedOptions {
 /** Checks options of the library as the control API checks its input, and converts some. @throws Problem 422 */
 export function readLibraryOptions(options: object): ConvertedOptions {
   checkInput(LibraryOptions, options);
-  const { publicUrl, upstream, scenariosFolder } = options as Static<typeof LibraryOptions>;
+  const { seed, clock, settings, publicUrl, upstream, scenariosFolder } = options as Static<
+    typeof LibraryOptions
+  >;
   if (scenariosFolder !== undefined && !isFolder(scenariosFolder))
     throw unprocessable("scenariosFolder", scenariosFolder, "must be an existing folder");
   for (const [field, url] of Object.entries({ publicUrl, "upstream.url": upstream?.url }))
     if (url !== undefined && !URL.canParse(url))
       throw unprocessable(field, url, "must be an address such as https://sandbox.example.test");
-  const { seed, clock, settings } = options as Partial<Record<keyof ConvertedOptions, unknown>>;
   return {
-    seed: seed as number | undefined,
-    clock: clock === undefined ? undefined : toClockSetting(clock as ClockInput, "clock"),
+    seed,
+    clock: clock && toClockSetting(clock, "clock"),
     settings: parseSettings(settings ?? {}),
   };
 }

@@ -134,10 +134,10 @@ export const OptionalText = (description: string, more: object = {}) =>
 /** A field that is true or false, which may be left out. */
 export const OptionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
-/** Names the entry of a change for a client that sends this header too, so that it can undo the change. */
+/** If the request has this header, so does the answer: the id of the change's history entry, with which the client can undo it. */
 export const HISTORY_HEADER = "X-Understudy-History";
 
-/** Declares one call of the control API. `params` are those of S unless given. */
+/** Declares one call of the control API. Below a sandbox, `params` is by default its name alone. */
 export function operation<
   P extends TObject = TObject,
   Q extends TObject = TObject,
@@ -145,14 +145,14 @@ export function operation<
   S extends TSchema = TSchema,
 >({ route, ...declaration }: OperationDeclaration<P, Q, B, S>): ControlOperation {
   const [method, path] = route.split(" ") as [Method, string];
-  const isOfSandbox = /^S\b/.test(path);
+  const isBelowSandbox = /^S\b/.test(path);
   const { success, describeChange } = declaration;
   return {
     section: "interfaces 4",
     errors: [],
     method,
-    path: isOfSandbox ? S + path.slice(1) : path,
-    ...(isOfSandbox && { params: SandboxParams }),
+    path: isBelowSandbox ? SANDBOX_PATH + path.slice(1) : path,
+    ...(isBelowSandbox && { params: SandboxParams }),
     ...declaration,
     ...(describeChange && {
       success: Array.isArray(success) ? success.map(withHistory) : withHistory(success as Success<S>),
@@ -164,11 +164,11 @@ function withHistory<S extends TSchema>(success: Success<S>): Success<S> {
   return { ...success, headers: [...(success.headers ?? []), HISTORY_HEADER] };
 }
 
-const S = "/_control/sandboxes/{name}";
+const SANDBOX_PATH = "/_control/sandboxes/{name}";
 
 export const SandboxName = Type.String({ description: "The sandbox's name", examples: ["default"] });
 
-/** The path parameters of a call below S. */
+/** The path parameters of a call below a sandbox. */
 export const sandboxParams = <const T extends TProperties>(params: T) =>
   Type.Object({ name: SandboxName, ...params });
 const SandboxParams = sandboxParams({});

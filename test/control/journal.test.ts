@@ -144,6 +144,7 @@ describe("journal", () => {
     ["match.opration", { match: { opration: "x" }, count: 1 }],
     ["match.operation", { match: { operation: "thread.delete" }, count: 0 }],
     ["match.path", { match: { path: "{" }, count: 1 }],
+    ["match.code", { match: { code: "HTTP_999" }, count: 0 }],
     ["match.status", { match: { status: "many" }, count: 1 }],
   ])("verify refuses a wrong %s [interfaces 4]", async (field, body) => {
     const answer = await control("POST", "/default/journal/verify", body);

@@ -50,10 +50,10 @@ function toJournalHarEntry(entry: JournalEntry, base_url: string): Static<typeof
   const { id, at, method, path, query, status, duration_ms, operation, decision } = entry;
   const { request_body, response_body, streamed } = entry;
   const origin = entry.delivery?.origin ?? base_url;
-  const sentBytes =
+  const storedBytes =
     typeof response_body === "string" ? countUtf8Bytes(response_body) : (response_body?.length ?? 0);
   const decoded = decodeBody(entry.response_headers, response_body);
-  const size = typeof streamed === "object" ? streamed.bytes : sentBytes;
+  const sentBytes = typeof streamed === "object" ? streamed.bytes : storedBytes;
   return {
     ...toHarEntry({
       wallStart: at,
@@ -69,8 +69,8 @@ function toJournalHarEntry(entry: JournalEntry, base_url: string): Static<typeof
       responseHeaders: entry.response_headers,
       responseBody: {
         bytes: decoded,
-        // The decoded size of a body that was cut is unknown; one byte more marks it as incomplete.
-        size: decoded === response_body ? size : decoded!.length + (sentBytes < size ? 1 : 0),
+        // The decoded size of a body that is stored in part is unknown; one byte more marks it as incomplete.
+        size: decoded === response_body ? sentBytes : decoded!.length + (storedBytes < sentBytes ? 1 : 0),
       },
     }),
     _id: id,

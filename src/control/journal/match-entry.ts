@@ -5,6 +5,7 @@ import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { ClosedObject, withLibraryType } from "../../engine/contract/schema.ts";
 import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath, findParameterProblem } from "../../engine/faults/check-rule.ts";
+import { isJournalCode } from "../../engine/faults/effects/error.ts";
 import { listMatchingOperations } from "../../engine/faults/rule.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
@@ -103,9 +104,7 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   if (status !== undefined)
     conditions.push((entry) => describeFailure(hasStatus(entry, status), "status", entry.status, status));
   if (code !== undefined) {
-    const codes = Object.keys(CATALOGUE);
-    if (!codes.includes(code) && !/^HTTP_\d{3}$/.test(code))
-      throw unknownWord("code", `${prefix}code`, code, codes);
+    if (!isJournalCode(code)) throw unknownWord("code", `${prefix}code`, code, Object.keys(CATALOGUE));
     conditions.push(createEqualCondition("code", code, (entry) => entry.code));
   }
   if (stage !== undefined) {

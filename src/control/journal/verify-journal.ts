@@ -94,9 +94,9 @@ export function createSequenceVerifier(
       : findStepsInOrder(matching, steps.length, meets);
     if (run.length === steps.length) return { ok: true, found: run.length, nearest: [] };
     const last = run.at(-1);
-    const later = last === undefined ? entries : entries.filter(({ sequence: at }) => at > last.sequence);
-    const { misses } = compareEntries(later, steps[run.length]!);
-    const next = strict && last ? matching.find(({ sequence: at }) => at > last.sequence) : undefined;
+    const isLater = ({ sequence }: JournalEntry) => last === undefined || sequence > last.sequence;
+    const { misses } = compareEntries(entries.filter(isLater), steps[run.length]!);
+    const next = strict && last ? matching.find(isLater) : undefined;
     const reason =
       next === undefined
         ? `it matches no entry${last === undefined ? "" : ` after ${last.id}`}`
@@ -115,7 +115,7 @@ function findStepsInOrder(entries: readonly JournalEntry[], steps: number, meets
   return run;
 }
 
-/** The longest of the runs without a gap. */
+/** The longest run of consecutive entries that meet the first steps. */
 function findStepsWithoutGap(
   entries: readonly JournalEntry[],
   steps: number,

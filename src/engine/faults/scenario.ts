@@ -19,7 +19,7 @@ import {
   type RuleApi,
 } from "./check-rule.ts";
 import { findPeriodProblem } from "./effects/delay.ts";
-import { findNearestCode, isCatalogueCode } from "./effects/error.ts";
+import { findNearestCode, isJournalCode } from "./effects/error.ts";
 import { type Rule, readRule } from "./rule.ts";
 import {
   type ExpectDocument,
@@ -228,8 +228,7 @@ function checkExpectedMatch(
   const pathProblem =
     path === undefined ? undefined : (findGlobProblem(path)?.message ?? findParameterProblem(path));
   if (pathProblem !== undefined) report([...at, "path"], pathProblem);
-  // The journal shows a rule's bare status as a code such as HTTP_503 (interfaces 6).
-  if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {
+  if (code !== undefined && !isJournalCode(code)) {
     const message = `${JSON.stringify(code.slice(0, 80))} is not a code of the catalogue`;
     report([...at, "code"], message, { hint: findNearestCode(code, operations) });
   }

@@ -60,6 +60,11 @@ export function isCatalogueCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
 }
 
+/** Also true for `HTTP_503` and the like, with which the journal shows the bare status of a rule (interfaces 6). */
+export function isJournalCode(code: string): boolean {
+  return isCatalogueCode(code) || /^HTTP_[1-5]\d\d$/.test(code);
+}
+
 const codesByOperation = new WeakMap<AnyOperation, ReadonlySet<ErrorCode>>();
 
 /** Every code that the operation can answer; an unexpected failure is always among them. */
