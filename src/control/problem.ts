@@ -245,12 +245,13 @@ function toApiProblem(error: ApiError): Problem {
   const kind = KINDS[error.code];
   const { details, system_message, code, headers } = error;
   if (kind !== undefined) return new Problem(kind, { detail: system_message, extension: { code }, headers });
-  const [[key, value] = ["body", null]] = Object.entries(details);
-  const namesField = typeof details["field"] === "string";
+  const { field } = details;
+  const [name, value] =
+    typeof field === "string" ? [field, details["value"]] : (Object.entries(details)[0] ?? ["body", null]);
   return new Problem("invalid-input", {
     detail: system_message,
-    field: namesField ? (details["field"] as string) : key,
-    value: namesField ? details["value"] : value,
+    field: name,
+    value,
     extension: { code },
     headers,
   });

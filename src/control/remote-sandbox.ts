@@ -63,17 +63,17 @@ export async function requireNamedSandbox(
 export class RemoteSandbox {
   readonly name: string;
   private readonly server: ControlServer;
-  private readonly caller: ControlCall["headers"];
+  private readonly callerHeaders: ControlCall["headers"];
 
-  constructor(name: string, server: ControlServer, caller: ControlCall["headers"]) {
+  constructor(name: string, server: ControlServer, callerHeaders: ControlCall["headers"]) {
     this.name = name;
     this.server = server;
-    this.caller = caller;
+    this.callerHeaders = callerHeaders;
   }
 
   /** A call below S of that sandbox. @throws Problem of its owner */
   async call(method: string, path: string, body?: unknown): Promise<unknown> {
-    const { host, authorization } = this.caller;
+    const { host, authorization } = this.callerHeaders;
     const headers = Object.entries({ host, authorization, "content-type": "application/json" });
     const answer = await this.send({
       method,

@@ -124,7 +124,7 @@ async function openOrigin(server: ControlServer, sandbox: Sandbox): Promise<void
       detail: `No port could be opened for ${sandbox.name} (${error.message}), so no sandbox was created. Delete sandboxes that have an origin, or omit \`origin\` and use the base URL.`,
     });
   }
-  // Another call has deleted the sandbox meanwhile.
+  // Another call may have deleted the sandbox meanwhile.
   if (server.sandboxes.get(sandbox.name) !== sandbox) origins.close(sandbox.name);
 }
 

@@ -60,13 +60,13 @@ export const RecordChangesBody = MapOf(
   },
 );
 
-export function compareWorlds(api: Api, before: WorldValue, after: WorldValue): WorldDifference {
+export function compareWorlds(api: Api, oldWorld: WorldValue, newWorld: WorldValue): WorldDifference {
   const difference: WorldDifference = { added: {}, removed: {}, changed: {} };
-  for (const { name, id, old, now } of listDifferences(api, readWorld(before), readWorld(after))) {
-    if (old === undefined) append(difference.added, name, now!);
-    else if (now === undefined) append(difference.removed, name, old);
+  for (const { name, id, before, after } of listDifferences(api, readWorld(oldWorld), readWorld(newWorld))) {
+    if (before === undefined) append(difference.added, name, after!);
+    else if (after === undefined) append(difference.removed, name, before);
     else {
-      const fields = listChangedFields(old, now);
+      const fields = listChangedFields(before, after);
       if (fields !== undefined) append(difference.changed, name, { id, fields });
     }
   }
@@ -77,12 +77,12 @@ export function compareWorlds(api: Api, before: WorldValue, after: WorldValue): 
 export function toRecordChanges(api: Api, states: BeforeAfter): Static<typeof RecordChangesBody> {
   const changes: Static<typeof RecordChangesBody> = {};
   if (states.from === states.to) return changes;
-  // The versions are those around the entry's own writes; `before` and `after` have the environment and the time.
+  // `from` and `to` are the versions around the entry's own writes; `before` and `after` have environment and time.
   const read = (version: number, { environment, now }: BeforeAfter["before"]) =>
     toReader(states.versions.getRoot(version)!, environment, now);
   const differences = listDifferences(api, read(states.from, states.before), read(states.to, states.after));
-  for (const { name, id, old = null, now = null } of differences)
-    append(changes, name, { id, before: old, after: now });
+  for (const { name, id, before = null, after = null } of differences)
+    append(changes, name, { id, before, after });
   return changes;
 }
 
@@ -99,12 +99,12 @@ function* listDifferences({ resources, collections }: Api, oldWorld: Transaction
       yield {
         name,
         id,
-        old: before && state.toPublic(before, oldWorld),
-        now: after && state.toPublic(after, newWorld),
+        before: before && state.toPublic(before, oldWorld),
+        after: after && state.toPublic(after, newWorld),
       };
 }
 
-/** A view of a world that no sandbox has. */
+/** A reader of a world without its sandbox. */
 export function readWorld(world: WorldValue): Transaction {
   return toReader(world.root, world, world.clock.at);
 }

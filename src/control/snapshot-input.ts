@@ -15,7 +15,7 @@ import { WorldDocumentError } from "../engine/state/world-document.ts";
 import { checkInput } from "./check-input.ts";
 import { Problem, unprocessable } from "./problem.ts";
 import { listStateCollections } from "./state/state-collection.ts";
-import { Epoch, listWorldFields, Records, validateWorld, Windows } from "./validate-world.ts";
+import { createWorldFields, Epoch, Records, validateWorld, Windows } from "./validate-world.ts";
 
 /** A snapshot as a file (interfaces 4). */
 export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
@@ -26,7 +26,7 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
       name: Type.Optional(Type.String()),
       taken_at: Epoch,
       world: ClosedObject({
-        ...listWorldFields(),
+        ...createWorldFields(),
         tables: MapOf(ClosedObject({ records: Records })),
       }),
       windows: Windows,

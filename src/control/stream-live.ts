@@ -116,7 +116,7 @@ export async function* streamLive(
   const [, sentId, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
   let timelineId = sentId;
   let begins = false;
-  const sent: SentRevisions = { exchange: Math.min(Number(revision), timeline.revision), change: 0 };
+  const sent: SentRevisions = { exchange: Math.min(Number(revision ?? 0), timeline.revision), change: 0 };
   let sentHeldRevision = 0;
   while (!signal.aborted && !journal.isClosed) {
     const currentId = identifyTimeline(journal);

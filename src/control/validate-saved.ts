@@ -10,8 +10,8 @@ import { checkInput, PartialSettings } from "./check-input.ts";
 import { Problem } from "./problem.ts";
 import {
   compileWorldValidators,
+  createWorldFields,
   Epoch,
-  listWorldFields,
   Records,
   validateWorld,
   WholeNumber,
@@ -35,7 +35,7 @@ const Stages = ClosedObject({
 });
 
 const World = ClosedObject({
-  facts: ClosedObject({ ...listWorldFields({ wall: Epoch }), taken_at: Epoch }),
+  facts: ClosedObject({ ...createWorldFields({ wall: Epoch }), taken_at: Epoch }),
   windows: Windows,
   uploads: Type.Optional(StoredUploads),
   tables: MapOf(ClosedObject({ put: Records, removed: Names })),

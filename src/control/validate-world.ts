@@ -28,7 +28,7 @@ export function validateWorld(
   const tx = readWorld(world);
   for (const collection of listAllCollections(resources))
     for (const record of listChangedRecords(collection, tx, base))
-      validateRecord(getState(resources, collection), record, tx, place);
+      validateRecord(getStateCollection(resources, collection), record, tx, place);
 }
 
 /** The same for some records of a world, or of its past. @throws Problem 422 */
@@ -41,7 +41,7 @@ export function validateRecords(
   const tx = readWorld(world);
   for (const [collection, record] of records)
     if (record !== undefined)
-      validateRecord(getState(resources, collection), record as Record<string, unknown>, tx, place);
+      validateRecord(getStateCollection(resources, collection), record as Record<string, unknown>, tx, place);
 }
 
 function validateRecord(
@@ -64,7 +64,7 @@ function validateRecord(
 /** Compiles the validators, one collection per step. */
 export function* compileWorldValidators(resources: readonly Resource[]): Generator<void> {
   for (const collection of listAllCollections(resources)) {
-    getState(resources, collection).prepare();
+    getStateCollection(resources, collection).prepare();
     yield;
   }
 }
@@ -73,12 +73,12 @@ function listAllCollections(resources: readonly Resource[]): readonly AnyCollect
   return [...resources.flatMap(({ collections }) => collections), timers];
 }
 
-const internalStates = new WeakMap<AnyCollection, StateCollection>();
+const internalCollections = new WeakMap<AnyCollection, StateCollection>();
 
 /** A collection for the state calls; an internal one as they would show it. */
-function getState(resources: readonly Resource[], collection: AnyCollection): StateCollection {
+function getStateCollection(resources: readonly Resource[], collection: AnyCollection): StateCollection {
   const state = listStateCollections(resources).get(collection.name);
-  return state ?? getOrAdd(internalStates, collection, () => new StateCollection(collection));
+  return state ?? getOrAdd(internalCollections, collection, () => new StateCollection(collection));
 }
 
 function* listChangedRecords(
@@ -116,7 +116,7 @@ const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
 export const Windows = Type.Array(Window);
 
 /** The fields of a world without its tables; `clockFields` are further ones of its clock. */
-export function listWorldFields(clockFields: Record<string, TSchema> = {}) {
+export function createWorldFields(clockFields: Record<string, TSchema> = {}) {
   return {
     seed: WholeNumber,
     secret_key: Type.String({ minLength: 1, maxLength: 200 }),

@@ -17,12 +17,12 @@ import { type ControlOperation, OptionalFlag, OptionalText, operation } from "..
 import { unprocessable } from "../problem.ts";
 import { listStateCollections } from "../state/state-collection.ts";
 
-const timer = {
+const timerFields = {
   kind: StringEnum(TIMER_KINDS),
   subject: Type.String({ description: "The id of the record that it is about" }),
 };
 export const RanTimerBody = ClosedObject(
-  { at: Timestamp({ description: "When it became due" }), ...timer },
+  { at: Timestamp({ description: "When it became due" }), ...timerFields },
   { $id: "RanTimer", description: "A timer that became due and ran" },
 );
 const Ran = Type.Array(RanTimerBody, {
@@ -70,7 +70,7 @@ export const AdvancedBody = ClosedObject(
 export const PendingBody = ClosedObject(
   {
     due_at: Timestamp(),
-    ...timer,
+    ...timerFields,
     collection: Type.Optional(
       Nullable(Type.String({ description: "With `named`: the record's collection; null for anything else" })),
     ),
@@ -99,7 +99,7 @@ function describeSubject({ api, world }: Sandbox, { subject }: PendingTimer) {
   return { collection: null, name: null };
 }
 
-const PendingTimerInput = ClosedObject(timer, {
+const PendingTimerInput = ClosedObject(timerFields, {
   $id: "PendingTimerInput",
   examples: [{ kind: "transcription.step", subject: "trans_pending" }],
 });
@@ -245,7 +245,7 @@ async function moveForward(
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const { now } = renderClock(world);
-    // Only the wall clock can be in the past without an instant given.
+    // Without an instant, only mode `real` moves the clock: to the wall clock, which may be earlier.
     const why =
       setting.field === "mode"
         ? `cannot be real: the sandbox's time, ${now}, is later than the wall clock's, and ${error.message}`

@@ -121,8 +121,8 @@ function getStatus({ status, next_retry }: Delivery): Static<typeof Status> {
   return status === "failed" && next_retry !== null ? "pending" : status;
 }
 
-function unknownDelivery(id: string, world: Transaction): Problem {
-  const hint = findNearest(id, listKnownIds(world));
+function unknownDelivery(id: string, tx: Transaction): Problem {
+  const hint = findNearest(id, listKnownIds(tx));
   return new Problem("unknown-record", {
     detail: `${toSentence(`There is no delivery ${quoteWord(id)}`, hint)} GET S/deliveries lists them.`,
     value: id,
@@ -130,8 +130,8 @@ function unknownDelivery(id: string, world: Transaction): Problem {
   });
 }
 
-function listKnownIds(world: Transaction): string[] {
-  return [...world.all(deliveries).page(0, 1000)].map(({ delivery_id }) => delivery_id);
+function listKnownIds(tx: Transaction): string[] {
+  return [...tx.all(deliveries).page(0, 1000)].map(({ delivery_id }) => delivery_id);
 }
 
 const DeliveryParams = sandboxParams({

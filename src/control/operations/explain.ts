@@ -129,7 +129,7 @@ function readRequest(input: ExplainInput, sandbox: Sandbox): DryRunRequest {
   for (const [name, value] of Object.entries(input.headers ?? {})) headers[name.toLowerCase()] = value;
   if (input.body !== undefined) headers["content-type"] ??= "application/json";
   if (input.principal !== undefined) {
-    const credential = CREDENTIALS.find((name) => headers[name] !== undefined);
+    const credential = CREDENTIAL_HEADERS.find((name) => headers[name] !== undefined);
     if (credential !== undefined)
       throw unprocessable(
         "principal",
@@ -141,7 +141,7 @@ function readRequest(input: ExplainInput, sandbox: Sandbox): DryRunRequest {
   return { method, path: path!, query: query.toString(), headers, body, incomplete };
 }
 
-const CREDENTIALS = ["api-key", "x-api-key", "authorization"];
+const CREDENTIAL_HEADERS = ["api-key", "x-api-key", "authorization"];
 
 /** @throws Problem 422 */
 function readRequestLine(input: ExplainInput, operations: readonly AnyOperation[]) {

@@ -76,7 +76,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-/** Converts a field of the rule effect, as which the body was validated, to a field of the body. */
+/** The body is validated as a rule's effect: converts the path of a field there to its path in the body. */
 function toReleaseField(field: string): string {
   return field.replace(/^effect\.(?=status|headers|body)/, "answer.").replace(/^effect\./, "");
 }

@@ -172,7 +172,8 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
       const to = body?.to ?? "before";
       const entry = requireEntry(sandbox, id);
       const states = requireStates(entry, "rewound to");
-      const restarted_uploads = restartLostUploads(sandbox, sandbox.rewind(states[to]));
+      const lostUploads = sandbox.rewind(states[to]);
+      const restarted_uploads = restartLostUploads(sandbox, lostUploads);
       sandbox.recorder.recordRewind(change!, to === "before" ? states.start : states.end);
       return { ...renderSandbox(sandbox, site), restarted_uploads };
     },

@@ -109,7 +109,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
         { server, site },
         () => {
           try {
-            return loadFixture(() => server.sandboxes.create(options));
+            return convertFixtureError(() => server.sandboxes.create(options));
           } catch (error) {
             // Looked up here only after a failure, since each lookup reads the scenario's file.
             for (const [i, one] of (scenarios ?? []).entries())
@@ -168,7 +168,8 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     handle({ body = {}, sandbox, server, site }) {
       requireNoPath(body.fixture);
       const checkWorld = (root: Root) => requireRoomForRecords(server, root);
-      loadFixture(() => sandbox.reset({ ...body, checkFixture: createFixtureCheck(server), checkWorld }));
+      const checkFixture = createFixtureCheck(server);
+      convertFixtureError(() => sandbox.reset({ ...body, checkFixture, checkWorld }));
       return renderSandbox(sandbox, site);
     },
   }),
@@ -194,10 +195,10 @@ function createFixtureCheck(server: ControlServer) {
   return (fixture: LoadedFixture) => requireRoomForFixture(server, fixture);
 }
 
-/** A problem of the fixture names its field below that of the body: `fixture.users[0]`. */
-function loadFixture<T>(load: () => T): T {
+/** @throws Problem 422 for an invalid fixture, with the field below that of the body: `fixture.users[0]` */
+function convertFixtureError<T>(run: () => T): T {
   try {
-    return load();
+    return run();
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     const { field, message, file, line, column } = error.problems[0]!;

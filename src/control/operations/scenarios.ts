@@ -78,16 +78,17 @@ export const ScenarioBody = ClosedObject(
 
 function renderScenario(
   { name, file, origin, scenario, problem }: ListedScenario,
-  armedRules: ArmedRules,
+  { activeScenarios, stagesByScenario }: ArmedRules,
 ): Static<typeof ScenarioBody> {
-  const armed = armedRules.activeScenarios.get(name);
-  const stageProgress = armedRules.stagesByScenario.get(name);
+  const activeRules = activeScenarios.get(name);
+  const stageProgress = stagesByScenario.get(name);
   const stages = describeStages(stageProgress?.stages ?? scenario?.stages ?? [], stageProgress?.progress);
-  const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(renderRule);
+  const armedRules = activeRules ?? (scenario?.rules ?? []).map((rule) => new ArmedRule(rule, name));
+  const rules = armedRules.map(renderRule);
   return {
     name,
     description: scenario?.description ?? "",
-    active: armed !== undefined,
+    active: activeRules !== undefined,
     shipped: origin !== "own",
     origin,
     file,

@@ -34,7 +34,7 @@ const SnapshotPairParams = sandboxParams({
   b: Type.String({ description: "A snapshot, or `now`", examples: ["now"] }),
 });
 
-/** A fork is compared with its source: the worlds of two sandboxes can share most of their records. */
+/** With `of`, a fork can be compared with its source. */
 const DifferenceQuery = ClosedObject({
   of: OptionalText("The sandbox whose snapshot `b` is; by default the one in the path", { minLength: 1 }),
 });
@@ -83,8 +83,8 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     async handle({ body: { name }, sandbox }) {
       requireName(name);
       await waitForDeliveries(sandbox);
-      // Checked after the wait, in which another call may take the name or the last place.
-      requirePlace(sandbox, name);
+      // Checked after the wait, in which another call may take the name or the last free place.
+      requireRoomForSnapshot(sandbox, name);
       if (sandbox.snapshots.has(name))
         throw conflict(
           "name-in-use",
@@ -146,7 +146,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
       requireName(snap);
       const value = await readSnapshot(sandbox, body);
       try {
-        requirePlace(sandbox, snap);
+        requireRoomForSnapshot(sandbox, snap);
         requireRoomForRecords(server, value.world.root);
         requireRoomForUploads(server, sandbox, { name: snap, value });
       } catch (error) {
@@ -204,7 +204,7 @@ function requireName(name: string): void {
 }
 
 /** @throws Problem 409 if there are too many for another one */
-function requirePlace({ snapshots }: Sandbox, name: string): void {
+function requireRoomForSnapshot({ snapshots }: Sandbox, name: string): void {
   if (snapshots.size >= MAX_SNAPSHOTS && !snapshots.has(name))
     throw conflict("limit-reached", `There are ${MAX_SNAPSHOTS} snapshots already`, "delete one first");
 }

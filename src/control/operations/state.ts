@@ -34,13 +34,13 @@ import {
 } from "../state/state-collection.ts";
 
 /**
- * More than a shared server allows in a sandbox by default. It is also the default: a script or a test that asks for a
- * collection expects all of it, and interfaces 4 names no smaller page.
+ * More than a shared server allows in a sandbox by default. It is also the default of `limit`: a script or a test that
+ * asks for a collection expects all of it, and interfaces 4 names no smaller page.
  */
 const MAX_RECORDS = 1_000_000;
 
-/** The schema of a record, by collection. */
-const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
+/** By collection. */
+const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections }) => collections)
     .filter(({ internal }) => internal !== true)
     .map(({ name, schema }) => [
@@ -50,7 +50,7 @@ const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
 );
 
 const AnyRecord = Type.Unsafe<Fields>({
-  anyOf: Object.values(RECORDS),
+  anyOf: Object.values(RECORD_SCHEMAS),
   $id: "CollectionRecord",
   description: "A record of the collection that the path names, with the specification's field names",
   examples: [
@@ -67,12 +67,12 @@ const OwnRecord = Type.Unsafe<Fields>({
   type: "object",
   description: "A record of a user's own collection",
 });
-const byCollection = (wrap: (record: TSchema) => TSchema) => ({
+const toVariants = (wrap: (record: TSchema) => TSchema) => ({
   parameter: "collection",
-  schemas: Object.fromEntries(Object.entries(RECORDS).map(([name, schema]) => [name, wrap(schema)])),
+  schemas: Object.fromEntries(Object.entries(RECORD_SCHEMAS).map(([name, schema]) => [name, wrap(schema)])),
   otherwise: wrap(OwnRecord),
 });
-const RECORD_VARIANTS = byCollection((record) => record);
+const RECORD_VARIANTS = toVariants((record) => record);
 
 /** Accepts any of a record's fields; the collection's schema validates them. */
 const SomeFields = Type.Unsafe<Fields>({
@@ -81,7 +81,7 @@ const SomeFields = Type.Unsafe<Fields>({
   examples: [{ title: "Plans for the summer" }],
 });
 
-const Collection = StringEnum(Object.keys(RECORDS), {
+const Collection = StringEnum(Object.keys(RECORD_SCHEMAS), {
   description: "The collection's name",
   examples: ["threads"],
 });
@@ -125,7 +125,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
         id_field: collection.idField,
         prefix: collection.prefix,
         records: tx.all(collection).size,
-        ...(!Object.hasOwn(RECORDS, collection.name) && {
+        ...(!Object.hasOwn(RECORD_SCHEMAS, collection.name) && {
           schema: toPublishedSchema(toPublicSchema(collection)),
         }),
       }));
@@ -156,7 +156,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: {
       status: 200,
       schema: ListOf(AnyRecord),
-      variants: byCollection(ListOf),
+      variants: toVariants(ListOf),
     },
     handle({ params, query, sandbox }) {
       const { limit, offset, contains = "", ...filters } = query;

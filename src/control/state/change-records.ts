@@ -37,7 +37,10 @@ export function insertRecord({ state, sandbox, actor, checkLimits }: StateChange
     );
     if (input[idField] === undefined) requireFreeId(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
-    const publicRecord = requireWholeRecord(state, tx, inserted);
+    const completed = readAgain(tx, collection, inserted);
+    const problem = findRecordProblem(state, completed, tx);
+    if (problem !== undefined) throw problem;
+    const publicRecord = state.toPublic(completed, tx);
     state.requireGivenValuesKept(input, publicRecord, tx);
     checkLimits(tx);
     return publicRecord;
@@ -64,7 +67,7 @@ export function updateRecord(
     const after = { ...before, ...fields };
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
     checkLimits(tx);
-    const changed = renderRecord(state, tx, updated);
+    const changed = state.toPublic(readAgain(tx, collection, updated), tx);
     state.requireGivenValuesKept(input, changed, tx, publicBefore);
     return changed;
   });
@@ -91,10 +94,9 @@ export function requireRecord(tx: Transaction, collection: AnyCollection, id: st
   });
 }
 
-/** The record after the change, including the additions of the rules. */
-function renderRecord(state: StateCollection, tx: Transaction, record: StoredRecord): Fields {
-  const { collection } = state;
-  return state.toPublic(tx.get(collection, collection.getId(record)) ?? record, tx);
+/** The record after the change, as the rules have completed it. */
+function readAgain(tx: Transaction, collection: AnyCollection, record: StoredRecord): Fields {
+  return (tx.get(collection, collection.getId(record)) ?? record) as Fields;
 }
 
 function requireFreeId(tx: Transaction, collection: AnyCollection, id: unknown): void {
@@ -104,17 +106,6 @@ function requireFreeId(tx: Transaction, collection: AnyCollection, id: unknown):
     `There is a record ${id} in ${collection.name} already`,
     "PATCH it, choose another id, or omit the id to have one generated",
   );
-}
-
-/**
- * Validates a record as the rules have stored it, since they complete it, and returns its public form.
- * @throws Problem 422 for the first invalid field
- */
-function requireWholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): Fields {
-  const record = (tx.get(state.collection, state.collection.getId(inserted)) ?? inserted) as Fields;
-  const problem = findRecordProblem(state, record, tx);
-  if (problem !== undefined) throw problem;
-  return state.toPublic(record, tx);
 }
 
 /** The problem of a stored record whose public form does not fit its schema; used for uploaded snapshots too. */

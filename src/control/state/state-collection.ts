@@ -16,12 +16,13 @@ import { unknownName, unprocessable } from "../problem.ts";
 export class StateCollection extends PublicCollection {
   /** The fields that only the server sees. */
   private readonly internalSchema: TObject;
-  private readonly storedSchema: TObject;
+  /** The schema of the public form, with any event name. */
+  private readonly lenientSchema: TObject;
 
   constructor(collection: AnyCollection, resource: Pick<Resource, "state" | "factories"> = {}) {
     super(collection, resource);
     const { properties } = collection.schema as TObject;
-    this.storedSchema = acceptAnyEvent(this.recordSchema);
+    this.lenientSchema = acceptAnyEvent(this.recordSchema);
     this.internalSchema = Type.Object(
       Object.fromEntries(this.internalNames.map((name) => [name, properties[name]!])),
     );
@@ -38,7 +39,7 @@ export class StateCollection extends PublicCollection {
 
   /**
    * Requires instants to be whole milliseconds in the years 1 to 9999, and other numbers to be at most the largest safe
-   * integer: those of a call's body are, but those of a file need not be.
+   * integer. In the body of a call they always are, in a file they need not be.
    * @throws Problem 422
    */
   requireNumbersInRange(record: object, world: Transaction): void {
@@ -63,7 +64,7 @@ export class StateCollection extends PublicCollection {
 
   /** Compiles the validator of whole records, so that the first record does not wait for it. */
   prepare(): void {
-    toValidator(this.storedSchema);
+    toValidator(this.lenientSchema);
   }
 
   /**
@@ -71,7 +72,7 @@ export class StateCollection extends PublicCollection {
    * @throws Problem 422
    */
   checkWhole(record: object, world: Transaction): void {
-    checkInput(this.storedSchema, this.toPublic(record, world));
+    checkInput(this.lenientSchema, this.toPublic(record, world));
     if (this.internalNames.length > 0)
       checkInput(
         this.internalSchema,

@@ -14,6 +14,12 @@ const SERVER = "start";
 /** Another inline rule has this id, or the same rule, but without a lease that could be renewed. */
 export class RuleExistsError extends Error {
   override readonly name = "RuleExistsError";
+  readonly id: string;
+
+  constructor(id: string) {
+    super(`the rule ${id} exists`);
+    this.id = id;
+  }
 }
 
 type StageEvent = ReturnType<StageProgress["endCurrent"]>;
