@@ -11,7 +11,7 @@ import { createEngine } from "./engine/index.ts";
 import { computeOnce } from "./engine/maps.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailableError } from "./engine/platform.ts";
-import { listUsableKeys } from "./engine/resources/api-keys/rules.ts";
+import { listValidKeys } from "./engine/resources/api-keys/rules.ts";
 import type { ApiKey } from "./engine/resources/api-keys/schema.ts";
 import { API } from "./engine/resources/index.ts";
 import type { OnDelivery } from "./hosts/fetch/answer-deliveries.ts";
@@ -37,8 +37,8 @@ interface BrowserEngineOptions {
 
 export interface BrowserEngine {
   fetch: SandboxFetch;
-  /** The usable API keys of the sandbox `default`, read without the control API; not in a tab that forwards to another. */
-  listUsableKeys?(): ApiKey[];
+  /** The valid API keys of the sandbox `default`, read without the control API; not in a tab that forwards to another. */
+  listValidKeys?(): ApiKey[];
   /** Saves the last changes of a world that is stored. */
   save(): Promise<unknown>;
   close(): Promise<void>;
@@ -113,7 +113,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
         if (request.method !== "GET") await saver?.saveAll();
       }
     },
-    listUsableKeys: () => listUsableKeys(sandboxes.get("default")!.world.read()),
+    listValidKeys: () => listValidKeys(sandboxes.get("default")!.world.read()),
     save: async () => saver?.saveAll(),
     close: computeOnce(async () => {
       sandboxes.endStreams();

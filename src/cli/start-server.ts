@@ -3,7 +3,7 @@ import type { DocumentWatch, OwnFiles } from "../documents/watch-documents.ts";
 import { toBase64 } from "../engine/bytes.ts";
 import { pluralize, toShellWord } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
-import { listUsableKeys } from "../engine/resources/api-keys/rules.ts";
+import { listValidKeys } from "../engine/resources/api-keys/rules.ts";
 import { users } from "../engine/resources/users/schema.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
@@ -153,7 +153,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
     return ["", node, "", ...describeAddresses(understudy, base, ready, options), "", ""].join("\n");
   }
   const world = sandbox.world.read();
-  const keys = listUsableKeys(world);
+  const keys = listValidKeys(world);
   const rows = keys.slice(0, MAX_CREDENTIALS).map(({ key, user_id, current }) => {
     const user = world.get(users, user_id);
     const role = user?.memberships[current] ?? "no member";

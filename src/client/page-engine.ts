@@ -37,11 +37,11 @@ function requireEval(): void {
   }
 }
 
-export async function openSandbox({ fetch, listUsableKeys }: BrowserEngine): Promise<SandboxClient> {
+export async function openSandbox({ fetch, listValidKeys }: BrowserEngine): Promise<SandboxClient> {
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
-  if (listUsableKeys === undefined) return new UnderstudyClient(http).open("default");
+  if (listValidKeys === undefined) return new UnderstudyClient(http).open("default");
   const state = { name: "default", base_url: IN_PROCESS_ORIGIN, origin: null } as SandboxState;
-  return new SandboxClient(http, state, toCredentials(listUsableKeys()));
+  return new SandboxClient(http, state, toCredentials(listValidKeys()));
 }
 
 export async function toPageSandbox(engine: BrowserEngine, page: PageWorker): Promise<PageSandbox> {

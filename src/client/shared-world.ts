@@ -83,7 +83,7 @@ export async function shareWorld(
     };
     return {
       fetch,
-      listUsableKeys: engine.listUsableKeys,
+      listValidKeys: engine.listValidKeys,
       save: () => engine.save(),
       async close() {
         await takeover?.catch(() => {});

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { type Api, createApi } from "../contract/api.ts";
 import { OwnOperationError } from "../contract/errors.ts";
 import { type AnyEvent, aboutRecords, type EventSubject, emit, event } from "../contract/event.ts";
-import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
+import { createEntryFormat, listReader } from "../contract/fixture-entry.ts";
 import { removeInternalFields, toPublicField } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
@@ -219,10 +219,13 @@ export function toFixtureReader(
   factories: NonNullable<Resource["factories"]>,
 ): NonNullable<Resource["fixture"]> {
   const toReader = (ownCollection: AnyCollection) => {
-    const record = fixtureRecord(ownCollection.schema as TObject, {
-      needs: [ownCollection.idField] as never,
+    const entryFormat = createEntryFormat(ownCollection.schema as TObject, {
+      required: [ownCollection.idField] as never,
     });
-    return listReader(ownCollection, { record: record as never, factory: factories[ownCollection.name]! });
+    return listReader(ownCollection, {
+      entryFormat: entryFormat as never,
+      factory: factories[ownCollection.name]!,
+    });
   };
   return {
     get keys() {

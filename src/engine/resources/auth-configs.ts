@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Factory } from "../contract/factory.ts";
-import { fixtureRecord, readByOrganization } from "../contract/fixture-record.ts";
+import { createEntryFormat, readByOrganization } from "../contract/fixture-entry.ts";
 import { operation } from "../contract/operation.ts";
 import { publicView } from "../contract/public-view.ts";
 import { belongsTo } from "../contract/references.ts";
@@ -60,30 +60,31 @@ const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
   };
 };
 
-const record = fixtureRecord(AuthConfig, { omit: ["organization_id"] });
+const entryFormat = createEntryFormat(AuthConfig, { omit: ["organization_id"] });
 
 const authConfigsFixture: FixtureReader = {
   keys: {
     auth_configs: ByOrganization(
-      Type.Union([Type.Integer({ minimum: 0, maximum: 10_000 }), Type.Array(record.schema)]),
+      Type.Union([Type.Integer({ minimum: 0, maximum: 10_000 }), Type.Array(entryFormat.schema)]),
       { description: "By organization: connector auth configurations, or how many to generate" },
     ),
   },
   addRecords(fixture, base) {
     base.fill(authConfigs, () =>
-      readByOrganization(fixture, "auth_configs", record).flatMap(({ organization_id, entries, count }) =>
-        Array.from({ length: count }, (_, position) =>
-          makeAuthConfig(
-            {
-              id: `authcfg_${organization_id.slice("org_".length)}_${position + 1}`,
-              // Consecutive records differ in their toolkit.
-              toolkit: TOOLKITS[position % TOOLKITS.length]!,
-              ...record.toFields(entries[position] ?? {}, base),
-              organization_id,
-            },
-            base.createContext("auth_configs", organization_id, position),
+      readByOrganization(fixture, "auth_configs", entryFormat).flatMap(
+        ({ organization_id, entries, count }) =>
+          Array.from({ length: count }, (_, position) =>
+            makeAuthConfig(
+              {
+                id: `authcfg_${organization_id.slice("org_".length)}_${position + 1}`,
+                // Consecutive records differ in their toolkit.
+                toolkit: TOOLKITS[position % TOOLKITS.length]!,
+                ...entryFormat.toFields(entries[position] ?? {}, base),
+                organization_id,
+              },
+              base.createContext("auth_configs", organization_id, position),
+            ),
           ),
-        ),
       ),
     );
   },

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Factory } from "../contract/factory.ts";
-import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
+import { createEntryFormat, listReader } from "../contract/fixture-entry.ts";
 import { inventTeam } from "../contract/invent.ts";
 import { belongsTo, requireSameOrganization } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
@@ -67,7 +67,7 @@ export const connectionsResource = {
   factories: { connections: makeConnection },
   state: { connections: connectionStateRules },
   fixture: listReader(connections, {
-    record: fixtureRecord(Connection, { needs: ["id"] }),
+    entryFormat: createEntryFormat(Connection, { required: ["id"] }),
     factory: makeConnection,
     dependsOn: ["locale"],
   }),

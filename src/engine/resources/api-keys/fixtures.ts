@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
+import { createEntryFormat, listReader, readEntries } from "../../contract/fixture-entry.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { FixtureLists } from "../../contract/resource.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -26,15 +26,18 @@ export const makeApiKey: Factory<ApiKey> = (fields, context) => {
   };
 };
 
-const record = fixtureRecord(ApiKey, { needs: ["id", "user_id", "current"], notNull: ["expires_at"] });
+const entryFormat = createEntryFormat(ApiKey, {
+  required: ["id", "user_id", "current"],
+  notNull: ["expires_at"],
+});
 
 export const apiKeysFixture = listReader(apiKeys, {
-  record,
+  entryFormat,
   factory: makeApiKey,
   fieldGenerators: { api_keys: assignUsers },
   check(fixture, report) {
     const idsByKey = new Map<string, string>();
-    for (const [position, { id, key }] of readEntries(fixture, "api_keys", record).entries()) {
+    for (const [position, { id, key }] of readEntries(fixture, "api_keys", entryFormat).entries()) {
       if (key === undefined) continue;
       const otherId = idsByKey.get(key);
       if (otherId !== undefined) report(["api_keys", position, "key"], `${otherId} has the same key`);
@@ -45,12 +48,12 @@ export const apiKeysFixture = listReader(apiKeys, {
 
 /** Assigns generated keys to the users in turn; a key acts in the first organization of its user. */
 function assignUsers(lists: FixtureLists) {
-  const users = lists.listRecords("users");
+  const owners = lists.listRecords("users");
   const [defaultOrganization] = lists.listRecords("organizations");
   return (position: number) => {
-    const user = users[position % users.length];
-    if (user === undefined) return {};
-    const [firstOrganization] = Object.keys(user["memberships"] ?? {});
-    return { user_id: user["id"], current: firstOrganization ?? defaultOrganization?.["id"] };
+    const owner = owners[position % owners.length];
+    if (owner === undefined) return {};
+    const [firstOrganization] = Object.keys(owner["memberships"] ?? {});
+    return { user_id: owner["id"], current: firstOrganization ?? defaultOrganization?.["id"] };
   };
 }

@@ -44,8 +44,8 @@ export function findKeyOfUser(world: Transaction, user_id: string): ApiKey | und
   return keys.find((key) => findKeyProblem(world, key) === undefined) ?? keys[0];
 }
 
-/** Keys that are neither revoked nor expired; those of users who are refused too, for tests of refusals. */
-export function listUsableKeys(world: WorldReader): ApiKey[] {
+/** Lists the keys that are neither revoked nor expired, also those of suspended users, for tests of refusals. */
+export function listValidKeys(world: WorldReader): ApiKey[] {
   return [...world.all(apiKeys)].filter(
     ({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > world.now),
   );

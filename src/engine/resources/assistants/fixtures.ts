@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, readOrGenerate } from "../../contract/fixture-record.ts";
+import { createEntryFormat, type FixtureEntry, readOrGenerate } from "../../contract/fixture-entry.ts";
 import { inventJob } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -102,8 +102,8 @@ const Count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 /** A history begins with at most one creation and ends with at most one deletion. */
 const ZeroOrOne = Type.Integer({ minimum: 0, maximum: 1 });
 
-const record = fixtureRecord(Assistant, {
-  needs: ["id"],
+const entryFormat = createEntryFormat(Assistant, {
+  required: ["id"],
   omit: ["deleted_at"],
   more: {
     history: Type.Optional(
@@ -118,22 +118,24 @@ const record = fixtureRecord(Assistant, {
     ),
   },
 });
-type Entry = FixtureEntry<typeof record>;
+type Entry = FixtureEntry<typeof entryFormat>;
 
 export const assistantsFixture: FixtureReader = {
   dependsOn: ["locale"],
-  keys: { assistants: Type.Array(record.schema) },
+  keys: { assistants: Type.Array(entryFormat.schema) },
   generate: { assistants: Count },
   addRecords(fixture, base) {
-    const computeLives = computeOnce(() =>
-      readOrGenerate(fixture, "assistants", record, "asst_").map((entry) => generateLife(entry, base)),
+    const getAssistants = computeOnce(() =>
+      readOrGenerate(fixture, "assistants", entryFormat, "asst_").map((entry) =>
+        generateWithHistory(entry, base),
+      ),
     );
-    base.fill(assistants, () => computeLives().map(({ assistant }) => assistant));
-    base.fill(assistantHistory, () => computeLives().flatMap(({ history }) => history));
+    base.fill(assistants, () => getAssistants().map(({ assistant }) => assistant));
+    base.fill(assistantHistory, () => getAssistants().flatMap(({ history }) => history));
   },
 };
 
-interface AssistantLife {
+interface AssistantWithHistory {
   assistant: Assistant;
   history: HistoryEntry[];
 }
@@ -143,12 +145,12 @@ interface AssistantLife {
  * deleted (G40). Entries are an hour apart, the last one an hour before the epoch; they are closer together if the
  * assistant or its creator has existed for less time.
  */
-function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
+function generateWithHistory(entry: Entry, base: BaseBuilder): AssistantWithHistory {
   const context = base.createContext("assistants", entry.id);
   const { random, world } = context;
   const { created: creations = 1, updated: updates = 0, deleted: deletions = 0 } = entry.history ?? {};
   const count = creations + updates + deletions;
-  const fields = record.toFields(entry, base);
+  const fields = entryFormat.toFields(entry, base);
   const initial = makeAssistant({ ...fields, deleted_at: null }, context);
   const { id, organization_id, name, created_by } = initial;
   const creator = world.get(users, created_by);

@@ -69,7 +69,7 @@ export const assistantStateRules: StateRules<Assistant> = {
     return after;
   },
   remove(tx, record, actor) {
-    // The service deletes softly: the logs of such a record have its deletion already.
+    // The deletion of an assistant that is marked as deleted is in the logs already.
     if (record.deleted_at === null) recordAssistantChange(tx, actor, record, "deleted");
   },
 };

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
+import { createEntryFormat, type FixtureEntry, readByOrganization } from "../../contract/fixture-entry.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { departments } from "../departments/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
@@ -11,20 +11,20 @@ import { type FinalState, generateLog, toLogId } from "./log-generator.ts";
 import { findActorId, findPerson } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
-const record = fixtureRecord(AuditLog, { omit: ["organization_id"] });
+const entryFormat = createEntryFormat(AuditLog, { omit: ["organization_id"] });
 
 const COUNT = Type.Integer({ minimum: 0, maximum: 2_000_000 });
 
 export const auditLogFixture: FixtureReader = {
   keys: {
-    audit_log: ByOrganization(Type.Union([COUNT, Type.Array(record.schema)]), {
+    audit_log: ByOrganization(Type.Union([COUNT, Type.Array(entryFormat.schema)]), {
       description: "By organization: entries of its audit log, or how many to generate",
     }),
   },
   generate: { audit_log: ByOrganization(COUNT) },
   dependsOn: ["locale"],
   addRecords(fixture, base) {
-    const readLogs = () => readByOrganization(fixture, "audit_log", record);
+    const readLogs = () => readByOrganization(fixture, "audit_log", entryFormat);
     base.fill(
       auditLogs,
       () => readLogs().flatMap((log) => makeEntries({ base, ...log })),
@@ -37,7 +37,7 @@ export const auditLogFixture: FixtureReader = {
 interface RequestedLog {
   base: BaseBuilder;
   organization_id: string;
-  entries: readonly FixtureEntry<typeof record>[];
+  entries: readonly FixtureEntry<typeof entryFormat>[];
   count: number;
 }
 
@@ -48,7 +48,7 @@ function makeEntries({ base, organization_id, entries, count }: RequestedLog): A
   const log = generateLog(readFinalState(base, organization_id), context, options);
   const givenEntries = log.givenInstants.map((timestamp, n) => {
     const fields = { id: toLogId(organization_id, n), organization_id, timestamp };
-    return makeAuditLog({ ...fields, ...record.toFields(entries[n]!, base) }, context);
+    return makeAuditLog({ ...fields, ...entryFormat.toFields(entries[n]!, base) }, context);
   });
   return [...givenEntries, ...log.generatedEntries];
 }
@@ -62,7 +62,7 @@ function readFinalState({ world }: BaseBuilder, organization_id: string): FinalS
   };
 }
 
-/** Makes an entry alone, for a fixture or a state call: the user and the object that the entry names stay. */
+/** Makes an entry alone, for a fixture or a state call: the user and the object that it names do not change. */
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);

@@ -95,7 +95,7 @@ function listFinalEvents(
 ): LogEvent[] {
   const users = new Map(people.map((user) => [user.id, user]));
   const departmentsById = new Map(departments.map((department) => [department.id, department]));
-  const lastActions = new Map<string, number>();
+  const lastCreations = new Map<string, number>();
   const events = people.map(
     (user): LogEvent => ({ at: user.created_at, change: makeChange("user", "created", user) }),
   );
@@ -103,7 +103,7 @@ function listFinalEvents(
     const { created_at: at, created_by, parent_id } = department;
     const user = users.get(created_by);
     const creator = user && user.created_at <= at ? user : undefined;
-    if (creator) lastActions.set(creator.id, Math.max(at, lastActions.get(creator.id) ?? at));
+    if (creator) lastCreations.set(creator.id, Math.max(at, lastCreations.get(creator.id) ?? at));
     events.push({ at, creator, change: makeChange("department", "created", department) });
     const parent = departmentsById.get(parent_id ?? "");
     // The department was top-level until its parent existed.
@@ -113,7 +113,7 @@ function listFinalEvents(
   for (const store of stores)
     events.push({ at: store.created_at, change: makeChange("vector_store", "created", store) });
   for (const user of people.filter(({ account }) => account !== "active")) {
-    const earliest = Math.max(since, user.created_at, lastActions.get(user.id) ?? since);
+    const earliest = Math.max(since, user.created_at, lastCreations.get(user.id) ?? since);
     const at = earliest + Math.floor(-earliest * random.float());
     events.push({ at, change: makeAccountChange(user, "active", user.account) });
   }

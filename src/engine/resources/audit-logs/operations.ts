@@ -95,11 +95,13 @@ export async function* writeCsv(source: CsvSource, signal: AbortSignal): AsyncGe
       rowCount += 1;
     }
     scannedCount += 1;
-    if (rows.length === BATCH_SIZE || rowCount === MAX_ROWS) {
+    if (rowCount === MAX_ROWS) break;
+    const isBatchFull = rows.length === BATCH_SIZE;
+    if (isBatchFull) {
       yield stringify(rows, options);
       rows = [];
-    } else if (scannedCount % MAX_SCANNED !== 0) continue;
-    if (rowCount === MAX_ROWS) return;
+    }
+    if (!isBatchFull && scannedCount % MAX_SCANNED !== 0) continue;
     // A client that reads fast would otherwise block all other requests until the last row.
     await platform().nextTurn();
     if (signal.aborted) return;

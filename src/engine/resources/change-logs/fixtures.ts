@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
+import { createEntryFormat, type FixtureEntry, readByOrganization } from "../../contract/fixture-entry.ts";
 import { inventJob, inventName, inventTitle } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
@@ -14,12 +14,12 @@ import { ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
 const INTERVAL_MS = 4 * HOUR_MS;
 const Count = Type.Integer({ minimum: 0, maximum: 2_000_000 });
 
-const record = fixtureRecord(ChangeLog, { omit: ["organization_id", "user_name", "user_email"] });
-type Entry = FixtureEntry<typeof record>;
+const entryFormat = createEntryFormat(ChangeLog, { omit: ["organization_id", "user_name", "user_email"] });
+type Entry = FixtureEntry<typeof entryFormat>;
 
 export const changeLogsFixture: FixtureReader = {
   keys: {
-    dashboard_change_logs: ByOrganization(Type.Union([Count, Type.Array(record.schema)]), {
+    dashboard_change_logs: ByOrganization(Type.Union([Count, Type.Array(entryFormat.schema)]), {
       description: "By organization: entries, or how many to generate",
     }),
   },
@@ -27,7 +27,7 @@ export const changeLogsFixture: FixtureReader = {
   generate: { dashboard_change_logs: ByOrganization(Count) },
   addRecords(fixture, base) {
     base.fill(changeLogs, () =>
-      readByOrganization(fixture, "dashboard_change_logs", record).flatMap(
+      readByOrganization(fixture, "dashboard_change_logs", entryFormat).flatMap(
         ({ organization_id, entries, count }) => [
           ...entries.map((entry, i) => makeGivenEntry(entry, i, { organization_id, base })),
           ...generateChanges({ organization_id, base }, count - entries.length),
@@ -46,12 +46,13 @@ interface LogContext {
 function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: LogContext): ChangeLog {
   const context = base.createContext("change_logs", organization_id, i);
   const timestamp = -(i + 1) * HOUR_MS;
-  return makeChangeLog({ timestamp, ...record.toFields(entry, base), organization_id }, context);
+  return makeChangeLog({ timestamp, ...entryFormat.toFields(entry, base), organization_id }, context);
 }
 
 /**
  * Generates `count` entries (G40): steps in the lives of deleted objects, at least `MIN_FOR_ALL_KINDS` if `count` allows,
- * and for the rest the newest entries in the histories of the organization's assistants (G31).
+ * and for the rest the newest entries in the histories of the organization's assistants (G31). If older ones of these are
+ * left out, no other entry is older than they are.
  */
 function generateChanges({ organization_id, base }: LogContext, count: number): ChangeLog[] {
   const context = base.createContext("change_logs", organization_id, "invented");
@@ -59,15 +60,13 @@ function generateChanges({ organization_id, base }: LogContext, count: number): 
     .filter((entry) => entry.organization_id === organization_id)
     .sort((a, b) => b.timestamp - a.timestamp);
   const otherCount = Math.min(count, Math.max(MIN_FOR_ALL_KINDS, count - assistantEntries.length));
-  const includedEntries = assistantEntries.slice(0, count - otherCount);
-  const omittedAt = assistantEntries[includedEntries.length]?.timestamp;
-  const span =
-    omittedAt === undefined ? (otherCount + 1) * INTERVAL_MS : Math.max(otherCount + 1, -omittedAt);
-  const interval = span / (otherCount + 1);
+  const includedCount = count - otherCount;
+  const newestOmitted = assistantEntries[includedCount];
+  const interval = newestOmitted ? Math.max(1, -newestOmitted.timestamp / (otherCount + 1)) : INTERVAL_MS;
   const { random, world } = context;
   const drawLifecycle = createLifecycleGenerator(context);
   const entries = [
-    ...includedEntries.map(({ metadata: _metadata, ...entry }) => ({
+    ...assistantEntries.slice(0, includedCount).map(({ metadata: _metadata, ...entry }) => ({
       ...entry,
       id: context.createId("log_"),
     })),

@@ -3,11 +3,11 @@ import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import {
+  createEntryFormat,
   type FixtureEntry,
-  fixtureRecord,
   readEntries,
   reportContradictions,
-} from "../../contract/fixture-record.ts";
+} from "../../contract/fixture-entry.ts";
 import { requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
@@ -24,9 +24,9 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const newTotals = drawTotals(random);
   const status = fields.status ?? (slot.isFree ? "running" : "succeeded");
   const isRunning = status === "running";
-  const seconds = fields.duration ?? random.int(5, 120);
-  const { duration = isRunning ? null : seconds } = fields;
-  const start_time = fields.start_time ?? drawStart(isRunning, seconds, context);
+  const durationOnceEnded = fields.duration ?? random.int(5, 120);
+  const { duration = isRunning ? null : durationOnceEnded } = fields;
+  const start_time = fields.start_time ?? drawStart(isRunning, durationOnceEnded, context);
   const { organization_id, connection_id, job_type } = slot;
   const totals = isFixture ? newTotals : planTotals(world, slot, { now: context.now, newTotals });
   const duration_ms = toMilliseconds(settings.connector_job_seconds);
@@ -112,14 +112,17 @@ function chooseConnections(
   throw invalidInput("connection_id", null, `${organization_id} has no connection; create one first`);
 }
 
-const record = fixtureRecord(ConnectorJob, { needs: ["job_id", "connection_id"], notNull: ["duration"] });
+const entryFormat = createEntryFormat(ConnectorJob, {
+  required: ["job_id", "connection_id"],
+  notNull: ["duration"],
+});
 
 export const connectorJobsFixture: FixtureReader = {
-  keys: { connector_jobs: Type.Array(record.schema) },
+  keys: { connector_jobs: Type.Array(entryFormat.schema) },
   dependsOn: ["connector_job_seconds", "connector_failure_rate"],
   check(fixture, report) {
     const running = new Set<string>();
-    for (const [position, entry] of readEntries(fixture, "connector_jobs", record).entries()) {
+    for (const [position, entry] of readEntries(fixture, "connector_jobs", entryFormat).entries()) {
       const { connection_id, job_type = "sync", status, duration } = entry;
       const reportField = (field: string, message: string) =>
         report(["connector_jobs", position, field], message);
@@ -132,9 +135,9 @@ export const connectorJobsFixture: FixtureReader = {
     }
   },
   addRecords(fixture, base) {
-    const entries = readEntries(fixture, "connector_jobs", record);
-    const makeJob = (entry: FixtureEntry<typeof record>) =>
-      makeConnectorJob(record.toFields(entry, base), base.createContext("connector_jobs", entry.job_id));
+    const entries = readEntries(fixture, "connector_jobs", entryFormat);
+    const makeJob = (entry: FixtureEntry<typeof entryFormat>) =>
+      makeConnectorJob(entryFormat.toFields(entry, base), base.createContext("connector_jobs", entry.job_id));
     base.fill(connectorJobs, () => entries.map(makeJob));
     for (const entry of entries) {
       if (entry.status !== "running") continue;

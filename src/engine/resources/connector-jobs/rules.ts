@@ -41,7 +41,7 @@ export function drawTotals(random: Random): Totals {
   return { rows_total, bytes_total: rows_total * random.int(512, 4096) };
 }
 
-const MAX_JOBS_OF_A_RESET = 1000;
+const MAX_EARLIER_JOBS = 1000;
 
 /** A job syncs its new data; a reset also syncs all that the last successful reset and later jobs synced (G34). */
 export function planTotals(
@@ -52,7 +52,7 @@ export function planTotals(
   if (job.job_type === "sync") return newTotals;
   let { bytes_total, rows_total } = newTotals;
   const group = toJobGroup(job.organization_id, { connection_id: job.connection_id });
-  for (const earlier of world.index(connectorJobs, "-start_time", group).page(0, MAX_JOBS_OF_A_RESET)) {
+  for (const earlier of world.index(connectorJobs, "-start_time", group).page(0, MAX_EARLIER_JOBS)) {
     const { bytes_synced, rows_synced } = calculateSynced(earlier, now);
     bytes_total += bytes_synced;
     rows_total += rows_synced;
@@ -72,7 +72,7 @@ export function drawFailure(
 
 type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
 
-/** The figures at an instant; while the job runs, they depend on that instant alone (G14). */
+/** What is synced at an instant; while the job runs, this depends on that instant alone (G14). */
 function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
   const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
   if (status !== "running" || due === null) return { bytes_synced, rows_synced };
@@ -82,12 +82,12 @@ function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
 }
 
 /** Replaces the stored figures of a job by those at `now`. */
-function addCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
+function setCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
   return { ...job, ...calculateSynced(job, now) };
 }
 
 export function renderJob(job: ConnectorJob, world: WorldReader) {
-  return renderStoredJob(addCurrentFigures(job, world.now), world);
+  return renderStoredJob(setCurrentFigures(job, world.now), world);
 }
 
 /** The job of this connection and type that runs now; there is at most one. */
@@ -111,8 +111,8 @@ export function startJob(
 ): ConnectorJob {
   const { organization_id, connection_id, start_time } = job;
   const duration_ms = toMilliseconds(settings.connector_job_seconds);
-  const { size } = tx.index(connectorJobs, "start_time", toJobGroup(organization_id, { connection_id }));
-  const random = new Random(tx.seed, `connector_failure/${connection_id}`, size);
+  const jobs = tx.index(connectorJobs, "start_time", toJobGroup(organization_id, { connection_id }));
+  const random = new Random(tx.seed, `connector_failure/${connection_id}`, jobs.size);
   const rate = tx.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
   const fails_after = drawFailure(random, { duration_ms, rate });
   const fails_at = fails_after === null ? null : start_time + fails_after;
@@ -179,7 +179,7 @@ export function endDueJob(tx: Transaction, { subject, due }: { subject: string; 
 }
 
 export const connectorJobStateRules: StateRules<ConnectorJob> = {
-  toPublic: (job, world) => addCurrentFigures(job, world.now),
+  toPublic: (job, world) => setCurrentFigures(job, world.now),
   insert(tx, record, { settings }) {
     requireConsistent(tx, record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
@@ -201,7 +201,7 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
   },
 };
 
-/** The duration to check; a change of status sets the duration by itself, unless the call gives one. */
+/** The duration to check: the call's, or a valid one if the call only starts or ends the job, which sets the duration. */
 function findRequestedDuration(before: ConnectorJob, after: ConnectorJob): number | null {
   if ((before.status === "running") === (after.status === "running")) return after.duration;
   if (after.duration !== before.duration) return after.duration;
@@ -242,5 +242,6 @@ function endJobByCall(tx: Transaction, before: ConnectorJob, after: ConnectorJob
     ...(rows_synced !== before.rows_synced && { rows_synced }),
     ...(duration !== null && { duration }),
   };
-  return endJob(tx, { ...after, status: "running" }, { status, at: tx.now, figures: changedFigures });
+  const runningJob: ConnectorJob = { ...after, status: "running" };
+  return endJob(tx, runningJob, { status, at: tx.now, figures: changedFigures });
 }

@@ -35,6 +35,7 @@ export const connectorNotificationsFixture: FixtureReader = {
         toStoredRules(rules);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
+        // The error names the field as in `notifications[0].url`.
         const [position, field] = /\[(\d+)\]\.(\w+)$/.exec(String(error.details["field"]))!.slice(1);
         report(["connector_notifications", organization_id, Number(position), field!], error.message);
       }

@@ -15,14 +15,15 @@ import { connectorNotifications, type NotificationConfig, type NotificationRule 
 export function toStoredRules(rules: readonly NotificationRule[]): NotificationRule[] {
   return rules.map((rule, position) => {
     const { type, url, events } = rule;
-    const [own, other] = type === "webhook" ? (["url", "email"] as const) : (["email", "url"] as const);
+    const [required, refused] =
+      type === "webhook" ? (["url", "email"] as const) : (["email", "url"] as const);
     const toFieldPath = (name: string) => `notifications[${position}].${name}`;
-    if (rule[other] !== undefined)
-      throw invalidInput(toFieldPath(other), rule[other], `a rule of type ${type} has no ${other}`);
-    if (rule[own] === undefined)
-      throw invalidInput(toFieldPath(own), null, `${own} is required for a rule of type ${type}`);
+    if (rule[refused] !== undefined)
+      throw invalidInput(toFieldPath(refused), rule[refused], `a rule of type ${type} has no ${refused}`);
+    if (rule[required] === undefined)
+      throw invalidInput(toFieldPath(required), null, `${required} is required for a rule of type ${type}`);
     if (type === "webhook") requireCallable(url!, toFieldPath("url"));
-    return { type, [own]: rule[own], events: [...events] };
+    return { type, [required]: rule[required], events: [...events] };
   });
 }
 

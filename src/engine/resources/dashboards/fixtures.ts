@@ -1,6 +1,11 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
+import {
+  createEntryFormat,
+  type FixtureEntry,
+  listReader,
+  readEntries,
+} from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder } from "../../contract/resource.ts";
@@ -22,12 +27,12 @@ export const makeDashboard: Factory<Dashboard> = (fields, context) => {
   };
 };
 
-/** Makes a link, by default one that the actor made, else the dashboard's creator. */
+/** Makes a link; by default, the state call's actor created it, else the dashboard's creator. */
 export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const dashboard_id = fields.dashboard_id ?? requireFirstRecord(world, dashboards, "dashboard_id").id;
   const status = fields.status ?? (fields.revoked_at == null ? "active" : "revoked");
-  const revoked_at = isFixture ? now - DAY_MS : now;
+  const defaultRevokedAt = isFixture ? now - DAY_MS : now;
   return {
     link_id: fields.link_id ?? context.createId("slink_"),
     dashboard_id,
@@ -39,29 +44,29 @@ export const makeShareLink: Factory<ShareLink> = (fields, context) => {
       world.get(dashboards, dashboard_id)?.created_by ??
       SYSTEM_USER_ID,
     created_at: fields.created_at ?? now,
-    revoked_at: fields.revoked_at ?? (status === "revoked" ? revoked_at : null),
+    revoked_at: fields.revoked_at ?? (status === "revoked" ? defaultRevokedAt : null),
   };
 };
 
-const linkRecord = fixtureRecord(ShareLink, {
-  needs: ["link_id", "slug"],
+const linkFormat = createEntryFormat(ShareLink, {
+  required: ["link_id", "slug"],
   omit: ["dashboard_id", "created_by", "created_at", "revoked_at"],
 });
-const record = fixtureRecord(Dashboard, {
-  needs: ["id"],
-  more: { share_links: Type.Optional(Type.Array(linkRecord.schema)) },
+const entryFormat = createEntryFormat(Dashboard, {
+  required: ["id"],
+  more: { share_links: Type.Optional(Type.Array(linkFormat.schema)) },
 });
 
 export const dashboardsFixture = listReader(dashboards, {
-  record,
+  entryFormat,
   factory: makeDashboard,
   dependsOn: ["locale"],
   children: { collection: shareLinks, make: makeLinks },
   check(fixture, report) {
     const slugs = new Set<string>();
-    for (const [position, entry] of readEntries(fixture, "dashboards", record).entries()) {
+    for (const [position, entry] of readEntries(fixture, "dashboards", entryFormat).entries()) {
       for (const [linkPosition, { slug }] of (entry.share_links ?? []).entries()) {
-        // Where a fixture has the number of links, the factory chooses their slugs.
+        // A fixture may give a number of links instead of a list; the factory then chooses the slugs.
         if (slug === undefined) continue;
         if (slugs.has(slug)) {
           report(["dashboards", position, "share_links", linkPosition, "slug"], `the slug ${slug} is taken`);
@@ -73,12 +78,15 @@ export const dashboardsFixture = listReader(dashboards, {
 });
 
 /** Makes the links of a dashboard: the first was created a day after it, each other one a day after the one before. */
-function makeLinks({ id, share_links = [] }: FixtureEntry<typeof record>, base: BaseBuilder): ShareLink[] {
+function makeLinks(
+  { id, share_links = [] }: FixtureEntry<typeof entryFormat>,
+  base: BaseBuilder,
+): ShareLink[] {
   const { created_at } = base.world.get(dashboards, id)!;
   return share_links.map((entry, position) =>
     makeShareLink(
       {
-        ...linkRecord.toFields(entry, base),
+        ...linkFormat.toFields(entry, base),
         dashboard_id: id,
         created_at: created_at + (position + 1) * DAY_MS,
       },

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { createEntryFormat, type FixtureEntry, readEntries } from "../../contract/fixture-entry.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
@@ -42,15 +42,17 @@ export const makeDepartment: Factory<Department> = (fields, context) => {
   };
 };
 
-const record = fixtureRecord(Department, { needs: ["id"], omit: ["path", "depth"] });
-type Entry = FixtureEntry<typeof record>;
+const entryFormat = createEntryFormat(Department, { required: ["id"], omit: ["path", "depth"] });
+type Entry = FixtureEntry<typeof entryFormat>;
 
 export const departmentsFixture: FixtureReader = {
   dependsOn: ["locale"],
   keys: {
-    departments: Type.Array(record.schema),
+    departments: Type.Array(entryFormat.schema),
     // The reference world uses this key.
-    globex_departments: Type.Array(record.schema, { description: "Shorthand for departments of org_globex" }),
+    globex_departments: Type.Array(entryFormat.schema, {
+      description: "Shorthand for departments of org_globex",
+    }),
   },
   generate: { departments: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   check(fixture, report) {
@@ -91,7 +93,7 @@ function readDepartmentEntries(fixture: FixtureData): { entry: Entry; path: (str
   const [first] = (fixture["organizations"] ?? []) as { id: string }[];
   return Object.entries({ departments: first?.id, globex_departments: "org_globex" }).flatMap(
     ([key, organization_id]) =>
-      readEntries(fixture, key, record).map((entry, position) => ({
+      readEntries(fixture, key, entryFormat).map((entry, position) => ({
         entry: { organization_id, ...entry },
         path: [key, position],
       })),
@@ -123,7 +125,7 @@ function toDepartment(
   base: BaseBuilder,
 ): Department {
   const parent = entry.parent_id == null ? undefined : departmentsById.get(entry.parent_id);
-  const fields = { ...record.toFields(entry, base), ...derivePath(entry.id, parent) };
+  const fields = { ...entryFormat.toFields(entry, base), ...derivePath(entry.id, parent) };
   const department = makeDepartment(fields, base.createContext("departments", entry.id));
   return fields.created_at === undefined ? limitAge(parent, department) : department;
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { decodeText, readJson, readMarkup, readRows } from "./document-text.ts";
+import { decodeText, explainUnreadableText, readJson, readMarkup, readRows } from "./document-text.ts";
 import { MAX_TEXT_LENGTH, splitRows } from "./passages.ts";
 
 const MB = 1024 * 1024;
@@ -104,4 +104,13 @@ it("a part of a text may end within a character, a whole text may not [G34]", ()
   const cut = Buffer.from("Grü").subarray(0, 3);
   expect(decode(cut, { isWhole: false })).toBe("Gr");
   expect(decode(cut)).toBeUndefined();
+});
+
+it("a text that its charset cannot decode is explained by its Content-Type, also for UTF-16 [G34]", () => {
+  const oddBytes = new Uint8Array([65, 0, 66]);
+  expect(explainUnreadableText(oddBytes, "text/plain; charset=utf-16le")).toMatch(
+    /^the text is not valid utf-16le, the encoding by its Content-Type;/,
+  );
+  const marked = new Uint8Array([0xff, 0xfe, 65]);
+  expect(explainUnreadableText(marked, "text/plain; charset=utf-16le")).toMatch(/by its byte order mark;/);
 });

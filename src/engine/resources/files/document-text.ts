@@ -190,12 +190,16 @@ export function explainUnreadableText(bytes: Uint8Array, mime_type: string): str
   const advice =
     "save it as UTF-8, or name its encoding in the Content-Type, as in text/plain; charset=windows-1252";
   if (encoding === "utf-8") return `the text is not valid UTF-8; ${advice}`;
-  const source = encoding.startsWith("utf-16") ? "its byte order mark" : "its Content-Type";
+  const source = readByteOrderMark(bytes) === undefined ? "its Content-Type" : "its byte order mark";
   return `the text is not valid ${encoding.slice(0, 40)}, the encoding by ${source}; ${advice}`;
 }
 
 function detectEncoding(bytes: Uint8Array, mime_type: string): string {
+  return readByteOrderMark(bytes) ?? /;\s*charset="?([\w.:-]+)"?/i.exec(mime_type)?.[1] ?? "utf-8";
+}
+
+function readByteOrderMark(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
-  return /;\s*charset="?([\w.:-]+)"?/i.exec(mime_type)?.[1] ?? "utf-8";
+  return undefined;
 }

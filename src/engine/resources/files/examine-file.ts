@@ -6,7 +6,7 @@ import type { Root } from "../../state/tables.ts";
 import { decodeText, explainUnreadableText, readJson, readMarkup, readRows } from "./document-text.ts";
 import { findEffectiveType } from "./fixtures.ts";
 import { MAX_TEXT_LENGTH, splitIntoPassages, splitRows } from "./passages.ts";
-import { describePicture } from "./pictures.ts";
+import { readPicture } from "./pictures.ts";
 import { type FileText, type Findings, fileTexts, type ProcessingFailure, type Upload } from "./schema.ts";
 
 const MB = 1024 * 1024;
@@ -84,7 +84,7 @@ const PICTURE: Reader = {
   maxBytes: 25 * MB,
   needsWhole: true,
   queue: "image",
-  read: async (bytes) => ({ passages: [], picture: await describePicture(bytes) }),
+  read: async (bytes) => ({ passages: [], picture: await readPicture(bytes) }),
 };
 
 /** First bytes of ZIP (Office since 2007, OpenDocument), older Office files and RTF, whose text is not read. */
@@ -177,10 +177,10 @@ export function countTextBytes(sandbox: { world: { root: Root } }): number {
   const table = sandbox.world.root.tables.get(fileTexts.name) as Table<FileText> | undefined;
   if (table === undefined) return 0;
   const last = lastCounts.get(sandbox);
-  let bytes = 0;
-  if (last === undefined) for (const text of table.all()) bytes += estimateTextBytes(text);
-  else {
-    bytes = last.bytes;
+  let bytes = last?.bytes ?? 0;
+  if (last === undefined) {
+    for (const text of table.all()) bytes += estimateTextBytes(text);
+  } else {
     for (const { before, after } of last.table.listChangesTo(table)) {
       if (before !== undefined) bytes -= estimateTextBytes(before);
       if (after !== undefined) bytes += estimateTextBytes(after);

@@ -36,7 +36,7 @@ const MAX_COLOURS = 3;
 const FORMATS = new Set(["png", "jpeg", "webp", "gif"]);
 
 /** Describes the bytes of a picture; undefined if they are not a picture of a known format (G35). */
-export async function describePicture(bytes: Uint8Array): Promise<Picture | undefined> {
+export async function readPicture(bytes: Uint8Array): Promise<Picture | undefined> {
   const images = await platform().loadImageTools();
   try {
     const { format, width, height } = await images.inspect(bytes);

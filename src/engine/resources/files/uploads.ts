@@ -58,7 +58,7 @@ const query = Type.Object({
   uploadType: Type.Optional(Type.String()),
 });
 
-/** The token identifies an upload, not the path. */
+/** The token in the query identifies an upload; the path does not. */
 const UNKNOWN_UPLOAD = { code: "RESOURCE_NOT_FOUND", details: ["upload_id"] } as const;
 
 /** The digests of an upload, on its last request. */
@@ -252,9 +252,11 @@ function readRange(headers: Readonly<Record<string, string | undefined>>, file_s
   const length = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
   let [start, end] = [0, file_size];
   if (text !== undefined) {
-    const problem = isJoinedHeader(text) ? "was sent twice" : "is not a range of the resumable protocol";
     const match = RANGE.exec(text);
-    if (match === null) throw createRangeError(text, problem);
+    if (match === null) {
+      const problem = isJoinedHeader(text) ? "was sent twice" : "is not a range of the resumable protocol";
+      throw createRangeError(text, problem);
+    }
     const [, first, last, total] = match;
     if (total !== "*" && Number(total) !== file_size)
       throw createRangeError(text, `names a total of ${total} bytes; ${file_size} were announced`);

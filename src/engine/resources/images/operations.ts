@@ -150,7 +150,7 @@ async function fillImage({ body, files }: UncropCall, signal: AbortSignal): Prom
   return { bytes: await (await loadImageTools()).fill(pixels, [red!, green!, blue!]) };
 }
 
-/** @throws ApiError INVALID_INPUT naming the largest side if the image would become too large (G26) */
+/** @throws ApiError INVALID_INPUT naming the largest extension if the image would become too large (G26) */
 function planBorder(body: UncropFields, { width, height, file }: InspectedImage): Border {
   const [left, right, top, bottom] = SIDES.map((side) => body[side] ?? 0) as [number, number, number, number];
   const size = { width: width + left + right, height: height + top + bottom };

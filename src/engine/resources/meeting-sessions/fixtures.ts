@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import {
+  createEntryFormat,
   type FixtureEntry,
-  fixtureRecord,
   readEntries,
   toEntriesAndCount,
-} from "../../contract/fixture-record.ts";
+} from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -113,27 +113,27 @@ export const makeRecording: Factory<MeetingRecording> = (fields, context) => {
 
 const DEFAULT_ENTRIES = 8;
 
-const transcriptRecord = fixtureRecord(TranscriptEntry, { omit: ["session_id"] });
-const record = fixtureRecord(MeetingSession, {
-  needs: ["session_id"],
+const transcriptFormat = createEntryFormat(TranscriptEntry, { omit: ["session_id"] });
+const entryFormat = createEntryFormat(MeetingSession, {
+  required: ["session_id"],
   notNull: ["ended_at"],
   names: { session_id: "id", owner_id: "owner" },
   more: {
     speakers: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
     transcript_entries: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(transcriptRecord.schema)], {
+      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(transcriptFormat.schema)], {
         description: "The number of entries to generate, or the entries",
       }),
     ),
   },
 });
-type Entry = FixtureEntry<typeof record>;
+type Entry = FixtureEntry<typeof entryFormat>;
 
 export const meetingSessionsFixture: FixtureReader = {
   dependsOn: ["locale"],
-  keys: { meeting_sessions: Type.Array(record.schema) },
+  keys: { meeting_sessions: Type.Array(entryFormat.schema) },
   check(fixture, report) {
-    for (const [position, entry] of readEntries(fixture, "meeting_sessions", record).entries()) {
+    for (const [position, entry] of readEntries(fixture, "meeting_sessions", entryFormat).entries()) {
       const { started_at, ended_at, status = "completed" } = entry;
       const path = ["meeting_sessions", position, "ended_at"];
       if (ended_at === undefined) continue;
@@ -144,7 +144,7 @@ export const meetingSessionsFixture: FixtureReader = {
   },
   addRecords(fixture, base) {
     const getSessions = computeOnce(() =>
-      readEntries(fixture, "meeting_sessions", record).map((entry) => generateSession(entry, base)),
+      readEntries(fixture, "meeting_sessions", entryFormat).map((entry) => generateSession(entry, base)),
     );
     base.fill(meetingSessions, () => getSessions().map(({ session }) => session));
     base.fill(meetingTranscripts, () => getSessions().flatMap(({ transcripts }) => transcripts));
@@ -164,7 +164,7 @@ interface GeneratedSession {
 function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   const context = base.createContext("meeting_sessions", entry.id);
   const { random } = context;
-  const fields = record.toFields(entry, base);
+  const fields = entryFormat.toFields(entry, base);
   const transcripts = generateTranscripts(entry, { base, context });
   const length_ms = Math.ceil((transcripts.at(-1)?.end_time ?? 0) + random.int(3, 30)) * 1000;
   const status = fields.status ?? "completed";
@@ -199,7 +199,7 @@ function generateTranscripts(
   const lines = drawMeetingLines(entry.id, count, { random, hasEnded: entry.status !== "running" });
   let lastEnd = 0;
   return lines.map((text, position) => {
-    const fields = transcriptRecord.toFields(entries[position] ?? {}, base);
+    const fields = transcriptFormat.toFields(entries[position] ?? {}, base);
     const start_time = fields.start_time ?? roundToMilliseconds(lastEnd + random.int(400, 9000) / 1000);
     const end_time = fields.end_time === undefined ? undefined : Math.max(start_time, fields.end_time);
     const speaker = speakers[position % speakers.length]!;

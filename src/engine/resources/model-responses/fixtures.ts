@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, RecordLookup } from "../../contract/factory.ts";
-import { fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { createEntryFormat, readEntries } from "../../contract/fixture-entry.ts";
 import { listErrorCodes } from "../../contract/operation.ts";
 import type { FixtureReader, Resource, StateRules } from "../../contract/resource.ts";
 import { createModelResponse } from "./operations.ts";
@@ -65,23 +65,25 @@ function findNextPosition(world: RecordLookup): number {
   return last === undefined ? 0 : last.position + 1;
 }
 
-const record = fixtureRecord(ReplyRule, { needs: ["match"], omit: ["position", "turn"] });
+const entryFormat = createEntryFormat(ReplyRule, { required: ["match"], omit: ["position", "turn"] });
 
 const replyRulesFixture: FixtureReader = {
   keys: {
-    reply_rules: Type.Array(record.schema, { description: "Tried in this order; the first match replies" }),
+    reply_rules: Type.Array(entryFormat.schema, {
+      description: "Tried in this order; the first match replies",
+    }),
   },
   check(fixture, report) {
-    for (const [position, entry] of readEntries(fixture, "reply_rules", record).entries()) {
+    for (const [position, entry] of readEntries(fixture, "reply_rules", entryFormat).entries()) {
       const problem = findRuleProblem(entry);
       if (problem) report(["reply_rules", position, problem.field], problem.message);
     }
   },
   addRecords(fixture, base) {
     base.fill(replyRules, () =>
-      readEntries(fixture, "reply_rules", record).map((entry, position) =>
+      readEntries(fixture, "reply_rules", entryFormat).map((entry, position) =>
         makeReplyRule(
-          { ...record.toFields(entry, base), position },
+          { ...entryFormat.toFields(entry, base), position },
           base.createContext("reply_rules", position),
         ),
       ),

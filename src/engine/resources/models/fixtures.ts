@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
+import { createEntryFormat, listReader, readEntries } from "../../contract/fixture-entry.ts";
 import { capitalize } from "../../contract/text.ts";
 import { Model, models, PROVIDERS } from "./schema.ts";
 
@@ -40,14 +40,18 @@ function toModelId(key: string): string {
   return `model_${key.replaceAll(/[^A-Za-z0-9_-]/g, "-")}`;
 }
 
-const record = fixtureRecord(Model, { needs: ["key"] });
+const entryFormat = createEntryFormat(Model, { required: ["key"] });
 
 export const modelsFixture = listReader(models, {
-  record,
+  entryFormat,
   factory: makeModel,
   check(fixture, report) {
     const taken = new Set<string>();
-    for (const [position, { key, id = toModelId(key) }] of readEntries(fixture, "models", record).entries()) {
+    for (const [position, { key, id = toModelId(key) }] of readEntries(
+      fixture,
+      "models",
+      entryFormat,
+    ).entries()) {
       if (taken.has(key) || taken.has(id))
         report(["models", position, "key"], `${key} or its id ${id} is taken`);
       taken.add(key).add(id);

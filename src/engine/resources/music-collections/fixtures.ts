@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import {
+  createEntryFormat,
   type FixtureEntry,
-  fixtureRecord,
   listReader,
   toEntriesAndCount,
-} from "../../contract/fixture-record.ts";
+} from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder } from "../../contract/resource.ts";
@@ -44,22 +44,22 @@ export const makeTrack: Factory<Track> = (fields, context) => {
 
 const DEFAULT_TRACKS = 12;
 
-const trackRecord = fixtureRecord(Track, { omit: ["id", "collection_id", "position"] });
-const record = fixtureRecord(MusicCollection, {
-  needs: ["id"],
+const trackFormat = createEntryFormat(Track, { omit: ["id", "collection_id", "position"] });
+const entryFormat = createEntryFormat(MusicCollection, {
+  required: ["id"],
   names: { owner_id: "owner" },
   more: {
     tracks: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0, maximum: 2_000_000 }), Type.Array(trackRecord.schema)], {
+      Type.Union([Type.Integer({ minimum: 0, maximum: 2_000_000 }), Type.Array(trackFormat.schema)], {
         description: "The tracks by position, or the number of tracks to generate",
       }),
     ),
   },
 });
-type Entry = FixtureEntry<typeof record>;
+type Entry = FixtureEntry<typeof entryFormat>;
 
 export const musicCollectionsFixture = listReader(musicCollections, {
-  record,
+  entryFormat,
   factory: makeMusicCollection,
   dependsOn: ["locale"],
   children: { collection: tracks, make: generateTracks },
@@ -75,7 +75,7 @@ function generateTracks({ id, tracks: tracksOrCount = DEFAULT_TRACKS }: Entry, b
   return Array.from({ length: count }, (_, position) => {
     const addedAt = Math.min(-1, Math.round(created_at + (position + context.random.float()) * interval));
     const defaults = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: addedAt };
-    const fields = trackRecord.toFields(entries[position] ?? {}, base);
+    const fields = trackFormat.toFields(entries[position] ?? {}, base);
     return makeTrack({ ...defaults, ...fields, collection_id: id, position }, context);
   });
 }

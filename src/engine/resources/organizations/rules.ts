@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
+import { createEntryFormat, listReader } from "../../contract/fixture-entry.ts";
 import { inventCompany } from "../../contract/invent.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
 import { apiKeys } from "../api-keys/schema.ts";
@@ -33,7 +33,7 @@ export const organizationsResource = {
   operations: [],
   factories: { organizations: makeOrganization },
   fixture: listReader(organizations, {
-    record: fixtureRecord(Organization, { needs: ["id"], notNull: ["rate_limit"] }),
+    entryFormat: createEntryFormat(Organization, { required: ["id"], notNull: ["rate_limit"] }),
     factory: makeOrganization,
     dependsOn: ["locale"],
   }),

@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import {
+  createEntryFormat,
   type FixtureEntry,
-  fixtureRecord,
   readOrGenerate,
   toEntriesAndCount,
-} from "../../contract/fixture-record.ts";
+} from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -58,28 +58,28 @@ export const makeMessage: Factory<Message> = (fields, context) => {
 
 const MINUTE_MS = 60_000;
 
-const messageRecord = fixtureRecord(Message, { omit: ["thread_id"] });
-const record = fixtureRecord(Thread, {
-  needs: ["id"],
+const messageFormat = createEntryFormat(Message, { omit: ["thread_id"] });
+const entryFormat = createEntryFormat(Thread, {
+  required: ["id"],
   names: { owner_id: "owner" },
   more: {
     messages: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(messageRecord.schema)]),
+      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(messageFormat.schema)]),
     ),
   },
 });
-type Entry = FixtureEntry<typeof record>;
+type Entry = FixtureEntry<typeof entryFormat>;
 
 export const threadsFixture: FixtureReader = {
   dependsOn: ["locale"],
-  keys: { threads: Type.Array(record.schema) },
+  keys: { threads: Type.Array(entryFormat.schema) },
   generate: { threads: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   addRecords(fixture, base) {
     base.fill(threads, () =>
-      readOrGenerate(fixture, "threads", record, "thread_").map((entry) => generateThread(entry, base)),
+      readOrGenerate(fixture, "threads", entryFormat, "thread_").map((entry) => generateThread(entry, base)),
     );
     base.fill(messages, () =>
-      readOrGenerate(fixture, "threads", record, "thread_").flatMap((entry) =>
+      readOrGenerate(fixture, "threads", entryFormat, "thread_").flatMap((entry) =>
         generateMessages(entry, generateThread(entry, base), base),
       ),
     );
@@ -87,7 +87,7 @@ export const threadsFixture: FixtureReader = {
 };
 
 function generateThread(entry: Entry, base: BaseBuilder): Thread {
-  return makeThread(record.toFields(entry, base), base.createContext("threads", entry.id));
+  return makeThread(entryFormat.toFields(entry, base), base.createContext("threads", entry.id));
 }
 
 /** Generates questions and answers, a minute apart, from the beginning of the thread on. */
@@ -102,7 +102,7 @@ function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Mess
       content: EXCHANGES[(firstExchange + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
       created_at: thread.created_at + (position + 1) * MINUTE_MS,
     };
-    const fields = messageRecord.toFields(entries[position] ?? {}, base);
+    const fields = messageFormat.toFields(entries[position] ?? {}, base);
     return makeMessage({ ...defaults, ...fields, thread_id: thread.id }, context);
   });
 }

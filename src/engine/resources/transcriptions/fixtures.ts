@@ -2,11 +2,11 @@ import { Type } from "typebox";
 import { toMilliseconds } from "../../contract/duration.ts";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
 import {
+  createEntryFormat,
   type FixtureEntry,
-  fixtureRecord,
   readEntries,
   toEntriesAndCount,
-} from "../../contract/fixture-record.ts";
+} from "../../contract/fixture-entry.ts";
 import { inventFilename } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -85,9 +85,9 @@ function findNextStart(
 
 const DEFAULT_SENTENCES = 12;
 
-const sentenceRecord = fixtureRecord(Sentence, { needs: ["text"], omit: ["id", "transcription_id"] });
-const record = fixtureRecord(Transcription, {
-  needs: ["transcription_id"],
+const sentenceFormat = createEntryFormat(Sentence, { required: ["text"], omit: ["id", "transcription_id"] });
+const entryFormat = createEntryFormat(Transcription, {
+  required: ["transcription_id"],
   omit: [
     "processing_time_ms",
     "upstream_latency_ms",
@@ -99,24 +99,24 @@ const record = fixtureRecord(Transcription, {
   names: { transcription_id: "id", owner_id: "owner" },
   more: {
     sentences: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(sentenceRecord.schema)], {
+      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(sentenceFormat.schema)], {
         description: "The number of sentences to generate, or the sentences",
       }),
     ),
   },
 });
-type Entry = FixtureEntry<typeof record>;
+type Entry = FixtureEntry<typeof entryFormat>;
 
 export const transcriptionsFixture: FixtureReader = {
-  keys: { transcriptions: Type.Array(record.schema) },
+  keys: { transcriptions: Type.Array(entryFormat.schema) },
   dependsOn: ["transcription_seconds", "locale"],
   addRecords(fixture, base) {
     const getTranscriptions = computeOnce(() =>
-      readEntries(fixture, "transcriptions", record).map((entry) => generateTranscription(entry, base)),
+      readEntries(fixture, "transcriptions", entryFormat).map((entry) => generateTranscription(entry, base)),
     );
     base.fill(transcriptions, () => getTranscriptions().map(({ transcription }) => transcription));
     base.fill(sentences, () => getTranscriptions().flatMap(({ generatedSentences }) => generatedSentences));
-    for (const { id, status } of readEntries(fixture, "transcriptions", record)) {
+    for (const { id, status } of readEntries(fixture, "transcriptions", entryFormat)) {
       if (status !== "processing") continue;
       // Counted from the fixture's epoch (G17).
       const due = toMilliseconds(base.createContext("transcriptions", id).settings.transcription_seconds);
@@ -135,7 +135,7 @@ function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTransc
   const generatedSentences = generateSentences(entry, { base, context });
   const speechLength = generatedSentences.reduce((longest, { end }) => Math.max(longest, end), 0);
   const pause = context.random.int(500, 4000) / 1000;
-  const fields = record.toFields(entry, base);
+  const fields = entryFormat.toFields(entry, base);
   // The factory chooses the length of the audio while no sentence is known.
   const defaultDuration =
     generatedSentences.length === 0 && fields.status === "processing"
@@ -160,7 +160,7 @@ function generateSentences(
   let lastEnd = 0;
   return Array.from({ length: count }, (_, position) => {
     const givenSentence = entries[position];
-    const fields = givenSentence ? sentenceRecord.toFields(givenSentence, base) : {};
+    const fields = givenSentence ? sentenceFormat.toFields(givenSentence, base) : {};
     const text = fields.text ?? inventSentence(position, options);
     const pause = drawPauseSeconds(random);
     const start = fields.start ?? roundToMilliseconds(lastEnd + pause);

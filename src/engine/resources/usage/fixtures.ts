@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Factory, RecordLookup } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord } from "../../contract/fixture-record.ts";
+import { createEntryFormat, type FixtureEntry } from "../../contract/fixture-entry.ts";
 import { keysBelongTo } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { MapOf } from "../../contract/schema.ts";
@@ -50,24 +50,24 @@ const Spent = Type.Object(
   { additionalProperties: false },
 );
 
-const keyRecord = fixtureRecord(UsageRecord, {
+const keyFormat = createEntryFormat(UsageRecord, {
   omit: ["id", "organization_id", "api_key_id", "api_monthly_limit", "spent"],
   more: { spent: Type.Optional(Spent) },
 });
-const record = fixtureRecord(UsageRecord, {
+const entryFormat = createEntryFormat(UsageRecord, {
   omit: ["id", "organization_id", "api_key_id", "spent"],
   more: {
     spent: Type.Optional(Spent),
     keys: Type.Optional(
-      MapOf(keyRecord.schema, { additionalProperties: false, ...keysBelongTo("api_keys") }, "^apikey_"),
+      MapOf(keyFormat.schema, { additionalProperties: false, ...keysBelongTo("api_keys") }, "^apikey_"),
     ),
   },
 });
-type Entries = Record<string, FixtureEntry<typeof record>>;
+type Entries = Record<string, FixtureEntry<typeof entryFormat>>;
 
 export const usageFixture: FixtureReader = {
   keys: {
-    usage: ByOrganization(record.schema, {
+    usage: ByOrganization(entryFormat.schema, {
       description: "CHF by organization; keys not named have neither limit nor spending",
     }),
   },
@@ -85,7 +85,7 @@ export const usageFixture: FixtureReader = {
 };
 
 function makeRow(
-  entry: FixtureEntry<typeof record>,
+  entry: FixtureEntry<typeof entryFormat>,
   owner: Pick<Usage, "organization_id" | "api_key_id">,
   base: BaseBuilder,
 ): Usage {
@@ -95,5 +95,8 @@ function makeRow(
     ...(previous === undefined ? {} : { "-1": toMicro(previous) }),
   };
   const id = toUsageId(owner.organization_id, owner.api_key_id);
-  return makeUsage({ ...record.toFields(entry, base), ...owner, spent }, base.createContext("usage", id));
+  return makeUsage(
+    { ...entryFormat.toFields(entry, base), ...owner, spent },
+    base.createContext("usage", id),
+  );
 }

@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
+import { createEntryFormat, listReader, readEntries } from "../../contract/fixture-entry.ts";
 import { inventEmail, inventName, makeDistinctEmail } from "../../contract/invent.ts";
 import type { FixtureLists, FixtureReader } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
@@ -35,21 +35,21 @@ function hasEmail(world: Pick<WorldReader, "all">, email: string): boolean {
   return false;
 }
 
-const record = fixtureRecord(User, { needs: ["id"] });
+const entryFormat = createEntryFormat(User, { required: ["id"] });
 
 export const usersFixture: FixtureReader = {
   ...listReader(users, {
-    record,
+    entryFormat,
     factory: makeUser,
     fieldGenerators: { users: assignInTurn },
     dependsOn: ["locale"],
   }),
   addRecords(fixture, base) {
     base.fill(users, () => {
-      const entries = readEntries(fixture, "users", record);
+      const entries = readEntries(fixture, "users", entryFormat);
       const taken = new Set(entries.map(({ email }) => email));
       return entries.map((entry) => {
-        const user = makeUser(record.toFields(entry, base), base.createContext("users", entry.id));
+        const user = makeUser(entryFormat.toFields(entry, base), base.createContext("users", entry.id));
         if (entry.email !== undefined) return user;
         const email = makeDistinctEmail(user.email, (other) => taken.has(other));
         taken.add(email);

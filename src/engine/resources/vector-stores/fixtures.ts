@@ -3,12 +3,12 @@ import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import {
+  createEntryFormat,
   type FixtureEntry,
-  fixtureRecord,
   listReader,
   readEntries,
   reportContradictions,
-} from "../../contract/fixture-record.ts";
+} from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
 import { requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
@@ -113,22 +113,22 @@ function pickStoreAndFile({ id, ...fields }: Partial<StoreFile>, world: RecordLo
   throw invalidInput(missing, null, reason);
 }
 
-const fileRecord = fixtureRecord(StoreFile, {
-  needs: ["file_id"],
+const fileFormat = createEntryFormat(StoreFile, {
+  required: ["file_id"],
   omit: ["id", "store_id", "progress_percent", "current_step"],
 });
-const record = fixtureRecord(VectorStore, {
-  needs: ["id"],
-  more: { files: Type.Optional(Type.Array(fileRecord.schema)) },
+const entryFormat = createEntryFormat(VectorStore, {
+  required: ["id"],
+  more: { files: Type.Optional(Type.Array(fileFormat.schema)) },
 });
 
-const reader = listReader(vectorStores, { record, factory: makeVectorStore });
+const reader = listReader(vectorStores, { entryFormat, factory: makeVectorStore });
 
 export const vectorStoresFixture: FixtureReader = {
   ...reader,
   dependsOn: ["processing_seconds", "locale"],
   check(fixture, report) {
-    for (const [position, store] of readEntries(fixture, "vector_stores", record).entries()) {
+    for (const [position, store] of readEntries(fixture, "vector_stores", entryFormat).entries()) {
       const seen = new Set<string>();
       for (const [index, file] of (store.files ?? []).entries()) {
         const { file_id } = file;
@@ -147,10 +147,10 @@ export const vectorStoresFixture: FixtureReader = {
   },
   addRecords(fixture, base) {
     reader.addRecords(fixture, base);
-    const entries = readEntries(fixture, "vector_stores", record);
-    const generateFile = (store_id: string, entry: FixtureEntry<typeof fileRecord>) =>
+    const entries = readEntries(fixture, "vector_stores", entryFormat);
+    const generateFile = (store_id: string, entry: FixtureEntry<typeof fileFormat>) =>
       makeStoreFile(
-        { ...fileRecord.toFields(entry, base), store_id },
+        { ...fileFormat.toFields(entry, base), store_id },
         base.createContext("store_files", store_id, entry.file_id),
       );
     base.fill(storeFiles, () =>

@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import {
+  createEntryFormat,
   type FixtureEntry,
-  fixtureRecord,
   readEntries,
   reportContradictions,
-} from "../../contract/fixture-record.ts";
+} from "../../contract/fixture-entry.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import { belongsTo, requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -100,31 +100,31 @@ function getScheduleTime(attempts: number): number {
   return DEFAULT_RETRY_SCHEDULE.slice(0, attempts - 1).reduce((sum, delay) => sum + delay, 0);
 }
 
-const deliveryRecord = fixtureRecord(Delivery, {
-  needs: ["delivery_id", "status"],
+const deliveryFormat = createEntryFormat(Delivery, {
+  required: ["delivery_id", "status"],
   notNull: ["delivered_at", "last_attempt"],
   omit: ["webhook_id", "organization_id", "event", "scheduled_attempts", "created_at", "body", "attempt_log"],
   // A fixture must name a known event; that of a stored delivery may no longer exist.
   more: { event: StringEnum([...EVENT_NAMES, webhookTest.name], { "x-events": true }) },
 });
-const record = fixtureRecord(Webhook, {
-  needs: ["webhook_id"],
+const entryFormat = createEntryFormat(Webhook, {
+  required: ["webhook_id"],
   omit: ["last_delivery", "receiver_id"],
   names: { webhook_id: "id" },
-  more: { deliveries: Type.Optional(Type.Array(deliveryRecord.schema)) },
+  more: { deliveries: Type.Optional(Type.Array(deliveryFormat.schema)) },
 });
-type Entry = FixtureEntry<typeof record>;
+type Entry = FixtureEntry<typeof entryFormat>;
 
 export const webhooksFixture: FixtureReader = {
   dependsOn: ["locale"],
   keys: {
-    webhooks: Type.Union([Type.Array(record.schema), Type.Integer({ minimum: 0, maximum: 10_000 })]),
+    webhooks: Type.Union([Type.Array(entryFormat.schema), Type.Integer({ minimum: 0, maximum: 10_000 })]),
   },
   // A generated webhook must not call a server.
   fieldGenerators: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
   check(fixture, report) {
     const seen = new Set<string>();
-    for (const [position, entry] of readEntries(fixture, "webhooks", record).entries()) {
+    for (const [position, entry] of readEntries(fixture, "webhooks", entryFormat).entries()) {
       for (const [deliveryPosition, delivery] of (entry.deliveries ?? []).entries()) {
         const { delivery_id, status } = delivery;
         const reportField = (field: string, message: string) =>
@@ -138,7 +138,7 @@ export const webhooksFixture: FixtureReader = {
     }
   },
   addRecords(fixture, base) {
-    const entries = readEntries(fixture, "webhooks", record);
+    const entries = readEntries(fixture, "webhooks", entryFormat);
     base.fill(fixtureFacts, () => {
       const first = base.world.all(organizations).first();
       return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
@@ -155,10 +155,10 @@ export const webhooksFixture: FixtureReader = {
 };
 
 function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: Webhook; sent: Delivery[] } {
-  const webhook = makeWebhook(record.toFields(entry, base), base.createContext("webhooks", entry.id));
+  const webhook = makeWebhook(entryFormat.toFields(entry, base), base.createContext("webhooks", entry.id));
   const { webhook_id, organization_id, events } = webhook;
   const sent = (entry.deliveries ?? []).map((one) => {
-    const fields = deliveryRecord.toFields(one, base);
+    const fields = deliveryFormat.toFields(one, base);
     return makeDelivery(
       { ...fields, webhook_id, organization_id, event: one.event ?? events[0] },
       base.createContext("deliveries", one.delivery_id),

@@ -29,9 +29,9 @@ type Entry<P, Omitted, Needed, NotNull, Renamed, More extends TProperties> = {
   >;
 } & Static<TObject<More>>;
 
-interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
+interface FormatOptions<Omitted, Needed, NotNull, Renamed, More> {
   /** The required fields of an entry, its id first; the factory fills the others. */
-  needs?: readonly Needed[];
+  required?: readonly Needed[];
   /** Fields that a fixture cannot give. */
   omit?: readonly Omitted[];
   /** Fields that a fixture cannot set to null; it leaves them out instead. */
@@ -42,20 +42,20 @@ interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
   more?: More;
 }
 
-/** How a fixture writes one record of a collection. */
-interface FixtureRecord<E, R> {
+/** How a fixture writes a record of a collection. */
+interface EntryFormat<E, R> {
   schema: TUnsafe<E>;
   /** The field that identifies an entry; its random values depend on it. */
   id: keyof E & string;
-  /** The given fields of the record in their stored form; the factory fills the others. */
+  /** The fields of an entry in their stored form; the factory fills the others. */
   toFields(entry: E, base: Pick<BaseBuilder, "toInstant">): Partial<R>;
 }
 
 /**
- * Derives a fixture's record from the stored schema: instants are ISO 8601 texts, only the fields in `needs` are
- * required, and unknown keys are refused (interfaces 5).
+ * Derives the format of a fixture's entries from the stored schema: instants are ISO 8601 texts, fields outside
+ * `required` are optional, and unknown keys are refused (interfaces 5).
  */
-export function fixtureRecord<
+export function createEntryFormat<
   P extends TProperties,
   const Omitted extends keyof P & string = never,
   const Needed extends keyof P & string = never,
@@ -64,10 +64,9 @@ export function fixtureRecord<
   More extends TProperties = Record<never, never>,
 >(
   stored: TObject<P>,
-  options: RecordOptions<Omitted, Needed, NotNull, Renamed, More>,
-): FixtureRecord<Entry<P, Omitted, Needed, NotNull, Renamed, More>, Static<TObject<P>>> {
-  const { needs = [], names = {} as Renamed, more } = options;
-  const required = new Set<string>(needs);
+  options: FormatOptions<Omitted, Needed, NotNull, Renamed, More>,
+): EntryFormat<Entry<P, Omitted, Needed, NotNull, Renamed, More>, Static<TObject<P>>> {
+  const { required = [], names = {} as Renamed, more } = options;
   const omitted = new Set<string>(options.omit);
   const notNull = new Set<string>(options.notNull);
   const fields: TProperties = {};
@@ -79,12 +78,12 @@ export function fixtureRecord<
     const fixtureName = names[name] ?? name;
     storedNames.set(fixtureName, name);
     const value = notNull.has(name) ? removeNull(toPublicField(field)) : toPublicField(field);
-    fields[fixtureName] = required.has(name) ? value : Type.Optional(value);
+    fields[fixtureName] = required.includes(name as Needed) ? value : Type.Optional(value);
   }
   const schema = Type.Object({ ...fields, ...more }, { additionalProperties: false });
   return {
     schema: Type.Unsafe(schema),
-    id: (needs[0] && (names[needs[0]] ?? needs[0])) as never,
+    id: (required[0] && (names[required[0]] ?? required[0])) as never,
     toFields(entry, base) {
       const storedFields: Record<string, unknown> = {};
       for (const [fixtureName, value] of Object.entries(entry)) {
@@ -103,12 +102,12 @@ function removeNull(schema: TSchema): TSchema {
   return anyOf.find((part) => (part as { type?: string }).type !== "null") ?? schema;
 }
 
-/** The TypeScript type of a fixture's record. */
-export type FixtureEntry<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
+/** The TypeScript type of an entry with this format. */
+export type FixtureEntry<T> = T extends EntryFormat<infer E, infer _R> ? E : never;
 
 interface ListOptions<E, R extends StoredRecord, C extends StoredRecord>
   extends Pick<FixtureReader, "check" | "fieldGenerators" | "dependsOn"> {
-  record: FixtureRecord<E, R>;
+  entryFormat: EntryFormat<E, R>;
   factory: Factory<R>;
   /** The records that entries contain, such as the tracks of a music collection. */
   children?: { collection: Collection<C>; make: (entry: E, base: BaseBuilder) => readonly C[] };
@@ -117,17 +116,17 @@ interface ListOptions<E, R extends StoredRecord, C extends StoredRecord>
 /** The reader of a key that is simply a list of a collection's records. */
 export function listReader<R extends StoredRecord, E extends object, C extends StoredRecord>(
   collection: Collection<R>,
-  { record, factory, children, ...rest }: ListOptions<E, R, C>,
+  { entryFormat, factory, children, ...rest }: ListOptions<E, R, C>,
 ): FixtureReader {
   const { name } = collection;
   return {
     ...rest,
-    keys: { [name]: Type.Array(record.schema) },
+    keys: { [name]: Type.Array(entryFormat.schema) },
     addRecords(fixture, base) {
-      const entries = readEntries(fixture, name, record);
+      const entries = readEntries(fixture, name, entryFormat);
       base.fill(collection, () =>
         entries.map((entry) =>
-          factory(record.toFields(entry, base), base.createContext(name, String(entry[record.id]))),
+          factory(entryFormat.toFields(entry, base), base.createContext(name, String(entry[entryFormat.id]))),
         ),
       );
       if (children)
@@ -136,11 +135,11 @@ export function listReader<R extends StoredRecord, E extends object, C extends S
   };
 }
 
-/** The entries under a key of a fixture; empty without the key. `_record` gives their type. */
+/** The entries under a key of a fixture; empty without the key. `_entryFormat` gives their type. */
 export function readEntries<E, R>(
   fixture: FixtureData,
   key: string,
-  _record: FixtureRecord<E, R>,
+  _entryFormat: EntryFormat<E, R>,
 ): readonly E[] {
   return (fixture[key] ?? []) as readonly E[];
 }
@@ -161,10 +160,10 @@ export function reportContradictions<E extends object>(
 export function readOrGenerate<E extends { id: string }, R>(
   fixture: FixtureData,
   key: string,
-  record: FixtureRecord<E, R>,
+  entryFormat: EntryFormat<E, R>,
   prefix: string,
 ): E[] {
-  const entries = readEntries(fixture, key, record);
+  const entries = readEntries(fixture, key, entryFormat);
   const missing = Math.max(0, Number(fixture.generate?.[key] ?? 0) - entries.length);
   const generated = Array.from(
     { length: missing },
@@ -177,7 +176,7 @@ export function readOrGenerate<E extends { id: string }, R>(
 export function readByOrganization<E, R>(
   fixture: FixtureData,
   key: string,
-  _record: FixtureRecord<E, R>,
+  _entryFormat: EntryFormat<E, R>,
 ): { organization_id: string; entries: readonly E[]; count: number }[] {
   const byOwner = (fixture[key] ?? {}) as Record<string, number | E[]>;
   const totals = (fixture.generate?.[key] ?? {}) as Record<string, number>;

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { fixtureRecord } from "./fixture-record.ts";
+import { createEntryFormat } from "./fixture-entry.ts";
 import { Id, Instant, internal, Nullable, NullableInstant, UserId } from "./schema.ts";
 import { toValidator } from "./validator.ts";
 
@@ -13,14 +13,14 @@ const Crate = Type.Object({
   opened_at: NullableInstant(),
   weight: internal(Type.Integer()),
 });
-const record = fixtureRecord(Crate, {
-  needs: ["crate_id"],
+const entryFormat = createEntryFormat(Crate, {
+  required: ["crate_id"],
   omit: ["depth"],
   notNull: ["opened_at"],
   names: { crate_id: "id", owner_id: "owner" },
   more: { items: Type.Optional(Type.Integer()) },
 });
-const fits = (entry: object) => toValidator(record.schema)(entry);
+const fits = (entry: object) => toValidator(entryFormat.schema)(entry);
 const base = { toInstant: (iso: string) => Date.parse(iso) };
 
 describe("a fixture's record", () => {
@@ -42,10 +42,14 @@ describe("a fixture's record", () => {
   });
 
   it("becomes the record's fields, without the omitted ones [interfaces 5]", () => {
-    expect(record.id).toBe("id");
+    expect(entryFormat.id).toBe("id");
     const entry = { id: "crate_a", owner: "usr_a", opened_at: "1970-01-01T00:00:02Z", items: 3 };
-    expect(record.toFields(entry, base)).toEqual({ crate_id: "crate_a", owner_id: "usr_a", opened_at: 2000 });
-    expect(record.toFields({ id: "crate_a", label: null }, base)).toEqual({
+    expect(entryFormat.toFields(entry, base)).toEqual({
+      crate_id: "crate_a",
+      owner_id: "usr_a",
+      opened_at: 2000,
+    });
+    expect(entryFormat.toFields({ id: "crate_a", label: null }, base)).toEqual({
       crate_id: "crate_a",
       label: null,
     });
