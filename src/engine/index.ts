@@ -106,7 +106,7 @@ export function createEngine(options: HostParts): Engine {
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
     onAttempt: ({ journal, history, world }, attempt) => {
       const currentWorld = world.read();
-      const nextStep = describeNextStep(currentWorld, attempt.row, attempt.outcome.response_code);
+      const nextStep = describeNextStep(currentWorld, attempt.queued, attempt.outcome.response_code);
       journal.add(
         toJournalEntry(attempt, { world: currentWorld, nextStep }),
         findAttemptEntry(attempt, history.newest),

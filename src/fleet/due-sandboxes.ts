@@ -1,7 +1,7 @@
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { calculateWallDelay } from "../engine/state/clock.ts";
 import { timers } from "../engine/state/timers.ts";
-import { outgoing } from "../engine/webhooks/outgoing.ts";
+import { queuedAttempts } from "../engine/webhooks/queued-attempts.ts";
 import { type RedisStore, toFleetKey } from "../persistence/redis-store.ts";
 
 const KEY = toFleetKey("due");
@@ -73,7 +73,7 @@ export class DueSandboxes {
 function findNextDue({ world }: Sandbox): number {
   const { root, clock, origin } = world;
   const now = Date.now();
-  if ((root.tables.get(outgoing.name)?.size ?? 0) > 0) return now;
+  if ((root.tables.get(queuedAttempts.name)?.size ?? 0) > 0) return now;
   const first = world.read().index(timers, "due", "").page(0, 1)[0];
   if (first === undefined) return Number.POSITIVE_INFINITY;
   return Math.floor(now + calculateWallDelay(clock, origin + first.due, now));

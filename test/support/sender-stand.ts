@@ -10,10 +10,10 @@ import type { CompletedAttempt } from "../../src/engine/webhooks/attempt.ts";
 import { createDeliveries, type DeliveriesParts } from "../../src/engine/webhooks/dispatcher.ts";
 import {
   type AttemptKind,
-  type Outgoing,
-  outgoing,
+  type QueuedAttempt,
   queueAttempt,
-} from "../../src/engine/webhooks/outgoing.ts";
+  queuedAttempts,
+} from "../../src/engine/webhooks/queued-attempts.ts";
 import type { OutboundRequest, OutboundResult } from "../../src/hosts/node/outbound/outbound-request.ts";
 
 /** A request that has left, and waits for its receiver. */
@@ -36,7 +36,7 @@ export function senderStand(
   given: Partial<Omit<DeliveriesParts<Sandbox>, "rules">> & { rules?: Partial<Rules> } = {},
 ) {
   const left: Left[] = [];
-  const recorded: { row: Outgoing; schedule: readonly number[] }[] = [];
+  const recorded: { queued: QueuedAttempt; schedule: readonly number[] }[] = [];
   const made: CompletedAttempt[] = [];
   const errors: unknown[] = [];
   const faults: DeliveryFacts[] = [];
@@ -74,11 +74,11 @@ export function senderStand(
         ...{ number: 1, url: `http://${webhook_id}.test/`, secret: "whsec", event: "user.created" },
         body: delivery_id,
       }),
-      record(tx, row, { schedule }) {
-        recorded.push({ row, schedule });
-        tx.remove(outgoing, row.id);
+      record(tx, queued, { schedule }) {
+        recorded.push({ queued, schedule });
+        tx.remove(queuedAttempts, queued.id);
       },
-      discard: (tx, row) => tx.remove(outgoing, row.id),
+      discard: (tx, queued) => tx.remove(queuedAttempts, queued.id),
       queueRetry(tx, delivery_id) {
         queueAttempt(tx, { id: `${delivery_id}/retry`, kind: "retry", webhook_id: "wh_1", delivery_id });
         return `${delivery_id}/retry`;
@@ -100,7 +100,7 @@ export function senderStand(
       const sandbox: Sandbox = { name, held: new HeldExchanges(), settings: { ...DEFAULT_SETTINGS } };
       const { onCommit, ...parts } = deliveries.createWorldParts(sandbox);
       const world: World = new World({
-        root: { tables: Tables.empty([outgoing, timers]), draws: 0 },
+        root: { tables: Tables.empty([queuedAttempts, timers]), draws: 0 },
         clock: makeClock("frozen", 0, 0),
         ...{ origin: 0, seed: 1, secretKey: "test", wallClock: () => 0 },
         parts: {
@@ -125,10 +125,10 @@ export function senderStand(
         },
         /** Takes an attempt out of the queue, as the deletion of its webhook does. */
         async remove(id: string) {
-          world.transact((tx) => tx.remove(outgoing, id));
+          world.transact((tx) => tx.remove(queuedAttempts, id));
           await turn();
         },
-        waiting: () => [...world.read().all(outgoing)].map(({ id }) => id),
+        waiting: () => [...world.read().all(queuedAttempts)].map(({ id }) => id),
         attempt: (id: string) => deliveries.waitForAttempt(sandbox, id),
       };
     },

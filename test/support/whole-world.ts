@@ -9,7 +9,7 @@ import { replyRules } from "../../src/engine/resources/model-responses/schema.ts
 import { updateRetryTimer } from "../../src/engine/resources/webhooks/deliveries.ts";
 import { deliveries } from "../../src/engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../src/engine/state/transaction.ts";
-import { queueAttempt } from "../../src/engine/webhooks/outgoing.ts";
+import { queueAttempt } from "../../src/engine/webhooks/queued-attempts.ts";
 
 /** Puts beside a fixture's records what only use brings about: sessions, uploads, running work, waiting attempts. */
 export function fillWithUse(tx: Transaction): void {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { outgoing } from "../../src/engine/webhooks/outgoing.ts";
+import { queuedAttempts } from "../../src/engine/webhooks/queued-attempts.ts";
 import { until } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
@@ -90,7 +90,7 @@ describe("a delivery in progress [interfaces 4]", () => {
     const asked = Array.from({ length: 12 }, (_, index) => users[index % users.length]!);
     for (const [index, user] of asked.entries()) {
       void api.trigger({ event: "user.created", for: user });
-      await until(() => [...world.read().all(outgoing)].length > index);
+      await until(() => [...world.read().all(queuedAttempts)].length > index);
     }
     await api.control("POST", "/snapshots", { name: "waiting" });
     await api.control("POST", "/snapshots/waiting/restore");

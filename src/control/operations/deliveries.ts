@@ -5,7 +5,7 @@ import { findNearest, toSentence } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
-import { queueAttempt, waitForAttempts } from "../../engine/webhooks/outgoing.ts";
+import { queueAttempt, waitForAttempts } from "../../engine/webhooks/queued-attempts.ts";
 import {
   DeliveryDetail,
   ListedDelivery,

@@ -11,7 +11,7 @@ import { renderDelivery } from "../../engine/resources/webhooks/rules.ts";
 import { DeliveryBody, deliveries, webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
-import { waitForAttempts } from "../../engine/webhooks/outgoing.ts";
+import { waitForAttempts } from "../../engine/webhooks/queued-attempts.ts";
 import { requireRoomAfter } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { quoteWord, unprocessable } from "../problem.ts";

@@ -4,10 +4,10 @@ import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
 import { HeldExchanges } from "../sandbox/held.ts";
 import { sendAttempt, toChange } from "./attempt.ts";
-import type { Outgoing } from "./outgoing.ts";
+import type { QueuedAttempt } from "./queued-attempts.ts";
 import { sign } from "./sign.ts";
 
-const row: Outgoing = {
+const queued: QueuedAttempt = {
   ...{ id: "del_1/retry", kind: "retry", webhook_id: "wh_1", delivery_id: "del_1", position: 3 },
   cancelled: false,
 };
@@ -42,7 +42,7 @@ async function attempt(answer: OutboundResult, fault?: Partial<DeliveryFault>) {
       return fault && { decision: "fault:inline/f", delay_ms: 0, answer: undefined, reasons: [], ...fault };
     },
   };
-  return { sent, asked, ...(await sendAttempt(parts, { row, plan, at: 0 }, signal)) };
+  return { sent, asked, ...(await sendAttempt(parts, { queued, plan, at: 0 }, signal)) };
 }
 
 const request_headers = {
@@ -87,8 +87,8 @@ describe("an attempt to deliver", () => {
   });
 
   it("describes the attempt and its outcome in one sentence [interfaces 10]", () => {
-    const titleFor = (kind: Outgoing["kind"], outcome: { response_code: number; error?: string }) =>
-      toChange({ ...row, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
+    const titleFor = (kind: QueuedAttempt["kind"], outcome: { response_code: number; error?: string }) =>
+      toChange({ ...queued, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
     const [to, rest] = ["to deliver user.created to wh_1", { response_code: 0 }];
     expect(titleFor("first", { response_code: 204 })).toBe(`The first attempt ${to} was answered 204.`);
     expect(titleFor("retry", rest)).toBe(`A retry ${to} got no answer.`);
@@ -99,10 +99,10 @@ describe("an attempt to deliver", () => {
 
   it("says if the receiver accepted the delivery [interfaces 10]", () => {
     const act = (response_code: number) =>
-      toChange(row, plan, { at: 0, url: plan.url, duration_ms: 1, response_code });
+      toChange(queued, plan, { at: 0, url: plan.url, duration_ms: 1, response_code });
     expect(act(201)).toMatchObject({
       ...{ kind: "delivery", subject: "del_1", delivered: true },
-      work: { record: row, key: "_outgoing\u0000del_1/retry" },
+      work: { record: queued, key: "_outgoing\u0000del_1/retry" },
     });
     for (const code of [0, 302, 410, 500]) expect(act(code).delivered).toBe(false);
   });

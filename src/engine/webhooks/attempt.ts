@@ -6,7 +6,7 @@ import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
 import type { HeldExchanges, HeldMessage, Release } from "../sandbox/held.ts";
 import type { WorldChange } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
-import { type Outgoing, outgoing } from "./outgoing.ts";
+import { type QueuedAttempt, queuedAttempts } from "./queued-attempts.ts";
 import { classify } from "./schedule.ts";
 import { sign, toDeliveryHeaders } from "./sign.ts";
 
@@ -31,14 +31,14 @@ interface AttemptExchange {
 
 /** A completed attempt, for the journal (interfaces 14). */
 export interface CompletedAttempt {
-  row: Outgoing;
+  queued: QueuedAttempt;
   plan: AttemptPlan;
   outcome: AttemptOutcome;
   exchange: AttemptExchange;
 }
 
 /** An attempt before it is made. */
-interface AttemptStart extends Pick<CompletedAttempt, "row" | "plan"> {
+interface AttemptStart extends Pick<CompletedAttempt, "queued" | "plan"> {
   /** Milliseconds since 1970 on the sandbox's clock. */
   at: number;
 }
@@ -66,21 +66,21 @@ interface AttemptParts {
 /** Sends one attempt, unless a fault replaces its receiver. A receiver's failure is an outcome, not an error. */
 export async function sendAttempt(
   { outbound, settings, findFault, held }: AttemptParts,
-  { row, plan, at }: AttemptStart,
+  { queued, plan, at }: AttemptStart,
   signal: AbortSignal,
 ): Promise<{ answer: Omit<AttemptOutcome, "at" | "url">; exchange: AttemptExchange }> {
   const timeoutMs = settings.webhook_timeout_seconds * 1000;
   const body = toUtf8(plan.body);
   const request_headers = toDeliveryHeaders({
     event: plan.event,
-    deliveryId: row.delivery_id,
+    deliveryId: queued.delivery_id,
     signature: sign(plan.secret, body),
     serviceName: settings.service_name,
   });
-  let deliveryFault = findFault({ event: plan.event, webhook_id: row.webhook_id });
+  let deliveryFault = findFault({ event: plan.event, webhook_id: queued.webhook_id });
   let release: Release<Partial<DeliveryFault>> | undefined;
   if (deliveryFault?.hold !== undefined) {
-    const message = toHeldMessage({ row, plan, at }, request_headers, body);
+    const message = toHeldMessage({ queued, plan, at }, request_headers, body);
     release = await held.hold(deliveryFault.hold, { phase: "before", message }, signal);
     deliveryFault = { ...deliveryFault, ...release.outcome };
   }
@@ -117,8 +117,8 @@ async function callReceiver(
 }
 
 /** The fields of an attempt's journal entry that do not depend on its outcome. @param url where it is sent */
-export function describeAttempt(row: Outgoing, { event, number: attempt }: AttemptPlan, url: string) {
-  const { delivery_id, webhook_id, kind } = row;
+export function describeAttempt(queued: QueuedAttempt, { event, number: attempt }: AttemptPlan, url: string) {
+  const { delivery_id, webhook_id, kind } = queued;
   const { origin, pathname, search } = new URL(url);
   return {
     id: `${delivery_id}.${attempt}`,
@@ -132,12 +132,12 @@ export function describeAttempt(row: Outgoing, { event, number: attempt }: Attem
 }
 
 function toHeldMessage(
-  { row, plan, at }: AttemptStart,
+  { queued, plan, at }: AttemptStart,
   request_headers: AttemptExchange["request_headers"],
   body: Uint8Array,
 ): HeldMessage {
   return {
-    ...describeAttempt(row, plan, plan.url),
+    ...describeAttempt(queued, plan, plan.url),
     at,
     status: 0,
     request_headers: Object.entries(request_headers).flat(),
@@ -147,7 +147,7 @@ function toHeldMessage(
   };
 }
 
-const ATTEMPTS: Record<Outgoing["kind"], string> = {
+const ATTEMPTS: Record<QueuedAttempt["kind"], string> = {
   first: "The first attempt",
   retry: "A retry",
   redelivery: "A redelivery",
@@ -155,7 +155,7 @@ const ATTEMPTS: Record<Outgoing["kind"], string> = {
 
 /** The attempt's entry in the history (interfaces 10). */
 export function toChange(
-  row: Outgoing,
+  queued: QueuedAttempt,
   plan: AttemptPlan,
   { response_code, error }: AttemptOutcome,
 ): WorldChange {
@@ -163,13 +163,13 @@ export function toChange(
     response_code === 0
       ? `got no answer${error === undefined ? "" : `: ${error}`}`
       : `was answered ${response_code}`;
-  const title = `${ATTEMPTS[row.kind]} to deliver ${plan.event} to ${row.webhook_id} ${result}.`;
+  const title = `${ATTEMPTS[queued.kind]} to deliver ${plan.event} to ${queued.webhook_id} ${result}.`;
   return {
     kind: "delivery",
     title,
-    subject: row.delivery_id,
+    subject: queued.delivery_id,
     delivered: classify(response_code) === "success",
-    work: { record: row, key: `${outgoing.name}\u0000${row.id}` },
+    work: { record: queued, key: `${queuedAttempts.name}\u0000${queued.id}` },
   };
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { DeliveryQueue, type Job } from "./delivery-queue.ts";
-import type { AttemptKind } from "./outgoing.ts";
+import type { AttemptKind } from "./queued-attempts.ts";
 
 function job(kind: AttemptKind, delivery_id: string): Job {
-  const row = {
+  const queued = {
     id: `${delivery_id}/${kind}`,
     kind,
     delivery_id,
@@ -11,7 +11,7 @@ function job(kind: AttemptKind, delivery_id: string): Job {
     position: 0,
     cancelled: false,
   };
-  return { row, controller: new AbortController(), done: Promise.resolve(true), end: () => {} };
+  return { queued, controller: new AbortController(), done: Promise.resolve(true), end: () => {} };
 }
 
 function begun(queue: DeliveryQueue, isSequential = false): string[] {
@@ -22,7 +22,7 @@ function begun(queue: DeliveryQueue, isSequential = false): string[] {
     next = queue.findNext({ isSequential })
   ) {
     queue.begin(next);
-    ids.push(next.row.id);
+    ids.push(next.queued.id);
   }
   return ids;
 }

@@ -1,8 +1,8 @@
-import type { AttemptKind, Outgoing } from "./outgoing.ts";
+import type { AttemptKind, QueuedAttempt } from "./queued-attempts.ts";
 
 /** An attempt in the dispatcher. */
 export interface Job {
-  row: Outgoing;
+  queued: QueuedAttempt;
   /** Ends the request when the attempt is cancelled. */
   controller: AbortController;
   /** True if the attempt was made and recorded, false if it was cancelled. */
@@ -25,11 +25,11 @@ export class DeliveryQueue {
   private readonly busyDeliveries = new Set<string>();
 
   add(job: Job): void {
-    this.waiting[job.row.kind].add(job);
+    this.waiting[job.queued.kind].add(job);
   }
 
   remove(job: Job): boolean {
-    return this.waiting[job.row.kind].delete(job);
+    return this.waiting[job.queued.kind].delete(job);
   }
 
   get isEmpty(): boolean {
@@ -44,21 +44,21 @@ export class DeliveryQueue {
     for (const kind of ["redelivery", "first", "retry"] as const) {
       if (this.running[kind] >= (isSequential ? 1 : MAX_RUNNING[kind])) continue;
       for (const job of this.waiting[kind]) {
-        if (!this.busyDeliveries.has(job.row.delivery_id)) return job;
+        if (!this.busyDeliveries.has(job.queued.delivery_id)) return job;
       }
     }
     return undefined;
   }
 
   begin(job: Job): void {
-    this.waiting[job.row.kind].delete(job);
-    this.running[job.row.kind] += 1;
-    this.busyDeliveries.add(job.row.delivery_id);
+    this.waiting[job.queued.kind].delete(job);
+    this.running[job.queued.kind] += 1;
+    this.busyDeliveries.add(job.queued.delivery_id);
   }
 
   finish(job: Job): void {
-    this.running[job.row.kind] -= 1;
-    this.busyDeliveries.delete(job.row.delivery_id);
+    this.running[job.queued.kind] -= 1;
+    this.busyDeliveries.delete(job.queued.delivery_id);
   }
 }
 

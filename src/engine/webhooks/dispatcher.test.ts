@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { senderStand, several, turn } from "../../../test/support/sender-stand.ts";
-import { outgoing, queueAttempt } from "./outgoing.ts";
+import { queueAttempt, queuedAttempts } from "./queued-attempts.ts";
 
 describe("the sender of deliveries", () => {
   it("sends queued attempts after the commit: one first attempt of a webhook at a time, in order [6.4]", async () => {
@@ -16,7 +16,7 @@ describe("the sender of deliveries", () => {
     expect(ids()).toEqual(["a", "c"]);
     await left[0]!.answer(200);
     expect(ids()).toEqual(["a", "c", "b"]);
-    expect(recorded.map(({ row }) => row.id)).toEqual(["a"]);
+    expect(recorded.map(({ queued }) => queued.id)).toEqual(["a"]);
     expect(waiting()).toEqual(["b", "c"]);
     await left[2]!.answer(500);
     await queue(["d"]);
@@ -67,7 +67,7 @@ describe("the sender of deliveries", () => {
     expect(ids()).toEqual(["a", "c"]);
     await left[1]!.answer(200);
     expect(await ends[2]).toBe(true);
-    expect(made.map(({ row }) => row.id)).toEqual(["c"]);
+    expect(made.map(({ queued }) => queued.id)).toEqual(["c"]);
     await world.whenSettled();
     expect([recorded.length, errors.length]).toEqual([2, 0]);
   });
@@ -86,7 +86,7 @@ describe("the sender of deliveries", () => {
     expect(await later).toBe(false);
     await turn();
     expect(ids()).toEqual(["z", "later", "z"]);
-    expect(recorded.map(({ row }) => row.id)).toEqual(["z"]);
+    expect(recorded.map(({ queued }) => queued.id)).toEqual(["z"]);
     expect(waiting().toSorted()).toEqual(["a", "m", "z"]);
     await left[2]!.answer(200);
     await left[3]!.answer(200);
@@ -152,8 +152,8 @@ describe("the sender of deliveries", () => {
     ] as const) {
       const { left, made, errors, sandbox } = senderStand(given);
       const { world, attempt, waiting } = sandbox();
-      const row = { kind: "first", webhook_id: "wh_1", delivery_id: "a" } as const;
-      world.transact((tx) => queueAttempt(tx, { id: "a", ...row }));
+      const queued = { kind: "first", webhook_id: "wh_1", delivery_id: "a" } as const;
+      world.transact((tx) => queueAttempt(tx, { id: "a", ...queued }));
       const end = attempt("a");
       await turn();
       expect(left).toHaveLength(sent);
@@ -206,7 +206,7 @@ describe("the sender of deliveries", () => {
     const { left, ids, sandbox } = senderStand({
       rules: {
         plan: (world, { id, webhook_id, delivery_id }) =>
-          world.get(outgoing, id)?.cancelled
+          world.get(queuedAttempts, id)?.cancelled
             ? undefined
             : { number: 2, url: `http://${webhook_id}.test/`, secret: "", event: "", body: delivery_id },
       },
@@ -221,7 +221,7 @@ describe("the sender of deliveries", () => {
     });
     await turn();
     expect(ids()).toEqual(["a"]);
-    world.transact((tx) => tx.update(outgoing, "c/retry", { cancelled: true }));
+    world.transact((tx) => tx.update(queuedAttempts, "c/retry", { cancelled: true }));
     await left[0]!.answer(200);
     expect(ids()).toEqual(["a", "b"]);
     expect(ended).toBe(false);
@@ -255,7 +255,7 @@ describe("the sender of deliveries", () => {
     });
     expect(made).toMatchObject([
       {
-        row: { id: "a" },
+        queued: { id: "a" },
         plan: { number: 1, url: "http://wh_1.test/" },
         outcome: { at: 77, url: "http://wh_1.test/", response_code: 503, duration_ms: 1 },
         exchange: { response_headers: {} },

@@ -15,17 +15,17 @@ import {
   toChange,
 } from "./attempt.ts";
 import { DeliveryQueue, type Job, MAX_SENDING_PER_SANDBOX, Semaphore } from "./delivery-queue.ts";
-import { type Outgoing, outgoing } from "./outgoing.ts";
+import { type QueuedAttempt, queuedAttempts } from "./queued-attempts.ts";
 
 /** How attempts change records; `resources/webhooks/deliveries.ts` implements it. */
 interface DeliveryRules {
-  plan(world: WorldReader, row: Outgoing): AttemptPlan | undefined;
+  plan(world: WorldReader, queued: QueuedAttempt): AttemptPlan | undefined;
   record(
     tx: Transaction,
-    row: Outgoing,
+    queued: QueuedAttempt,
     result: { outcome: AttemptOutcome; schedule: readonly number[] },
   ): void;
-  discard(tx: Transaction, row: Outgoing): void;
+  discard(tx: Transaction, queued: QueuedAttempt): void;
   queueRetry(tx: Transaction, delivery_id: string): string | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface DeliveriesParts<S extends SendingSandbox> {
 }
 
 /**
- * Sends the attempts in the outgoing queue of a sandbox's world and records their outcomes. All its state follows from
+ * Sends the attempts in the queue of a sandbox's world and records their outcomes. All its state follows from
  * that queue, so a restore only has to read it again. Webhooks do not wait for each other; the number of attempts under
  * way is bounded per webhook (`DeliveryQueue`), per sandbox and in all.
  */
@@ -75,14 +75,15 @@ class Dispatcher<S extends SendingSandbox> {
   /** After each commit: accepts the attempts that it queued, cancels those that it removed. */
   onCommit(world: ObservedWorld, { before, after, writes }: Commit): void {
     this.world = world;
-    if (before.tables.get(outgoing.name) === after.tables.get(outgoing.name) || world.isClosed) return;
+    if (before.tables.get(queuedAttempts.name) === after.tables.get(queuedAttempts.name) || world.isClosed)
+      return;
     const reader = world.read();
     for (const { collection, id } of writes) {
-      if (collection !== outgoing) continue;
-      const row = reader.get(outgoing, id);
+      if (collection !== queuedAttempts) continue;
+      const queued = reader.get(queuedAttempts, id);
       const job = this.jobs.get(id);
-      if (row === undefined) job?.controller.abort();
-      else if (job === undefined) this.accept(row);
+      if (queued === undefined) job?.controller.abort();
+      else if (job === undefined) this.accept(queued);
     }
   }
 
@@ -97,8 +98,8 @@ class Dispatcher<S extends SendingSandbox> {
       job.end({ made: false });
     }
     if (world.isClosed) return;
-    const rows = [...world.read().all(outgoing)].sort((a, b) => a.position - b.position);
-    for (const row of rows) this.accept(row);
+    const inOrder = [...world.read().all(queuedAttempts)].sort((a, b) => a.position - b.position);
+    for (const queued of inOrder) this.accept(queued);
   }
 
   /** Whether the attempt was made; false when it was cancelled. */
@@ -106,26 +107,26 @@ class Dispatcher<S extends SendingSandbox> {
     return this.jobs.get(attempt_id)?.done ?? Promise.resolve(false);
   }
 
-  private accept(row: Outgoing): void {
+  private accept(queued: QueuedAttempt): void {
     let end: Job["end"] = () => {};
     const done = new Promise<boolean>((resolve) => {
       end = ({ made }) => resolve(made);
     });
-    const job: Job = { row, controller: new AbortController(), done, end };
-    this.jobs.set(row.id, job);
-    const queue = getOrAdd(this.queues, row.webhook_id, () => new DeliveryQueue());
+    const job: Job = { queued, controller: new AbortController(), done, end };
+    this.jobs.set(queued.id, job);
+    const queue = getOrAdd(this.queues, queued.webhook_id, () => new DeliveryQueue());
     queue.add(job);
     job.controller.signal.addEventListener("abort", () => this.cancel(job), { once: true });
     this.world.track(done);
-    this.sendNext(row.webhook_id);
+    this.sendNext(queued.webhook_id);
   }
 
   /** An attempt that has not begun ends now; a running one ends with its request. */
   private cancel(job: Job): void {
-    if (!this.queues.get(job.row.webhook_id)?.remove(job)) return;
-    this.jobs.delete(job.row.id);
+    if (!this.queues.get(job.queued.webhook_id)?.remove(job)) return;
+    this.jobs.delete(job.queued.id);
     job.end({ made: false });
-    this.removeIfEmpty(job.row.webhook_id);
+    this.removeIfEmpty(job.queued.webhook_id);
   }
 
   private sendNext(webhook_id: string): void {
@@ -155,7 +156,7 @@ class Dispatcher<S extends SendingSandbox> {
         this.sending -= 1;
         queue.finish(job);
         // Waiting webhooks go first.
-        this.waitingWebhooks.add(job.row.webhook_id);
+        this.waitingWebhooks.add(job.queued.webhook_id);
         this.budget.release();
         this.resume();
       });
@@ -174,7 +175,7 @@ class Dispatcher<S extends SendingSandbox> {
   };
 
   private async process(job: Job): Promise<void> {
-    const { row, controller } = job;
+    const { queued, controller } = job;
     const { sandbox } = this;
     const { outbound, rules, findFault, onAttempt, waitUntilReadyToSend } = this.parts;
     let wasSent = false;
@@ -182,30 +183,30 @@ class Dispatcher<S extends SendingSandbox> {
       // Even without a store, `await` lets the commit that queued the attempt end, since the outcome has its own
       // transaction. Meanwhile an undo may have removed the attempt.
       await waitUntilReadyToSend?.(sandbox).catch(() => {});
-      if (this.jobs.get(row.id) !== job) return;
+      if (this.jobs.get(queued.id) !== job) return;
       const before = this.world.read();
-      const plan = rules.plan(before, row);
+      const plan = rules.plan(before, queued);
       if (plan === undefined) {
-        this.recordOutcome(job, (tx) => rules.discard(tx, row));
+        this.recordOutcome(job, (tx) => rules.discard(tx, queued));
         return;
       }
       const at = before.now;
       const { settings, held } = sandbox;
       const { answer, exchange } = await sendAttempt(
         { outbound, settings, held, findFault: (facts) => findFault(sandbox, facts) },
-        { row, plan, at: before.toEpoch(at) },
+        { queued, plan, at: before.toEpoch(at) },
         controller.signal,
       );
       const outcome = { at, url: plan.url, ...answer };
       const record = (tx: Transaction) =>
-        rules.record(tx, row, { outcome, schedule: readSchedule(sandbox.settings) });
+        rules.record(tx, queued, { outcome, schedule: readSchedule(sandbox.settings) });
       wasSent =
-        this.recordOutcome(job, record, { change: toChange(row, plan, outcome) }) &&
+        this.recordOutcome(job, record, { change: toChange(queued, plan, outcome) }) &&
         !controller.signal.aborted;
-      if (wasSent) onAttempt(sandbox, { row, plan, outcome, exchange });
+      if (wasSent) onAttempt(sandbox, { queued, plan, outcome, exchange });
     } catch (error) {
-      // If the row stayed in the queue, callers would wait for it forever.
-      this.recordOutcome(job, (tx) => rules.discard(tx, row));
+      // If the attempt stayed in the queue, callers would wait for it forever.
+      this.recordOutcome(job, (tx) => rules.discard(tx, queued));
       throw error;
     } finally {
       job.end({ made: wasSent });
@@ -214,9 +215,9 @@ class Dispatcher<S extends SendingSandbox> {
 
   /** False after a restore: the outcome must not change the restored state. */
   private recordOutcome(job: Job, change: (tx: Transaction) => void, source?: ChangeSource): boolean {
-    const { id } = job.row;
+    const { id } = job.queued;
     if (this.jobs.get(id) !== job) return false;
-    // Before the change, so that the row's removal does not cancel the job.
+    // Before the change, so that the attempt's removal does not cancel the job.
     this.jobs.delete(id);
     try {
       this.world.transact(change, source);

@@ -11,7 +11,7 @@ function journaled(outcome: Partial<AttemptOutcome>, response_body = toUtf8("bus
   const url = "https://hooks.test:8443/in/box?a=1&b=2";
   return toJournalEntry(
     {
-      row: {
+      queued: {
         ...{ id: "del_1/retry", kind: "retry", webhook_id: "wh_1", delivery_id: "del_1", position: 3 },
         cancelled: false,
       },
@@ -64,7 +64,7 @@ describe("an attempt in the journal", () => {
   });
 
   it("has the number of its newest entry in the history, unless that is of something else [interfaces 10]", () => {
-    const attempt = { row: { delivery_id: "del_1" } } as CompletedAttempt;
+    const attempt = { queued: { delivery_id: "del_1" } } as CompletedAttempt;
     const newest = { kind: "delivery", subject: "del_1" } as HistoryEntry;
     expect(findAttemptEntry(attempt, newest)).toBe(newest);
     // The outcome could not be recorded: something else came before.

@@ -16,8 +16,8 @@ export function toJournalEntry(
   attempt: CompletedAttempt,
   { world, nextStep }: { world: WorldReader; nextStep: string },
 ): AnsweredRequest {
-  const { row, plan, outcome, exchange } = attempt;
-  const described = describeAttempt(row, plan, outcome.url);
+  const { queued, plan, outcome, exchange } = attempt;
+  const described = describeAttempt(queued, plan, outcome.url);
   const body = toUtf8(plan.body);
   const isDelivered = classify(outcome.response_code) === "success";
   return {
@@ -47,10 +47,10 @@ export function toJournalEntry(
 
 /** An attempt's entry in the history: the newest one, unless a restore has kept its outcome out of the world. */
 export function findAttemptEntry(
-  { row }: CompletedAttempt,
+  { queued }: CompletedAttempt,
   newest: HistoryEntry | undefined,
 ): HistoryEntry | undefined {
-  return newest?.kind === "delivery" && newest.subject === row.delivery_id ? newest : undefined;
+  return newest?.kind === "delivery" && newest.subject === queued.delivery_id ? newest : undefined;
 }
 
 function explainFailure({ outcome: { response_code, error } }: CompletedAttempt): string {

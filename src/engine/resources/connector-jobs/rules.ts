@@ -72,7 +72,7 @@ export function drawFailure(
 
 type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
 
-/** What is synced at an instant; while the job runs, this depends on that instant alone (G14). */
+/** The bytes and rows synced at an instant; while the job runs, this depends on that instant alone (G14). */
 function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
   const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
   if (status !== "running" || due === null) return { bytes_synced, rows_synced };

@@ -14,16 +14,16 @@ import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { roundToMilliseconds } from "../transcriptions/rules.ts";
-import { createRecording, findLastEnd, listAttendees, listSpeakers, toArrival } from "./rules.ts";
+import { createRecording, findLastEnd, listAttendees, listSpeakers, toStreamEntry } from "./rules.ts";
 import { drawMeetingLines, estimateSeconds } from "./sample-text.ts";
 import {
   type MeetingLog,
   type MeetingRecording,
   MeetingSession,
-  meetingArrivals,
   meetingLogs,
   meetingRecordings,
   meetingSessions,
+  meetingStreamEntries,
   meetingTranscripts,
   TranscriptEntry,
 } from "./schema.ts";
@@ -72,6 +72,7 @@ export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
 
 function pickNextLine(world: RecordLookup, session_id: string, random: Random): string {
   const position = world.index(meetingTranscripts, "by_session", session_id).size;
+  // Drawn as the last line but one, since the last line of a meeting says goodbye.
   return drawMeetingLines(session_id, position + 2, { random, hasEnded: true })[position]!;
 }
 
@@ -150,7 +151,7 @@ export const meetingSessionsFixture: FixtureReader = {
     base.fill(meetingTranscripts, () => getSessions().flatMap(({ transcripts }) => transcripts));
     base.fill(meetingLogs, () => getSessions().flatMap(({ logs }) => logs));
     base.fill(meetingRecordings, () => getSessions().flatMap(({ recordings }) => recordings));
-    base.fill(meetingArrivals, () => getSessions().flatMap(listArrivals));
+    base.fill(meetingStreamEntries, () => getSessions().flatMap(listStreamEntries));
   },
 };
 
@@ -223,12 +224,12 @@ function generateLogs(session: MeetingSession, entryCount: number, context: Fact
   return lines.map(([at, message]) => makeLog({ session_id, at, message }, context));
 }
 
-function listArrivals({ session: { session_id }, transcripts, logs }: GeneratedSession) {
+function listStreamEntries({ session: { session_id }, transcripts, logs }: GeneratedSession) {
   const byStart = transcripts.toSorted((a, b) => a.start_time - b.start_time);
   return [
     ...byStart.map(({ transcript_id: record_id }, n) =>
-      toArrival({ session_id, kind: "transcript", record_id }, n + 1),
+      toStreamEntry({ session_id, kind: "transcript", record_id }, n + 1),
     ),
-    ...logs.map(({ id: record_id }, n) => toArrival({ session_id, kind: "log", record_id }, n + 1)),
+    ...logs.map(({ id: record_id }, n) => toStreamEntry({ session_id, kind: "log", record_id }, n + 1)),
   ];
 }

@@ -23,10 +23,10 @@ import {
 } from "./rules.ts";
 import {
   MeetingSessionBody,
-  meetingArrivals,
   meetingLogs,
   meetingRecordings,
   meetingSessions,
+  meetingStreamEntries,
   meetingTranscripts,
   renderSession,
   renderTranscript,
@@ -132,7 +132,7 @@ function formatEntry({ speaker, text }: TranscriptEntry): string {
 
 export const meetingSessionsResource = {
   name: "meeting_sessions",
-  collections: [meetingSessions, meetingTranscripts, meetingLogs, meetingRecordings, meetingArrivals],
+  collections: [meetingSessions, meetingTranscripts, meetingLogs, meetingRecordings, meetingStreamEntries],
   operations: [exportTranscript, deletePermanently, stopMeeting, streamTranscripts, streamStatus, streamLogs],
   factories: {
     meeting_sessions: makeSession,

@@ -16,14 +16,14 @@ import { roundToMilliseconds } from "../transcriptions/rules.ts";
 import { users } from "../users/schema.ts";
 import { estimateSeconds, findTheme } from "./sample-text.ts";
 import {
-  type Arrival,
   type MeetingRecording,
   type MeetingSession,
-  meetingArrivals,
   meetingLogs,
   meetingRecordings,
   meetingSessions,
+  meetingStreamEntries,
   meetingTranscripts,
+  type StreamEntry,
 } from "./schema.ts";
 
 type SessionCall = Caller & { params: { session_id: string } };
@@ -67,54 +67,57 @@ export function requireManagedSession(call: SessionCall): MeetingSession {
   });
 }
 
-/** An entry of a session's transcript or log. */
-interface Entry {
+/** A record of a session's transcript or log, which a stream sends. */
+interface StreamedRecord {
   session_id: string;
-  kind: Arrival["kind"];
+  kind: StreamEntry["kind"];
   record_id: string;
 }
 
-export function toArrival({ session_id, kind, record_id }: Entry, position: number): Arrival {
+export function toStreamEntry(
+  { session_id, kind, record_id }: StreamedRecord,
+  position: number,
+): StreamEntry {
   return { id: `${session_id}/${kind}/${position}`, session_id, kind, position, record_id };
 }
 
-function recordArrival(tx: Transaction, entry: Entry): void {
-  const { size } = tx.index(meetingArrivals, "by_stream", `${entry.session_id}/${entry.kind}`);
-  tx.insert(meetingArrivals, toArrival(entry, size + 1));
+function appendToStream(tx: Transaction, entry: StreamedRecord): void {
+  const { size } = tx.index(meetingStreamEntries, "by_stream", `${entry.session_id}/${entry.kind}`);
+  tx.insert(meetingStreamEntries, toStreamEntry(entry, size + 1));
 }
 
 /** Removes an entry from its stream. The position is not reused, not even by a later record with the same id. */
-function clearArrival(tx: Transaction, { session_id, kind, record_id }: Entry): void {
-  for (const arrival of tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`))
-    if (arrival.record_id === record_id) tx.put(meetingArrivals, { ...arrival, record_id: null });
+function clearStreamEntry(tx: Transaction, { session_id, kind, record_id }: StreamedRecord): void {
+  for (const entry of tx.index(meetingStreamEntries, "by_stream", `${session_id}/${kind}`))
+    if (entry.record_id === record_id) tx.put(meetingStreamEntries, { ...entry, record_id: null });
 }
 
-/** The rules of a collection whose records a stream sends in the order of arrival. */
+/** The rules of a collection whose records a stream sends in the order in which they were added. */
 function createStreamedRules<R extends StoredRecord & { session_id: string }>(
-  kind: Arrival["kind"],
+  kind: StreamEntry["kind"],
   collection: Collection<R>,
   check: (record: R) => void = () => {},
 ) {
-  const toEntry = (record: R): Entry => {
+  const toStreamedRecord = (record: R): StreamedRecord => {
     return { session_id: record.session_id, kind, record_id: collection.getId(record) };
   };
   return {
     insert(tx, record) {
       check(record);
       tx.insert(collection, record);
-      recordArrival(tx, toEntry(record));
+      appendToStream(tx, toStreamedRecord(record));
       return record;
     },
     update(tx, before, after) {
       check(after);
       tx.put(collection, after);
       if (before.session_id !== after.session_id) {
-        clearArrival(tx, toEntry(before));
-        recordArrival(tx, toEntry(after));
+        clearStreamEntry(tx, toStreamedRecord(before));
+        appendToStream(tx, toStreamedRecord(after));
       }
       return after;
     },
-    remove: (tx, record) => clearArrival(tx, toEntry(record)),
+    remove: (tx, record) => clearStreamEntry(tx, toStreamedRecord(record)),
   } satisfies StateRules<R>;
 }
 
@@ -242,8 +245,8 @@ function updateHasRecording(tx: Transaction, session_id: string): void {
 /** The time from the end of one line to the end of the next, which is longer than any line. */
 const MIN_LINE_INTERVAL_MS = 9_000;
 const MAX_LINE_INTERVAL_MS = 16_000;
-/** The interval doubles after each such number of lines, so that the transcript of an endless meeting stays small. */
-const LINES_PER_SLOWDOWN = 500;
+/** After each 500 lines the interval doubles, so that the transcript of an endless meeting stays small. */
+const LINES_PER_DOUBLING = 500;
 
 /** Sets the timer for the next line of each running session, or removes all if `live_meetings` is off (G34). */
 export function updateLineTimers(tx: Transaction, settings: Settings): void {
@@ -288,7 +291,7 @@ export function addSpokenLine(tx: Transaction, { subject, due }: { subject: stri
     session_id: subject,
   });
   const interval =
-    random.int(MIN_LINE_INTERVAL_MS, MAX_LINE_INTERVAL_MS) * 2 ** Math.floor(lineCount / LINES_PER_SLOWDOWN);
+    random.int(MIN_LINE_INTERVAL_MS, MAX_LINE_INTERVAL_MS) * 2 ** Math.floor(lineCount / LINES_PER_DOUBLING);
   tx.schedule({ kind: "meeting.line", subject, due: due + interval });
 }
 

@@ -108,26 +108,26 @@ export const meetingRecordings = collection({
   },
 });
 
-/** An entry of a session's stream, in the order of arrival. */
-const Arrival = Type.Object({
+/** A place in the stream of a session's transcript or log, for the record that was added there. */
+const StreamEntry = Type.Object({
   id: Type.String(),
   session_id: Type.String(belongsTo("meeting_sessions")),
   kind: StringEnum(["transcript", "log"]),
   /** The event id of the stream: from 1 on, per session and kind. */
   position: Type.Integer({ minimum: 1 }),
-  /** Null if the entry was deleted or moved to another session. */
+  /** Null if the record was deleted or moved to another session. */
   record_id: Nullable(Type.String()),
 });
-export type Arrival = Static<typeof Arrival>;
+export type StreamEntry = Static<typeof StreamEntry>;
 
 /**
- * Streams send entries by arrival and resume by position. A deleted entry keeps its position, so that no other entry
- * has the same event id.
+ * Streams send records in the order in which they were added, and resume by position. The entry of a deleted record keeps
+ * its position, so that no other entry has the same event id.
  */
-export const meetingArrivals = collection({
-  name: "_meeting_arrivals",
+export const meetingStreamEntries = collection({
+  name: "_meeting_stream_entries",
   internal: true,
-  schema: Arrival,
+  schema: StreamEntry,
   indexes: {
     by_stream: {
       groups: ({ session_id, kind }) => [`${session_id}/${kind}`],

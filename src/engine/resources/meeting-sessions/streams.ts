@@ -7,16 +7,16 @@ import type { Collection, StoredRecord } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { requireSession, SESSION_ERRORS } from "./rules.ts";
 import {
-  type Arrival,
   MeetingLogBody,
   type MeetingSession,
-  meetingArrivals,
   meetingLogs,
   meetingSessions,
+  meetingStreamEntries,
   meetingTranscripts,
   renderLog,
   renderTranscript,
   SESSION_STATUSES,
+  type StreamEntry,
   TranscriptEntryBody,
 } from "./schema.ts";
 
@@ -106,19 +106,19 @@ function declareStream({ id, name, summary, eventDescription, events, listSince 
 }
 
 function createListSince<R extends StoredRecord & { session_id: string }>(
-  kind: Arrival["kind"],
+  kind: StreamEntry["kind"],
   collection: Collection<R>,
   render: (record: R, world: WorldReader) => object,
 ): ListSince {
   return (world, { session_id }, position) => {
-    const arrivals = world.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
+    const entries = world.index(meetingStreamEntries, "by_stream", `${session_id}/${kind}`);
     function* readEvents(): Generator<StreamedEvent> {
-      for (const entry of arrivals.between(position + 1, Number.POSITIVE_INFINITY)) {
+      for (const entry of entries.between(position + 1, Number.POSITIVE_INFINITY)) {
         const record = entry.record_id === null ? undefined : world.get(collection, entry.record_id);
         if (record !== undefined) yield { position: entry.position, data: render(record, world) };
       }
     }
-    return { events: readEvents(), latest: arrivals.size };
+    return { events: readEvents(), latest: entries.size };
   };
 }
 

@@ -35,8 +35,8 @@ export const deleteThread = operation({
     const { thread_id } = call.params;
     const thread = call.world.get(threads, thread_id);
     if (thread === undefined) throw resourceNotFound("thread_id", thread_id);
-    // No access to an existing thread is 403, outside its organization too (section 5, rule 3). A former member has no
-    // access to their own threads either (G37).
+    // A caller without access to an existing thread gets 403, also outside its organization (section 5, rule 3). Former
+    // members have no access even to their own threads (G37).
     const isOwner = thread.owner_id === call.principal.user_id && isMember(call, thread.organization_id);
     if (!isOwner && !isAdministrator(call, thread.organization_id)) {
       throw new ApiError("INSUFFICIENT_PERMISSIONS", {

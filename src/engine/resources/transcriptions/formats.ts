@@ -109,8 +109,8 @@ export function createCacheHeaders(
   };
 }
 
-/** Answers 304 if the client has this representation, with the same validators as the full answer. */
-export function replyUnlessCurrent(
+/** Answers 304 if the client has this representation, with the same `headers` as the full answer. */
+export function replyConditionally(
   conditions: Readonly<Record<string, string | undefined>>,
   headers: Record<string, string>,
   body: unknown,

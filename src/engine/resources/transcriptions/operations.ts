@@ -15,7 +15,7 @@ import {
   listSiblingLinks,
   MAX_PAGE_SIZE,
   type Page,
-  replyUnlessCurrent,
+  replyConditionally,
   toParagraphs,
   toSrt,
   toVtt,
@@ -142,7 +142,7 @@ function createSubtitlesOperation(extension: "srt" | "vtt", { title, type, write
     handle({ world, headers }, transcription) {
       const text = write(requireSentences(world, transcription));
       const validators = createCacheHeaders(transcription, { content: text, isWhole: true }, world);
-      return replyUnlessCurrent(headers, validators, new RawBody(type, text), {
+      return replyConditionally(headers, validators, new RawBody(type, text), {
         "Content-Disposition": `attachment; filename="${transcription.transcription_id}.${extension}"`,
       });
     },
@@ -197,7 +197,7 @@ function replyWithEnvelope(
   const actions = { ...listSiblingLinks(base), ...(page && buildPageLinks(base, page)) };
   const part = { content: JSON.stringify([page ?? null, data]), isWhole: false };
   const validators = createCacheHeaders(transcription, part, world);
-  return replyUnlessCurrent(headers, validators, { success: true, data, metadata, actions });
+  return replyConditionally(headers, validators, { success: true, data, metadata, actions });
 }
 
 export const transcriptionsResource = {

@@ -72,9 +72,9 @@ export const transcriptionStateRules: StateRules<Transcription> = {
     if (before.status !== after.status && before.completed_at === after.completed_at)
       after.completed_at = after.status === "completed" ? tx.now : null;
     const { transcription_id, audio_duration_seconds } = after;
-    // The last sentence to end need not be the last to begin.
-    const sentencesByStart = [...tx.index(sentences, "by_transcription", transcription_id)];
-    const speechEnd = sentencesByStart.reduce((latest, { end }) => Math.max(latest, end), 0);
+    let speechEnd = 0;
+    for (const { end } of tx.index(sentences, "by_transcription", transcription_id))
+      speechEnd = Math.max(speechEnd, end);
     if (audio_duration_seconds < speechEnd) {
       const reason = `the last sentence ends after ${speechEnd} seconds`;
       throw invalidInput("audio_duration_seconds", audio_duration_seconds, reason);

@@ -30,8 +30,8 @@ export const makeUsage: Factory<Usage> = (fields, { world }) => {
 };
 
 /**
- * Chooses the owner of a row that names no organization: the given key, else the first key without a row, in the
- * organization that it acts in; the first organization for a null key, or if no key is left.
+ * Chooses the owner of a row that names no organization: the given key or, if none is given, the first key that has no
+ * row yet, in its current organization. For a null key, or if no key fits, the first organization.
  */
 function chooseOwner(world: RecordLookup, api_key_id: string | null | undefined) {
   if (api_key_id === null) return { organization_id: chooseOrganization(world), api_key_id };

@@ -30,18 +30,18 @@ export function roundForErrorDetails(amount: number): number {
  * Spending is stored by this number, because one fixture's records serve sandboxes that begin in any month.
  */
 export function getCurrentMonth(world: WorldReader): number {
-  return toMonthIndex(world.toEpoch(world.now)) - getOriginIndex(world);
+  return toAbsoluteMonth(world.toEpoch(world.now)) - getOriginMonth(world);
 }
 
-/** @param month 1 to 12 */
+/** Converts a calendar month to its number relative to the sandbox's origin. @param month 1 to 12 */
 export function toMonth(world: WorldReader, year: number, month: number): number {
-  return year * 12 + (month - 1) - getOriginIndex(world);
+  return year * 12 + (month - 1) - getOriginMonth(world);
 }
 
 /** The instant at which a relative month begins. */
 export function getMonthStart(world: WorldReader, month: number): number {
   // Not `Date.UTC(year, …)`, which moves years below 100 into the twentieth century.
-  return world.toInstant(new Date(0).setUTCFullYear(0, month + getOriginIndex(world), 1));
+  return world.toInstant(new Date(0).setUTCFullYear(0, month + getOriginMonth(world), 1));
 }
 
 /** `2026-03`, the form of state calls. */
@@ -54,11 +54,12 @@ export function parseMonth(world: WorldReader, text: string): number {
   return toMonth(world, year, month);
 }
 
-function getOriginIndex(world: WorldReader): number {
-  return toMonthIndex(world.toEpoch(0));
+function getOriginMonth(world: WorldReader): number {
+  return toAbsoluteMonth(world.toEpoch(0));
 }
 
-function toMonthIndex(epochMilliseconds: number): number {
+/** Months since January of the year 0. */
+function toAbsoluteMonth(epochMilliseconds: number): number {
   const date = new Date(epochMilliseconds);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }

@@ -43,18 +43,16 @@ function toBudgetFigures(organization_id: string, budget: Budget): BudgetFigures
 }
 
 /** The budget of an organization, or of an API key in the organization that it acts in. */
-const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
+const budgetSubject: EventSubject<BudgetFigures, keyof BudgetFigures> = {
   collections: [organizations, apiKeys],
   find(world, id) {
     const key = world.get(apiKeys, id);
     const organization_id = key?.current ?? world.get(organizations, id)?.id;
     if (organization_id === undefined) return undefined;
-    const ownBudgets = listBudgets(
-      world,
-      { organization_id, api_key_id: key?.id ?? null },
-      getCurrentMonth(world),
-    );
-    return toBudgetFigures(organization_id, key ? ownBudgets.at(-1)! : ownBudgets[0]!);
+    const owner = { organization_id, api_key_id: key?.id ?? null };
+    const budgets = listBudgets(world, owner, getCurrentMonth(world));
+    const ownScope = key ? "api_key" : "organization";
+    return toBudgetFigures(organization_id, budgets.find(({ scope }) => scope === ownScope)!);
   },
   fields: BudgetFigures.properties,
   listRecipients: ({ organization_id }) => [organization_id],
@@ -85,14 +83,14 @@ const CROSSING_EVENT = {
 
 const usageThreshold = event({
   ...CROSSING_EVENT,
-  about: { ...budgets, invent: inventBudget(80) },
+  about: { ...budgetSubject, invent: inventBudget(80) },
   name: "usage.threshold",
   summary: "80 percent of a month's budget is spent",
 });
 
 const usageLimit = event({
   ...CROSSING_EVENT,
-  about: { ...budgets, invent: inventBudget(100) },
+  about: { ...budgetSubject, invent: inventBudget(100) },
   name: "usage.limit",
   summary: "A month's budget is spent",
 });

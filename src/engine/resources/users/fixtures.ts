@@ -61,7 +61,7 @@ export const usersFixture: FixtureReader = {
 
 /** Assigns users to the organizations in turn; the first user of an organization without an owner owns it. */
 function assignInTurn(lists: FixtureLists) {
-  const organizations = lists.listRecords("organizations").map(({ id }) => String(id));
+  const organizationIds = lists.listRecords("organizations").map(({ id }) => String(id));
   const organizationsWithOwner = new Set(
     lists.listRecords("users").flatMap(({ memberships }) =>
       Object.entries((memberships ?? {}) as User["memberships"])
@@ -70,7 +70,7 @@ function assignInTurn(lists: FixtureLists) {
     ),
   );
   return (position: number) => {
-    const organization_id = organizations[position % organizations.length];
+    const organization_id = organizationIds[position % organizationIds.length];
     if (organization_id === undefined) return {};
     const role = organizationsWithOwner.has(organization_id) ? "member" : "owner";
     organizationsWithOwner.add(organization_id);

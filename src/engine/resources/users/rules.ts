@@ -59,8 +59,8 @@ export const userStateRules: StateRules<User> = {
     const after = changed.capabilities === before.capabilities ? removeLostCapabilities(changed) : changed;
     requireMembershipForCapabilities(after);
     tx.put(users, after);
-    // No field differs.
-    if (toAuditValues(before, after) === undefined) return after;
+    const isUnchanged = toAuditValues(before, after) === undefined;
+    if (isUnchanged) return after;
     const becameVerified = after.verified && !before.verified;
     const isOnlyVerified = becameVerified && toAuditValues(before, after, ["verified"]) === undefined;
     const events = [...(becameVerified ? [userVerified] : []), ...(isOnlyVerified ? [] : [userUpdated])];
@@ -77,7 +77,7 @@ export const userStateRules: StateRules<User> = {
   },
 };
 
-/** Capabilities go with the membership of their organization. */
+/** A user who leaves an organization loses the capabilities there. */
 function removeLostCapabilities(after: User): User {
   const entries = Object.entries(after.capabilities);
   const remaining = entries.filter(([id]) => Object.hasOwn(after.memberships, id));

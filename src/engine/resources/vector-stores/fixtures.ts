@@ -16,7 +16,7 @@ import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { files } from "../files/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
-import { calculateProgress, findStart, findStepEnd, getStepEnd, UNSUPPORTED_TYPE } from "./rules.ts";
+import { calculateProgress, findNextStepEnd, findStart, getStepEnd, UNSUPPORTED_TYPE } from "./rules.ts";
 import { StoreFile, storeFiles, toStoreFileId, VectorStore, vectorStores } from "./schema.ts";
 
 /** Past processing has the default duration; the sandbox's setting is for processing that still runs. */
@@ -49,14 +49,13 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   const completed_at =
     status === "processing" ? null : (fields.completed_at ?? (isFixture ? processingEnd : now));
   const progress = calculateProgress(processing, completed_at ?? now);
-  const progress_percent =
-    status === "failed" ? (fields.progress_percent ?? progress.progress_percent) : progress.progress_percent;
+  const givenPercent = status === "failed" ? fields.progress_percent : undefined;
   return {
     id: toStoreFileId(ids.store_id, ids.file_id),
     store_id: ids.store_id,
     file_id: ids.file_id,
     status,
-    progress_percent: status === "completed" ? 100 : progress_percent,
+    progress_percent: status === "completed" ? 100 : (givenPercent ?? progress.progress_percent),
     current_step: status === "processing" ? progress.current_step : null,
     error_message: status === "failed" ? (fields.error_message ?? UNSUPPORTED_TYPE) : null,
     started_at,
@@ -162,7 +161,7 @@ export const vectorStoresFixture: FixtureReader = {
         const file = generateFile(id, entry);
         // Instant 0 is the start of the sandbox. If processing ended before it, all steps run at the start, in order.
         const since = getStepEnd(file, "embedding") > 0 ? 0 : file.started_at;
-        const due = findStepEnd(file, since);
+        const due = findNextStepEnd(file, since);
         base.addTimer({ kind: "file.step", subject: file.file_id, key: file.id, due });
       }
     }

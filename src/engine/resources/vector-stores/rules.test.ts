@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isProcessable } from "../files/examine-file.ts";
-import { calculateProgress, findStepEnd } from "./rules.ts";
+import { calculateProgress, findNextStepEnd } from "./rules.ts";
 
 const minute = { started_at: 1000, processing_ms: 60_000 };
 const at = (seconds: number) => calculateProgress(minute, 1000 + seconds * 1000);
@@ -31,7 +31,7 @@ describe("the processing of a file", () => {
       const processing = { started_at: -5, processing_ms };
       const ends: number[] = [];
       for (let now = -6; ; now = ends.at(-1)!) {
-        const end = findStepEnd(processing, now);
+        const end = findNextStepEnd(processing, now);
         if (end === ends.at(-1)) break;
         ends.push(end);
       }

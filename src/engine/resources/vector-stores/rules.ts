@@ -40,7 +40,7 @@ export function calculateProgress({ started_at, processing_ms }: Processing, now
 }
 
 /** The end of the step at `now`, or the end of the last step. */
-export function findStepEnd(processing: Processing, now: number): number {
+export function findNextStepEnd(processing: Processing, now: number): number {
   const ends = STEPS.map((step) => getStepEnd(processing, step));
   return ends.find((end) => end > now) ?? ends.at(-1)!;
 }
@@ -52,14 +52,14 @@ export function getStepEnd({ started_at, processing_ms }: Processing, step: Step
 
 export const UNSUPPORTED_TYPE = "unsupported file type";
 
-/** Adds the progress at `now` to a file. */
-function addCurrentProgress(file: StoreFile, now: number): StoreFile {
+/** Sets the progress of a file that is being processed to that at `now`. */
+function setCurrentProgress(file: StoreFile, now: number): StoreFile {
   return file.status === "processing" ? { ...file, ...calculateProgress(file, now) } : file;
 }
 
 /** The answer of section 2.9. */
 export function renderStatus(file: StoreFile, world: WorldReader) {
-  return renderProcessing(addCurrentProgress(file, world.now), world);
+  return renderProcessing(setCurrentProgress(file, world.now), world);
 }
 
 /** A file record does not name its stores, so the emitter passes the store for which the file was processed. */
@@ -90,7 +90,7 @@ export const VECTOR_STORE_EVENTS = [fileProcessed] as const;
 /** Sets or removes the timer of a file according to its status. */
 export function scheduleStep(tx: Transaction, file: StoreFile, now: number): void {
   if (file.status === "processing") {
-    tx.schedule({ kind: "file.step", subject: file.file_id, key: file.id, due: findStepEnd(file, now) });
+    tx.schedule({ kind: "file.step", subject: file.file_id, key: file.id, due: findNextStepEnd(file, now) });
   } else tx.unschedule("file.step", file.id);
 }
 
@@ -165,7 +165,7 @@ export const vectorStoreStateRules: StateRules<VectorStore> = {
 
 /** Progress, step and times of a file follow from its status (3.1, G11). */
 export const storeFileStateRules: StateRules<StoreFile> = {
-  toPublic: (record, world) => addCurrentProgress(record, world.now),
+  toPublic: (record, world) => setCurrentProgress(record, world.now),
   insert(tx, record, actor) {
     const store = requireReferencedRecord(tx, vectorStores, { field: "store_id", id: record.store_id });
     const file = requireReferencedRecord(tx, files, { field: "file_id", id: record.file_id });

@@ -5,7 +5,7 @@ import { Tables } from "../../state/tables.ts";
 import { timers } from "../../state/timers.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { World } from "../../state/world.ts";
-import { outgoing } from "../../webhooks/outgoing.ts";
+import { queuedAttempts } from "../../webhooks/queued-attempts.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
 import {
   cancelPending,
@@ -31,7 +31,7 @@ const webhook: Webhook = {
 
 function makeWorld(): World {
   const world = new World({
-    root: { tables: Tables.empty([webhooks, deliveries, outgoing, timers]), draws: 0 },
+    root: { tables: Tables.empty([webhooks, deliveries, queuedAttempts, timers]), draws: 0 },
     clock: makeClock("frozen", 0, 0),
     origin: 0,
     seed: 1,
@@ -53,7 +53,7 @@ function deliver(tx: Transaction, response_code: number): string {
 
 function answer(tx: Transaction, attempt_id: string, response_code: number): void {
   const outcome = { at: tx.now, url: webhook.url, response_code, duration_ms: 1 };
-  recordAttempt(tx, tx.get(outgoing, attempt_id)!, { outcome, schedule: DEFAULT_RETRY_SCHEDULE });
+  recordAttempt(tx, tx.get(queuedAttempts, attempt_id)!, { outcome, schedule: DEFAULT_RETRY_SCHEDULE });
 }
 
 describe("the lifecycle of deliveries", () => {
@@ -74,7 +74,7 @@ describe("the lifecycle of deliveries", () => {
     world.transact((tx) => {
       enqueueEvents(tx, [{ event: "user.created", organization_id: "org_1", data: {} }]);
       const [id] = listEnqueued(tx) as [string];
-      const row = tx.get(outgoing, id)!;
+      const row = tx.get(queuedAttempts, id)!;
       expect(planAttempt(tx, row)).toBeDefined();
       cancelPending(tx, "wh_1");
       expect(planAttempt(tx, row)).toBeUndefined();
@@ -89,14 +89,14 @@ describe("the lifecycle of deliveries", () => {
     world.transact((tx) => {
       const id = deliver(tx, 500);
       const retry = queueRetry(tx, id)!;
-      const row = tx.get(outgoing, retry)!;
+      const row = tx.get(queuedAttempts, retry)!;
       removeWithDependents(tx, webhooks, webhook.webhook_id);
       const outcome = { at: 0, url: webhook.url, response_code: 200, duration_ms: 1 };
       recordAttempt(tx, row, { outcome, schedule: DEFAULT_RETRY_SCHEDULE });
       expect(queueRetry(tx, id)).toBeUndefined();
     });
     const tx = world.read();
-    expect([tx.all(webhooks).size, tx.all(deliveries).size, tx.all(outgoing).size]).toEqual([0, 0, 0]);
+    expect([tx.all(webhooks).size, tx.all(deliveries).size, tx.all(queuedAttempts).size]).toEqual([0, 0, 0]);
     expect(world.listPending()).toEqual([]);
   });
 });

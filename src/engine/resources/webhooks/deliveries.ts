@@ -4,7 +4,7 @@ import { getOrAdd } from "../../maps.ts";
 import { Random } from "../../state/random.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../../state/transaction.ts";
 import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
-import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
+import { type QueuedAttempt, queueAttempt, queuedAttempts } from "../../webhooks/queued-attempts.ts";
 import { evaluateAttempt } from "../../webhooks/schedule.ts";
 import { findEventByName } from "../events.ts";
 import {
@@ -95,14 +95,14 @@ const MAX_FINISHED = 10_000;
 const MAX_LOGGED_ATTEMPTS = 100;
 
 /** Plans what an attempt sends and where, as of now (G24: the webhook's present URL); undefined cancels it. */
-export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | undefined {
-  const webhook = world.get(webhooks, row.webhook_id);
-  const queued = world.get(outgoing, row.id);
-  if (webhook === undefined || queued === undefined || queued.cancelled) return undefined;
+export function planAttempt(world: WorldReader, queued: QueuedAttempt): AttemptPlan | undefined {
+  const webhook = world.get(webhooks, queued.webhook_id);
+  const current = world.get(queuedAttempts, queued.id);
+  if (webhook === undefined || current === undefined || current.cancelled) return undefined;
   const { url, secret } = webhook;
-  if (row.first) return { number: 1, url, secret, event: row.first.event, body: row.first.body };
-  const delivery = world.get(deliveries, row.delivery_id);
-  if (delivery === undefined || (delivery.status === "success" && !row.again)) return undefined;
+  if (queued.first) return { number: 1, url, secret, event: queued.first.event, body: queued.first.body };
+  const delivery = world.get(deliveries, queued.delivery_id);
+  if (delivery === undefined || (delivery.status === "success" && !queued.again)) return undefined;
   const number = delivery.attempts + 1;
   return { number, url, secret, event: delivery.event, body: toBody(delivery, world) };
 }
@@ -110,16 +110,16 @@ export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | un
 /** Records the outcome of an attempt: the delivery, the state of its webhook and the next retry (3.3, 6.4, G24). */
 export function recordAttempt(
   tx: Transaction,
-  row: Outgoing,
+  queued: QueuedAttempt,
   { outcome, schedule }: { outcome: AttemptOutcome; schedule: readonly number[] },
 ): void {
-  const queued = tx.get(outgoing, row.id);
-  const webhook = tx.get(webhooks, row.webhook_id);
-  tx.remove(outgoing, row.id);
-  const before = findDeliveryBefore(tx, row);
-  if (queued === undefined || webhook === undefined || before === undefined) return;
+  const current = tx.get(queuedAttempts, queued.id);
+  const webhook = tx.get(webhooks, queued.webhook_id);
+  tx.remove(queuedAttempts, queued.id);
+  const before = findDeliveryBefore(tx, queued);
+  if (current === undefined || webhook === undefined || before === undefined) return;
   const { response_code } = outcome;
-  const isRedelivery = row.kind === "redelivery";
+  const isRedelivery = queued.kind === "redelivery";
   const scheduled_attempts = before.scheduled_attempts + (isRedelivery ? 0 : 1);
   const evaluation = evaluateAttempt({
     schedule,
@@ -131,7 +131,7 @@ export function recordAttempt(
     ...before,
     attempts: before.attempts + 1,
     scheduled_attempts,
-    attempt_log: [...before.attempt_log, toAttempt(row, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
+    attempt_log: [...before.attempt_log, toAttempt(queued, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
   };
   if (before.status !== "success") {
     const isSuccess = evaluation.status === "success";
@@ -141,11 +141,11 @@ export function recordAttempt(
     delivery.last_attempt = isSuccess ? null : tx.now;
     // A failed redelivery does not change the pending retry, unless the receiver answered 410 (G24).
     if (isSuccess || evaluation.disablesWebhook) delivery.next_retry = null;
-    else if (!isRedelivery) delivery.next_retry = queued.cancelled ? null : evaluation.nextRetry;
+    else if (!isRedelivery) delivery.next_retry = current.cancelled ? null : evaluation.nextRetry;
   }
   tx.put(deliveries, delivery);
   updateRetryTimer(tx, delivery);
-  if (evaluation.status === "success") tx.remove(outgoing, toRetryId(delivery.delivery_id));
+  if (evaluation.status === "success") tx.remove(queuedAttempts, toRetryId(delivery.delivery_id));
   const because = `its receiver answered ${response_code} to ${delivery.delivery_id}, attempt ${delivery.attempts}`;
   const active = webhook.active && !evaluation.disablesWebhook;
   tx.put(webhooks, setActivity({ ...webhook, last_delivery: tx.now }, { active, because }));
@@ -154,12 +154,12 @@ export function recordAttempt(
 }
 
 /** Describes what follows a failed attempt; `world` contains the attempt's outcome. */
-export function describeNextStep(world: WorldReader, row: Outgoing, response_code: number): string {
-  const delivery = world.get(deliveries, row.delivery_id);
-  const webhook = world.get(webhooks, row.webhook_id);
+export function describeNextStep(world: WorldReader, queued: QueuedAttempt, response_code: number): string {
+  const delivery = world.get(deliveries, queued.delivery_id);
+  const webhook = world.get(webhooks, queued.webhook_id);
   if (webhook === undefined || delivery === undefined) return "its webhook was deleted meanwhile";
   if (delivery.status === "success") return "another attempt has succeeded meanwhile";
-  if (response_code === 410) return `the webhook ${row.webhook_id} became inactive because of the 410`;
+  if (response_code === 410) return `the webhook ${queued.webhook_id} became inactive because of the 410`;
   if (delivery.next_retry !== null) return `the next retry is due at ${world.toIso(delivery.next_retry)}`;
   const inactive = explainInactive(webhook);
   if (inactive !== null) return `no retry follows: the webhook is inactive, since ${inactive}`;
@@ -181,8 +181,8 @@ export function cancelPending(tx: Transaction, webhook_id: string): void {
     const { delivery_id } = tx.put(deliveries, { ...delivery, next_retry: null });
     tx.unschedule("webhook.retry", delivery_id);
   }
-  for (const row of tx.index(outgoing, "by_webhook", webhook_id)) {
-    if (row.kind !== "redelivery") tx.put(outgoing, { ...row, cancelled: true });
+  for (const queued of tx.index(queuedAttempts, "by_webhook", webhook_id)) {
+    if (queued.kind !== "redelivery") tx.put(queuedAttempts, { ...queued, cancelled: true });
   }
 }
 
@@ -192,8 +192,8 @@ export function updateRetryTimer(tx: Transaction, { delivery_id, next_retry }: D
   else tx.schedule({ kind: "webhook.retry", subject: delivery_id, due: next_retry });
 }
 
-function findDeliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
-  const { first, delivery_id, webhook_id } = row;
+function findDeliveryBefore(tx: Transaction, queued: QueuedAttempt): Delivery | undefined {
+  const { first, delivery_id, webhook_id } = queued;
   if (first === undefined) return tx.get(deliveries, delivery_id);
   const { organization_id, event, created_at, body } = first;
   return {
@@ -214,7 +214,7 @@ function findDeliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefine
   };
 }
 
-function toAttempt({ kind }: Outgoing, outcome: AttemptOutcome, ended_at: number): Attempt {
+function toAttempt({ kind }: QueuedAttempt, outcome: AttemptOutcome, ended_at: number): Attempt {
   const { at, url, response_code, duration_ms, error, fault } = outcome;
   const attempt = { at, ended_at, kind, url, response_code, duration_ms };
   return { ...attempt, ...(error !== undefined && { error }), ...(fault !== undefined && { fault }) };
@@ -235,7 +235,7 @@ function toRetryId(delivery_id: string): string {
 export const DELIVERY_RULES = {
   plan: planAttempt,
   record: recordAttempt,
-  discard: (tx: Transaction, row: Outgoing) => tx.remove(outgoing, row.id),
+  discard: (tx: Transaction, queued: QueuedAttempt) => tx.remove(queuedAttempts, queued.id),
   queueRetry,
 };
 

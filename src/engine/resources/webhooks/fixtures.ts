@@ -25,7 +25,7 @@ export interface FixtureFact {
   organization_id: string;
 }
 
-/** The organization that the fixture names first: only `base.world` has that order, the table is sorted by id. */
+/** Remembers which organization the fixture names first, since the table of organizations is sorted by id. */
 export const fixtureFacts = collection<FixtureFact>({
   name: "_fixture_facts",
   internal: true,
@@ -157,11 +157,11 @@ export const webhooksFixture: FixtureReader = {
 function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: Webhook; sent: Delivery[] } {
   const webhook = makeWebhook(entryFormat.toFields(entry, base), base.createContext("webhooks", entry.id));
   const { webhook_id, organization_id, events } = webhook;
-  const sent = (entry.deliveries ?? []).map((one) => {
-    const fields = deliveryFormat.toFields(one, base);
+  const sent = (entry.deliveries ?? []).map((deliveryEntry) => {
+    const fields = deliveryFormat.toFields(deliveryEntry, base);
     return makeDelivery(
-      { ...fields, webhook_id, organization_id, event: one.event ?? events[0] },
-      base.createContext("deliveries", one.delivery_id),
+      { ...fields, webhook_id, organization_id, event: deliveryEntry.event ?? events[0] },
+      base.createContext("deliveries", deliveryEntry.delivery_id),
     );
   });
   return { webhook: { ...webhook, last_delivery: findLatest(sent) }, sent };

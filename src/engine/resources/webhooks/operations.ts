@@ -7,7 +7,7 @@ import { Id } from "../../contract/schema.ts";
 import type { Services } from "../../contract/services.ts";
 import { receivers } from "../../receivers/receiver.ts";
 import { emails } from "../../webhooks/outbox.ts";
-import { outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
+import { queueAttempt, queuedAttempts } from "../../webhooks/queued-attempts.ts";
 import { EVENTS } from "../events.ts";
 import { type Caller, CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
 import { cancelPending, enqueueEvents, enqueueTest } from "./deliveries.ts";
@@ -258,7 +258,7 @@ function createDeliveredError({ status }: Delivery): ApiError {
 
 export const webhooksResource = {
   name: "webhooks",
-  collections: [webhooks, deliveries, outgoing, emails, receivers, fixtureFacts],
+  collections: [webhooks, deliveries, queuedAttempts, emails, receivers, fixtureFacts],
   operations: [
     createWebhook,
     listWebhooks,

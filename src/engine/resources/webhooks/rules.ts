@@ -18,7 +18,7 @@ export const webhookStateRules: StateRules<Webhook> = {
       records: tx.index(deliveries, "newest", before.webhook_id),
     });
     const { active, inactive_because: because = "the console or a state call deactivated it" } = after;
-    // With the activity of before, by which setActivity sees whether it changes.
+    // `setActivity` compares the webhook's activity, which must be the former one, with the new one.
     const updated = tx.put(webhooks, setActivity({ ...after, active: before.active }, { active, because }));
     if (before.active && !active) cancelPending(tx, after.webhook_id);
     return updated;
@@ -41,8 +41,9 @@ export const deliveryStateRules: StateRules<Delivery> = {
     if (after.webhook_id !== before.webhook_id) {
       throw invalidInput("webhook_id", after.webhook_id, "a delivery stays with its webhook");
     }
-    const isNewStatus = after.status !== before.status && after.response_code === before.response_code;
-    const response_code = isNewStatus ? (after.status === "success" ? 200 : 500) : after.response_code;
+    const changesOnlyStatus = after.status !== before.status && after.response_code === before.response_code;
+    const codeOfStatus = after.status === "success" ? 200 : 500;
+    const response_code = changesOnlyStatus ? codeOfStatus : after.response_code;
     requireCodeOfStatus({ ...after, response_code });
     const delivery = tx.put(deliveries, setConsistentTimes({ ...after, response_code }, tx.now));
     updateRetryTimer(tx, delivery);
@@ -63,15 +64,15 @@ function requireCodeOfStatus({ status, response_code }: Delivery): void {
 /** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */
 function setConsistentTimes(delivery: Delivery, now: number): Delivery {
   const { status, delivered_at, last_attempt, attempts } = delivery;
-  const latest = attempts === 0 ? null : now;
+  const defaultTime = attempts === 0 ? null : now;
   return status === "success"
     ? {
         ...delivery,
-        delivered_at: delivered_at ?? last_attempt ?? latest,
+        delivered_at: delivered_at ?? last_attempt ?? defaultTime,
         last_attempt: null,
         next_retry: null,
       }
-    : { ...delivery, delivered_at: null, last_attempt: last_attempt ?? delivered_at ?? latest };
+    : { ...delivery, delivered_at: null, last_attempt: last_attempt ?? delivered_at ?? defaultTime };
 }
 
 /** Shows the time of the success, or those of the failure and the retry (2.12, G23). */

@@ -5,18 +5,18 @@ import { makeClock } from "../state/clock.ts";
 import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
 import { World } from "../state/world.ts";
-import { outgoing, queueAttempt, waitForAttempts } from "./outgoing.ts";
+import { queueAttempt, queuedAttempts, waitForAttempts } from "./queued-attempts.ts";
 
 function makeWorld() {
   const world = new World({
-    root: { tables: Tables.empty([outgoing, timers]), draws: 0 },
+    root: { tables: Tables.empty([queuedAttempts, timers]), draws: 0 },
     clock: makeClock("frozen", 0, 0),
     ...{ origin: 0, seed: 1, secretKey: "test", wallClock: () => 0 },
     parts: { timerHandlers: {}, onEmit: () => {}, onCommit: () => {} },
   });
   const queue = (id: string, webhook_id = "wh_1", delivery_id = id) =>
     world.transact((tx) => queueAttempt(tx, { id, kind: "first", webhook_id, delivery_id }));
-  const end = (id: string) => world.transact((tx) => tx.remove(outgoing, id));
+  const end = (id: string) => world.transact((tx) => tx.remove(queuedAttempts, id));
   return { world, queue, end };
 }
 
@@ -30,25 +30,25 @@ async function hasEnded(work: Promise<void>): Promise<boolean> {
   return ended;
 }
 
-describe("the queue of outgoing attempts", () => {
+describe("the queue of attempts", () => {
   it("a new attempt is the last in its webhook's queue [6.4]", () => {
     const { world, queue, end } = makeWorld();
     for (const id of ["z", "a", "m"]) queue(id);
     queue("other", "wh_2", "z");
     end("z");
     queue("b");
-    const of = (index: string, group: string) => [...world.read().index(outgoing, index, group)];
+    const of = (index: string, group: string) => [...world.read().index(queuedAttempts, index, group)];
     expect(of("by_webhook", "wh_1").map(({ id, position }) => [id, position])).toEqual([
       ...[["a", 2] as const, ["m", 3] as const, ["b", 4] as const],
     ]);
-    expect(world.read().get(outgoing, "other")).toMatchObject({ position: 1, cancelled: false });
+    expect(world.read().get(queuedAttempts, "other")).toMatchObject({ position: 1, cancelled: false });
     queue("z", "wh_2", "z");
     expect(of("by_delivery", "z").map(({ id }) => id)).toEqual(["other", "z"]);
   });
 
   it("an attempt from a store or a snapshot is validated [interfaces 4]", () => {
     const row = { ...{ id: "a", kind: "first", webhook_id: "wh_1", delivery_id: "a" }, position: 1 };
-    const validate = toValidator(outgoing.schema!);
+    const validate = toValidator(queuedAttempts.schema!);
     for (const kind of ["first", "retry", "redelivery"]) {
       expect(validate({ ...row, kind, cancelled: false, again: true })).toBe(true);
     }

@@ -9,7 +9,7 @@ import type { World } from "../state/world.ts";
  * An attempt that must be made now, or that is running. It is part of the root until its outcome is recorded, so a
  * snapshot, a fork or a restart meanwhile repeats the attempt (receivers recognize the delivery id).
  */
-const Outgoing = Type.Object({
+const QueuedAttempt = Type.Object({
   id: Type.String(),
   kind: Type.Enum(["first", "retry", "redelivery"]),
   webhook_id: Type.String(belongsTo("webhooks")),
@@ -32,15 +32,15 @@ const Outgoing = Type.Object({
     }),
   ),
 });
-export type Outgoing = Static<typeof Outgoing>;
-export type AttemptKind = Outgoing["kind"];
+export type QueuedAttempt = Static<typeof QueuedAttempt>;
+export type AttemptKind = QueuedAttempt["kind"];
 
-export const outgoing = collection({
+export const queuedAttempts = collection({
   name: "_outgoing",
   internal: true,
   countsTowardLimit: true,
   isPendingWork: true,
-  schema: Outgoing,
+  schema: QueuedAttempt,
   indexes: {
     by_webhook: { groups: "webhook_id", order: ({ position }) => position },
     by_delivery: { groups: "delivery_id", order: ({ position }) => position },
@@ -48,11 +48,11 @@ export const outgoing = collection({
 });
 
 /** Puts an attempt behind those that its webhook has already. */
-export function queueAttempt(tx: Transaction, attempt: Omit<Outgoing, "position" | "cancelled">): void {
-  const queue = tx.index(outgoing, "by_webhook", attempt.webhook_id);
+export function queueAttempt(tx: Transaction, attempt: Omit<QueuedAttempt, "position" | "cancelled">): void {
+  const queue = tx.index(queuedAttempts, "by_webhook", attempt.webhook_id);
   const last = queue.last();
-  // The new fields come first, since after a spread Node 20 creates a hidden class for each row.
-  tx.put(outgoing, { position: (last?.position ?? 0) + 1, cancelled: false, ...attempt });
+  // The new fields come first, since after a spread Node 20 creates a hidden class for each object.
+  tx.put(queuedAttempts, { position: (last?.position ?? 0) + 1, cancelled: false, ...attempt });
 }
 
 /** Resolves once each attempt's outcome is recorded, their world is replaced or closed, or the signal aborts. */
@@ -63,7 +63,8 @@ export function waitForAttempts(world: World, ids: readonly string[], signal?: A
     let unsubscribe = () => {};
     const checkQueue = () => {
       const reader = world.read();
-      while (remaining.length > 0 && reader.get(outgoing, remaining.at(-1)!) === undefined) remaining.pop();
+      while (remaining.length > 0 && reader.get(queuedAttempts, remaining.at(-1)!) === undefined)
+        remaining.pop();
       if (remaining.length > 0 && !world.isClosed && !signal?.aborted && world.generation === generation)
         return;
       unsubscribe();
