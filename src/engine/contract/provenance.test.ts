@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../resources/index.ts";
 import { ASSUMPTIONS } from "./assumptions/index.ts";
 import { type AnyOperation, listSuccesses } from "./operation.ts";
-import { findAssumedEndpoint, findAssumedPlace, listAssumedParts } from "./provenance.ts";
+import { findEndpointAssumption, findPlaceAssumption, listAssumedParts } from "./provenance.ts";
 import { describeSettings, listSettings } from "./settings.ts";
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
@@ -39,9 +39,9 @@ describe("provenance", () => {
     const [stop, limits] = ["meeting_sessions.stop", "usage.retrieve_limits"].map(
       (wanted) => OPERATIONS.find(({ id }) => id === wanted)!,
     ) as [AnyOperation, AnyOperation];
-    expect(findAssumedEndpoint(stop)).toBe("G16");
-    expect(findAssumedPlace(stop, "/title")).toBe("G16");
-    expect(findAssumedEndpoint(limits)).toBeUndefined();
+    expect(findEndpointAssumption(stop)).toBe("G16");
+    expect(findPlaceAssumption(stop, "/title")).toBe("G16");
+    expect(findEndpointAssumption(limits)).toBeUndefined();
   });
 });
 

@@ -26,13 +26,13 @@ interface DeclaredSource {
 }
 
 /** The assumption that the endpoint exists; undefined if the reference shows it. */
-export function findAssumedEndpoint({ section, assumed }: DeclaredSource): string | undefined {
+export function findEndpointAssumption({ section, assumed }: DeclaredSource): string | undefined {
   return section.startsWith("G") ? section : assumed?.endpoint;
 }
 
-export function findAssumedStatus(operation: DeclaredSource): string | undefined {
+export function findStatusAssumption(operation: DeclaredSource): string | undefined {
   const { status, specified } = operation.assumed ?? {};
-  return specified?.includes("status") ? undefined : (findAssumedEndpoint(operation) ?? status);
+  return specified?.includes("status") ? undefined : (findEndpointAssumption(operation) ?? status);
 }
 
 /** The three facts about a place in a declaration; each needs the ones before it. */
@@ -40,7 +40,7 @@ const FACTS = ["presence", "type", "value"] as const;
 type Fact = (typeof FACTS)[number];
 
 /** The assumption behind a fact about a place of a success's body; undefined if the reference states it. */
-export function findAssumedPlace(
+export function findPlaceAssumption(
   operation: DeclaredSource,
   pointer: string,
   fact: Fact = "value",
@@ -49,7 +49,7 @@ export function findAssumedPlace(
   // How many of the three facts the reference states about each place, and the assumption behind the others: of `fields`
   // it states none, of `types` the presence, of `values` also the type.
   const places: [place: string, statedCount: number, assumption?: string][] = [
-    ["", 0, findAssumedEndpoint(operation) ?? body],
+    ["", 0, findEndpointAssumption(operation) ?? body],
     ...Object.entries(fields).map(([place, id]): [string, number, string] => [place, 0, id]),
     ...Object.entries(types).map(([place, id]): [string, number, string] => [place, 1, id]),
     ...Object.entries(values).map(([place, id]): [string, number, string] => [place, 2, id]),
@@ -77,7 +77,7 @@ export interface AssumedPart {
 
 /** All assumed parts, for the ledger and the OpenAPI document; an assumed endpoint includes all of its parts. */
 export function listAssumedParts(operation: DeclaredSource): AssumedPart[] {
-  const endpoint = findAssumedEndpoint(operation);
+  const endpoint = findEndpointAssumption(operation);
   const { status, envelope, body, fields, types, values } = operation.assumed ?? {};
   const label = (places: Readonly<Record<string, string>> = {}, prefix: string) =>
     Object.entries(places).map(([place, id]): [string, string] => [`${prefix}${place}`, id]);

@@ -110,6 +110,16 @@ rules:
       "{ effect: { status: 503, headers: { Content-Length: 3 } } }",
       "belongs to the connection",
     ],
+    [
+      "a header value that is too long",
+      `{ effect: { status: 503, headers: { a: ${"b".repeat(4097)} } } }`,
+      "is longer than 4096 characters",
+    ],
+    [
+      "a header name that is too long",
+      `{ effect: { status: 503, headers: { ${"a".repeat(201)}: b } } }`,
+      "is longer than 200 characters",
+    ],
     ["header injection", '{ effect: { status: 503, headers: { a: "b\\r\\nc: d" } } }', "cannot carry"],
     [
       "an unanswered code",

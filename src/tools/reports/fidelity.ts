@@ -1,7 +1,11 @@
 import { type Static, Type } from "typebox";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
-import { type AssumedPart, findAssumedEndpoint, listAssumedParts } from "../../engine/contract/provenance.ts";
+import {
+  type AssumedPart,
+  findEndpointAssumption,
+  listAssumedParts,
+} from "../../engine/contract/provenance.ts";
 import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
 import { listSettings } from "../../engine/contract/settings.ts";
 import { getOrAdd } from "../../engine/maps.ts";
@@ -75,7 +79,7 @@ export function buildFidelityLedger(operations: readonly AnyOperation[]): Fideli
 
 function toProvenance(operation: AnyOperation): "specified" | "assumed" | "own" {
   if (operation.sourceFile !== undefined) return "own";
-  return findAssumedEndpoint(operation) === undefined ? "specified" : "assumed";
+  return findEndpointAssumption(operation) === undefined ? "specified" : "assumed";
 }
 
 /** The ledger as the page docs/fidelity.md. */

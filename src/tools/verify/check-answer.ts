@@ -4,9 +4,9 @@ import type { TSchema } from "typebox";
 import { toMediaType } from "../../engine/contract/media-types.ts";
 import { type AnyOperation, listSuccesses, type Success } from "../../engine/contract/operation.ts";
 import {
-  findAssumedEndpoint,
-  findAssumedPlace,
-  findAssumedStatus,
+  findEndpointAssumption,
+  findPlaceAssumption,
+  findStatusAssumption,
 } from "../../engine/contract/provenance.ts";
 import { type JsonSchema, listSpecifiedPrefixes } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
@@ -39,7 +39,7 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   const request = `${method} ${path}`;
   if (!hasSucceeded(exchange)) {
     const problem = `${request} answers ${status} instead of a success: ${toExcerpt(text)}`;
-    return verdict.expect(false, problem, findAssumedEndpoint(operation));
+    return verdict.expect(false, problem, findEndpointAssumption(operation));
   }
   const documentedAnswer = operation.described?.answer(status);
   const successes = documentedAnswer === undefined ? listSuccesses(operation) : [documentedAnswer];
@@ -48,13 +48,13 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   verdict.expect(
     success !== undefined,
     `${request} answers ${status} instead of ${statuses}`,
-    findAssumedStatus(operation),
+    findStatusAssumption(operation),
   );
   const declared = success ?? successes[0]!;
   for (const name of declared.headers ?? []) {
     if (OPTIONAL_HEADERS.has(name.toLowerCase())) continue;
     const problem = `${path}: the header ${name} is missing`;
-    verdict.expect(exchange.headers.has(name), problem, findAssumedEndpoint(operation));
+    verdict.expect(exchange.headers.has(name), problem, findEndpointAssumption(operation));
   }
   if (!checkContent(verdict, exchange, declared)) return false;
   return operation.sourceFile === undefined
@@ -76,7 +76,7 @@ function checkRecord(verdict: Verdict, { operation, method, path, json, sent }: 
 export function checkContent(verdict: Verdict, exchange: Exchange, declared: Success): boolean {
   const { headers, path, json, text, status } = exchange;
   const operation = exchange.operation as AnyOperation;
-  const assumption = findAssumedPlace(operation, "");
+  const assumption = findPlaceAssumption(operation, "");
   const { schema, content_types = [], events } = declared;
   const isWhole = exchange.recorded?.hasWholeBodies ?? true;
   // Documents often leave out what an answer contains.
@@ -136,7 +136,7 @@ function checkRepeatedValues(verdict: Verdict, exchange: Exchange): boolean {
       if (typeof value === "object" && !isNullOrTexts(value)) continue;
       const fits = isDeepStrictEqual(value, expected) || String(value) === expected;
       const problem = `${operation.id}: ${name} is ${toExcerpt(value)} instead of ${toExcerpt(expected)}`;
-      ok = verdict.expect(fits, problem, findAssumedPlace(operation, `${place}/${name}`)) && ok;
+      ok = verdict.expect(fits, problem, findPlaceAssumption(operation, `${place}/${name}`)) && ok;
     }
   }
   // A test notification may have failed, and then answers `success: false`.
@@ -144,7 +144,7 @@ function checkRepeatedValues(verdict: Verdict, exchange: Exchange): boolean {
     verdict.expect(
       json.success,
       `${operation.id}: success is false`,
-      findAssumedPlace(operation, "/success"),
+      findPlaceAssumption(operation, "/success"),
     );
   if (operation.id === "departments.reparent") checkPath(verdict, json);
   if (operation.id === "users.set_current_organization") {
@@ -180,11 +180,11 @@ function checkEvents(verdict: Verdict, { operation, text, path }: Exchange, sche
   verdict.expect(
     areIdsIncreasing,
     `${path}: the ids of events are ${ids.join(", ")}`,
-    findAssumedPlace(operation!, ""),
+    findPlaceAssumption(operation!, ""),
   );
   for (const event of dataEvents) {
     const { json, broken } = parseJson(readField(event, "data").join("\n"));
-    if (broken) verdict.expect(false, `${path}: an event is not JSON`, findAssumedPlace(operation!, ""));
+    if (broken) verdict.expect(false, `${path}: an event is not JSON`, findPlaceAssumption(operation!, ""));
     else checkBody(verdict, operation!, schema, json, { masked: true });
   }
 }
@@ -232,10 +232,10 @@ function checkTimestamps(
   const wrong = timestamps.filter(([, value]) => !isTimestamp(value));
   for (const [place, value] of wrong.slice(0, MAX_PROBLEMS)) {
     const problem = `${operation.id}: ${place} is ${toExcerpt(value)}, not a timestamp in UTC such as 2026-03-15T10:00:00Z`;
-    verdict.expect(false, problem, findAssumedPlace(operation, place));
+    verdict.expect(false, problem, findPlaceAssumption(operation, place));
   }
   if (wrong.length > 0) return false;
-  verdict.confirm(findAssumedPlace(operation, ""));
+  verdict.confirm(findPlaceAssumption(operation, ""));
   return true;
 }
 
@@ -248,7 +248,7 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
   if (operation.sourceFile !== undefined) return undefined;
   const missing = error.keyword === "required";
   const place = missing ? `${error.instancePath}/${error.params["missingProperty"]}` : error.instancePath;
-  const assumed = findAssumedPlace(
+  const assumed = findPlaceAssumption(
     operation,
     place,
     missing ? "presence" : isOfType(error) ? "value" : "type",

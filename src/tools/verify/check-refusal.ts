@@ -1,7 +1,7 @@
 import { type Envelope, toCodeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
-import { findAssumedEndpoint } from "../../engine/contract/provenance.ts";
+import { findEndpointAssumption } from "../../engine/contract/provenance.ts";
 import { listRefusals, type Refusal } from "../../engine/contract/refusals.ts";
 import { checkContent, checkWellFormed, isMasked, toExcerpt } from "./check-answer.ts";
 import { READING_REFUSALS, type RefusalCase, WRITING_REFUSALS } from "./refusal-cases.ts";
@@ -20,7 +20,7 @@ interface ExpectedRefusal
 /** Checks that a request was refused with one code of the catalogue, in its operation's envelope. */
 export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: ExpectedRefusal): void {
   const { operation, status } = exchange;
-  const assumedEndpoint = operation && findAssumedEndpoint(operation);
+  const assumedEndpoint = operation && findEndpointAssumption(operation);
   const assumption = expected.assumption ?? assumedEndpoint;
   const expectedStatus = CATALOGUE[expected.code].status;
   if (operation?.described !== undefined)
@@ -102,7 +102,7 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   if (status === 401) return void checkUnauthenticated(verdict, exchange);
   const isTransportError = TRANSPORT_STATUSES.has(status);
   const assumption =
-    findAssumedEndpoint(operation) ?? (isTransportError ? "G09" : status === 429 ? "G05" : undefined);
+    findEndpointAssumption(operation) ?? (isTransportError ? "G09" : status === 429 ? "G05" : undefined);
   const envelope = isTransportError ? "A" : (operation.envelope ?? "A");
   const actualEnvelope = checkEnvelope(verdict, exchange, { envelope, assumption });
   if (actualEnvelope === undefined || actualEnvelope === "C") return undefined;
@@ -242,7 +242,7 @@ function checkEnvelope(
 
 /** The assumption behind an operation's envelope. Without an operation, the error is about a route (G04). */
 function findAssumedEnvelope({ operation }: Exchange): string | undefined {
-  return operation ? (findAssumedEndpoint(operation) ?? operation.assumed?.envelope) : "G04";
+  return operation ? (findEndpointAssumption(operation) ?? operation.assumed?.envelope) : "G04";
 }
 
 function findEnvelope(json: unknown): Envelope | undefined {

@@ -1,6 +1,6 @@
 import { CATALOGUE } from "../../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../../engine/contract/operation.ts";
-import { findAssumedEndpoint } from "../../../engine/contract/provenance.ts";
+import { findEndpointAssumption } from "../../../engine/contract/provenance.ts";
 import { pluralize } from "../../../engine/contract/text.ts";
 import type { Check, Context, SeenSuccess } from "../check.ts";
 import { checkSuccess, hasSucceeded } from "../check-answer.ts";
@@ -122,7 +122,7 @@ async function checkAnnouncedOperation(context: Context, operation: AnyOperation
   const params = context.requireIds("organization_id");
   const exchange = await target.send({ operation, params });
   if (hasSucceeded(exchange)) successes.set(operation.id, { params, exchange });
-  const assumption = findAssumedEndpoint(operation);
+  const assumption = findEndpointAssumption(operation);
   if (exchange.status === 404) checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", assumption });
   else checkSuccess(verdict, exchange);
 }

@@ -1,5 +1,5 @@
 import { listSuccesses } from "../../../engine/contract/operation.ts";
-import { findAssumedEndpoint } from "../../../engine/contract/provenance.ts";
+import { findEndpointAssumption } from "../../../engine/contract/provenance.ts";
 import type { Check, Observation } from "../check.ts";
 import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkStatusOfCode, refusesWith } from "../check-refusal.ts";
@@ -50,7 +50,7 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   if (isDeclared || hasSucceeded(exchange)) return void checkSuccess(verdict, exchange);
   if (refusesWith(operation, status) || isNotYetOffered(exchange)) return;
   const problem = `${method} ${path} answers ${status}, which is not documented: ${toExcerpt(text)}`;
-  verdict.expect(false, problem, status < 500 ? findAssumedEndpoint(operation) : undefined);
+  verdict.expect(false, problem, status < 500 ? findEndpointAssumption(operation) : undefined);
 }
 
 /** Whether it is the announced operation, which production answers with 404 (4.18). */
