@@ -63,7 +63,10 @@ export const Settings = Type.Object(
       description: "allowed browser origins, in addition to loopback; `*`: any",
     }),
     cors_headers: Type.Array(
-      Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$", title: "a header's name, or *" }),
+      Type.String({
+        pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
+        title: "a header's name of at most 100 characters, or *",
+      }),
       {
         default: [],
         maxItems: 100,
