@@ -28,6 +28,7 @@ export default function ClientTest() {
     async () => (await TESTS.get(name)?.status()) ?? null,
     { live: false, pollMs: POLL_MS },
   );
+  // Changes the test, then waits for its next run or its report.
   const step = useMutation({
     mutationFn: async (change: () => void) => {
       change();
@@ -88,10 +89,10 @@ function StartForm({ onStart, isPending }: { onStart: (check: string) => void; i
     },
     { confirmation: "The sandbox is as it was before the test." },
   );
-  const wasInterrupted = data?.items.some((snapshot) => snapshot.name === SNAPSHOT_NAME) && !isPending;
+  const mayBeInterrupted = data?.items.some((snapshot) => snapshot.name === SNAPSHOT_NAME) && !isPending;
   return (
     <>
-      {wasInterrupted && (
+      {mayBeInterrupted && (
         <Notice outcome="waiting" action={<ActionButton label="Restore" change={restore} />}>
           A client test of this sandbox was interrupted, or runs in another tab or terminal. If it was
           interrupted, restore the state before it.

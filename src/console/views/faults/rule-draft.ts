@@ -145,8 +145,13 @@ export function toDraft(rule: FaultRule): typeof BLANK_DRAFT | undefined {
     phase: phase ?? BLANK_DRAFT.phase,
     lease: toPair(lease),
   };
+  // Documented errors are offered; `CODE!` may not be documented.
+  const isDocumentedError = /^error [^!]+$/.test(draft.response);
   const isOffered =
-    isChoice(SCHEDULES, draft.schedule) && isChoice(DELAYS, draft.delay) && isChoice(LEASES, draft.lease);
+    (isDocumentedError || isChoice(GENERAL_RESPONSES, draft.response)) &&
+    isChoice(SCHEDULES, draft.schedule) &&
+    isChoice(DELAYS, draft.delay) &&
+    isChoice(LEASES, draft.lease);
   return isOffered && isEqual(toRule(draft), definition) ? draft : undefined;
 }
 

@@ -9,8 +9,8 @@ import { ScenarioSwitch, useScenarioSwitch } from "./switch-scenario.tsx";
 
 export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; onClose: () => void }) {
   const { name, description, active, rules, stages, file, origin, problem, expect = [] } = scenario;
-  const staged = new Set(stages?.flatMap((stage) => stage.rules));
-  const others = rules.filter(({ id }) => !staged.has(id));
+  const stagedIds = new Set(stages?.flatMap((stage) => stage.rules));
+  const unstagedRules = rules.filter(({ id }) => !stagedIds.has(id));
   const switching = useScenarioSwitch();
   return (
     <DetailPane title={name} label={`Scenario ${name}`} onClose={onClose}>
@@ -20,10 +20,10 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
         <Problem error={switching.error} />
         {description && <p>{toPrintableLines(description)}</p>}
         {stages && <Stages stages={stages} rules={rules} isActive={active} />}
-        {others.length > 0 && (
+        {unstagedRules.length > 0 && (
           <>
-            <h3>{`${stages ? "In every stage: " : ""}${pluralize(others.length, "rule")}`}</h3>
-            <RuleLines rules={others} isActive={active} />
+            <h3>{`${stages ? "In every stage: " : ""}${pluralize(unstagedRules.length, "rule")}`}</h3>
+            <RuleLines rules={unstagedRules} isActive={active} />
           </>
         )}
         <Expectations title="Expectations" expectations={expect} />

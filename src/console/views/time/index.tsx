@@ -41,8 +41,9 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
     isNumber: true,
   },
   {
-    id: "sequence",
+    id: "ago",
     title: "Ago",
+    value: ({ sequence }) => sequence,
     renderCell: ({ at }) => <RelativeTime at={at} />,
     width: "6.5rem",
     minWidth: "medium",

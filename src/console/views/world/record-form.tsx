@@ -84,7 +84,7 @@ export function useDraft(key: string, record: Fields) {
     (field: FormField, text: string) => changeState((before) => applyField(before, field, text)),
     [changeState],
   );
-  const draft: Fields = { ...record, ...typed.values };
+  const edited: Fields = { ...record, ...typed.values };
   return {
     isTouched: typed !== UNTOUCHED,
     /** Returns the changed fields. @throws ControlError for invalid JSON, or an invalid field */
@@ -92,9 +92,9 @@ export function useDraft(key: string, record: Fields) {
       requireValidInput(typed, fields);
       return typed.values;
     },
-    getText: (field: FormField) => typed.texts[field.name] ?? formatValue(draft[field.name], field),
+    getText: (field: FormField) => typed.texts[field.name] ?? formatValue(edited[field.name], field),
     changeText,
-    json: typed.json ?? JSON.stringify(draft, null, 2),
+    json: typed.json ?? JSON.stringify(edited, null, 2),
     changeJson: (text: string) => changeState((before) => applyJson(before, text, record)),
     discard: () => changeState(() => UNTOUCHED),
     isSilent,

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import type { FaultRule, RuleDefinition } from "../../../../types/control-api.ts";
+import { toDraft, toRule } from "./rule-draft.ts";
+
+function armRule(effect: RuleDefinition["effect"]): FaultRule {
+  return { id: "fault_1", match: { operation: "models.list" }, effect, hits: 0, spent: false, lease: null };
+}
+
+describe("the form for an armed rule", () => {
+  it.each<RuleDefinition["effect"]>([
+    { status: 418 },
+    { error: "SPENDING_LIMIT_EXCEEDED!" },
+    { status: 418, delay: "1s" },
+  ])("is not offered for %j, a response that it would replace by 503 [interfaces 3]", (effect) => {
+    expect(toDraft(armRule(effect))).toBeUndefined();
+  });
+
+  it.each<RuleDefinition["effect"]>([
+    { status: 503 },
+    { error: "RATE_LIMIT_EXCEEDED" },
+    { wire: "reset" },
+    { delay: "1s" },
+    { hold: {} },
+  ])("keeps the effect %j [interfaces 3]", (effect) => {
+    expect(toRule(toDraft(armRule(effect))!).effect).toEqual(effect);
+  });
+});
