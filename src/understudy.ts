@@ -118,7 +118,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     await persistence?.open(parts);
     await fleet?.open({ ...parts, limit: limits?.sandboxes, token: shared?.token, createDefault, version });
     if (sandboxes.get("default") === undefined && fleet === undefined) createDefault();
-    await persistence?.begin();
+    await persistence?.saveInitialSandboxes();
   };
   return {
     sandboxes,

@@ -86,7 +86,7 @@ export class OwnerRouter {
   /** Drops all cached owners, which may have changed; soon after a restart of Redis, also delays takeovers. */
   async dropCachedOwners(): Promise<void> {
     this.owners.clear();
-    this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.readAge());
+    this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.readRunAge());
   }
 
   private async search(search: Search): Promise<SandboxLookup> {

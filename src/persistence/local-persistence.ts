@@ -30,7 +30,7 @@ export class LocalPersistence implements DurabilityHook {
   }
 
   /** Saves the sandboxes of the start, for `--durable`. @throws PersistenceError */
-  async begin(): Promise<void> {
+  async saveInitialSandboxes(): Promise<void> {
     if (this.isDurable) await this.saver!.requireSaved();
   }
 

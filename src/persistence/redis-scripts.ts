@@ -104,7 +104,7 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])
  * Milliseconds since the first node saw this run of Redis. After a restart, Redis may have lost data, which owners
  * restore; the first run has lost none, and counts from 1970. KEYS: run. ARGV: Redis's own id of the run.
  */
-export const AGE = toScript(`
+export const RUN_AGE = toScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stored = redis.call('HMGET', KEYS[1], 'id', 'since')
@@ -114,4 +114,4 @@ redis.pcall('HSET', KEYS[1], 'id', ARGV[1], 'since', since)
 return now - since
 `);
 
-export const REDIS_SCRIPTS: readonly RedisScript[] = [COMMIT, CLAIM, RELEASE, RECLAIM, RENEW, AGE];
+export const REDIS_SCRIPTS: readonly RedisScript[] = [COMMIT, CLAIM, RELEASE, RECLAIM, RENEW, RUN_AGE];

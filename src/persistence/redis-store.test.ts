@@ -189,9 +189,9 @@ describe("the store of a fleet", () => {
   it("knows since when Redis has been running [interfaces 15]", async () => {
     const a = await node("a");
     // The first that sees it takes it for one that has always been there.
-    expect(await a.readAge()).toBeGreaterThan(1_000_000);
+    expect(await a.readRunAge()).toBeGreaterThan(1_000_000);
     a.connection.run_id = "another";
-    expect(await a.readAge()).toBe(0);
+    expect(await a.readRunAge()).toBe(0);
     expect(await redis.ask("HGET", "understudy:run", "id")).toBe("another");
   });
 

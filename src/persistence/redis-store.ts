@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pluralize } from "../engine/contract/text.ts";
 import { toPairs } from "../engine/maps.ts";
 import { RedisConnection, type Reply, toFleetRefusal } from "./redis-connection.ts";
-import { AGE, CLAIM, COMMIT, RECLAIM, RELEASE } from "./redis-scripts.ts";
+import { CLAIM, COMMIT, RECLAIM, RELEASE, RUN_AGE } from "./redis-scripts.ts";
 import { PersistenceError, type Row, type RowChange, StoreRefusal } from "./store.ts";
 
 /** The format of rows; a node refuses a newer one. */
@@ -135,8 +135,8 @@ export class RedisStore {
   }
 
   /** The age of the current run of Redis in milliseconds, as the fleet measures it. */
-  readAge(): Promise<number> {
-    return this.connection.runScript(AGE, [toFleetKey("run")], [this.connection.run_id ?? ""]);
+  readRunAge(): Promise<number> {
+    return this.connection.runScript(RUN_AGE, [toFleetKey("run")], [this.connection.run_id ?? ""]);
   }
 
   /** Undefined if there is no such sandbox. */

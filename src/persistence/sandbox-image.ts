@@ -81,11 +81,8 @@ export class SandboxImage implements SandboxState {
   private readParts(): readonly unknown[] {
     const { world, faults, source, settings, seed, resets, start, created_at, own } = this.sandbox;
     const { root, clock, generation } = world;
-    const bytes = this.uploads.getRevision(this.sandbox);
-    return [
-      ...[world, root, clock, generation, faults.rules.revision, bytes],
-      ...[source, settings, seed, resets, start, created_at, own],
-    ];
+    const worldParts = [world, root, clock, generation, this.uploads.getRevision(this.sandbox)];
+    return [...worldParts, faults.rules.revision, source, settings, seed, resets, start, created_at, own];
   }
 
   private readCounts(): readonly unknown[] {

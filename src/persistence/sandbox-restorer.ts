@@ -93,8 +93,8 @@ export class SandboxRestorer {
     }
   }
 
-  /** Creates the sandbox of a document that has all of it, as a file has. @throws as `restoreRows` */
-  async restore(name: string, saved: SavedSandbox): Promise<Sandbox> {
+  /** Creates a sandbox from one document, such as that in an exported file. @throws as `restoreRows` */
+  async restoreDocument(name: string, saved: SavedSandbox): Promise<Sandbox> {
     const parsed = { saved, ...(await this.readOwnOperations(name, saved.operations)) };
     return (await this.restoreSaved(name, parsed, undefined)).sandbox;
   }
@@ -124,6 +124,7 @@ export class SandboxRestorer {
     this.parts.validator.checkShape(saved);
     const base = findSameFixture(this.parts.fixtures, saved.fixture).buildRoot(saved.about.seed);
     for (const collection of api.collections) {
+      // Creates the records of the fixture.
       void base.tables.get(collection.name)?.size;
       await platform().nextTurn();
     }
@@ -158,7 +159,8 @@ export class SandboxRestorer {
     });
     uploads.release(value.blobs);
     try {
-      for (const { scenario, reason } of (faults && sandbox.faults.restoreState(faults)) ?? [])
+      const unusable = faults === undefined ? [] : sandbox.faults.restoreState(faults);
+      for (const { scenario, reason } of unusable)
         log.warn(`The scenario ${scenario} was active in sandbox ${name}, but ${reason}.`);
     } catch (error) {
       sandboxes.delete(name);

@@ -8,7 +8,7 @@ import { listRowChanges, splitChanges } from "./sandbox-rows.ts";
 import { PersistenceError, type RowChange, type Store, type StoreRefusal, toStoreRefusal } from "./store.ts";
 
 /** Changes are saved within a second, including the time for writing (interfaces 2). */
-const SWEEP_MS = 300;
+const SAVE_ALL_MS = 300;
 /** Maximum number of sandboxes in one transaction; comparing more would block the event loop. */
 const MAX_BATCH = 500;
 
@@ -50,7 +50,7 @@ export class Saver {
   private readonly unknownNames = new Set<string>();
   private awaitedSandboxes = new Set<Sandbox>();
   private areAllAwaited = false;
-  private isSweepDue = false;
+  private isSaveAllDue = false;
   /** The current flush has saved something. */
   private hasSaved = false;
   private readonly mutex = new Mutex();
@@ -70,9 +70,9 @@ export class Saver {
     });
     this.timer = setTimeout(() => {
       this.resolveTick();
-      this.isSweepDue = true;
+      this.isSaveAllDue = true;
       void this.waitForFlush().then(() => this.timer !== undefined && this.start());
-    }, SWEEP_MS);
+    }, SAVE_ALL_MS);
     this.timer.unref?.();
   }
 
@@ -93,7 +93,7 @@ export class Saver {
 
   /** Whether everything is in the store now. */
   async saveAll(): Promise<boolean> {
-    this.isSweepDue = true;
+    this.isSaveAllDue = true;
     await this.waitForFlush();
     return this.failure === undefined;
   }
@@ -135,7 +135,7 @@ export class Saver {
       await this.parts.store.close();
     } finally {
       // A refused change was undone, so it is not lost now.
-      if (this.failure !== undefined && !(this.isAllSaved() && this.listDeletedNames().length === 0)) {
+      if (this.failure !== undefined && (!this.isAllSaved() || this.listDeletedNames().length > 0)) {
         // biome-ignore lint/correctness/noUnsafeFinally: what was lost matters more than a copy not made
         throw new PersistenceError(`The last changes could not be saved: ${this.failure.refusal.message}.`);
       }
@@ -166,16 +166,17 @@ export class Saver {
   private async flush(): Promise<void> {
     this.hasSaved = false;
     const { sandboxes, uploads } = this.parts;
-    const savesAll = this.isSweepDue || this.areAllAwaited;
+    const savesAll = this.isSaveAllDue || this.areAllAwaited;
     const { areAllAwaited, awaitedSandboxes } = this;
     const isAwaited = (sandbox: Sandbox | undefined) =>
       areAllAwaited || (sandbox !== undefined && awaitedSandboxes.has(sandbox));
     const sandboxesToSave = [...(savesAll ? sandboxes.all() : awaitedSandboxes)];
     this.awaitedSandboxes = new Set();
     this.areAllAwaited = false;
-    this.isSweepDue = false;
+    this.isSaveAllDue = false;
     const removals = (savesAll ? this.listDeletedNames() : []).map((name) => ({ name, image: undefined }));
     const refused: RefusedStep[] = [];
+    // The first transaction also has the removals, if need be alone.
     for (let from = 0; from === 0 || from < sandboxesToSave.length; from += MAX_BATCH) {
       const changes = sandboxesToSave
         .slice(from, from + MAX_BATCH)

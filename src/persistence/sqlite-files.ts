@@ -64,6 +64,7 @@ export class SqliteFiles {
   /** Why the folder cannot be used. The lock belongs to the operating system, so its holder is named in a file. */
   toOpeningError(error: unknown): PersistenceError {
     const { code, message } = error as NodeJS.ErrnoException;
+    // From `sqlite-thread.js`; the message is the version.
     if (code === "NEWER") return this.toNewerFormatError(Number(message));
     return toOpeningError(error, this.folder, "folder", this.describeHolder());
   }

@@ -107,7 +107,7 @@ async function restore(
   const api = server.getApi;
   const validator = createSavedValidator(api, log);
   const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, api, validator, wallClock, log });
-  const sandbox = await restorer.restore(name, content.saved);
+  const sandbox = await restorer.restoreDocument(name, content.saved);
   if (content.uploads !== undefined) {
     const captured = await uploads.decode(content.uploads);
     uploads.restore(sandbox, captured);
