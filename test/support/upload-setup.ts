@@ -97,7 +97,7 @@ export async function uploadedFile(api: Api, content: string, fields: Partial<An
   return answer.body;
 }
 
-/** A TCP relay that cuts the connection once, when so many bytes have gone to the server. */
+/** A TCP relay that cuts a connection once, when the server has been sent so many bytes. */
 export async function cuttingRelay(target: string, cutAfter: number) {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -119,8 +119,8 @@ export async function cuttingRelay(target: string, cutAfter: number) {
       passed += bytes.length;
       if (cuts === 0 && passed > cutAfter) {
         cuts += 1;
-        client.destroy();
-        upstream.destroy();
+        client.pause();
+        upstream.end(() => client.destroy());
       } else if (!upstream.write(bytes)) {
         client.pause();
         upstream.once("drain", () => client.resume());

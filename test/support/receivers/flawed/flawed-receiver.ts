@@ -90,7 +90,8 @@ export interface RunningReceiver {
 export async function startReceiver(secret: string, flaw: Partial<Steps> = {}): Promise<RunningReceiver> {
   const steps: Steps = { ...RIGHT_STEPS, ...flaw };
   const memory: Memory = { processed: [], known: new Set(), scratch: new Map() };
-  const server = http.createServer(async (request, response) => {
+  // Keeps connections also when the machine is busy: some flaws show on a connection that is used again.
+  const server = http.createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     const context: Context = { request, response, server, secret, body: Buffer.alloc(0), memory };
     try {
       const [status, text, headers] = await respond(steps, context);
