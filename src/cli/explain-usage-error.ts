@@ -21,6 +21,9 @@ function explainMessage(
 ): string {
   const [, givenCount] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? [];
   if (givenCount !== undefined) return nameMissingArguments(Number(givenCount), usage);
+  const [, requiredOptions] = /^Missing required arguments?: (.+)$/.exec(message) ?? [];
+  if (requiredOptions !== undefined)
+    return describeMissing(requiredOptions.split(", ").map((option) => `--${option}`));
   const [, name, typed, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
   if (choices !== undefined)
     return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${typed}`;
@@ -64,5 +67,9 @@ function nameMissingArguments(givenCount: number, usage: string): string {
   const argumentNames = [...usage.matchAll(/<[^>]+>/g)].map(([name]) => name);
   const missing = argumentNames.slice(givenCount);
   if (missing.length === 0) return "an argument is missing";
-  return `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing: ${usage}`;
+  return `${describeMissing(missing)}: ${usage}`;
+}
+
+function describeMissing(names: readonly string[]): string {
+  return `${names.join(" and ")} ${names.length === 1 ? "is" : "are"} missing`;
 }

@@ -154,11 +154,11 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
   }
   const world = sandbox.world.read();
   const keys = listValidKeys(world);
-  const rows = keys.slice(0, MAX_CREDENTIALS).map(({ key, user_id, current }) => {
+  const rows = keys.slice(0, MAX_CREDENTIALS).map(({ key, user_id, current: organization }) => {
     const user = world.get(users, user_id);
-    const role = user?.memberships[current] ?? "no member";
+    const role = user?.memberships[organization] ?? "no member";
     const account = user && user.account !== "active" ? `, ${user.account}` : "";
-    return [`  ${user_id}`, key, `${user?.name ?? "unknown"}, ${role} of ${current}${account}`];
+    return [`  ${user_id}`, key, `${user?.name ?? "unknown"}, ${role} of ${organization}${account}`];
   });
   const hiddenCount = keys.length - rows.length;
   const exampleKey = keys.find(({ user_id, current }) => {

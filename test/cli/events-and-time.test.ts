@@ -212,7 +212,7 @@ describe("trigger and clock advance", () => {
     const { code, stderr } = await run("clock", "run", "real");
     expect([code, stderr]).toEqual([
       2,
-      "understudy: mode cannot be real: the sandbox's time, 2099-01-01T00:00:00.000Z, is later than the wall clock's, and the clock only moves forward; to go back, reset the sandbox or restore a snapshot.\n",
+      "understudy: <rate> cannot be real: the sandbox's time, 2099-01-01T00:00:00.000Z, is later than the wall clock's, and the clock only moves forward; to go back, reset the sandbox or restore a snapshot.\n",
     ]);
   });
 

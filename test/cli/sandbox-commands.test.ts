@@ -76,7 +76,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [
       2,
       "deliveries redeliver zz",
-      'ids[0] "zz" is not a delivery of this sandbox; `understudy deliveries list` lists them.',
+      '<ids> "zz" is not a delivery of this sandbox; `understudy deliveries list` lists them.',
     ],
     [
       2,
@@ -88,6 +88,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [2, "journal show zz", '"show", "zz" are more than the command takes: understudy journal\n'],
     [2, "sandbox create a b", '"b" is more than the command takes: understudy sandbox create [name]\n'],
     [2, "status x", '"x" is more than the command takes: understudy status\n'],
+    [2, "record", "understudy: --target and --out are missing\n"],
     [2, "clock advance", "<by> is missing: give a duration such as 5m"],
     [2, "sandbox create --fixtur x", "Run `understudy sandbox create --help` for the options.\n"],
     [2, "snapshot export a", "Run `understudy snapshot export --help` for the options.\n"],

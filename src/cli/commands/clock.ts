@@ -182,6 +182,7 @@ const run = sandboxCommand({
   describe:
     "Run the clock from its current time, at x1 or a rate such as x60; `real` sets it to the real time",
   check: ({ rate }) => void toRunChange(rate),
+  toOptionName: () => "<rate>",
   async run({ rate }, { clock }) {
     const state = await clock.set(toRunChange(rate));
     return { value: state, text: formatClockLine(state) };

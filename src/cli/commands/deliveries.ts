@@ -52,6 +52,7 @@ const redeliver = sandboxCommand({
     if (ids.length === 0 && !all) throw new UsageError("name the deliveries, or use --all-failed");
     if (ids.length > 0 && all) throw new UsageError("--all-failed cannot be combined with ids");
   },
+  toOptionName: (field) => (field.startsWith("ids[") ? "<ids>" : undefined),
   async run({ ids, "all-failed": all, since, webhook, again }, { deliveries }) {
     const selection = all ? { all_failed: true as const } : { ids };
     const page = await deliveries.redeliver({ ...selection, since, webhook, again });

@@ -108,10 +108,8 @@ class RequestSite implements Site {
   get sandboxName(): string | undefined {
     if (this.onlySandbox !== undefined) return this.onlySandbox;
     const { host } = this.sites.readOrigin(this.request);
-    // `a.localhost` has eleven characters.
-    if (host === undefined || host.length < 11) return undefined;
-    const hostName = NAMED_HOST.exec(host)?.[1]?.toLowerCase();
-    return `${hostName}.localhost` === this.sites.ownAddress.host ? undefined : hostName;
+    const name = NAMED_HOST.exec(host ?? "")?.[1]?.toLowerCase();
+    return `${name}.localhost` === this.sites.ownAddress.host ? undefined : name;
   }
 
   get url(): string {
