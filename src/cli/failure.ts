@@ -125,7 +125,7 @@ function explainSystemError(error: SystemError): string | undefined {
   if (code === "EACCES" && syscall === "listen")
     return `port ${port} on ${address} needs administrator rights; choose a port from 1024 up with --port`;
   const words = code === undefined ? undefined : SYSTEM_ERRORS[code];
-  // Reading a folder fails without a path.
+  // The error of reading a folder names no path.
   const stream = syscall === "read" ? "the input" : "the output";
   return words === undefined ? undefined : `cannot use ${dest ?? path ?? stream}: ${words}`;
 }

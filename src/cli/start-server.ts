@@ -15,7 +15,7 @@ import { readStartOptions, type StartOptions } from "./start-options.ts";
 import { type Ready, writeReadyFile } from "./write-files.ts";
 
 /**
- * Starts the server and returns once it accepts requests; it ends with the process's signals.
+ * Starts the server and returns once it accepts requests; a signal to the process ends it.
  * @param opened a file whose world becomes a sandbox
  * @throws UsageError, DocumentError, UnknownScenarioError, PersistenceError, and EADDRINUSE of a taken port
  */

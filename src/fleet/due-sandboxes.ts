@@ -45,7 +45,7 @@ export class DueSandboxes {
     this.recordedInstants.delete(sandbox);
   }
 
-  /** What Redis has of a sandbox that this node has taken over is unknown, so its next commit writes it. */
+  /** Called after a takeover: the instant in Redis is unknown, so the next commit writes it. */
   adopt(sandbox: string): void {
     this.recordedInstants.set(sandbox, Number.NEGATIVE_INFINITY);
   }

@@ -22,7 +22,7 @@ interface RequestParts {
 /** Makes a server answer requests; the emulated API directly, since Express would take a quarter of the time of a small request. */
 export function answerRequests(network: NodeNetwork, parts: RequestParts): void {
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    // The answer before this request was the last of the connection.
+    // The previous answer ended the connection.
     if (request.socket.writableEnded) return;
     answerRequest(network, parts, request, response).catch((err) => {
       // A defect outside the engine's own error handling ends one connection, not the process.
