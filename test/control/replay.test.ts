@@ -426,6 +426,26 @@ describe("a replay", () => {
     expect(result.difference).toBeUndefined();
   });
 
+  it("ends a retry that the clock alone began at its recorded instant, not when it was due [interfaces 2]", async () => {
+    const api = await start({ clock: { mode: "frozen", now: Date.parse(EPOCH) } });
+    const { body: receiver } = await api.control("POST", "/receivers", { answers: [500, 200] });
+    const hook = { url: receiver.url, events: ["user.updated"] };
+    const { body: made } = await api.call("ada", "POST", "/webhooks", hook);
+    await api.control("POST", "/events", { event: "user.updated", for: "usr_dan", organization: "org_acme" });
+    await api.control("POST", "/clock/advance", { by: "2m" });
+    await api.call("ada", "GET", `/webhooks/${made.data.webhook_id}/deliveries`);
+    const bundle = await api.bundle();
+    const retry = Object.values(bundle.deliveries)[0]![1]!;
+    const { answer } = requestsOf(bundle).at(-1)!;
+    const list = (answer.body as { text: string }).text;
+    expect(list).toContain(`"delivered_at":"${retry.ended_at}"`);
+    // As if the clock had run, and the receiver had taken half a minute.
+    const end = new Date(Date.parse(retry.ended_at!) + 30_000).toISOString();
+    answer.body = { text: list.replace(retry.ended_at!, end) };
+    retry.ended_at = end;
+    expect(await replayBundle(bundle)).toEqual({ requests: 2, control_calls: 3 });
+  });
+
   it("uses the recorded result of each delivery, and asks no rules about deliveries [interfaces 6]", async () => {
     const api = await start();
     await api.control("POST", "/faults", { match: { event: "webhook.test" }, sequence: [503, "pass"] });

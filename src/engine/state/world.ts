@@ -174,10 +174,13 @@ export class World implements ObservedWorld {
     });
   }
 
-  /** Moves the clock to a later instant; timers due before it run with the next change. Does nothing during an advance. */
+  /** Moves the clock to a later instant, during an advance too; timers due before it run with the next change. */
   skipTo(instant: number): void {
-    if (this.clock.pinned === undefined && instant > this.epochNow())
-      this.clock = moveClock(this.clock, instant, this.wallClock());
+    if (instant <= this.epochNow()) return;
+    const isAdvancing = this.clock.pinned !== undefined;
+    this.clock = isAdvancing
+      ? { ...this.clock, pinned: instant }
+      : moveClock(this.clock, instant, this.wallClock());
   }
 
   track(work: Promise<unknown>): void {
