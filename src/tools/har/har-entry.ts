@@ -52,7 +52,7 @@ function maskBody(bytes: Uint8Array | string, type: string): unknown {
 }
 
 /**
- * Undefined if the body cannot be decoded. A truncated body is decoded as far as possible.
+ * Undefined if the body cannot be decoded. A truncated body of gzip or deflate is decoded as far as possible.
  * @param codings of the header `Content-Encoding`, in the order in which they were applied
  */
 export function decompress<B extends Uint8Array>(
