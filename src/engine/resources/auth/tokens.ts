@@ -122,8 +122,8 @@ function readClaimedKeyId(token: string): string {
  * gets another secret, so that tokens of the earlier key stay invalid.
  */
 function getSigningSecret(tx: Transaction, key_id: string): string {
-  const key = tx.get(signingKeys, key_id);
-  if (key !== undefined) return key.secret;
+  const signingKey = tx.get(signingKeys, key_id);
+  if (signingKey !== undefined) return signingKey.secret;
   return tx.insert(signingKeys, { id: key_id, secret: tx.createSecret("auth/access-tokens") }).secret;
 }
 

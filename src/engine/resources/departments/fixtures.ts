@@ -13,8 +13,8 @@ import { Department, departments } from "./schema.ts";
 export const makeDepartment: Factory<Department> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const id = fields.id ?? context.createId("dept_");
-  const parent_id = fields.path === undefined ? fields.parent_id : undefined;
-  const parent = parent_id == null ? undefined : world.get(departments, parent_id);
+  const needsParent = fields.path === undefined && fields.parent_id != null;
+  const parent = needsParent ? world.get(departments, fields.parent_id!) : undefined;
   const position = derivePath(id, parent);
   const organization_id = fields.organization_id ?? parent?.organization_id ?? chooseOrganization(world);
   const name = fields.name ?? inventTeam(context);

@@ -27,13 +27,14 @@ const ModelRequest = Type.Object({
 
 type ModelRequest = Static<typeof ModelRequest>;
 
-const ASSUMED_FIELDS = ["id", "object", "created_at", "model", "usage", "inputs", "output/*/type"];
+const ASSUMED_FIELDS = [
+  ...["id", "object", "created_at", "model", "usage", "inputs"],
+  ...["output/*/type", "output/*/role", "output/*/content/*/type"],
+];
 const ASSUMED = {
   status: "G20",
   envelope: "G05",
-  fields: Object.fromEntries(
-    [...ASSUMED_FIELDS, "output/*/role", "output/*/content/*/type"].map((name) => [`/${name}`, "G20"]),
-  ),
+  fields: Object.fromEntries(ASSUMED_FIELDS.map((name) => [`/${name}`, "G20"])),
 };
 
 export const createModelResponse = operation({

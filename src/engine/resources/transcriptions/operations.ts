@@ -195,8 +195,8 @@ function replyWithEnvelope(
     returned_count: content.length,
   };
   const actions = { ...listSiblingLinks(base), ...(page && buildPageLinks(base, page)) };
-  const part = { content: JSON.stringify([page ?? null, data]), isWhole: false };
-  const validators = createCacheHeaders(transcription, part, world);
+  const taggedPart = { content: JSON.stringify([page ?? null, data]), isWhole: false };
+  const validators = createCacheHeaders(transcription, taggedPart, world);
   return replyConditionally(headers, validators, { success: true, data, metadata, actions });
 }
 
