@@ -33,8 +33,8 @@ export function* findDocumentFiles(name: string, folders: readonly string[]): Ge
 }
 
 /**
- * The documents in a folder, by precedence: the real path of each, and its name there, which a link's target may not
- * have. Hidden files are left out, since editors create them: Emacs locks a file with `.#mine.yaml`, a symbolic link to
+ * The documents in a folder, by precedence: the real path of each, and its name in this folder, also if it is a link to a
+ * file of another name. Hidden files are left out, since editors create them: Emacs locks a file with `.#mine.yaml`, a symbolic link to
  * a missing file.
  */
 export function listDocumentFiles(folder: string): { name: string; file: string }[] {

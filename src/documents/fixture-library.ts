@@ -77,8 +77,8 @@ export class FixtureLibrary implements FixtureSource {
   load(fixture: string | object): LoadedFixture {
     const document = this.findOrRead(fixture);
     const name = typeof fixture === "string" ? fixture : "inline";
-    // A sandbox that references the result keeps the document in memory, and the last root with its base: a reset
-    // builds nothing, and persistence compares collections with the base by reference.
+    // Only references the last root and its base, so that they stay in memory as long as a sandbox has the result: a
+    // reset builds nothing, and persistence compares collections with the base by reference.
     let retained: readonly [base: Root, current: Root] | undefined;
     const buildRoot = (seed: number, settings?: Settings): Root => {
       const version = document.version!;

@@ -158,7 +158,7 @@ function readLayer(file: string, { cwd, trustBuild, warn }: FixtureReadOptions):
     noun: "a fixture",
     maxBytes: OWN_FILE_LIMITS.maxBytes,
   });
-  const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.findCompiled(file, text);
+  const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.findBuiltValue(file, text);
   if (value !== undefined)
     return { document: locateLazily(text, displayName, value), isTrusted: true, file, version };
   const document =

@@ -133,12 +133,12 @@ export class ScenarioLibrary implements ScenarioSource {
     const { files, refusalScenarios } = this;
     const listed = [
       ...files.list().map((document) => this.toListed(document, false)),
-      // Those that still have a file are hidden by it, below.
+      // Active ones: without a file, unless the line above has listed them.
       ...files.listInUse().map((document) => this.toListed(document, true)),
       ...[...this.openedScenarios.values()].map(describeOpened),
       ...refusalScenarios.listNames().map((name) => describeDerived(refusalScenarios.find(name)!)),
     ];
-    // The first of a name hides the others.
+    // The first of each name.
     const byName = new Map(listed.toReversed().map((one) => [one.name, one]));
     return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }

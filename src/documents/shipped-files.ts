@@ -21,12 +21,12 @@ class ShippedFiles {
   }
 
   /**
-   * The value of a shipped file as the build has stored it: it need not be parsed, nor checked, since tests check it.
+   * The value of a shipped file in the build: it need not be parsed, nor checked, since tests check it.
    * Undefined for other files, without a build, and when the file differs from what was built.
    */
-  findCompiled(file: string, text: string): unknown {
+  findBuiltValue(file: string, text: string): unknown {
     if (!this.holds(file)) return undefined;
-    this.documents ??= readStored(this.builtFile);
+    this.documents ??= readBuiltFile(this.builtFile);
     const name = basename(file);
     const document = Object.hasOwn(this.documents, name) ? this.documents[name] : undefined;
     return document?.text === text ? document.value : undefined;
@@ -49,7 +49,7 @@ function findProjectFolder(): string {
   return folder;
 }
 
-function readStored(file: string): Readonly<Record<string, ShippedDocument>> {
+function readBuiltFile(file: string): Readonly<Record<string, ShippedDocument>> {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {

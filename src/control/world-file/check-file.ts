@@ -14,6 +14,7 @@ const Texts = Type.Array(Text);
 const NullOrText = Nullable(Text);
 const RecordOrNull = Nullable(Type.Object({}));
 
+/** The collection, the id, and the record before and after; null for none. */
 const WrittenRecord = Type.Unsafe<unknown[]>({
   type: "array",
   minItems: 4,

@@ -32,12 +32,12 @@ export async function openWorld(
   if (newName !== undefined) requireFreeName(server, newName);
   requireRoom(server, "sandboxes", server.sandboxes.size + 1);
   const file = await unpackWorld(bytes);
-  const names = await server.directory.listNames();
-  const added: string[] = [];
+  const takenNames = await server.directory.listNames();
+  const addedScenarios: string[] = [];
   let created = undefined as Sandbox | undefined;
   // Another call may take a name while the file is read, so it is chosen and checked at the creation.
   const create: SandboxRegistry["restoreSaved"] = (options, fixture, state) => {
-    const isTaken = (one: string) => names.includes(one) || server.sandboxes.get(one) !== undefined;
+    const isTaken = (one: string) => takenNames.includes(one) || server.sandboxes.get(one) !== undefined;
     const name = requireFreeName(server, newName ?? findFreeName(file.name, isTaken));
     created = server.sandboxes.restoreSaved({ ...options, name }, fixture, state);
     return created;
@@ -45,16 +45,16 @@ export async function openWorld(
   try {
     checkFile(file);
     const { saved } = file.content;
-    saved.operations = findDocument(file, server);
+    saved.operations = findOwnDocument(file, server);
     for (const one of file.content.scenarios)
-      if (server.scenarios.addDocument(one.name, one.document)) added.push(one.name);
+      if (server.scenarios.addDocument(one.name, one.document)) addedScenarios.push(one.name);
     return await createOrDiscard({ server, site }, () =>
       restore(server, file, { name: newName ?? file.name, create }),
     );
   } catch (error) {
     if (created !== undefined && server.sandboxes.get(created.name) === created)
       server.sandboxes.delete(created.name);
-    for (const one of added) server.scenarios.removeDocument(one);
+    for (const one of addedScenarios) server.scenarios.removeDocument(one);
     const isSpecific =
       error instanceof StoreRefusal ||
       (error instanceof Problem &&
@@ -73,10 +73,11 @@ export async function openWorld(
 }
 
 /**
- * The OpenAPI document that only the new sandbox will serve: its own, or the writing server's if this one does not serve it.
+ * The OpenAPI document for the new sandbox alone: the one that the saved sandbox had, else one that the exporting server
+ * served and this server does not.
  * @throws Problem if this server lacks two documents that the file needs, or operations declared in code
  */
-function findDocument(
+function findOwnDocument(
   { content: { saved, operations } }: WorldFile,
   { getApi }: ControlServer,
 ): OperationDocuments | undefined {

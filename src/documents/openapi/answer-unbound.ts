@@ -18,7 +18,7 @@ export function answerUnbound(described: DescribedOperation, reading: OpenApiRea
   const example = media && findExample(media.node, reading);
   const types = schemas.listTypes(media?.schema?.node);
   // Some documents write an example of JSON as a text.
-  const takesText = json === undefined || types.size === 0 || types.has("string");
+  const mayBeText = json === undefined || types.size === 0 || types.has("string");
   const handle = ({ world, params }: Call) => {
     // The same path always has the same answer.
     const seed = hash32(`${world.seed} ${described.id} ${JSON.stringify(params)}`);
@@ -26,7 +26,7 @@ export function answerUnbound(described: DescribedOperation, reading: OpenApiRea
     if (media === undefined) return reply(undefined, "generated");
     const toBody = (value: unknown) => (json === undefined ? toTextBody(value, media.type) : value);
     if (example !== undefined)
-      return reply(toBody(takesText ? example.value : parseIfJson(example.value)), "example");
+      return reply(toBody(mayBeText ? example.value : parseIfJson(example.value)), "example");
     const value = media.schema === undefined ? {} : generateValue(schemas, media.schema.node, seed);
     return reply(toBody(value), "generated");
   };
@@ -44,13 +44,13 @@ export function answerUnbound(described: DescribedOperation, reading: OpenApiRea
 export function toTextBody(value: unknown, type: string): RawBody {
   return new RawBody(
     type.includes("*") ? "application/octet-stream" : type,
-    isText(value) ? String(value) : "",
+    isScalar(value) ? String(value) : "",
   );
 }
 
 /** Whether a value can be the body of an answer that is not JSON. */
-export const isText = (value: unknown) => ["string", "number", "boolean"].includes(typeof value);
-const TEXT_TYPES = ["string", "integer", "number", "boolean"];
+export const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(typeof value);
+const SCALAR_TYPES = ["string", "integer", "number", "boolean"];
 
 /** The answer of an operation without a binding, with its place, if its body is empty although the document describes one. */
 export function* listEmptyAnswers(
@@ -61,7 +61,7 @@ export function* listEmptyAnswers(
   if (json !== undefined || media === undefined || status >= 300) return;
   const example = findExample(media.node, reading);
   const types = reading.schemas.listTypes(media.schema?.node);
-  if (example === undefined ? TEXT_TYPES.some((one) => types.has(one)) : isText(example.value)) return;
+  if (example === undefined ? SCALAR_TYPES.some((one) => types.has(one)) : isScalar(example.value)) return;
   yield {
     feature: `an answer in ${media.type} without a text as its example (its body is empty)`,
     path: media.schema?.path.slice(0, -1) ?? [...described.place, "responses"],
@@ -76,7 +76,7 @@ export function* listAnswersInOtherFormats(
   const { json, media, status } = findSuccess(described);
   const action = getAction(binding)?.action;
   if (json !== undefined || media === undefined || status >= 300 || action === "download") return;
-  if (action === undefined && isText(binding.answer)) return;
+  if (action === undefined && isScalar(binding.answer)) return;
   const sent = action === undefined || action === "list" ? "it is JSON" : "its body is empty";
   yield {
     feature: `an answer in ${media.type} of a bound operation (${sent})`,

@@ -3,7 +3,7 @@ import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { computeOnce } from "../../engine/maps.ts";
 import { ADMINISTRATOR_ERRORS, MEMBER_ERRORS } from "../../engine/resources/organizations/access.ts";
-import { createHeaderGenerator, isText, toTextBody } from "./answer-unbound.ts";
+import { createHeaderGenerator, isScalar, toTextBody } from "./answer-unbound.ts";
 import { type Access, getAction, type OperationBinding } from "./binding-schema.ts";
 import { type BindingContext, type BoundParts, requireRole } from "./bound-access.ts";
 import { receiveFiles, takesFiles } from "./bound-files.ts";
@@ -53,7 +53,7 @@ export function bindOperation(
       handle(call: Call) {
         const value = fill(binding.answer, toValues(call));
         const isNotJson = success.json === undefined && success.media !== undefined;
-        const body = isNotJson && isText(value) ? toTextBody(value, success.media!.type) : value;
+        const body = isNotJson && isScalar(value) ? toTextBody(value, success.media!.type) : value;
         return new Reply(status, body, toHeaders(call.world.seed));
       },
     } as AnyOperation;

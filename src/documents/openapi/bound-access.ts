@@ -8,7 +8,7 @@ import type { Access, Action, OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedSuccess } from "./declare-operation.ts";
 import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
-import { createRecordRows, type RecordRows, type Selector } from "./select-records.ts";
+import { createRecordSource, type RecordSource, type Selector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 
 export interface BindingContext {
@@ -31,12 +31,12 @@ export interface BoundParts {
 
 /** Authorizes calls, and finds the record that each is about. */
 export class BoundAccess {
-  readonly rows: RecordRows;
+  readonly records: RecordSource;
   private readonly parts: BoundParts;
 
   constructor(parts: BoundParts) {
     this.parts = parts;
-    this.rows = createRecordRows(parts.target, parts.binding);
+    this.records = createRecordSource(parts.target, parts.binding);
   }
 
   /** Permission, then existence, as in the reference (G03). Returns the record, if the action has one. */
@@ -118,7 +118,7 @@ export class BoundAccess {
       const record = target.find(call.world, key);
       if (fits(record)) return record;
     } else {
-      for (const record of this.rows.list(call.world, conditions)) if (fits(record)) return record;
+      for (const record of this.records.list(call.world, conditions)) if (fits(record)) return record;
     }
     const field = (id === undefined ? Object.keys(conditions)[0] : toParameterName(id)) ?? "id";
     throw resourceNotFound(field, key ?? conditions[field] ?? null);

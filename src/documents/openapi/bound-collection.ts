@@ -24,9 +24,9 @@ const MAX_TRIES = 100;
 /** A collection as bound operations use it: the reference's own, or one that the document declares. */
 export class BoundCollection extends PublicCollection {
   readonly spec: CollectionSpec | undefined;
-  readonly storedFields: Readonly<Record<string, JsonSchema>>;
-  /** The names of `storedFields`. */
-  readonly fields: ReadonlySet<string>;
+  readonly fieldSchemas: Readonly<Record<string, JsonSchema>>;
+  /** The names of `fieldSchemas`. */
+  readonly fieldNames: ReadonlySet<string>;
   private readonly schemas: Schemas;
   private readonly instants: readonly string[];
   private readonly hasNumericId: boolean;
@@ -38,10 +38,10 @@ export class BoundCollection extends PublicCollection {
     super(collection, resource);
     this.spec = spec;
     this.schemas = schemas;
-    this.storedFields = (collection.schema as JsonSchema).properties!;
-    const names = Object.keys(this.storedFields);
-    this.instants = names.filter((field) => isStoredInstant(this.storedFields[field]!));
-    this.fields = new Set(names);
+    this.fieldSchemas = (collection.schema as JsonSchema).properties!;
+    const names = Object.keys(this.fieldSchemas);
+    this.instants = names.filter((field) => isStoredInstant(this.fieldSchemas[field]!));
+    this.fieldNames = new Set(names);
     const id = spec && schemas.listFields(spec.schema).get(spec.idField);
     this.hasNumericId = id !== undefined && isNumeric(id, schemas);
   }
@@ -54,7 +54,7 @@ export class BoundCollection extends PublicCollection {
 
   /** The declaration by which a field names a record; undefined for other fields. */
   findReference(field: string): Reference | undefined {
-    return this.storedFields[field]?.["x-refers-to"] as Reference | undefined;
+    return this.fieldSchemas[field]?.["x-refers-to"] as Reference | undefined;
   }
 
   getId(record: object): string {
@@ -81,7 +81,7 @@ export class BoundCollection extends PublicCollection {
   override toStored(fields: JsonObject, world: WorldReader): JsonObject {
     const storedFields = super.toStored(fields, world);
     if (this.spec !== undefined) return storedFields;
-    return Object.fromEntries(Object.entries(storedFields).filter(([name]) => this.fields.has(name)));
+    return Object.fromEntries(Object.entries(storedFields).filter(([name]) => this.fieldNames.has(name)));
   }
 
   /** Whether fields of a record have these values, or one of several. */
@@ -146,7 +146,7 @@ export class BoundCollection extends PublicCollection {
       sent,
     });
     const orderedFields: JsonObject = {};
-    for (const name of this.fields) if (fields[name] !== undefined) orderedFields[name] = fields[name];
+    for (const name of this.fieldNames) if (fields[name] !== undefined) orderedFields[name] = fields[name];
     // Invented instants are in their public form.
     return this.convert({ ...orderedFields, ...fields }, (at) =>
       typeof at === "string" ? world.toInstant(Date.parse(at)) : at,
@@ -198,14 +198,14 @@ export class BoundCollection extends PublicCollection {
     if (this.hasNumericId) return this.findNextNumber(world);
     const node = schemas.listFields(spec?.schema).get(collection.idField);
     const usual = world.createNewestFirstId(collection.prefix);
-    const digits = usual.slice(collection.prefix.length, collection.prefix.length + 7);
+    // The seven characters after the prefix are smaller for a later record.
+    const start = usual.slice(collection.prefix.length, collection.prefix.length + 7);
     if (node === undefined || schemas.compileValidator(node, "answer")(usual)) return usual;
     const random = world.random(collection.name);
     const isUuid = schemas.mergeKeywords(node)["format"] === "uuid";
-    const rank = Number.parseInt(digits, 36).toString(16).padStart(8, "0");
+    const rank = Number.parseInt(start, 36).toString(16).padStart(8, "0");
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const generated = String(generateValue(schemas, node, random.uint32()));
-      // Records of the same instant are ordered by their ids, so a later record gets a smaller id.
       const id = isUuid ? rank + generated.slice(rank.length) : generated;
       if (world.get(collection, id) === undefined) return id;
     }

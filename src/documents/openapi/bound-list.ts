@@ -4,8 +4,8 @@ import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { BoundAccess, BoundParts } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import {
+  findFactPlaces,
   findPageNames,
-  listFacts,
   listPlaces,
   type PageNames,
   type RecordPage,
@@ -24,7 +24,7 @@ export function createLister(
   access: BoundAccess,
   schemas: Schemas,
 ): (call: Call) => unknown {
-  const { rows } = access;
+  const source = access.records;
   const answer = success.json?.schema?.node;
   const itemsAt = binding.items_at ?? findItems(answer, target, schemas);
   const list = itemsAt === "" ? answer : findSchema(answer, itemsAt, schemas);
@@ -33,19 +33,19 @@ export function createLister(
   const presentBody = itemsAt === "" ? undefined : createBodyPresenter(answer, schemas);
   const paging = new Set(Object.values(names));
   const filters = described.parameters
-    .filter(({ in: place, name }) => place === "query" && target.fields.has(name) && !paging.has(name))
+    .filter(({ in: place, name }) => place === "query" && target.fieldNames.has(name) && !paging.has(name))
     .map(({ name }) => name);
-  const factPlaces = listFacts(listPlaces(answer, schemas), [names.total, names.next, names.more]);
+  const factPlaces = findFactPlaces(listPlaces(answer, schemas), [names.total, names.next, names.more]);
   const headers = Object.keys((success.node["headers"] ?? {}) as JsonObject);
   const links = createPageLinks(names, answer, schemas);
   const getId = (record: object) => target.getId(record);
   // Sorted by order and id, so that a cursor is found by binary search; built-in collections may be sorted otherwise.
   const isRanked = binding.sort === undefined && target.spec !== undefined;
-  const findRows = (call: Call) => {
+  const findRecords = (call: Call) => {
     const query = call.query as JsonObject;
     const conditions = access.toConditions(call);
     for (const name of filters) if (query[name] !== undefined) conditions[name] = query[name];
-    return rows.list(call.world, conditions);
+    return source.list(call.world, conditions);
   };
   const readSort = (call: Call) => {
     const sort = binding.sort === undefined ? undefined : fill(binding.sort, toValues(call));
@@ -54,9 +54,9 @@ export function createLister(
   return (call) => {
     const query = call.query as JsonObject;
     const sort = readSort(call);
-    const records = findRows(call);
+    const records = findRecords(call);
     const page = readPage(sort === undefined ? records : sortBy(records, sort), query, names, {
-      order: rows.getOrder,
+      order: source.getOrder,
       getId,
       sort,
       isRanked,
@@ -97,18 +97,18 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
   const find = (place: string, call: Call, page: RecordPage, direction: 1 | -1): unknown => {
     const node = findSchema(answer, place, schemas);
     const types = schemas.listTypes(node);
-    const step = toPageQuery(page, names, direction);
-    if (step === undefined) {
+    const pageQuery = toPageQuery(page, names, direction);
+    if (pageQuery === undefined) {
       if (types.has("null")) return null;
       // Not undefined: a required text would be invented, and a client that follows it would never end.
       return types.has("string") && !isUrl(place, schemas.mergeKeywords(node)) ? "" : undefined;
     }
-    const [value] = Object.values(step);
+    const [value] = Object.values(pageQuery);
     const isNumber = types.has("integer") || types.has("number");
     if (isNumber) return typeof value === "number" ? value : undefined;
     const isCursor =
       names.cursor !== undefined && direction > 0 && !isUrl(place, schemas.mergeKeywords(node));
-    return isCursor ? page.next : toUrl(call, step);
+    return isCursor ? page.next : toUrl(call, pageQuery);
   };
 
   /** `Link`, and headers such as `X-Total-Count` and `X-Next-Page`, where the document has them. */
@@ -116,16 +116,17 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
     const [next, previous] = [toPageQuery(page, names, 1), toPageQuery(page, names, -1)];
     // Ids are empty here, which leaves out their headers.
     const facts = toFacts(page, () => "");
-    const links = Object.entries({ next, prev: previous }).flatMap(([rel, step]) =>
-      step ? [`<${toUrl(call, step)}>; rel="${rel}"`] : [],
+    const links = Object.entries({ next, prev: previous }).flatMap(([rel, pageQuery]) =>
+      pageQuery ? [`<${toUrl(call, pageQuery)}>; rel="${rel}"`] : [],
     );
     const toValue = (name: string) => {
       if (name === "link") return links.length > 0 ? links.join(", ") : undefined;
       if (/^total(_count)?$/.test(name)) return page.total;
-      const fact = listFacts([name], [])[0]?.[1];
-      const step = name.startsWith("next") ? next : fact === "previous" ? previous : undefined;
-      if (step !== undefined) return Object.values(step)[0];
-      return fact && fact !== "previous" ? facts[fact] : undefined;
+      const fact = findFactPlaces([name], [])[0]?.[1];
+      const firstValue = (pageQuery: typeof next) => pageQuery && Object.values(pageQuery)[0];
+      if (fact === "previous") return firstValue(previous);
+      if (name.startsWith("next")) return firstValue(next);
+      return fact && facts[fact];
     };
     return headers.flatMap((header) => {
       const value = toValue(header.toLowerCase().replace(/^x-/, "").replaceAll("-", "_"));
@@ -139,9 +140,9 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
 const isUrl = (place: string, { format }: JsonObject) =>
   /^uri/.test(String(format)) || /(^|\.)_?links?\.|_?(url|link|href)$/i.test(place);
 
-function toUrl({ request }: Call, step: Readonly<Record<string, string | number>>): string {
+function toUrl({ request }: Call, pageQuery: Readonly<Record<string, string | number>>): string {
   const [path = ""] = request.target.split("?", 1);
   const query = new URLSearchParams(request.target.slice(path.length));
-  for (const [name, value] of Object.entries(step)) query.set(name, String(value));
+  for (const [name, value] of Object.entries(pageQuery)) query.set(name, String(value));
   return `${request.base_url}${path}?${query}`;
 }

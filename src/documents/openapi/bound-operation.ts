@@ -110,7 +110,7 @@ export class BoundOperation {
     const fields: JsonObject = {};
     if (isJsonObject(body))
       for (const name in body) if (!this.readOnlyFields.has(name)) fields[name] = body[name];
-    for (const file of files ?? []) addFile(fields, this.parts.target.fields, file);
+    for (const file of files ?? []) addFile(fields, this.parts.target.fieldNames, file);
     return fields;
   }
 

@@ -95,10 +95,10 @@ export class BindingChecker {
 
   private checkParents(binding: LocatedBinding, target: BoundCollection): void {
     for (const [field, conditions] of Object.entries(binding.value.parents ?? {})) {
-      const reference = target.fields.has(field) ? target.findReference(field) : undefined;
+      const reference = target.fieldNames.has(field) ? target.findReference(field) : undefined;
       const parent = reference && this.targets.find(reference.collection);
       if (parent === undefined) {
-        const references = [...target.fields].filter((name) => target.findReference(name) !== undefined);
+        const references = [...target.fieldNames].filter((name) => target.findReference(name) !== undefined);
         const message = `${target.collection.name} has no field ${JSON.stringify(field)} that names another record`;
         const hint = findNearest(field, references);
         this.report(binding, { path: ["parents", field], atKey: true, message, hint });
@@ -117,13 +117,13 @@ export class BindingChecker {
 
   private requireField(
     binding: LocatedBinding,
-    { collection, fields }: BoundCollection,
+    { collection, fieldNames }: BoundCollection,
     field: string,
     place: Pick<ProblemDetails, "path" | "atKey">,
   ): void {
-    if (fields.has(field)) return;
+    if (fieldNames.has(field)) return;
     const message = `${collection.name} has no field ${JSON.stringify(field)}`;
-    this.report(binding, { ...place, message, hint: findNearest(field, fields) });
+    this.report(binding, { ...place, message, hint: findNearest(field, fieldNames) });
   }
 
   /** A place that the answer's schema lacks would be left out of every answer. */

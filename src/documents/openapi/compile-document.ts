@@ -172,11 +172,11 @@ class DocumentCompiler {
   }
 
   /** Whether the stored and the described types overlap, for each field that both have. */
-  private doFieldsAgree({ storedFields }: BoundCollection, schema: unknown): boolean {
+  private doFieldsAgree({ fieldSchemas }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
     return [...schemas.listFields(schema)].every(([name, node]) => {
-      if (!Object.hasOwn(storedFields, name)) return true;
-      const [storedTypes, describedTypes] = [schemas.listTypes(storedFields[name]), schemas.listTypes(node)];
+      if (!Object.hasOwn(fieldSchemas, name)) return true;
+      const [storedTypes, describedTypes] = [schemas.listTypes(fieldSchemas[name]), schemas.listTypes(node)];
       return (
         storedTypes.size === 0 ||
         describedTypes.size === 0 ||

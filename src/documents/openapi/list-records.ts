@@ -50,8 +50,8 @@ interface PageFacts {
   lastId: string | null;
 }
 
-/** The places of an answer, or the names of its headers, that state facts of its page. */
-export function listFacts(
+/** The places of an answer, or the names of its headers, that state facts of its page, each with its fact. */
+export function findFactPlaces(
   places: readonly string[],
   usedPlaces: readonly unknown[],
 ): (readonly [place: string, fact: keyof PageFacts | "previous"])[] {

@@ -55,6 +55,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   );
   const isLive = (record: object) => soft === undefined || (record as JsonObject)[soft] == null;
   const hasNumericId = isNumeric(schemas.listFields(spec.schema).get(idField), schemas);
+  // Newest first; of records of one instant, those with the larger numeric ids.
   const order = (record: object) => {
     const at =
       createdField === undefined ? 0 : (((record as JsonObject)[createdField] as number | null) ?? 0);

@@ -10,11 +10,11 @@ import type { Schemas } from "./schemas.ts";
 export function createRecordPresenter(target: BoundCollection, node: unknown, schemas: Schemas) {
   const names = [...schemas.listFields(node).keys()];
   const showsAllFields =
-    target.spec !== undefined && [...target.fields].every((field) => names.includes(field));
+    target.spec !== undefined && [...target.fieldNames].every((field) => names.includes(field));
   /** Undefined if the record is shown whole. */
   const shownNames = names.length === 0 || showsAllFields ? undefined : new Set(names);
-  // An own record was completed when it was created.
-  const missing = [...schemas.listRequired(node)].filter((name) => !target.fields.has(name));
+  // Required fields that the collection lacks; its own were completed when the record was created.
+  const missing = [...schemas.listRequired(node)].filter((name) => !target.fieldNames.has(name));
   return (record: object, world: WorldReader): JsonObject => {
     const fields = target.toPublic(record, world);
     if (shownNames !== undefined) for (const name in fields) if (!shownNames.has(name)) delete fields[name];

@@ -91,19 +91,20 @@ export class ParameterReader {
       if (style === "form" && explode === true) {
         const properties = [...this.schemas.listProperties(schema?.node).keys()];
         const parts = properties.flatMap((key) => {
-          const texts = textsByName.has(key) ? readTexts(key)! : [];
+          const texts = readTexts(key) ?? [];
           return texts.length === 0 ? [] : [[key, texts.length === 1 ? texts[0] : texts] as const];
         });
         if (parts.length > 0) return Object.fromEntries(parts);
       }
     }
     const texts = readTexts(name) ?? readTexts(`${name}[]`);
-    if (texts === undefined || !types.has("array")) {
-      if (texts?.length !== 1) return texts;
-      return explode === true ? texts[0] : this.unpack(parameter, texts[0]);
+    if (texts === undefined) return undefined;
+    if (types.has("array")) {
+      const delimiter = DELIMITERS[String(style)] ?? ",";
+      return explode === true ? texts : texts.flatMap((text) => text.split(delimiter));
     }
-    const delimiter = DELIMITERS[String(style)] ?? ",";
-    return explode === true ? texts : texts.flatMap((text) => text.split(delimiter));
+    if (texts.length > 1) return texts;
+    return explode === true ? texts[0] : this.unpack(parameter, texts[0]);
   }
 
   private read(

@@ -22,8 +22,9 @@ const COMBINING = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 export class References {
   private readonly root: JsonObject;
   private readonly targets = new Map<string, ResolvedNode<unknown> | undefined>();
-  private readonly combined = new Map<JsonObject, number>();
-  private readonly circles = new Map<unknown, boolean>();
+  private readonly combinedCounts = new Map<JsonObject, number>();
+  private readonly selfCombining = new Map<unknown, boolean>();
+  /** The schemas that contain the one being counted. */
   private readonly outer = new Set<JsonObject>();
   /** The schemas with an `$anchor`; found when a `$ref` first names one. */
   private anchors: ReadonlyMap<string, ResolvedNode<unknown>> | undefined;
@@ -97,13 +98,13 @@ export class References {
    */
   countCombined(node: unknown): number {
     if (!isJsonObject(node) || this.outer.has(node)) return 0;
-    const known = this.combined.get(node);
+    const known = this.combinedCounts.get(node);
     if (known !== undefined || this.outer.size > MAX_COMBINED) return known ?? 0;
     this.outer.add(node);
     let inner = 0;
     for (const part of this.listCombined(node)) inner = Math.max(inner, this.countCombined(part));
     this.outer.delete(node);
-    this.combined.set(node, inner + 1);
+    this.combinedCounts.set(node, inner + 1);
     return inner + 1;
   }
 
@@ -117,7 +118,7 @@ export class References {
 
   /** Whether a schema combines itself, as `Pet` does that is one of `Cat` and `Dog`, which are all of `Pet`. */
   combinesItself(schema: unknown): boolean {
-    return getOrAdd(this.circles, schema, () => {
+    return getOrAdd(this.selfCombining, schema, () => {
       const seen = new Set<unknown>();
       const open = [schema];
       while (open.length > 0) {

@@ -211,7 +211,7 @@ export class Schemas extends SchemaReader {
  */
 function compileOnFirstUse(ajv: Ajv2020, name: string, listProperties: () => Iterable<string>): void {
   const entry = ajv.schemas[name]!;
-  const values = new Set<unknown>();
+  const valuesInProgress = new Set<unknown>();
   let compiled: ValidateFunction | undefined;
   const compile = () => {
     delete entry.validate;
@@ -220,13 +220,13 @@ function compileOnFirstUse(ajv: Ajv2020, name: string, listProperties: () => Ite
     return result;
   };
   const validate = ((data, context) => {
-    if (values.has(data)) {
+    if (valuesInProgress.has(data)) {
       // For `unevaluatedProperties` around this schema. Dynamic, since another call may evaluate more.
       const props = Object.fromEntries([...listProperties()].map((property) => [property, true as const]));
       validate.evaluated = { props, dynamicProps: true, dynamicItems: true };
       return true;
     }
-    values.add(data);
+    valuesInProgress.add(data);
     try {
       compiled ??= compile();
       const fits = compiled(data, context);
@@ -234,7 +234,7 @@ function compileOnFirstUse(ajv: Ajv2020, name: string, listProperties: () => Ite
       validate.evaluated = compiled.evaluated!;
       return fits;
     } finally {
-      values.delete(data);
+      valuesInProgress.delete(data);
     }
   }) as ValidateFunction;
   entry.validate = validate;

@@ -18,12 +18,12 @@ export interface Selector {
 export function toSelector(
   { path }: Pick<DescribedOperation, "path">,
   binding: OperationBinding,
-  target: Pick<BoundCollection, "fields">,
+  target: Pick<BoundCollection, "fieldNames">,
 ): Selector {
   const names = listPathNames(path);
   const where = new Map<string, unknown>();
   for (const name of names)
-    if (target.fields.has(name) && binding.id !== `{${name}}`) where.set(name, `{${name}}`);
+    if (target.fieldNames.has(name) && binding.id !== `{${name}}`) where.set(name, `{${name}}`);
   for (const [field, template] of Object.entries(binding.where ?? {})) where.set(field, template);
   const action = getAction(binding)?.action;
   if (action === "list") return { where: [...where], id: undefined };
@@ -38,7 +38,7 @@ export function listPathNames(path: string): string[] {
 }
 
 /** Returns functions that list a target's records by the values of fields, and give the order of each. */
-export function createRecordRows(target: BoundCollection, { deleted = false }: { deleted?: boolean }) {
+export function createRecordSource(target: BoundCollection, { deleted = false }: { deleted?: boolean }) {
   const { collection, spec } = target;
   const findIndex = (field: string): string | undefined => {
     if (spec !== undefined) return Object.hasOwn(spec.belongs_to, field) ? `by_${field}` : undefined;
@@ -55,7 +55,7 @@ export function createRecordRows(target: BoundCollection, { deleted = false }: {
     const fields = Object.keys(conditions);
     // Softly deleted records are in no index.
     const areIndexed = !(deleted && spec?.soft !== undefined);
-    // An index has the records of one owner, and none without.
+    // An index has a group for each owner, and none for records without one.
     const isIndexed = (field: string) => isOneOwner(conditions[field]) && findIndex(field) !== undefined;
     const indexedField = areIndexed ? fields.find(isIndexed) : undefined;
     const rest = Object.fromEntries(
@@ -75,7 +75,7 @@ export function createRecordRows(target: BoundCollection, { deleted = false }: {
   return { list, getOrder };
 }
 
-export type RecordRows = ReturnType<typeof createRecordRows>;
+export type RecordSource = ReturnType<typeof createRecordSource>;
 
 const isOneOwner = (value: unknown) => value != null && !Array.isArray(value);
 

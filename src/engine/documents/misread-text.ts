@@ -54,9 +54,9 @@ const SPACE_NAMES: Readonly<Record<string, string>> = {
 };
 
 const toPattern = (before: string) => new RegExp(`^${before}${UNUSUAL_SPACE.source}`);
-/** Before a key, behind its colon, or behind the dash before it. */
+/** An unusual space before a key, or after its colon or a dash. */
 const IN_KEY = toPattern("(?:-|[\\w-]+:)?");
-/** A text may begin with an unusual space; one before or behind a dash, or behind a colon, was meant to separate. */
+/** An unusual space after a dash or a colon, or before a dash; elsewhere, a value may begin with one. */
 const IN_VALUE = toPattern(`(?:-|[\\w-]+:|(?=${UNUSUAL_SPACE.source}+- ))`);
 const IN_LINE = toPattern(" *(?:- +)*(?:-|[\\w-]+:)?");
 
@@ -81,7 +81,7 @@ export function mayMisreadSpaces(text: string, value: unknown): boolean {
   return UNUSUAL_SPACE.test(text) && isMisread(value);
 }
 
-/** Finds an unusual space in the indentation of a line that YAML cannot read, or the line behind it, which continues a text. */
+/** Finds an unusual space in the indentation of a line that YAML cannot read, or of the next line. */
 export function findUnusualIndentation(text: string, offset: number): MisreadText | undefined {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const next = text.indexOf("\n", offset) + 1;
