@@ -36,6 +36,16 @@ it.each<[string, object[], string]>([
     collection({ owner_id: id("own_", { belongsTo: "organisations" }) }),
     'owner_id names a record of "organisations", which does not exist (did you mean "organizations"?)',
   ],
+  [
+    "a collection that is called like a function of the world",
+    [defineCollection({ name: "end", fields: {} }), list()],
+    'a collection cannot have the name "end"',
+  ],
+  [
+    "events of a collection that are null",
+    [defineCollection({ name: "notes", fields: {}, emits: null as never }), list()],
+    "the collection notes emits null, which is not a map of events",
+  ],
   ["a response that is a number", [list({ response: 7 })], "response is 7, not a schema such as string()"],
   ["a query that is a text", [list({ query: "limit" })], 'query is "limit", not a schema'],
   [

@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { createSandbox } from "../../src/client/engine.ts";
+import { defineOperation } from "../../src/client/operations.ts";
 import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
 
 const open: ServedDocument[] = [];
@@ -614,4 +617,39 @@ it("keys without a value are as if they were missing [interfaces 18]", async () 
 `);
   const { status, body, headers } = await serve(text).send("GET", "/v1/a?n=1");
   expect([status, body, headers.get("x-total")]).toEqual([200, {}, null]);
+});
+
+describe("A document with a collection `now` whose records need a field without a schema", () => {
+  const schema = "{ $ref: '#/components/schemas/Now' }";
+  const text = document(
+    `${get("/v1/now", `{ type: array, items: ${schema} }`)}${get("/v1/now/{id}", schema).replace("operationId: get", "operationId: getOne")}`,
+    {
+      more: "components: { schemas: { Now: { type: object, required: [id, meta], properties: { id: { type: string }, meta: { type: object, required: [level] } } } } }",
+    },
+  );
+
+  it("leaves `world.now` of other operations as it is [interfaces 18]", async () => {
+    const time = defineOperation({
+      id: "time.get",
+      method: "GET",
+      path: "/v1/time",
+      access: "caller",
+      handle: ({ world }) => ({ now: world.now }),
+    });
+    const sandbox = await createSandbox({
+      openapi: [parse(text)],
+      operations: [time],
+      clock: { mode: "frozen", now: "2026-03-15T12:00:00Z" },
+    });
+    const headers = { "api-key": sandbox.credentials.usr_dan };
+    const answer = await sandbox.fetch("http://x.test/v1/time", { headers });
+    expect(await answer.json()).toEqual({ now: "2026-03-15T12:00:00.000Z" });
+    await sandbox.close();
+  });
+
+  it("has state calls that create a record with that field as null [interfaces 18]", async () => {
+    const sandbox = await createSandbox({ openapi: [parse(text)] });
+    expect(await sandbox.state("now" as "threads").create()).toMatchObject({ meta: { level: null } });
+    await sandbox.close();
+  });
 });

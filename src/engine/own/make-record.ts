@@ -64,7 +64,9 @@ function invent(name: string, schema: JsonSchema, inventContext: InventContext):
   }
   if (type === "object") {
     const { properties = {}, required = [] } = schema;
-    return Object.fromEntries(required.map((key) => [key, invent(key, properties[key]!, inventContext)]));
+    return Object.fromEntries(
+      required.map((key) => [key, invent(key, properties[key] ?? {}, inventContext)]),
+    );
   }
   if (type === "string") return inventText(name, schema, context);
   return null;

@@ -6,6 +6,7 @@ import { createEntryFormat, listReader } from "../contract/fixture-entry.ts";
 import { removeInternalFields, toPublicField } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
+import { isJsonObject } from "../contract/schema.ts";
 import { findNearest } from "../contract/text.ts";
 import { platform } from "../platform.ts";
 import { type AnyCollection, collection, type StoredRecord } from "../state/collection.ts";
@@ -83,8 +84,10 @@ function toCollection({
   record: declaredSchema,
   emits = {},
 }: DeclaredCollection): AnyCollection {
-  checkKeys(emits, ["insert", "update", "remove"], { noun: "the `emits` of", name });
   const createError = (message: string) => new OwnOperationError(message, { subject: name });
+  if (!isJsonObject(emits))
+    throw createError(`the collection ${name} emits ${JSON.stringify(emits)}, which is not a map of events`);
+  checkKeys(emits, ["insert", "update", "remove"], { noun: "the `emits` of", name });
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name) || RESERVED.includes(name))
     throw createError(
       `a collection cannot have the name ${JSON.stringify(name)}; use one such as shared_notes`,
@@ -125,8 +128,8 @@ function checkReferences(
   }
 }
 
-/** Properties of `world` that are not collections. */
-const RESERVED = ["now", "newId", "random", "of", "emit", "records", "constructor"];
+/** Names that other properties of `world` have or may have. */
+const RESERVED = ["now", "random", "of", "emit", "end", "records", "constructor"];
 
 interface EventContext {
   collectionsByName: ReadonlyMap<string, AnyCollection>;
@@ -143,22 +146,26 @@ function toEvent(
     new OwnOperationError(`the event ${name} ${problem}`, { subject });
   if (typeof about?.name !== "string" || !Array.isArray(data))
     throw createError("needs `about`, a collection, and `data`, a list of its fields");
-  const subject = collectionsByName.get(about.name);
-  if (subject === undefined) throw createError(`is about ${about.name}, which does not exist`);
-  const { properties } = subject.schema as TObject;
+  const aboutCollection = collectionsByName.get(about.name);
+  if (aboutCollection === undefined) throw createError(`is about ${about.name}, which does not exist`);
+  const { properties } = aboutCollection.schema as TObject;
   const missing = data.find((field) => properties[field] === undefined);
   if (missing !== undefined)
-    throw createError(`sends ${missing}, which is not a field of ${subject.name}`, missing);
+    throw createError(`sends ${missing}, which is not a field of ${aboutCollection.name}`, missing);
   if (organization === undefined && properties["organization_id"] === undefined)
     throw createError(
-      `needs \`organization\`, since ${subject.name} have no organization_id: whose webhooks receive it?`,
+      `needs \`organization\`, since ${aboutCollection.name} have no organization_id: whose webhooks receive it?`,
     );
-  const factory = factories[subject.name];
+  const factory = factories[aboutCollection.name];
   const options: Partial<Pick<EventSubject<StoredRecord, string>, "listRecipients" | "invent">> = {
     ...(organization && {
       listRecipients(record, tx) {
         const reader = `the event ${name}: \`organization\``;
-        const args = toUserArguments(record, subject, { api: getApi(), tx: tx as Transaction, reader });
+        const args = toUserArguments(record, aboutCollection, {
+          api: getApi(),
+          tx: tx as Transaction,
+          reader,
+        });
         const organization_id: unknown = platform().runBounded(() => organization(...args), MAX_RUN_MS);
         if (typeof organization_id === "string") return [organization_id];
         throw new OwnOperationError(`${reader} returned no id`, { subject: name });
@@ -171,8 +178,8 @@ function toEvent(
   return event({
     name,
     section: "own",
-    summary: summary ?? `${name} of ${subject.name}`,
-    about: aboutRecords(subject, options as never),
+    summary: summary ?? `${name} of ${aboutCollection.name}`,
+    about: aboutRecords(aboutCollection, options as never),
     data,
   }) as AnyEvent;
 }

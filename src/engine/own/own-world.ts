@@ -45,17 +45,19 @@ export class OwnWorld {
     this.#actor = { user_id: principal?.user_id, silent: false, settings };
   }
 
-  /** Creates a world with a property for each collection. */
+  /** Creates a world with a property for each collection, except those named like a function of the world. */
   static create(source: WorldSource): OwnWorld {
     const api = source.api as Api;
     const World = getOrAdd(worldClasses, api, () => {
       class World extends OwnWorld {}
-      for (const [name, collection] of getPublicCollections(api))
+      for (const [name, collection] of getPublicCollections(api)) {
+        if (name in OwnWorld.prototype) continue;
         Object.defineProperty(World.prototype, name, {
           get(this: OwnWorld) {
             return this.getRecords(collection);
           },
         });
+      }
       return World;
     });
     return new World(source);
