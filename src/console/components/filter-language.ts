@@ -27,13 +27,14 @@ function createValueTest(value: string): (fieldValue: unknown) => boolean {
   const [, sign, bound] = /^([<>])(\d+(?:\.\d+)?)$/.exec(value) ?? [];
   if (sign === ">") return (fieldValue) => Number(fieldValue) > Number(bound);
   if (sign === "<") return (fieldValue) => Number(fieldValue) < Number(bound);
-  if (!value.includes("*")) return (fieldValue) => toText(fieldValue).includes(value);
+  if (!value.includes("*")) return (fieldValue) => toSearchText(fieldValue).includes(value);
   const parts = value.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   const pattern = new RegExp(`^${parts.join(".*")}$`, "s");
-  return (fieldValue) => pattern.test(toText(fieldValue));
+  return (fieldValue) => pattern.test(toSearchText(fieldValue));
 }
 
-export function toText(value: unknown): string {
+/** In lower case. */
+export function toSearchText(value: unknown): string {
   if (value === null || value === undefined) return "";
   return (typeof value === "object" ? JSON.stringify(value) : String(value)).toLowerCase();
 }

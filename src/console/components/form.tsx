@@ -114,7 +114,7 @@ export function useInputs<Name extends string>(initial: Readonly<Record<Name, st
 
 interface FieldProps {
   label: string;
-  /** Name in the control API, to which errors refer; empty if none do, or if they are shown at another field. */
+  /** Name by which errors refer to the field; empty if none does, or if another field shows them. */
   name: string;
   value: string;
   onChange: (value: string) => void;

@@ -53,10 +53,10 @@ export function ClippedPath({ children }: { children: string }) {
   );
 }
 
-/** `inline/fault_1` as "rule fault_1", `slow/first` as "rule first of scenario slow". */
+/** The source of a fault: "rule fault_1" for `inline/fault_1`, "rule first of scenario slow" for `slow/first`. */
 export function formatRuleName(by: string): string {
   const [source, rule] = by.split("/");
-  if (source === "header") return "asked for by the request’s own header";
+  if (source === "header") return "the request’s own header";
   if (source === "start") return "the server’s --delay";
   return source === "inline" ? `rule ${rule}` : `rule ${rule} of scenario ${source}`;
 }

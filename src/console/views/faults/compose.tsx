@@ -41,7 +41,7 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Edits an armed rule: by selections if they can express it, else as JSON. */
+/** Edits an armed rule, by the form if it can express the rule, else as JSON. */
 export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => void }) {
   const { id } = rule;
   const [draft] = useState(() => toDraft(rule));
@@ -136,7 +136,7 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
         <Field
           label="Description"
           {...field("description")}
-          hint="Replaces the sentence below in the list of rules."
+          hint="Shown in the list of rules in place of the sentence below."
         />
         {!isKnown ? (
           <Notice outcome="refused">There is no operation {operation}. Select one.</Notice>

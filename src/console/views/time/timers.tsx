@@ -6,7 +6,7 @@ const KINDS: Record<Pending["kind"], string> = {
   "file.step": "file processing",
   "connector.job": "connector job",
   "transcription.step": "transcription",
-  "meeting.line": "new line of a meeting",
+  "meeting.line": "meeting line",
   invoice: "invoice",
   expiry: "expiry",
   lease: "rule expiry",

@@ -1,4 +1,4 @@
-import { createMatcher, parseFilter, toText } from "../../components/filter-language.ts";
+import { createMatcher, parseFilter, toSearchText } from "../../components/filter-language.ts";
 import type { Outcome } from "../../components/status.tsx";
 import type { Node } from "./nodes.ts";
 import { describeKind, describeNode } from "./words.ts";
@@ -85,7 +85,7 @@ function joinText(node: Node): string {
       decision,
       id,
     ];
-    text = [...requestParts, node.entry?.subject, node.entry?.id].map(toText).join("\n");
+    text = [...requestParts, node.entry?.subject, node.entry?.id].map(toSearchText).join("\n");
     TEXT_CACHE.set(node, text);
   }
   return text;

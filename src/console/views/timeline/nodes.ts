@@ -136,7 +136,7 @@ export function findNode(nodes: readonly Node[], address: string): Node | undefi
   );
 }
 
-/** A fault that only delayed turns `ok` into `delayed`, and leaves other outcomes of the operation or receiver. */
+/** A fault that only delayed the answer turns `ok` into `delayed`; other outcomes of the answer stay. */
 export function toOutcome({ request, entry, fault }: Pick<Node, "request" | "entry" | "fault">): Outcome {
   if (fault && fault.replaced !== "nothing") return "fault";
   const ownOutcome = request ? toStatusOutcome(request.status) : toChangeOutcome(entry!);

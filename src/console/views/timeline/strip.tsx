@@ -8,7 +8,7 @@ import { BOTTOM, createStripAxis, MARK, TOP, toY } from "./strip-axis.ts";
 
 /** Only the newest entries are drawn. */
 const MAX_MARKS = 2000;
-/** If there are more, no lines are drawn: they would not be readable. */
+/** More lines would not be readable, so none is drawn. */
 const MAX_CUT_LINES = 12;
 /** Narrower selections are clicks. */
 const MIN_SELECTION_PX = 6;

@@ -99,7 +99,7 @@ describe("explainDecision", () => {
     ],
     [
       { decision: "auth", status: 401, fault: fault("header/delay", "nothing", 40) },
-      "The credentials were rejected. A fault delayed the answer by 40 ms and changed nothing else (asked for by the request’s own header).",
+      "The credentials were rejected. A fault delayed the answer by 40 ms and changed nothing else (the request’s own header).",
     ],
   ])("describes the step that decided the response: %o", (entry, sentence) => {
     expect(explain(entry)).toBe(sentence);

@@ -35,7 +35,7 @@ export function describeNode({ request, entry, target }: Node): string {
 
 const ATTEMPT = /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to \S+ (?:\w+ ){0,2}(\d{3})?\b/;
 
-/** The title for a row: a delivery attempt's begins with its result and omits the webhook. */
+/** The title for a row. That of a delivery attempt begins with its result and omits the webhook. */
 export function toShortTitle(title: string): string {
   const [, kind, event, status] = ATTEMPT.exec(title) ?? [];
   return kind === undefined ? title : `${status ?? "no response"}: ${event}, ${kind}`;

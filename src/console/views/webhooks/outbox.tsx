@@ -55,8 +55,8 @@ export function Outbox() {
         <EmptyState title={find ? `No e-mails match “${find}”` : "No e-mails yet"}>
           {!find && (
             <p>
-              The service sends an e-mail for each event in an e-mail rule of the connector notifications.
-              Here, nothing leaves this machine.{" "}
+              The service sends an e-mail for each event that an e-mail rule of the connector notifications
+              lists. Here, nothing leaves this machine.{" "}
               <ViewLink view="api" query={{ operation: "connector_notifications.test" }}>
                 Send a test notification
               </ViewLink>

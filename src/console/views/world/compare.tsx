@@ -113,7 +113,7 @@ function listStateChoices(snapshots: readonly { name: string }[] | undefined) {
   ];
 }
 
-/** States of one sandbox are named by snapshot, states of two sandboxes by sandbox. */
+/** The title is the snapshot if both states are of one sandbox, else the sandbox. */
 function toComparedState(sandbox: string, at: string, other: string): ComparedState {
   const titleWithSandbox = at === NOW ? sandbox : `${sandbox} at ${at}`;
   return { at, sandbox, title: sandbox === other ? at : titleWithSandbox };

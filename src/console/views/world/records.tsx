@@ -5,7 +5,7 @@ import { type Fields, type FormField, listFormFields } from "../../api/form-fiel
 import type { ControlDescription } from "../../api/open-api.ts";
 import { useCollections, useControlDescription, useRecords } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
-import { createMatcher, parseFilter, toText } from "../../components/filter-language.ts";
+import { createMatcher, parseFilter, toSearchText } from "../../components/filter-language.ts";
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { ListView, ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError } from "../../components/status.tsx";
@@ -167,7 +167,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
 }
 
 function joinText(record: Fields): string {
-  return Object.values(record).map(toText).join("\n");
+  return Object.values(record).map(toSearchText).join("\n");
 }
 
 const NONE: readonly never[] = [];
