@@ -39,7 +39,7 @@ const DESCRIPTIONS: Partial<Record<ErrorCode, readonly [suffix: string, reason: 
   SPENDING_LIMIT_EXCEEDED: ["out-of-budget", "a spending limit is reached"],
 };
 
-interface Refusal {
+interface OperationRefusal {
   operation: AnyOperation;
   code: ErrorCode;
 }
@@ -51,7 +51,7 @@ interface Refusal {
 export class RefusalScenarios {
   private readonly operations: readonly AnyOperation[];
   private readonly scenarios = new Map<string, Scenario>();
-  private refusalsByName: ReadonlyMap<string, Refusal> | undefined;
+  private refusalsByName: ReadonlyMap<string, OperationRefusal> | undefined;
 
   constructor(operations: readonly AnyOperation[]) {
     this.operations = operations;
@@ -73,7 +73,7 @@ export class RefusalScenarios {
     );
   }
 
-  private get refusals(): ReadonlyMap<string, Refusal> {
+  private get refusals(): ReadonlyMap<string, OperationRefusal> {
     this.refusalsByName ??= findRefusals(this.operations);
     return this.refusalsByName;
   }
@@ -127,7 +127,7 @@ export class SandboxScenarios implements ScenarioSource {
   }
 }
 
-function findRefusals(operations: readonly AnyOperation[]): Map<string, Refusal> {
+function findRefusals(operations: readonly AnyOperation[]): Map<string, OperationRefusal> {
   const entries = operations.flatMap((operation) =>
     listErrorCodes(operation)
       .filter((code) => REFUSAL_STATUSES.includes(CATALOGUE[code].status))
@@ -144,7 +144,7 @@ function getSuffix(code: ErrorCode): string {
   return DESCRIPTIONS[code]?.[0] ?? code.toLowerCase().replaceAll("_", "-");
 }
 
-function toDocument(name: string, { operation, code }: Refusal): ScenarioDocument {
+function toDocument(name: string, { operation, code }: OperationRefusal): ScenarioDocument {
   const { status, message } = CATALOGUE[code];
   const reason = DESCRIPTIONS[code]?.[1] ?? message[0]!.toLowerCase() + message.slice(1).replace(/\.$/, "");
   return {
