@@ -237,9 +237,10 @@ export class HistoryEntry {
   /** Sets the subject, unless there is one: the written record that the request names, else the first one. */
   setSubject(written: readonly WrittenRecord[], pathIds: WorldChange["pathIds"] = {}): void {
     if (this.subject !== null) return;
-    const names = Object.values(pathIds);
-    const ids = written.filter(({ collection }) => !collection.internal).map(({ id }) => id);
-    this.subject = ids.find((id) => names.includes(id)) ?? ids[0] ?? names.at(-1) ?? null;
+    const idsInPath = Object.values(pathIds);
+    const writtenIds = written.filter(({ collection }) => !collection.internal).map(({ id }) => id);
+    this.subject =
+      writtenIds.find((id) => idsInPath.includes(id)) ?? writtenIds[0] ?? idsInPath.at(-1) ?? null;
   }
 
   releaseStates(): void {

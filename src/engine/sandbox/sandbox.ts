@@ -95,8 +95,8 @@ export class Sandbox {
   api: Api;
   /** Resources of this sandbox alone. */
   own: readonly Resource[];
-  /** Not listeners of `ended`, of which Node warns if there are more than ten. */
-  private readonly delays = new Set<() => void>();
+  /** Functions that end the running delays; as listeners of `ended`, more than ten would make Node warn. */
+  private readonly endDelays = new Set<() => void>();
   private readonly end = new AbortController();
   private readonly parts: SandboxParts;
 
@@ -306,10 +306,10 @@ export class Sandbox {
     if (this.ended.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const end = () => {
-        this.delays.delete(end);
+        this.endDelays.delete(end);
         resolve();
       };
-      this.delays.add(end);
+      this.endDelays.add(end);
       void sleep(ms).then(end);
     });
   }
@@ -328,7 +328,7 @@ export class Sandbox {
     this.journal.close();
     this.history.close();
     this.held.close();
-    for (const end of this.delays) end();
+    for (const end of this.endDelays) end();
     this.end.abort(new TypeError("The sandbox has ended."));
   }
 

@@ -127,20 +127,15 @@ export class Table<R extends StoredRecord> {
 // biome-ignore lint/suspicious/noExplicitAny: a root holds tables of every record type
 export type AnyTable = Table<any>;
 
-function addToGroups<R>(lists: GroupTree, { groups, order }: Index<R>, record: R, id: string): GroupTree {
-  let next = lists;
+function addToGroups<R>(tree: GroupTree, { groups, order }: Index<R>, record: R, id: string): GroupTree {
+  let next = tree;
   for (const group of groups(record))
     next = next.set(group, (next.get(group) ?? EMPTY_IDS).set(order(record), id));
   return next;
 }
 
-function removeFromGroups<R>(
-  lists: GroupTree,
-  { groups, order }: Index<R>,
-  record: R,
-  id: string,
-): GroupTree {
-  let next = lists;
+function removeFromGroups<R>(tree: GroupTree, { groups, order }: Index<R>, record: R, id: string): GroupTree {
+  let next = tree;
   for (const group of groups(record)) {
     const ids = (next.get(group) ?? EMPTY_IDS).delete(order(record), id);
     next = ids.size === 0 ? next.delete(group) : next.set(group, ids);

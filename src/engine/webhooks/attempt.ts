@@ -55,6 +55,7 @@ export interface AttemptOutcome {
   /** The fault that changed it, as in `fault:inline/rule-1`. */
   fault?: string;
 }
+
 interface AttemptParts {
   outbound: OutboundClient;
   settings: Pick<Settings, "service_name" | "webhook_timeout_seconds">;

@@ -57,7 +57,7 @@ class Dispatcher<S extends SendingSandbox> {
   private readonly parts: DeliveriesParts<S>;
   private readonly sandbox: S;
   /** Shared by all sandboxes of a server. */
-  private readonly budget: Semaphore;
+  private readonly permits: Semaphore;
   /** The world of this dispatcher; set at its first commit. */
   private world!: ObservedWorld;
   private jobs = new Map<string, Job>();
@@ -66,10 +66,10 @@ class Dispatcher<S extends SendingSandbox> {
   /** Webhooks that wait for a free connection, the longest wait first. */
   private waitingWebhooks = new Set<string>();
 
-  constructor(parts: DeliveriesParts<S>, sandbox: S, budget: Semaphore) {
+  constructor(parts: DeliveriesParts<S>, sandbox: S, permits: Semaphore) {
     this.parts = parts;
     this.sandbox = sandbox;
-    this.budget = budget;
+    this.permits = permits;
   }
 
   /** After each commit: accepts the attempts that it queued, cancels those that it removed. */
@@ -132,7 +132,7 @@ class Dispatcher<S extends SendingSandbox> {
   private sendNext(webhook_id: string): void {
     const queue = this.queues.get(webhook_id);
     for (let job = this.findNext(queue); job !== undefined; job = this.findNext(queue)) {
-      if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.budget.tryAcquire(this.resume)) {
+      if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.permits.tryAcquire(this.resume)) {
         this.waitingWebhooks.add(webhook_id);
         return;
       }
@@ -157,7 +157,7 @@ class Dispatcher<S extends SendingSandbox> {
         queue.finish(job);
         // Waiting webhooks go first.
         this.waitingWebhooks.add(job.queued.webhook_id);
-        this.budget.release();
+        this.permits.release();
         this.resume();
       });
   }
@@ -245,11 +245,11 @@ export interface Deliveries<S extends SendingSandbox> {
 
 /** The sender of a server: a dispatcher per world over one outbound client, with a shared limit (6.4, G24). */
 export function createDeliveries<S extends SendingSandbox>(parts: DeliveriesParts<S>): Deliveries<S> {
-  const budget = new Semaphore();
+  const permits = new Semaphore();
   const dispatchers = new WeakMap<S, Dispatcher<S>>();
   return {
     createWorldParts(sandbox) {
-      const dispatcher = new Dispatcher(parts, sandbox, budget);
+      const dispatcher = new Dispatcher(parts, sandbox, permits);
       dispatchers.set(sandbox, dispatcher);
       return {
         onCommit: (world, commit) => dispatcher.onCommit(world, commit),
