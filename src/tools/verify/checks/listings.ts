@@ -78,6 +78,7 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
       appliedAssumption,
     );
   }
+  // Without a stated size, a value above the maximum at least gets no more items than that.
   const largest = size ?? (Number(sent[listing.size]) > maximum ? maximum : Number.POSITIVE_INFINITY);
   verdict.expect(
     length <= largest,
