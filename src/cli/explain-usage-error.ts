@@ -24,6 +24,8 @@ function explainMessage(
   const [, requiredOptions] = /^Missing required arguments?: (.+)$/.exec(message) ?? [];
   if (requiredOptions !== undefined)
     return describeMissing(requiredOptions.split(", ").map((option) => `--${option}`));
+  const [, optionWithoutValue] = /^Not enough arguments following: (\S+)$/.exec(message) ?? [];
+  if (optionWithoutValue !== undefined) return `--${optionWithoutValue} needs a value`;
   const [, name, typed, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
   if (choices !== undefined)
     return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${typed}`;

@@ -8,6 +8,11 @@ describe("start --delay", () => {
   ])("takes %s [interfaces 11]", async (delay, wanted) => {
     expect((await readStartOptions({ json: false, delay })).server.delay).toEqual(wanted);
   });
+
+  it("a p99 that is shorter than the p50 is named as the mistake [interfaces 11]", async () => {
+    const start = readStartOptions({ json: false, delay: "2s/1s" });
+    await expect(start).rejects.toThrow("--delay 2s/1s has a p99 that is shorter than its p50");
+  });
 });
 
 describe("start --host", () => {

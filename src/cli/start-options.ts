@@ -165,8 +165,9 @@ function readDelay(text: string): UnderstudyOptions["delay"] {
     if (problem !== undefined) throw new UsageError(`--delay ${problem.message}`);
   }
   if (p99 === undefined) return p50;
-  if (more.length > 0 || parseDuration(p99)! < parseDuration(p50)!)
-    throw new UsageError(`--delay takes 200ms, or p50/p99 as in 80ms/1s, not "${text}"`);
+  if (more.length > 0) throw new UsageError(`--delay takes 200ms, or p50/p99 as in 80ms/1s, not "${text}"`);
+  if (parseDuration(p99)! < parseDuration(p50)!)
+    throw new UsageError(`--delay ${text} has a p99 that is shorter than its p50`);
   return { p50: p50!, p99 };
 }
 

@@ -55,7 +55,7 @@ describe("webhook commands", () => {
 describe("wrong usage of listen and receiver-test", () => {
   it.each([
     { args: ["listen", "--port", "0", "--secret", ""], says: "--secret is empty" },
-    { args: ["listen", "--port", "0", "--answer"], says: "Not enough arguments following: answer" },
+    { args: ["listen", "--port", "0", "--answer"], says: "--answer needs a value\n" },
     { args: ["listen", "--port", "0", "--host", "192.0.2.1"], says: "not an address of this machine" },
     {
       args: ["receiver-test", "http://127.0.0.1:1/", "--secret", "x", "--timeout", "9999999"],

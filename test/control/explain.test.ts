@@ -269,7 +269,7 @@ describe("the journal's reasons of a refusal", () => {
     [{}, "no credential was sent: neither api-key nor X-API-Key nor Authorization"],
     [
       { "api-key": "ak_short" },
-      "api-key holds a value that is not an API key, as it is not ak_ and 39 letters or digits",
+      "api-key holds a value that is not an API key (ak_ and 39 letters or digits)",
     ],
     [
       { "x-api-key": KEYS.ada.replace("ada", "eda") },
@@ -295,7 +295,7 @@ describe("the journal's reasons of a refusal", () => {
     [{ authorization: "Bearer nonsense" }, "Authorization holds neither an API key nor an access token"],
     [
       { authorization: `Bearer ${KEYS.ada}`, "api-key": "ak_short" },
-      "api-key holds a value that is not an API key, as it is not ak_ and 39 letters or digits; Authorization is then ignored",
+      "api-key holds a value that is not an API key (ak_ and 39 letters or digits); Authorization is then ignored",
     ],
   ])(
     "for a 401 say which credential was found where, and what was wrong: %j [interfaces 11]",

@@ -64,7 +64,6 @@ export function explainKey(world: WorldReader, key: string): string {
     return `the key ${record.id} of ${record.user_id}, which ${findKeyProblem(world, record) ?? "may be used"}`;
   if (key === "") return "nothing";
   if (isJoinedHeader(key)) return SENT_TWICE;
-  if (!VALID_KEY.test(key))
-    return "a value that is not an API key, as it is not ak_ and 39 letters or digits";
+  if (!VALID_KEY.test(key)) return "a value that is not an API key (ak_ and 39 letters or digits)";
   return "an API key that this sandbox does not have";
 }
