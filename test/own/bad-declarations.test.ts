@@ -11,6 +11,7 @@ import {
 
 const list = (more: object = {}) =>
   defineOperation({ id: "notes.list", method: "GET", path: "/v1/notes", handle: () => ({}), ...more });
+const notes = defineCollection({ name: "notes", fields: { organization_id: id("org_") } });
 const collection = (fields: object) => [defineCollection({ name: "notes", fields: fields as never }), list()];
 
 it.each<[string, object[], string]>([
@@ -69,6 +70,16 @@ it.each<[string, object[], string]>([
     "an event about nothing",
     [defineEvent({ name: "note.made", about: null as never, data: [] }), list()],
     "the event note.made needs `about`, a collection",
+  ],
+  [
+    "an event whose organization is a text",
+    [defineEvent({ name: "note.made", about: notes, data: [], organization: "org_acme" as never }), notes],
+    'the event note.made has the organization "org_acme", which is not a function',
+  ],
+  [
+    "an event whose summary is a number",
+    [defineEvent({ name: "note.made", about: notes, data: [], summary: 5 as never }), notes],
+    "the event note.made has the summary 5, which is not a text",
   ],
 ])(
   "declarations with %s are refused in one sentence [interfaces 18]",

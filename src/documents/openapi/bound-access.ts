@@ -92,12 +92,16 @@ export class BoundAccess {
       if (owner === undefined || id === undefined || id === null) continue;
       const target = this.parts.context.getTarget(owner);
       const parent = target.find(call.world, id);
-      if (parent === undefined || target.isDeleted(parent) || !this.isVisible(call, field, parent, target))
+      if (
+        parent === undefined ||
+        target.isDeleted(parent) ||
+        !this.meetsConditions(call, field, parent, target)
+      )
         throw resourceNotFound(toParameterName(template) ?? field, id);
     }
   }
 
-  private isVisible(call: Call, field: string, parent: object, target: BoundCollection): boolean {
+  private meetsConditions(call: Call, field: string, parent: object, target: BoundCollection): boolean {
     const templates = this.parts.binding.parents?.[field];
     if (templates === undefined) return true;
     const conditions = fill(templates, toValues(call)) as JsonObject;

@@ -85,8 +85,8 @@ export class BoundOperation {
     let record = target.create(call, fields);
     this.requireFit(call, record, sentNames);
     if (late.length > 0) {
-      const allValues = toValues(call, target.getId(record));
-      record = target.set(call.world, record, fill(Object.fromEntries(late), allValues) as JsonObject);
+      const valuesWithId = toValues(call, target.getId(record));
+      record = target.set(call.world, record, fill(Object.fromEntries(late), valuesWithId) as JsonObject);
     }
     this.emit(call, record);
     return this.withLocation(this.present(record, call), record, call);
@@ -204,9 +204,9 @@ export class BoundOperation {
   private presentRemoved(record: object, call: Call): unknown {
     if (this.parts.success.json === undefined) return this.present(record, call);
     const body = this.presentRecord(record, call.world);
-    const names = this.schemas.listProperties(this.parts.success.json.schema?.node);
+    const properties = this.schemas.listProperties(this.parts.success.json.schema?.node);
     for (const name of ["deleted", "success", "ok"])
-      if (this.schemas.listTypes(names.get(name)).has("boolean")) body[name] = true;
+      if (this.schemas.listTypes(properties.get(name)).has("boolean")) body[name] = true;
     return this.wrap(body, call);
   }
 

@@ -99,20 +99,20 @@ class DocumentCompiler {
 
   compile(): CompiledDocument {
     const { operations: described } = this.reading;
-    const bound = new Map<DescribedOperation, LocatedBinding>();
+    const bindingsByOperation = new Map<DescribedOperation, LocatedBinding>();
     for (const operation of described) {
       const binding = this.bindings.operations.get(operation.id);
       if (binding === undefined) continue;
-      bound.set(operation, binding);
+      bindingsByOperation.set(operation, binding);
       const boundAction = getAction(binding.value);
       if (boundAction === undefined) continue;
       const { action, name } = boundAction;
       getOrAdd(this.uses, name, () => []).push({ action, soft: binding.value.soft, operation });
     }
-    this.inferBindings(bound);
+    this.inferBindings(bindingsByOperation);
     for (const [name, binding] of this.bindings.collections) this.declareCollection(name, binding);
     const checker = new BindingChecker(this.available, this.targets, this.reading.schemas, this.bindings);
-    for (const [operation, binding] of bound) checker.check(operation, binding);
+    for (const [operation, binding] of bindingsByOperation) checker.check(operation, binding);
     this.problems.push(...checker.problems);
     this.warnings.push(...checker.warnings);
     if (this.problems.length > 0) return { collections: [], operations: [], events: [], warnings: [] };
@@ -122,7 +122,7 @@ class DocumentCompiler {
       findEvent: (name: string) => checker.events.get(name),
     };
     const operations = described.map((operation) => {
-      const binding = bound.get(operation);
+      const binding = bindingsByOperation.get(operation);
       return binding === undefined
         ? answerUnbound(operation, this.reading)
         : {
@@ -131,7 +131,7 @@ class DocumentCompiler {
           };
     });
     const unsupported = described.flatMap((operation) => {
-      const binding = bound.get(operation);
+      const binding = bindingsByOperation.get(operation);
       return [
         ...listUnreadBodies(operation, this.reading.schemas),
         ...(binding === undefined
@@ -145,11 +145,11 @@ class DocumentCompiler {
   }
 
   /** Binds those operations of paired paths that have no binding yet. */
-  private inferBindings(bound: Map<DescribedOperation, LocatedBinding>): void {
+  private inferBindings(bindingsByOperation: Map<DescribedOperation, LocatedBinding>): void {
     const { operations, schemas, document } = this.reading;
     const byId = new Map(operations.map((operation) => [operation.id, operation]));
     for (const { collection: name, schema, idField, bindings } of inferPairs({ operations, schemas })) {
-      const unbound = [...bindings].filter(([id]) => !bound.has(byId.get(id)!));
+      const unbound = [...bindings].filter(([id]) => !bindingsByOperation.has(byId.get(id)!));
       if (unbound.length === 0) continue;
       const existing = this.targets.find(name);
       if (existing !== undefined && existing.spec === undefined && !this.doFieldsAgree(existing, schema)) {
@@ -166,7 +166,7 @@ class DocumentCompiler {
         const operation = byId.get(id)!;
         const binding = { value, path: operation.place, document };
         this.inferredBindings.add(binding);
-        bound.set(operation, binding);
+        bindingsByOperation.set(operation, binding);
       }
     }
   }

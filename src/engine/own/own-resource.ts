@@ -146,6 +146,10 @@ function toEvent(
     new OwnOperationError(`the event ${name} ${problem}`, { subject });
   if (typeof about?.name !== "string" || !Array.isArray(data))
     throw createError("needs `about`, a collection, and `data`, a list of its fields");
+  if (organization !== undefined && typeof organization !== "function")
+    throw createError(`has the organization ${JSON.stringify(organization)}, which is not a function`);
+  if (summary !== undefined && typeof summary !== "string")
+    throw createError(`has the summary ${JSON.stringify(summary)}, which is not a text`);
   const aboutCollection = collectionsByName.get(about.name);
   if (aboutCollection === undefined) throw createError(`is about ${about.name}, which does not exist`);
   const { properties } = aboutCollection.schema as TObject;
