@@ -37,7 +37,7 @@ interface BrowserEngineOptions {
 
 export interface BrowserEngine {
   fetch: SandboxFetch;
-  /** The valid API keys of the sandbox `default`, read without the control API; not in a tab that forwards to another. */
+  /** The valid API keys of the sandbox `default`, read without the control API; absent in a tab that forwards to another. */
   listValidKeys?(): ApiKey[];
   /** Saves the last changes of a world that is stored. */
   save(): Promise<unknown>;

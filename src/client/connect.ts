@@ -26,10 +26,11 @@ export class UnderstudyClient {
   health = (): Promise<Health> => this.http.health();
 
   /** Creates a sandbox; the name is generated unless given. */
-  sandbox = async (options: SandboxOptions = {}): Promise<SandboxClient> =>
-    this.toClient(
-      await this.http.call<SandboxState>("POST", "/_control/sandboxes", options, requireObject(options).name),
-    );
+  sandbox = async (options: SandboxOptions = {}): Promise<SandboxClient> => {
+    const { name } = requireObject(options);
+    // The name again, since load balancers cannot read it in the body.
+    return this.toClient(await this.http.call<SandboxState>("POST", "/_control/sandboxes", options, name));
+  };
 
   /** Opens a sandbox that exists, such as `default`. */
   open = async (name: string): Promise<SandboxClient> =>

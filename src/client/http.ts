@@ -150,7 +150,7 @@ export class ControlHttp {
 
   /**
    * Resolves if an Understudy answers within `HEALTH_TIMEOUT_MS`.
-   * @throws UnreachableError, ForeignServerError; ControlError of one that asks for a token
+   * @throws UnreachableError, ForeignServerError; ControlError if it asks for a token
    */
   async health(): Promise<Health> {
     const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);

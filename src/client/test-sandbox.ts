@@ -96,7 +96,7 @@ export class TestServers {
     );
   }
 
-  /** Modules and documents have no name of their own. */
+  /** A number for a module or a document, which has no name of its own; 0 for none. */
   private identify(options: object | undefined): number {
     return options === undefined ? 0 : getOrAdd(this.numbers, options, () => ++this.lastNumber);
   }

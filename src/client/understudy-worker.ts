@@ -131,7 +131,7 @@ async function openConsole(event: FetchEvent): Promise<Response> {
   return new Response(page, { headers: file.headers });
 }
 
-/** The console was opened with the id of the page whose sandbox it shows. */
+/** The console was opened with the id of the page whose sandbox it shows; else it shows that of the page that started last. */
 async function passConsoleRequest(clientId: string, request: Request): Promise<Response> {
   const { href, searchParams } = new URL((await worker.clients.get(clientId))?.url ?? "about:blank");
   const page = searchParams.get("page") ?? [...ports.keys()].at(-1);

@@ -124,6 +124,7 @@ const BROKEN_CONNECTION = /^(?:ECONNRESET|EPIPE|HPE_.*)$/;
  */
 function proxyTo(target: string): ProxyOptions {
   const { host, hostname } = new URL(target);
+  const isRemote = !isLoopback(hostname);
   return {
     target,
     xfwd: true,
@@ -132,7 +133,7 @@ function proxyTo(target: string): ProxyOptions {
       proxy.on("proxyReq", (outgoing, { headers }) => {
         const { host: calledHost = "", origin = "" } = headers;
         const [, name = ""] = /^\[?(.*?)\]?(?::\d+)?$/.exec(calledHost) ?? [];
-        if (isIP(name) !== 0 || !isLoopback(hostname)) outgoing.setHeader("host", host);
+        if (isIP(name) !== 0 || isRemote) outgoing.setHeader("host", host);
         // Calls of the page itself: the server would compare the Origin with its own address, and refuse.
         if (/^https?:\/\/(.*)$/.exec(origin)?.[1] === calledHost) outgoing.removeHeader("origin");
       });

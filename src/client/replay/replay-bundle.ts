@@ -71,7 +71,7 @@ class Replay {
   private readonly secrets = new SecretPlaceholders();
   private world!: ReplayWorld;
   private currentRequest: RequestStep | undefined;
-  /** The clock's instant at which the current request made its change; the clock is set to it next. */
+  /** The instant of the current request's change in the recording; `advanceToCommit` moves the clock to it. */
   private commitInstant: string | undefined;
   private requests = 0;
   private controlCalls = 0;

@@ -50,10 +50,10 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   };
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", appendOutput);
   let timedOut = false;
-  let kill: NodeJS.Timeout | undefined;
+  let killTimer: NodeJS.Timeout | undefined;
   const end = () => {
     signalGroup(child.pid, "SIGTERM");
-    kill ??= setTimeout(() => signalGroup(child.pid, "SIGKILL"), GRACE_MS);
+    killTimer ??= setTimeout(() => signalGroup(child.pid, "SIGKILL"), GRACE_MS);
   };
   const expire = () => {
     timedOut = true;
@@ -69,7 +69,7 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     return { exit_code: code, signal, output: text, timed_out: timedOut };
   } finally {
     clearTimeout(timer);
-    clearTimeout(kill);
+    clearTimeout(killTimer);
     options.signal.removeEventListener("abort", end);
     // Processes that the command left behind would call a sandbox that is about to be deleted.
     signalGroup(child.pid, "SIGKILL");

@@ -199,11 +199,11 @@ function listFailures(
     : describeFailedEnd(commandRun);
   // If the command passed, the runner has retried each failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
-  const ownRules = rules.filter(({ id }) => !scenario.stages.some((stage) => stage.rules.has(id)));
+  const rulesOfNoStage = rules.filter(({ id }) => !scenario.stages.some((stage) => stage.rules.has(id)));
   return [
     ...(command === undefined ? [] : [command]),
     ...failed.map(({ name }) => `the test failed: ${name}`),
-    ...describeUntriggered(ownRules, scenario),
+    ...describeUntriggered(rulesOfNoStage, scenario),
     ...expectations.flatMap(({ ok, why }) => (ok ? [] : (why ?? []))),
     ...stages
       .filter(({ verdict }) => verdict !== "passed")

@@ -72,7 +72,7 @@ export async function gradeClient(
         stopped = `The test was stopped by its user before run ${runs + 1} of ${stages.size}.`;
       if (stopped !== null) break;
       const runStarted = performance.now();
-      const cleanRun = baseline;
+      const earlierBaseline = baseline;
       options.onRun?.({
         run: runs + 1,
         of: stages.size,
@@ -82,7 +82,9 @@ export async function gradeClient(
           return group.map((check) =>
             toReport(
               check,
-              check.readsEnd ? PENDING_FINDING : readFinding(check, partialRun, cleanRun ?? partialRun.run!),
+              check.readsEnd
+                ? PENDING_FINDING
+                : readFinding(check, partialRun, earlierBaseline ?? partialRun.run!),
             ),
           );
         },

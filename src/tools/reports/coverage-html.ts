@@ -90,11 +90,12 @@ function renderRowHtml(
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
   const cells = columns.map((key) => renderCellHtml(row, key, { hits: hits.get(key), maxHits }));
   const seen = `${row.outcomes.filter((one) => one.hits > 0).length} of ${row.outcomes.length}`;
-  const name = row.operation.split(/(?<=[._])/).flatMap((part) => [html`<wbr>`, part]);
+  const [firstPart = "", ...parts] = row.operation.split(/(?<=[._])/);
+  const name = [firstPart, ...parts.flatMap((part) => [html`<wbr>`, part])];
   const nameHtml =
     consoleUrl === undefined
-      ? name.slice(1)
-      : html`<a href="${`${consoleUrl}/coverage?operation=${encodeURIComponent(row.operation)}`}">${name.slice(1)}</a>`;
+      ? name
+      : html`<a href="${`${consoleUrl}/coverage?operation=${encodeURIComponent(row.operation)}`}">${name}</a>`;
   return html`<tr><th scope="row" title="${row.method} ${row.path}">${nameHtml} <small>${row.section}</small></th><td class="seen" data-head="Seen">${seen}</td>${cells}<td class="other" data-head="Other:">${other}</td></tr>\n`;
 }
 

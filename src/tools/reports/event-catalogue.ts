@@ -3,7 +3,7 @@ import { type AnyEvent, createSamplePayload, toDataSchema } from "../../engine/c
 import { ClosedObject, type JsonSchema } from "../../engine/contract/schema.ts";
 import { capitalize } from "../../engine/contract/text.ts";
 import { toPublishedSchema } from "./openapi-document.ts";
-import { DECLARED, toField, toType, writeBlock } from "./schema-types.ts";
+import { DECLARED_SCOPE, toField, toType, writeBlock } from "./schema-types.ts";
 
 export const CataloguedEvent = ClosedObject(
   {
@@ -91,7 +91,7 @@ function writeTypeScript(events: readonly CataloguedEvent[]): string {
   const types = events.map((event) => {
     const fields = [
       toField("event", JSON.stringify(event.name)),
-      toField("data", toType(getDataSchema(event), DECLARED)),
+      toField("data", toType(getDataSchema(event), DECLARED_SCOPE)),
     ];
     return `/** ${event.summary} */\nexport interface ${toTypeName(event.name)} extends Delivered ${writeBlock(fields)}`;
   });

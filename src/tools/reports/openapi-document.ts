@@ -240,7 +240,7 @@ function toSchemasByValue(
 }
 
 /** Our own keywords of schemas, which do not belong in the document. */
-const INTERNAL = new Set([
+const INTERNAL_KEYWORDS = new Set([
   ...["x-instant", "x-page", "x-refers-to", "x-keys-refer-to", "x-internal", "x-type"],
   ...["x-events", "x-optional"],
   ...["$id", "~kind", "~optional"],
@@ -249,7 +249,7 @@ const INTERNAL = new Set([
 /** A schema without our own keywords. */
 export function toPublishedSchema(schema: TSchema): object {
   return JSON.parse(
-    JSON.stringify(schema, (key, value) => (INTERNAL.has(key) ? undefined : value)),
+    JSON.stringify(schema, (key, value) => (INTERNAL_KEYWORDS.has(key) ? undefined : value)),
   ) as object;
 }
 
@@ -275,7 +275,7 @@ export class SchemaComponents {
   private inline(schema: TSchema): JsonObject {
     const copy: JsonObject = {};
     for (const [key, value] of Object.entries(schema)) {
-      if (INTERNAL.has(key)) continue;
+      if (INTERNAL_KEYWORDS.has(key)) continue;
       if (key === "format" && value === "date-or-instant") {
         copy["description"] ??= DATE_OR_INSTANT;
       } else copy[key] = this.convertValue(key, value);

@@ -6,7 +6,7 @@ import { removeInternalFields } from "../../engine/contract/public-view.ts";
 import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import { RefusalScenarios } from "../../engine/faults/refusal-scenarios.ts";
 import {
-  DECLARED,
+  DECLARED_SCOPE,
   hasKeyword,
   type Purpose,
   type TypeScope,
@@ -23,7 +23,7 @@ export function generateOwnTypes({ resources }: Api): string {
   const records = ownResources
     .flatMap(({ collections }) => collections)
     .map(({ name, schema }) =>
-      toField(name, toType(removeInternalFields(schema) as object as JsonSchema, DECLARED)),
+      toField(name, toType(removeInternalFields(schema) as object as JsonSchema, DECLARED_SCOPE)),
     );
   const calls = operations.map((operation) =>
     toField(operation.id, writeBlock(listTypeParts(operation, names))),
@@ -71,7 +71,7 @@ function listTypeParts(operation: AnyOperation, names: SchemaNames): string[] {
   const { params, query, body, described } = operation;
   if (described !== undefined) return listDescribedTypeParts(described, names);
   const type = (schema: unknown) =>
-    schema === undefined ? "undefined" : toType(schema as JsonSchema, DECLARED);
+    schema === undefined ? "undefined" : toType(schema as JsonSchema, DECLARED_SCOPE);
   const responses = listSuccesses(operation).map(({ schema }) => type(schema));
   return [
     toField("params", type(params)),
@@ -87,8 +87,8 @@ function listDescribedTypeParts(
 ): string[] {
   const references = new References(document as JsonObject);
   const follow = (node: unknown) => references.follow({ node: (node ?? {}) as JsonObject, path: [] }).node;
-  const requestScope = names.scope(references, "request");
-  const answerScope = names.scope(references, "answer");
+  const requestScope = names.createScope(references, "request");
+  const answerScope = names.createScope(references, "answer");
   const { requestBody, responses = {} } = operation as { requestBody?: JsonObject; responses?: JsonObject };
   const { parameters = [] } = operation as { parameters?: JsonObject[] };
   const toParametersType = (place: string) => {
@@ -139,7 +139,7 @@ class SchemaNames {
   };
   private readonly names = { answer: new Map<unknown, string>(), request: new Map<unknown, string>() };
 
-  scope(references: References, purpose: Purpose): TypeScope {
+  createScope(references: References, purpose: Purpose): TypeScope {
     const scope: TypeScope = {
       purpose,
       nullable: true,

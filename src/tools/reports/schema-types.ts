@@ -6,7 +6,7 @@ export type Purpose = "request" | "answer";
 /** The place of a schema, on which its type depends. */
 export interface TypeScope {
   purpose: Purpose;
-  /** Whether `nullable` of OpenAPI 3.0 has its meaning. */
+  /** Whether `nullable`, a keyword of OpenAPI 3.0, allows null. */
   nullable: boolean;
   has(schema: JsonSchema, keyword: "readOnly" | "writeOnly"): boolean;
   /** The type of what a `$ref` names. */
@@ -16,7 +16,7 @@ export interface TypeScope {
 export const hasKeyword = (schema: JsonSchema, keyword: "readOnly" | "writeOnly") => schema[keyword] === true;
 
 /** The scope of declarations, which have no references. */
-export const DECLARED: TypeScope = {
+export const DECLARED_SCOPE: TypeScope = {
   purpose: "answer",
   nullable: false,
   has: hasKeyword,
@@ -42,14 +42,15 @@ function listParts(schema: JsonSchema, scope: TypeScope): string[] {
   const choices = anyOf ?? oneOf;
   if (Array.isArray(choices)) parts.push(toUnion(choices.map((one) => toType(one, scope))));
   // Beside other parts, a type without properties adds nothing.
-  const ownType = schema.properties === undefined && parts.length > 0 ? "unknown" : toOwnType(schema, scope);
-  if (ownType !== "unknown") parts.push(ownType);
+  const basicType =
+    schema.properties === undefined && parts.length > 0 ? "unknown" : toBasicType(schema, scope);
+  if (basicType !== "unknown") parts.push(basicType);
   return parts.filter((part) => part !== "unknown");
 }
 
-function toOwnType(schema: JsonSchema, scope: TypeScope): string {
+function toBasicType(schema: JsonSchema, scope: TypeScope): string {
   const { type, items, prefixItems } = schema;
-  if (Array.isArray(type)) return toUnion(type.map((one) => toOwnType({ ...schema, type: one }, scope)));
+  if (Array.isArray(type)) return toUnion(type.map((one) => toBasicType({ ...schema, type: one }, scope)));
   switch (type) {
     case "integer":
     case "number":

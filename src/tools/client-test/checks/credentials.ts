@@ -45,13 +45,14 @@ const oneRefresh: ClientCheck = {
       (entry) => isTokenRequest(entry) && getArrival(entry) >= getArrival(first),
     );
     if (refreshes.length === 0) return notObservable("it did not refresh the token after 401");
-    // The new token expires after the same time, so only a second refresh within that time is too soon.
-    const life = TOKEN_LIFETIME_S * 1000 * 0.8;
+    // The new token expires after the same time, so only a second refresh well within that time is too soon.
+    const validMs = TOKEN_LIFETIME_S * 1000 * 0.8;
     const isTooSoon = (entry: JournalEntry, position: number) =>
       refreshes
         .slice(0, position)
         .some(
-          (before) => before.principal === entry.principal && getArrival(entry) - getArrival(before) < life,
+          (before) =>
+            before.principal === entry.principal && getArrival(entry) - getArrival(before) < validMs,
         );
     const finding = `${pluralize(refreshes.length, "refresh", "refreshes")} for ${pluralize(refused.length, "request")} with the expired token`;
     const evidence = [first, ...refreshes];
