@@ -24,7 +24,7 @@ export class SandboxClient {
   readonly url: string;
   /** The control API's address of this sandbox. */
   readonly controlUrl: string;
-  /** A usable API key of each user, by user id, as they were when the sandbox was opened. */
+  /** A valid API key of each user, by user id, as they were when the sandbox was opened. */
   readonly credentials: Api.Credentials;
   private readonly http: ControlHttp;
   private readonly path: string;
@@ -274,10 +274,10 @@ async function moveRequest(request: Request, url: string): Promise<Request> {
   });
 }
 
-/** @param usable keys that are neither revoked nor expired */
-export function toCredentials(usable: readonly { user_id: string; key: string }[]): Api.Credentials {
+/** @param validKeys neither revoked nor expired */
+export function toCredentials(validKeys: readonly { user_id: string; key: string }[]): Api.Credentials {
   const credentials: Record<string, string> = {};
-  for (const { user_id, key } of usable) credentials[user_id] ??= key;
+  for (const { user_id, key } of validKeys) credentials[user_id] ??= key;
   return new Proxy(credentials as Api.Credentials, {
     get(keys, user) {
       // Only ids of users are refused: code that prints, compares or awaits the object reads properties such as `then`.

@@ -81,7 +81,8 @@ export class TestServers {
   getServer({ scenariosFolder, engine = false, operations, openapi }: TestOptions): Promise<LocalUnderstudy> {
     const folder = scenariosFolder ?? (isFolder("scenarios") ? "scenarios" : undefined);
     const options = { scenariosFolder: folder, operations, openapi };
-    const declarationsKey = `${this.identify(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.identify(one)))}`;
+    const documentKeys = openapi?.map((one) => (typeof one === "string" ? one : this.identify(one)));
+    const declarationsKey = `${this.identify(operations)} ${documentKeys}`;
     if (engine)
       return getOrAdd(this.servers, `engine ${folder} ${declarationsKey}`, () => createLocal(options));
     const url = process.env["UNDERSTUDY_URL"];

@@ -65,10 +65,10 @@ export function redactJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   // An error names its field, and repeats the field's value beside it (G08).
   const fieldName = (value as Record<string, unknown>)["field"];
-  const repeats = typeof fieldName === "string" && isSecretName(fieldName.split(/[.[]/).at(-1)!);
+  const isValueSecret = typeof fieldName === "string" && isSecretName(fieldName.split(/[.[]/).at(-1)!);
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      const isSecret = isSecretName(name) || (repeats && name === "value");
+      const isSecret = isSecretName(name) || (isValueSecret && name === "value");
       return [name, isSecret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
     }),
   );

@@ -9,6 +9,7 @@ import { CATALOGUE } from "../../engine/contract/errors.ts";
 import type { JsonSchema } from "../../engine/contract/schema.ts";
 import type { UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
+import { isObject } from "../options.ts";
 import { CLIENT_TEST_TOOL } from "./client-test-tool.ts";
 import { READING_TOOLS } from "./reading-tools.ts";
 import { type Arguments, ControlApi, type Tool, type ToolFields, type ToolTarget } from "./tool.ts";
@@ -100,8 +101,8 @@ function requireValidArguments(tool: string, fields: ToolFields, args: Arguments
   for (const [name, value] of Object.entries(args)) {
     const { type } = fields[name]!.schema;
     if (value === undefined || (type !== "string" && type !== "object")) continue;
-    const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
-    if (type === "string" ? typeof value === "string" : isMap) continue;
+    const isValid = type === "string" ? typeof value === "string" : isObject(value);
+    if (isValid) continue;
     throw new Error(
       `${tool} takes ${name} as ${type === "string" ? "a text" : "a map"}, not ${JSON.stringify(value).slice(0, 100)}`,
     );

@@ -135,7 +135,8 @@ function readHeader(bytes: Uint8Array): ImageHeader {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const head = toLatin1(bytes.subarray(0, 4096));
   if (head.startsWith("\x89PNG")) {
-    const hasAlpha = (view.getUint8(25) & 4) !== 0 || head.includes("tRNS");
+    const colourType = view.getUint8(25);
+    const hasAlpha = (colourType & 4) !== 0 || head.includes("tRNS");
     return {
       format: "png",
       width: view.getUint32(16),
@@ -176,7 +177,10 @@ function readWebp(view: DataView, kind: string): Omit<ImageHeader, "format"> {
   return { width, height, hasAlpha: false, isAnimated: false };
 }
 
-/** The size that the frame header of a JPEG announces. @throws RangeError without one */
+/**
+ * The size that the frame header of a JPEG announces. Three of the markers from SOF0 to SOF15 mean something else.
+ * @throws RangeError without one
+ */
 function readFrameSize(view: DataView): Size {
   for (let offset = 2; ; offset += 2 + view.getUint16(offset + 2)) {
     const marker = view.getUint16(offset);

@@ -78,13 +78,14 @@ function listReadings(requests: readonly JournalEntry[]): Page[][] {
   for (const [at, entry] of requests.entries()) {
     const { offset, limit, filters } = readQuery(entry);
     const page = toPage(entry, Number(offset ?? 0));
-    if (page === undefined || (offset ?? limit ?? null) === null) continue;
+    const asksForPage = (offset ?? limit ?? null) !== null;
+    if (page === undefined || !asksForPage) continue;
     const key = `${entry.path}?${filters} ${entry.principal}`;
     let pages = last.get(key);
-    const before = pages?.at(-1);
-    // After the end, or after something else, the client may read the list again.
-    const isDone = before !== undefined && (!before.hasMore || requests[at - 1] !== before.entry);
-    if (pages === undefined || (isDone && page.offset === pages[0]!.offset)) {
+    const previous = pages?.at(-1);
+    // After the end, or after another request, the client may read the list again.
+    const mayRestart = !previous?.hasMore || requests[at - 1] !== previous.entry;
+    if (pages === undefined || (mayRestart && page.offset === pages[0]!.offset)) {
       pages = [];
       readings.push(pages);
       last.set(key, pages);
@@ -114,6 +115,7 @@ function toPage(entry: JournalEntry, offset: number): Page | undefined {
   const body = entry.response.body as Fields | unknown[] | undefined;
   if (typeof body !== "object" || body === null) return undefined;
   const { data, pagination, metadata } = body as Record<string, Fields | undefined>;
+  // The answer itself is the list, or one of its fields, or a field of `data`.
   const items = [body, ...Object.values(body), ...Object.values(data ?? {})].find(Array.isArray);
   if (items === undefined) return undefined;
   const size = items.length;
