@@ -60,8 +60,8 @@ export function requireRoomAfter(server: ControlServer, world: World, tx: Transa
 }
 
 /**
- * Creates a function that returns the refusal of a request to the emulated API that would leave its sandbox with too
- * many records, counted as for control calls. Undefined if the server has no limits. The refusal is a 507 and not
+ * Creates a check of requests to the emulated API: it returns the refusal of one that would leave too many records in
+ * its sandbox, counted as for control calls. Undefined if the server has no limits. The refusal is a 507 and not
  * a 429 of the service: waiting does not help, and clients must not confuse it with an answer of the service.
  */
 export function createRecordLimit(

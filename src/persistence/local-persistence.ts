@@ -5,7 +5,7 @@ import type { Saver, SavingFailure } from "./saver.ts";
 
 /**
  * The stored sandboxes of a server that runs alone (`--persist`). It opens after the server's parts are created and
- * before the first request. Its code is loaded then, so a server without a store does not load it.
+ * before the first request. The code of the stores is loaded then, so a server without a store does not load it.
  */
 export class LocalPersistence implements DurabilityHook {
   private readonly place: StoreLocation & { durable?: boolean };

@@ -8,10 +8,10 @@ export type Reply = any;
 type Client = ReturnType<typeof createRedisClient>;
 
 /** A Redis without an answer for this long counts as unreachable; the connection is replaced. */
-const ANSWER_MS = 2000;
+const ANSWER_TIMEOUT_MS = 2000;
 /** Extra time for a large command, in bytes per millisecond. */
 const BYTES_PER_MS = 10_000;
-const CONNECT_MS = 3000;
+const CONNECT_TIMEOUT_MS = 3000;
 const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 1000;
 /** Sent to clients as `Retry-After` (interfaces 15). */
@@ -86,7 +86,7 @@ export class RedisConnection {
           reject(this.toUnreachableRefusal("it does not answer"));
           this.drop(client);
         },
-        ANSWER_MS + bytes / BYTES_PER_MS,
+        ANSWER_TIMEOUT_MS + bytes / BYTES_PER_MS,
       );
     });
     try {
@@ -190,7 +190,7 @@ function createRedisClient(url: string) {
     RESP: 2,
     disableOfflineQueue: true,
     disableClientInfo: true,
-    socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false },
+    socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: false },
   });
 }
 

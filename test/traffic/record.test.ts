@@ -354,7 +354,7 @@ describe("a recorded archive [interfaces 12]", () => {
     const none = { bytes: undefined, size: 0 };
     const entry = toHarEntry({
       ...{
-        wallStart: 0,
+        startedAt: 0,
         send: 0,
         wait: 1,
         receive: 2,

@@ -56,7 +56,7 @@ function toJournalHarEntry(entry: JournalEntry, base_url: string): Static<typeof
   const sentBytes = typeof streamed === "object" ? streamed.bytes : storedBytes;
   return {
     ...toHarEntry({
-      wallStart: at,
+      startedAt: at,
       send: 0,
       wait: duration_ms,
       receive: 0,

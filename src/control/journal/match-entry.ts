@@ -23,8 +23,8 @@ const Status = withLibraryType(
     description: "A status such as 404, or a class such as `4xx`",
   }),
 );
-export const OptionalWord = (description: string, type = "string") =>
-  Type.Optional(withLibraryType(type, Type.String({ minLength: 1, description })));
+export const OptionalWord = (description: string, libraryType = "string") =>
+  Type.Optional(withLibraryType(libraryType, Type.String({ minLength: 1, description })));
 
 export const CONDITION_FIELDS = {
   operation: OptionalWord("An operation id, or a glob of them", "OperationPattern"),

@@ -107,12 +107,12 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ExplanationBody },
     async handle({ body, sandbox, server, site }) {
       const request = readRequest(body, sandbox);
-      const faults = server.faults.getSandboxFaults(sandbox).createTrace();
-      const result = await dryRun(server.parts, { sandbox, faults, site }, request);
+      const trace = server.faults.getSandboxFaults(sandbox).createTrace();
+      const result = await dryRun(server.parts, { sandbox, faults: trace, site }, request);
       return {
         ...result,
         steps: result.steps.map(({ says, ...step }) => ({ ...step, says: redactText(says) })),
-        rules: faults.report(),
+        rules: trace.report(),
       };
     },
   }),

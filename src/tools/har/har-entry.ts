@@ -167,7 +167,7 @@ export interface ArchivedBody {
 
 export interface ArchivedExchange {
   /** Milliseconds since 1970. */
-  wallStart: number;
+  startedAt: number;
   /** Milliseconds until the request was sent, until the head of the answer, and until its end, each from the one before. */
   send: number;
   wait: number;
@@ -188,13 +188,13 @@ export interface ArchivedExchange {
 
 /** Creates an archive's entry. Masks secrets, as in the journal, and leaves out bodies that are not text. */
 export function toHarEntry(exchange: ArchivedExchange): HarEntry {
-  const { wallStart, send, wait, receive, method, status } = exchange;
+  const { startedAt, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);
   const maskedRequest = maskMessage(exchange.requestHeaders, exchange.requestBody.bytes);
   const maskedResponse = maskMessage(exchange.responseHeaders, exchange.responseBody.bytes);
   const postData = toContent(maskedRequest, exchange.requestBody);
   return {
-    startedDateTime: new Date(wallStart).toISOString(),
+    startedDateTime: new Date(startedAt).toISOString(),
     time: send + wait + receive,
     request: {
       method,

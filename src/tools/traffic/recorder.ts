@@ -191,7 +191,7 @@ class Relay {
     const [path = "", ...query] = toOriginForm(url!).split("?");
     const { answer } = this;
     const exchange: ArchivedExchange = {
-      wallStart: this.wallStart,
+      startedAt: this.wallStart,
       send: roundToTenths(sentAt - this.monotonicStart),
       wait: roundToTenths(headAt - sentAt),
       receive: roundToTenths(endedAt - headAt),

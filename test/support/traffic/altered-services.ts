@@ -91,7 +91,7 @@ function alter(
     if (status === answer.status && headers === answer.headers && body === answer.body) return entry;
     const nothing = { bytes: undefined, size: 0 };
     const { response } = toHarEntry({
-      ...{ wallStart: 0, send: 0, wait: 0, receive: 0, method: "", url: "", query: "" },
+      ...{ startedAt: 0, send: 0, wait: 0, receive: 0, method: "", url: "", query: "" },
       ...{ requestHeaders: [], requestBody: nothing, status },
       responseHeaders: Object.entries(headers).flatMap(([name, value]) => [name, String(value)]),
       responseBody: body === "" ? nothing : { bytes: body, size: Buffer.byteLength(body) },
