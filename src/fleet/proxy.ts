@@ -33,6 +33,8 @@ const HOP_BY_HOP = new Set([
 const NOT_SENT = new Set([...HOP_BY_HOP, "trailer"]);
 
 const CONNECT_MS = 3000;
+/** An idle connection is closed before the other node closes it, after 10 s: a request at that moment would be lost. */
+const IDLE_MS = 5000;
 /** Timeout of this node's own requests. */
 const ANSWER_MS = 10_000;
 /** A larger body is forwarded as it arrives. */
@@ -63,7 +65,7 @@ export class NodeProxy {
   /** Number of requests that other nodes answered, or lost. */
   forwardedCount = 0;
   private readonly nodeUrl: string;
-  private readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
+  private readonly agent = new Agent({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 256 });
   private readonly waiting = new Set<ProxiedExchange>();
 
   /** @param nodeUrl this node's url */
@@ -211,12 +213,14 @@ class ProxiedExchange {
   private fail(error: ExchangeError): void {
     if (!this.isWaiting) return;
     const { response, body } = this.proxied;
-    if (wasNotReached(error) || (this.outgoing.reusedSocket && !body.hasBody)) this.end("unreached");
-    else if (error.rawPacket !== undefined) this.end(breakConnection(response, error));
-    else
-      void isReachableAt(this.target.url).then((isReachable) => {
-        if (this.isWaiting) this.end(isReachable ? breakConnection(response, error) : "lost");
-      });
+    if (wasNotReached(error)) return void this.end("unreached");
+    if (error.rawPacket !== undefined) return void this.end(breakConnection(response, error));
+    void isReachableAt(this.target.url).then((isReachable) => {
+      if (!this.isWaiting) return;
+      if (isReachable) return this.end(breakConnection(response, error));
+      // The node may have ended before this request, which then found its old connection.
+      this.end(this.outgoing.reusedSocket && !body.hasBody ? "unreached" : "lost");
+    });
   }
 }
 

@@ -165,6 +165,21 @@ describe("a fleet [interfaces 15]", () => {
     expect((await b.control("GET", "/_control/health")).body.fleet.proxied).toBeGreaterThan(4);
   });
 
+  it("sends a request whose answer is a broken connection to the owner only once [interfaces 15]", async () => {
+    const [a, b] = [await start(), await start()];
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    for (const fault of ["reset", "empty", "truncate"]) {
+      // Opens the connection between the nodes that the next request uses too.
+      await b.call("ada", "GET", "/_s/ci/v1/models");
+      const broken = fetch(`${b.url}/_s/ci/v1/analytics/usage/limits/org_acme`, {
+        headers: { "api-key": KEYS.ada, "x-sandbox-fault": fault },
+      }).then((answer) => answer.text());
+      await expect(broken, fault).rejects.toThrow();
+    }
+    const path = "/_control/sandboxes/ci/journal?operation=usage.retrieve_limits";
+    expect((await a.control("GET", path)).body.entries).toHaveLength(3);
+  });
+
   it("continues a half-finished upload at another node [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     const bytes = noise(700_000);
