@@ -56,7 +56,7 @@ type Arguments<Line extends string> = Line extends `${infer First} ${infer Rest}
 export interface Result {
   value: unknown;
   text: string;
-  /** A text is also printed on standard error. */
+  /** A reason is also printed on standard error. */
   failed?: boolean | string;
 }
 
@@ -107,7 +107,7 @@ const targetOptions = () => ({
   token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
 });
 
-/** Hides `--sandbox` in the help of commands that act on the whole server. */
+/** For commands that act on the whole server: the help does not show `--sandbox`, and its use is refused. */
 export const NO_SANDBOX = { sandbox: { type: "string", hidden: true } } as const;
 
 /** The options of the target whose values differ from the defaults. */
@@ -171,19 +171,23 @@ function toModule(
     command: line,
     describe,
     builder(argv) {
-      for (const [, bracket, name, many] of String(line).matchAll(/([<[])(\w+)(\.\.)?[>\]]/g))
+      for (const [, name, many] of String(line).matchAll(/[<[](\w+)(\.\.)?[>\]]/g))
         argv.positional(name!, {
           type: "string",
           array: many !== undefined,
           describe: (args as Record<string, string>)[name!],
-          // Otherwise the help of an argument that is required shows a default.
-          ...(bracket === "<" && { default: undefined }),
+          // Otherwise the help shows the default `[]`. yargs then sets an omitted list to `[undefined]`.
+          default: undefined,
+          ...(many && { coerce: (values: unknown[]) => values.filter((value) => value !== undefined) }),
         });
       argv.options({ ...commonOptions(), ...options });
       for (const [example, says] of examples) argv.example(example, says);
       return argv as never;
     },
     async handler(parsed) {
+      for (const [name, { hidden }] of Object.entries(options as Record<string, Options>))
+        if (hidden && name in parsed)
+          throw new UsageError(`--${name} has no effect on this command; leave it out`);
       check?.(parsed);
       const result = await Promise.resolve(run(parsed)).catch(rethrowWithOption);
       if (!result) return;

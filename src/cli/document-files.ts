@@ -171,12 +171,12 @@ function listMatching(pattern: string): string[] {
   const { base: escapedBase, isGlob } = picomatch.scan(glob);
   const base = escapedBase.replace(/\\(.)/g, "$1");
   if (!isGlob) throw new UsageError(`there is no file ${pattern}`);
-  const matches = picomatch(glob);
+  const isMatch = picomatch(glob);
   const start = join(folder, base);
   const matching = existsSync(start)
     ? (readdirSync(start, { recursive: true }) as string[])
         .map((name) => join(base, name))
-        .filter((name) => matches(name.replaceAll("\\", "/")))
+        .filter((name) => isMatch(name.replaceAll("\\", "/")))
         .map((name) => join(folder, name).replaceAll("\\", "/"))
         .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
         .sort()

@@ -37,7 +37,7 @@ function explainMessage(
   const action = explainUnknownAction(words, help);
   if (action !== undefined) return action;
   const [command] = words;
-  if (words.includes(unknown) && help.includes(`${command} -- `))
+  if (words.includes(unknown) && help.includes(" -- "))
     return `a command to run comes after --, as in: understudy ${command} -- ${words.slice(words.indexOf(unknown)).join(" ")}`;
   if (words.includes(unknown)) {
     const [extra, ...more] = [unknown, ...others.filter((one) => words.includes(one))].map((one) =>
@@ -51,7 +51,7 @@ function explainMessage(
   return nearest === undefined ? message : `${message} (did you mean --${nearest}?)`;
 }
 
-/** A command that has actions lists them in its help: `understudy clock advance <by>`. */
+/** A command that has actions lists them in its help: `understudy clock advance [by]`. */
 function explainUnknownAction([command, action = "-"]: readonly string[], help: string): string | undefined {
   // Reads only the list of commands: the examples of the help name actions too.
   const [, list = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];

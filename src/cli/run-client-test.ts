@@ -26,7 +26,7 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
   const reports = parseReportFiles(options.report);
   const name = command.join(" ");
   const showStatus = createStatusLine(!json && isInteractive(process.stderr));
-  const server = await SuiteServer.start([], undefined);
+  const server = await SuiteServer.start();
   try {
     const sandbox = await server.client.sandbox({ fixture, seed, origin: true });
     const runs = createRun(command, { server, sandbox });

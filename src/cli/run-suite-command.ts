@@ -35,7 +35,7 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
   const clock = toClockChange(options.clock);
   const server =
     url === undefined
-      ? await SuiteServer.start(files, findOwnScenarios(undefined))
+      ? await SuiteServer.start({ files, scenariosFolder: findOwnScenarios(undefined) })
       : SuiteServer.connect(url, token);
   const progress = createProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
   try {

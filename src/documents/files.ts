@@ -82,15 +82,16 @@ function getExtension(file: string): string {
   return extname(file).toLowerCase();
 }
 
-/** A file cannot be used at all: it is missing, too large, of another kind, or refused by the file system. */
+/** A file, or a document of a name, cannot be used at all: it is missing, too large, of another kind, or refused by the file system. */
 export class UnreadableFile extends DocumentError {
-  constructor(file: string, message: string) {
-    super([{ file, ...NO_POSITION, field: "", message }]);
+  constructor(file: string, message: string, hint?: string) {
+    super([{ file, ...NO_POSITION, field: "", message, ...(hint && { hint }) }]);
   }
 
-  /** Most messages name the file. */
+  /** Most messages name the file, which is then not put before them. */
   override format(): string {
-    return this.message.includes(this.file) ? this.message : super.format();
+    const text = super.format();
+    return this.message.includes(this.file) ? text.slice(`${this.file}: `.length) : text;
   }
 
   override formatWithFrames(): string {

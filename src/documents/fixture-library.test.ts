@@ -111,7 +111,7 @@ describe("a fixture", () => {
 
   it("is refused with the known names and the nearest one if it is unknown [interfaces 5]", () => {
     expect(refusal("refrence")).toMatch(
-      /^refrence: there is no fixture "refrence"; known by name: .*reference.* \(did you mean "reference"\?\)$/,
+      /^there is no fixture "refrence"; known by name: .*reference.* \(did you mean "reference"\?\)$/,
     );
     expect(refusal("./none.yaml")).toBe("there is no file none.yaml");
     expect(refusal(".")).toMatch(/is a folder/);

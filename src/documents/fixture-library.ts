@@ -142,8 +142,8 @@ export class FixtureLibrary implements FixtureSource {
     const result = findFixture(name, this.readOptions);
     if (typeof result === "string") return result;
     const { cwd } = this.readOptions;
-    if (isPath(name)) throw new UnreadableFile(formatPath(resolve(cwd, name), cwd), result.message);
-    throw documentError(name, NO_POSITION, result.message, { hint: result.hint });
+    const file = isPath(name) ? formatPath(resolve(cwd, name), cwd) : name;
+    throw new UnreadableFile(file, result.message, result.hint);
   }
 
   private findInline(fixture: object): Document<Fixture> {

@@ -87,6 +87,18 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [2, "scenario zz", "Its actions are list, on, off, show, check, from-har.\n"],
     [2, "journal show zz", '"show", "zz" are more than the command takes: understudy journal\n'],
     [2, "sandbox create a b", '"b" is more than the command takes: understudy sandbox create [name]\n'],
+    [2, "coverage npx vitest", "comes after --, as in: understudy coverage -- npx vitest"],
+    [2, "sandbox list --sandbox x", "understudy: --sandbox has no effect on this command; leave it out\n"],
+    [
+      2,
+      "sandbox create x --sandbox x",
+      "understudy: --sandbox has no effect on this command; leave it out\n",
+    ],
+    [
+      2,
+      "sandbox create x --fixture referense",
+      'understudy: there is no fixture "referense"; known by name:',
+    ],
     [2, "status x", '"x" is more than the command takes: understudy status\n'],
     [2, "record", "understudy: --target and --out are missing\n"],
     [2, "clock advance", "<by> is missing: give a duration such as 5m"],
@@ -96,6 +108,20 @@ describe("the commands sandbox, journal, bundle and completion", () => {
   ])("exit with %i and say what to do next: %s [interfaces 2]", async (code, line, said) => {
     const ended = await run(...line.split(" "));
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
+  });
+
+  it("say built-in of the scenarios that are, as the documents do [interfaces 2]", async () => {
+    expect((await run("scenario", "list")).stdout).toMatch(/ flaky-ten-percent +built-in /);
+    expect(await json("scenario", "list")).toMatchObject({
+      items: expect.arrayContaining([
+        expect.objectContaining({ name: "flaky-ten-percent", origin: "shipped" }),
+      ]),
+    });
+  });
+
+  it("show no default of optional lists, and no $0 in examples, in their help [interfaces 2]", async () => {
+    expect((await run("deliveries", "redeliver", "--help")).stdout).not.toContain("[]");
+    expect((await run("sandbox", "export", "--help")).stdout).toContain("Open it with: understudy open");
   });
 
   it("list the journal with reasons, filter and follow it [interfaces 11]", async () => {

@@ -22,7 +22,7 @@ async function judge(id: string, rules: string, does: Work, flaws: Flaws, limitM
   const text = `stages:\n${first}  - { name: last, rules: [${rules.replace("later ", "")}], expect: [{ client: [${id}] }] }\n`;
   writeFileSync(file, text);
   const [{ scenario }] = loadScenarios([file]) as [ReturnType<typeof loadScenarios>[number]];
-  const server = await SuiteServer.start([file], undefined);
+  const server = await SuiteServer.start({ files: [file] });
   try {
     const sandbox = await server.open({ name: "suite-1" }, scenario);
     const signal = AbortSignal.timeout(limitMs);

@@ -90,14 +90,14 @@ async function measureCoverage(
   const { CommandNotFound, describeFailedEnd, runCommand } = await import(
     "../../client/suite/run-command.ts"
   );
-  const server = await SuiteServer.start([], findOwnScenarios(scenarios));
+  const server = await SuiteServer.start({ scenariosFolder: findOwnScenarios(scenarios) });
   try {
     const result = await runWithCleanup((signal) =>
       runCommand(command, {
         env: { UNDERSTUDY_URL: server.client.url },
         timeoutMs: undefined,
         signal,
-        show: [json ? 2 : 1, 2],
+        outputFds: [json ? 2 : 1, 2],
       }),
     );
     const matrix = await server.client.coverage();

@@ -4,11 +4,6 @@ import { choice, flag, group, number, sandboxCommand, text } from "../command.ts
 import { UsageError } from "../failure.ts";
 import { formatTable } from "../process.ts";
 
-const FILTER = {
-  since: text("Only events since this time on the sandbox's clock"),
-  webhook: text("Only this webhook's, by its id"),
-};
-
 const list = sandboxCommand({
   command: "list",
   describe: "List deliveries of all webhooks, newest first",
@@ -18,7 +13,8 @@ const list = sandboxCommand({
       "Only this status; a pending delivery is retried, a failed one no longer",
     ),
     event: text("Only this event's"),
-    ...FILTER,
+    since: text("Only events since this time on the sandbox's clock"),
+    webhook: text("Only this webhook's, by its id"),
     limit: number("The maximum number, newest first; 100 by default"),
   },
   async run({ status, event, webhook, since, limit }, { deliveries }) {
@@ -42,7 +38,8 @@ const redeliver = sandboxCommand({
   args: { ids: "The deliveries' ids" },
   options: {
     "all-failed": flag("All failed deliveries"),
-    ...FILTER,
+    since: text("With --all-failed: only events since this time on the sandbox's clock"),
+    webhook: text("With --all-failed: only this webhook's, by its id"),
     again: {
       type: "boolean",
       describe: "With ids: also redeliver those that succeeded, as if their answer was lost",

@@ -28,7 +28,7 @@ const OPTIONS = {
     conflicts: ["port", "host", "answer"],
   }),
   events: texts("With --forward-to: only these events", { implies: "forward-to" }),
-  organization: text("With --forward-to: the organization, by id; by default the fixture's first", {
+  organization: text("With --forward-to: its organization, by id; by default the first", {
     implies: "forward-to",
   }),
 };

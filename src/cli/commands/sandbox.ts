@@ -95,7 +95,10 @@ const exportFile = commandInSandbox({
   args: { file: "The file to write, such as failed.understudy" },
   options: FORCE,
   examples: [
-    ["$0 sandbox export failed.understudy --sandbox ci-42", "Open it with: $0 open failed.understudy"],
+    [
+      "$0 sandbox export failed.understudy --sandbox ci-42",
+      "Open it with: understudy open failed.understudy",
+    ],
   ],
   async run({ file, force }, sandbox) {
     requireOutputFile(file, force);

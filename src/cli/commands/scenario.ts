@@ -15,7 +15,8 @@ const list = sandboxCommand({
     const sortedItems = items.toSorted((a, b) => Number(isDerived(a)) - Number(isDerived(b)));
     const rows = sortedItems.map(({ active, name, origin, description, problem }) => {
       const broken = `${problem?.split("\n")[0]}${active ? "; the last valid version is on" : ""}`;
-      return [active ? "on" : "", name, origin, problem === undefined ? description : broken];
+      const from = origin === "shipped" ? "built-in" : origin;
+      return [active ? "on" : "", name, from, problem === undefined ? description : broken];
     });
     return { value: { items, total }, text: formatTable(["", "name", "from", "description"], rows) };
   },

@@ -15,7 +15,7 @@ interface CommandOptions {
   timeoutMs: number | undefined;
   signal: AbortSignal;
   /** File descriptors that the output is written to at once, standard output first; without them it is stored. */
-  show?: readonly [number, number];
+  outputFds?: readonly [number, number];
 }
 
 /** Undefined if the command succeeded. */
@@ -76,11 +76,11 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   }
 }
 
-function startChild(program: string, args: readonly string[], { env, show }: CommandOptions) {
+function startChild(program: string, args: readonly string[], { env, outputFds }: CommandOptions) {
   try {
     return spawn(program, args, {
       env: { ...process.env, ...env },
-      stdio: ["ignore", ...(show ?? (["pipe", "pipe"] as const))],
+      stdio: ["ignore", ...(outputFds ?? (["pipe", "pipe"] as const))],
       detached: true,
     });
   } catch (error) {

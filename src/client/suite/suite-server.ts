@@ -25,7 +25,13 @@ export class SuiteServer {
   }
 
   /** Starts a server in this process, which reads these files and has every other scenario by name. */
-  static async start(files: readonly string[], scenariosFolder: string | undefined): Promise<SuiteServer> {
+  static async start({
+    files = [],
+    scenariosFolder,
+  }: {
+    files?: readonly string[];
+    scenariosFolder?: string | undefined;
+  } = {}): Promise<SuiteServer> {
     const understudy = assemble({ scenariosFolder, refuseDefault: true });
     for (const file of files) understudy.scenarios.addFile(file);
     const url = await understudy.listen(0, "127.0.0.1");

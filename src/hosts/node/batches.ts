@@ -9,14 +9,14 @@ import { setImmediate } from "node:timers";
  * more POSTs a second, and 15 to 70 percent more GETs (bench/NOTES.md).
  */
 export function handleTogether(handle: RequestListener): RequestListener {
-  let pending: { request: IncomingMessage; response: ServerResponse }[] = [];
+  let pendingRequests: { request: IncomingMessage; response: ServerResponse }[] = [];
   const handleAll = () => {
-    const batch = pending;
-    pending = [];
+    const batch = pendingRequests;
+    pendingRequests = [];
     for (const { request, response } of batch) handle(request, response);
   };
   return (request, response) => {
-    if (pending.push({ request, response }) === 1) setImmediate(handleAll);
+    if (pendingRequests.push({ request, response }) === 1) setImmediate(handleAll);
   };
 }
 
@@ -25,19 +25,19 @@ interface PendingResponse {
   body: string | Uint8Array | undefined;
 }
 
-let pending: PendingResponse[] = [];
+let pendingResponses: PendingResponse[] = [];
 
 /**
  * Ends a response, or a request to another node, together with all others that become ready before Node's next tick.
  * Each write wakes its reader, and writes in a row find readers awake. A text is sent as Latin-1.
  */
 export function flushTogether(message: OutgoingMessage, body: PendingResponse["body"]): void {
-  if (pending.push({ message, body }) === 1) nextTick(flush);
+  if (pendingResponses.push({ message, body }) === 1) nextTick(flush);
 }
 
 function flush(): void {
-  const batch = pending;
-  pending = [];
+  const batch = pendingResponses;
+  pendingResponses = [];
   // `end` on a message whose client has left would only report an error that has no reader.
   for (const { message, body } of batch) if (!message.destroyed) message.end(body, "latin1");
 }

@@ -7,6 +7,8 @@ const MAX_EXTRACTION_MS = 15_000;
 
 /** Room for decoding, on top of twice the document's size; a page of text is some kilobytes. */
 const MAX_DECODED_BYTES = 64 * 1024 * 1024;
+/** Smaller buffers are not counted, since freed ones are not subtracted. */
+const MIN_COUNTED_BYTES = 64 * 1024;
 
 /**
  * The program of the reading thread, as text, because a bundle has no file to start a thread from. A thread keeps a
@@ -17,14 +19,14 @@ const MAX_DECODED_BYTES = 64 * 1024 * 1024;
 const READER_PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 let room = workerData.bytes.length * 2 + ${MAX_DECODED_BYTES};
-const take = (bytes) => {
-  if (bytes >= 65536) room -= bytes;
+const countBuffer = (bytes) => {
+  if (bytes >= ${MIN_COUNTED_BYTES}) room -= bytes;
   if (room < 0) throw new RangeError("the PDF is too large when decompressed");
 };
 const { Uint8Array: Bytes, DecompressionStream: Decompressor } = globalThis;
 globalThis.Uint8Array = new Proxy(Bytes, {
   construct(target, args, newTarget) {
-    if (typeof args[0] === "number") take(args[0]);
+    if (typeof args[0] === "number") countBuffer(args[0]);
     return Reflect.construct(target, args, newTarget === globalThis.Uint8Array ? target : newTarget);
   },
 });
@@ -34,8 +36,8 @@ globalThis.DecompressionStream = function (format) {
   const counted = new TransformStream({
     transform(chunk, out) {
       pending += chunk.byteLength;
-      if (pending >= 65536) {
-        take(pending);
+      if (pending >= ${MIN_COUNTED_BYTES}) {
+        countBuffer(pending);
         pending = 0;
       }
       out.enqueue(chunk);

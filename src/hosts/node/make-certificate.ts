@@ -3,6 +3,8 @@ import type { Certificate } from "./create-server.ts";
 
 /* A certificate in DER (X.690, RFC 5280), since Node cannot create certificates (docs/decisions/0006). */
 
+const INTEGER = 0x02;
+const UTF8_TEXT = 0x0c;
 const SEQUENCE = 0x30;
 const SET = 0x31;
 const OCTETS = 0x04;
@@ -51,7 +53,11 @@ export function makeCertificate(from: Date, until: Date): Certificate {
     SEQUENCE,
     encodeDer(
       SET,
-      encodeDer(SEQUENCE, encodeOid(COMMON_NAME), encodeDer(0x0c, Buffer.from("Understudy on localhost"))),
+      encodeDer(
+        SEQUENCE,
+        encodeOid(COMMON_NAME),
+        encodeDer(UTF8_TEXT, Buffer.from("Understudy on localhost")),
+      ),
     ),
   );
   const names = [
@@ -70,8 +76,9 @@ export function makeCertificate(from: Date, until: Date): Certificate {
   serial[0] = (serial[0]! & 0x7f) | 0x40;
   const content = encodeDer(
     SEQUENCE,
-    encodeDer(EXPLICIT, encodeDer(0x02, Buffer.from([2]))),
-    encodeDer(0x02, serial),
+    // Version 3: versions count from 0.
+    encodeDer(EXPLICIT, encodeDer(INTEGER, Buffer.from([2]))),
+    encodeDer(INTEGER, serial),
     ECDSA_WITH_SHA256,
     name,
     encodeDer(SEQUENCE, encodeUtcTime(from), encodeUtcTime(until)),

@@ -9,8 +9,8 @@ import type { OutboundRequest, RequestOutcome } from "./outbound-request.ts";
 import { type ResolvedAddress, toLookup } from "./resolve-target.ts";
 
 /**
- * Bytes on the wire per byte of answer. Without this limit, a receiver could send chunk extensions and one-byte chunks
- * until the deadline, with hardly any body.
+ * Maximum number of bytes on the wire per byte that may be read of an answer. Without it, a receiver could send chunk
+ * extensions and one-byte chunks until the deadline, with hardly any body.
  */
 const WIRE_FACTOR = 2;
 

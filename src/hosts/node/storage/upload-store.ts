@@ -189,7 +189,7 @@ export class UploadStore implements StorableUploads {
     if (existing !== undefined) return existing;
     const stats = await stat(path).catch(() => undefined);
     if (stats === undefined) return undefined;
-    // The bytes count for the sandbox that restores them.
+    // With a disk usage of its own: each sandbox that restores the bytes counts them as shared ones.
     const segment = new Segment(path, { used: 0 });
     segment.recordWrite(stats.size);
     this.segments.set(path, segment);
@@ -239,7 +239,7 @@ export class UploadStore implements StorableUploads {
     for (const [id, text] of entries) {
       const bytes = Buffer.from(text, "base64");
       if (bytes.length === 0) continue;
-      // The bytes count for the sandbox that restores them.
+      // With a disk usage of its own: each sandbox that restores the bytes counts them as shared ones.
       const segment = new Segment(this.folders.uploads.createPath(), { used: 0 });
       await writeFile(segment.path, bytes, { mode: 0o600 }).catch((error) =>
         throwWithFolder(error, this.folders.uploads.path),
