@@ -31,7 +31,7 @@ export function fillWithUse(tx: Transaction): void {
     currency: "CHF",
     status: "draft",
     created_at: tx.now,
-    settles: "paid",
+    final_status: "paid",
   } as const;
   tx.insert(invoices, { invoice_id: "inv_march", organization_id: "org_acme", ...invoice });
   const busy = { ...DEFAULT_SETTINGS, live_meetings: "on", invoicing: "on" } as const;

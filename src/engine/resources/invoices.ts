@@ -34,7 +34,7 @@ const Invoice = Type.Object({
   status: StringEnum(["draft", "paid", "failed"]),
   created_at: Instant(),
   /** The status that an invoice for a month's spending gets when it is due (G36); null for others. */
-  settles: internal(Nullable(StringEnum(["paid", "failed"]))),
+  final_status: internal(Nullable(StringEnum(["paid", "failed"]))),
 });
 type Invoice = Static<typeof Invoice>;
 
@@ -54,7 +54,7 @@ const makeInvoice: Factory<Invoice> = (fields, context) => {
     currency: fields.currency ?? "CHF",
     status: fields.status ?? "draft",
     created_at: fields.created_at ?? (isFixture ? -random.int(1, 60) * DAY_MS : now),
-    settles: null,
+    final_status: null,
   };
 };
 
@@ -109,8 +109,8 @@ export function updateInvoiceTimers(tx: Transaction, { invoicing }: Settings): v
   if (tx.get(timers, toTimerId("invoice", MONTH_END)) === undefined)
     scheduleMonthEnd(tx, getCurrentMonth(tx));
   for (const invoice of tx.all(invoices)) {
-    const { invoice_id, status, settles } = invoice;
-    if (status !== "draft" || settles === null) continue;
+    const { invoice_id, status, final_status } = invoice;
+    if (status !== "draft" || final_status === null) continue;
     if (tx.get(timers, toTimerId("invoice", invoice_id)) === undefined) schedulePayment(tx, invoice);
   }
 }
@@ -144,7 +144,7 @@ function createInvoice(
     currency: "CHF",
     status: "draft",
     created_at: at,
-    settles: exceeded ? "failed" : "paid",
+    final_status: exceeded ? "failed" : "paid",
   });
   emit(tx, invoiceCreated, invoice);
   schedulePayment(tx, invoice);
@@ -152,8 +152,8 @@ function createInvoice(
 
 function settleInvoice(tx: Transaction, invoice_id: string): void {
   const invoice = tx.get(invoices, invoice_id);
-  if (invoice?.status !== "draft" || invoice.settles === null) return;
-  emit(tx, STATUS_EVENTS[invoice.settles], tx.put(invoices, { ...invoice, status: invoice.settles }));
+  if (invoice?.status !== "draft" || invoice.final_status === null) return;
+  emitStatusEvent(tx, tx.put(invoices, { ...invoice, status: invoice.final_status }));
 }
 
 function scheduleMonthEnd(tx: Transaction, month: number): void {

@@ -7,11 +7,11 @@ const rows = (count: number) =>
     (a, _a, b) => (a < b ? -1 : a > b ? 1 : 0),
     Array.from({ length: count }, (_, n) => [String(n).padStart(4, "0"), { n }] as const),
   );
-/** Two ids of each order. */
-const ids = (count: number): IdTree =>
+/** Two ids of each order, from `first` on. */
+const ids = (count: number, first = 0): IdTree =>
   SortedTree.fromSorted<Order, string>(
     (a, aId, b, bId) => (a < b ? -1 : a > b ? 1 : aId < bId ? -1 : aId > bId ? 1 : 0),
-    Array.from({ length: count }, (_, n) => [n >> 1, String(n).padStart(4, "0")] as const),
+    Array.from({ length: count }, (_, n) => [first + (n >> 1), String(n).padStart(4, "0")] as const),
   );
 const numbers = (view: Iterable<{ n: number }>) => [...view].map(({ n }) => n);
 
@@ -56,6 +56,11 @@ describe("a view reads only the requested records [decision 2]", () => {
     // Narrowing it again stays within the first range.
     expect(numbers(narrowed.between(2, 3))).toEqual(found.filter((n) => n >= 4 && n <= 7));
     expect(numbers(narrowed.between(-9, 9))).toEqual(found);
+  });
+
+  it("if a list that is ordered newest first is narrowed to a span of instants [decision 2]", () => {
+    const narrowed = View.ofIds(ids(10, -5), rows(10)).inSpan({ from: 2, to: 3 });
+    expect(numbers(narrowed)).toEqual([4, 5, 6, 7]);
   });
 
   it("and refuses to narrow a list without an order [decision 2]", () => {

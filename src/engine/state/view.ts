@@ -49,6 +49,11 @@ export class View<R> {
     return new View<R>(ids, this.records, start, end - start);
   }
 
+  /** Records within a span of instants, both ends included, of a list that is ordered by the negated instant: newest first. */
+  inSpan({ from, to }: { from: number; to: number }): View<R> {
+    return this.between(-to, -from);
+  }
+
   first(): R | undefined {
     return this.page(0, 1)[0];
   }

@@ -178,7 +178,9 @@ function toRequestBody(body: NonNullable<AnyDeclaration["body"]>, components: Sc
   if (body.kind === "json") {
     const schema = components.addSchema(body.schema);
     // A named schema is only a reference here and keeps its required fields.
-    const sentSchema = schema["required"] ? { ...schema, required: listRequired(schema) } : schema;
+    const { required: _required, ...optionalFields } = schema;
+    const required = listRequired(schema);
+    const sentSchema = required.length > 0 ? { ...schema, required } : optionalFields;
     return { required: !body.optional, content: { "application/json": { schema: sentSchema } } };
   }
   if (body.kind === "stream") {

@@ -59,6 +59,7 @@ export const makeAssistant: Factory<Assistant> = (fields, context) => {
 export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const { world, isFixture, now } = context;
   const resource_id = fields.resource_id ?? requireFirstRecord(world, assistants, "resource_id").id;
+  // A fixture makes an assistant together with its entries, so that it is not in the world yet.
   const assistant = isFixture ? undefined : world.get(assistants, resource_id);
   const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
   const actor = findActor(world, fields.user_id, organization_id);

@@ -33,8 +33,8 @@ const listAssistantHistory = operation({
     user_id: Type.Optional(UserId()),
     start_date: Type.Optional(DateOrInstant()),
     end_date: Type.Optional(DateOrInstant()),
-    limit: Type.Optional(PageParameter({ minimum: 1, maximum: 100, default: 50 })),
-    offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
+    limit: PageParameter({ minimum: 1, maximum: 100, default: 50 }),
+    offset: PageParameter({ minimum: 0, default: 0 }),
   }),
   envelope: "B",
   // The 403 of G03 can only be injected: a foreign assistant is answered with 404, like an unknown one (G18).
@@ -61,11 +61,10 @@ const listAssistantHistory = operation({
       throw resourceNotFound("assistant_id", assistant_id);
   },
   handle({ params: { assistant_id }, query, world }) {
-    const { limit = 50, offset = 0 } = query;
-    const { from, to } = parseDateSpan(query, world);
+    const { limit, offset } = query;
     const entries = world
       .index(assistantHistory, "newest", toHistoryGroup(assistant_id, query))
-      .between(-to, -from);
+      .inSpan(parseDateSpan(query, world));
     return {
       audit_logs: entries.page(offset, limit).map((entry) => renderHistoryEntry(entry, world)),
       pagination: { total: entries.size, limit, offset, has_more: offset + limit < entries.size },

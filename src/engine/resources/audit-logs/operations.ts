@@ -129,10 +129,9 @@ const exportAuditLog = operation({
   },
   access: (call) => requireAdministrator(call, call.params.organization_id),
   handle({ query, settings, world }, { id }) {
-    const { from, to } = parseDateSpan(query, world, ["from_date", "to_date"]);
+    const span = parseDateSpan(query, world, ["from_date", "to_date"]);
     const source = {
-      // The index is ordered by the negated timestamp, so the bounds are negated and swapped.
-      entries: world.index(auditLogs, "by_organization", id).between(-to, -from),
+      entries: world.index(auditLogs, "by_organization", id).inSpan(span),
       matches: toMatcher(query),
       toIso: (instant: number) => world.toIso(instant),
       formulas: settings.csv_formulas,

@@ -50,27 +50,27 @@ function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: LogC
 }
 
 /**
- * Generates `count` entries (G40): steps in the lives of deleted objects, at least `MIN_FOR_ALL_KINDS` if `count` allows,
- * and for the rest the newest entries in the histories of the organization's assistants (G31). If older ones of these are
- * left out, no other entry is older than they are.
+ * Generates `count` entries (G40): the newest ones in the histories of the organization's assistants (G31), and invented
+ * ones of deleted objects, at least `MIN_FOR_ALL_KINDS` if `count` allows. An assistant's entry is left out only if all
+ * invented ones are newer.
  */
 function generateChanges({ organization_id, base }: LogContext, count: number): ChangeLog[] {
   const context = base.createContext("change_logs", organization_id, "invented");
   const assistantEntries = [...base.world.all(assistantHistory)]
     .filter((entry) => entry.organization_id === organization_id)
     .sort((a, b) => b.timestamp - a.timestamp);
-  const otherCount = Math.min(count, Math.max(MIN_FOR_ALL_KINDS, count - assistantEntries.length));
-  const includedCount = count - otherCount;
-  const newestOmitted = assistantEntries[includedCount];
-  const interval = newestOmitted ? Math.max(1, -newestOmitted.timestamp / (otherCount + 1)) : INTERVAL_MS;
+  const inventedCount = Math.min(count, Math.max(MIN_FOR_ALL_KINDS, count - assistantEntries.length));
+  const copiedCount = count - inventedCount;
+  const newestOmitted = assistantEntries[copiedCount];
+  const interval = newestOmitted ? Math.max(1, -newestOmitted.timestamp / (inventedCount + 1)) : INTERVAL_MS;
   const { random, world } = context;
   const drawLifecycle = createLifecycleGenerator(context);
   const entries = [
-    ...assistantEntries.slice(0, includedCount).map(({ metadata: _metadata, ...entry }) => ({
+    ...assistantEntries.slice(0, copiedCount).map(({ metadata: _metadata, ...entry }) => ({
       ...entry,
       id: context.createId("log_"),
     })),
-    ...interleave(otherCount, drawLifecycle).map((step, n) => {
+    ...interleave(inventedCount, drawLifecycle).map((step, n) => {
       const timestamp = -Math.floor((n + random.float()) * interval) - 1;
       const actor = pickActor(world, { organization_id, at: timestamp }, random);
       return { id: context.createId("log_"), organization_id, timestamp, ...step, ...actor };

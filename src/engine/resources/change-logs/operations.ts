@@ -33,8 +33,8 @@ const listChangeLogs = operation({
     optional: true,
     default: {},
     schema: Type.Object({
-      skip: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
-      take: Type.Optional(PageParameter({ minimum: 1, maximum: 100, default: 50 })),
+      skip: PageParameter({ minimum: 0, default: 0 }),
+      take: PageParameter({ minimum: 1, maximum: 100, default: 50 }),
       start_date: Type.Optional(DateOrInstant()),
       end_date: Type.Optional(DateOrInstant()),
       resource_type: Type.Optional(StringEnum(RESOURCE_TYPES)),
@@ -53,11 +53,10 @@ const listChangeLogs = operation({
   },
   access: (call) => requireAdministrator(call, call.params.organization_id),
   handle({ params: { organization_id }, body, world }) {
-    const { skip = 0, take = 50 } = body;
-    const { from, to } = parseDateSpan(body, world);
+    const { skip, take } = body;
     const entries = world
       .index(changeLogs, "newest", toChangeLogGroup(organization_id, body))
-      .between(-to, -from);
+      .inSpan(parseDateSpan(body, world));
     return {
       logs: entries.page(skip, take).map((entry) => renderChangeLog(entry, world)),
       total_count: entries.size,

@@ -67,9 +67,9 @@ const listConnectorJobs = operation({
     status: Type.Optional(StringEnum(JOB_STATUSES)),
     start_date: Type.Optional(DateOrInstant()),
     end_date: Type.Optional(DateOrInstant()),
-    order_by: Type.Optional(StringEnum(JOB_ORDERS, { default: "-start_time" })),
-    limit: Type.Optional(PageParameter({ minimum: 1, maximum: 100, default: 50 })),
-    offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
+    order_by: StringEnum(JOB_ORDERS, { default: "-start_time" }),
+    limit: PageParameter({ minimum: 1, maximum: 100, default: 50 }),
+    offset: PageParameter({ minimum: 0, default: 0 }),
   }),
   errors: MEMBER_ERRORS,
   success: {
@@ -83,13 +83,9 @@ const listConnectorJobs = operation({
   },
   access: (call) => requireMember(call, call.params.organization_id),
   handle({ params: { organization_id }, query, world }) {
-    const { limit = 50, offset = 0, order_by = "-start_time", ...filter } = query;
-    const matching = selectJobs(
-      world,
-      toJobGroup(organization_id, filter),
-      order_by,
-      parseDateSpan(query, world),
-    );
+    const { limit, offset, order_by } = query;
+    const group = toJobGroup(organization_id, query);
+    const matching = selectJobs(world, group, order_by, parseDateSpan(query, world));
     const jobs = matching.page(offset, limit).map((job) => renderJob(job, world));
     return { jobs, total: matching.size, limit, offset };
   },
@@ -185,10 +181,11 @@ function selectJobs(
   world: WorldReader,
   group: string,
   order_by: JobOrder,
-  { from, to }: DateSpan,
+  span: DateSpan,
 ): View<ConnectorJob> {
   const list = world.index(connectorJobs, order_by, group);
-  if (order_by === "-start_time") return list.between(-to, -from);
+  if (order_by === "-start_time") return list.inSpan(span);
+  const { from, to } = span;
   if (order_by === "start_time") return list.between(from, to);
   if (from === Number.NEGATIVE_INFINITY && to === Number.POSITIVE_INFINITY) return list;
   return View.ofList([...list].filter(({ start_time }) => start_time >= from && start_time <= to));

@@ -181,13 +181,17 @@ export function endDueJob(tx: Transaction, { subject, due }: { subject: string; 
 export const connectorJobStateRules: StateRules<ConnectorJob> = {
   toPublic: (job, world) => setCurrentFigures(job, world.now),
   insert(tx, record, { settings }) {
-    requireConsistent(tx, record);
+    requireConnection(tx, record);
+    requireDurationOfStatus(record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
     requireNoRunningJob(tx, record);
     return startJob(tx, record, settings);
   },
   update(tx, before, after, { settings, silent }) {
-    requireConsistent(tx, { ...after, duration: findRequestedDuration(before, after) });
+    requireConnection(tx, after);
+    const startsOrEnds = (before.status === "running") !== (after.status === "running");
+    // A job that starts or ends gets its duration below, unless the call gives one.
+    if (!startsOrEnds || after.duration !== before.duration) requireDurationOfStatus(after);
     if (after.status === "running") {
       requireNoRunningJob(tx, after);
       // Still running, perhaps with another start: its end moves by the same time. Its figures follow from the clock.
@@ -201,20 +205,13 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
   },
 };
 
-/** The duration to check: the call's, or a valid one if the call only starts or ends the job, which sets the duration. */
-function findRequestedDuration(before: ConnectorJob, after: ConnectorJob): number | null {
-  if ((before.status === "running") === (after.status === "running")) return after.duration;
-  if (after.duration !== before.duration) return after.duration;
-  return after.status === "running" ? null : 0;
-}
-
-function requireConsistent(
-  tx: Transaction,
-  { connection_id, organization_id, status, duration }: ConnectorJob,
-): void {
+function requireConnection(tx: Transaction, { connection_id, organization_id }: ConnectorJob): void {
   const connection = requireReferencedRecord(tx, connections, { field: "connection_id", id: connection_id });
   if (connection.organization_id !== organization_id)
     throw invalidInput("organization_id", organization_id, "the connection belongs to another organization");
+}
+
+function requireDurationOfStatus({ status, duration }: ConnectorJob): void {
   if (status === "running" && duration !== null)
     throw invalidInput("duration", duration, "a running job has no duration yet");
   if (status !== "running" && duration === null)

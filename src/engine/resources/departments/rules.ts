@@ -50,7 +50,7 @@ function listDescendants(world: WorldReader, { id }: Department): Department[] {
 export const departmentStateRules: StateRules<Department> = {
   insert(tx, record, actor) {
     const position = derivePath(record.id, requireParent(tx, record));
-    refuseContradiction(record, position, position);
+    refuseContradiction(record, position);
     const inserted = tx.insert(departments, { ...record, ...position });
     recordDepartmentAudit(tx, actor, inserted, "created");
     return inserted;
@@ -96,7 +96,7 @@ function requireParent(tx: Transaction, { parent_id, organization_id }: Departme
 type TreePosition = Pick<Department, "path" | "depth">;
 
 /** Refuses a path or depth in the request that contradicts the parent. */
-function refuseContradiction(after: Department, derived: TreePosition, before: TreePosition): void {
+function refuseContradiction(after: Department, derived: TreePosition, before = derived): void {
   for (const field of ["path", "depth"] as const) {
     if (after[field] !== derived[field] && after[field] !== before[field])
       throw invalidInput(

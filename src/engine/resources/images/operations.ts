@@ -39,7 +39,7 @@ const OTHER_PROVIDER_FIELDS: Record<UncropFields["provider"], readonly string[]>
 const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const;
 
 const MEGAPIXEL = 1_000_000;
-/** The largest side of a JPEG, which has sixteen bits for it. */
+/** The largest side of a JPEG that libjpeg writes. */
 const MAX_SIDE = 65_500;
 
 const getLimitBytes = ({ upload_limit_mb }: Settings) => Math.floor(upload_limit_mb * 1024 * 1024);

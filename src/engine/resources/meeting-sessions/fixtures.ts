@@ -72,8 +72,7 @@ export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
 
 function pickNextLine(world: RecordLookup, session_id: string, random: Random): string {
   const position = world.index(meetingTranscripts, "by_session", session_id).size;
-  // Drawn as the last line but one, since the last line of a meeting says goodbye.
-  return drawMeetingLines(session_id, position + 2, { random, hasEnded: true })[position]!;
+  return drawMeetingLines(session_id, position + 1, { random, hasEnded: false })[position]!;
 }
 
 /** A start after the last entry, or before the end if only the end is given. */

@@ -60,7 +60,7 @@ const exportTranscript = operation({
   description:
     "As a file: text with time and speaker on each line, SRT subtitles, or a JSON array of entries. Text and SRT replace line breaks inside an entry by spaces.",
   params: SessionParams,
-  query: Type.Object({ format: Type.Optional(StringEnum(EXPORT_FORMATS, { default: "txt" })) }),
+  query: Type.Object({ format: StringEnum(EXPORT_FORMATS, { default: "txt" }) }),
   errors: SESSION_ERRORS,
   success: {
     status: 200,
@@ -69,7 +69,7 @@ const exportTranscript = operation({
     headers: ["Content-Disposition"],
   },
   access: requireSession,
-  handle({ query: { format = "txt" }, world }, { session_id }) {
+  handle({ query: { format }, world }, { session_id }) {
     const entries = world.index(meetingTranscripts, "by_session", session_id);
     // The id's alphabet needs no quoting or encoding in a file name (RFC 6266).
     return new Reply(200, WRITERS[format](entries, world), {

@@ -19,8 +19,8 @@ const listTracks = operation({
   description: "By position. You see only your own collections.",
   params: Type.Object({ organization_id: Id("org_"), collection_id: Id("mcoll_") }),
   query: Type.Object({
-    limit: Type.Optional(PageParameter({ minimum: 1, maximum: 500, default: 200 })),
-    offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
+    limit: PageParameter({ minimum: 1, maximum: 500, default: 200 }),
+    offset: PageParameter({ minimum: 0, default: 0 }),
   }),
   errors: ["RESOURCE_NOT_FOUND"],
   success: {
@@ -44,7 +44,7 @@ const listTracks = operation({
     return musicCollection;
   },
   handle({ query, world }, { id }) {
-    const { limit, offset } = query as Required<typeof query>;
+    const { limit, offset } = query;
     const items = world
       .index(tracks, "by_collection", id)
       .page(offset, limit)

@@ -92,11 +92,11 @@ const listSentences = operation({
   description: "The transcription must be completed. Without `limit`, all sentences.",
   query: Type.Object({
     limit: Type.Optional(PageParameter({ minimum: 1, maximum: MAX_PAGE_SIZE })),
-    offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
+    offset: PageParameter({ minimum: 0, default: 0 }),
   }),
   success: [{ status: 200, schema: createEnvelopeSchema("sentences"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
-    const { limit, offset = 0 } = call.query;
+    const { limit, offset } = call.query;
     const allSentences = requireSentences(call.world, transcription);
     const content = allSentences
       .page(offset, limit ?? allSentences.size)

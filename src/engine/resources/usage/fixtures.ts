@@ -12,14 +12,14 @@ import { createEmptyUsage, toUsageId, type Usage, UsageRecord, usage } from "./s
 
 /** Makes a row of usage, by default without limits and spending; its id or fields name the organization and key. */
 export const makeUsage: Factory<Usage> = (fields, { world }) => {
-  const [organization, key = null] = fields.id?.split(":") ?? [];
-  const givenOrganization = fields.organization_id ?? organization;
+  const [organizationInId, keyInId = null] = fields.id?.split(":") ?? [];
+  const givenOrganization = fields.organization_id ?? organizationInId;
   const { organization_id, api_key_id } =
     givenOrganization === undefined
       ? chooseOwner(world, fields.api_key_id)
       : {
           organization_id: givenOrganization,
-          api_key_id: fields.api_key_id === undefined ? key : fields.api_key_id,
+          api_key_id: fields.api_key_id === undefined ? keyInId : fields.api_key_id,
         };
   const name = api_key_id === null ? undefined : world.get(apiKeys, api_key_id)?.name;
   return {

@@ -63,16 +63,10 @@ function requireCodeOfStatus({ status, response_code }: Delivery): void {
 
 /** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */
 function setConsistentTimes(delivery: Delivery, now: number): Delivery {
-  const { status, delivered_at, last_attempt, attempts } = delivery;
-  const defaultTime = attempts === 0 ? null : now;
+  const { status, delivered_at, last_attempt } = delivery;
   return status === "success"
-    ? {
-        ...delivery,
-        delivered_at: delivered_at ?? last_attempt ?? defaultTime,
-        last_attempt: null,
-        next_retry: null,
-      }
-    : { ...delivery, delivered_at: null, last_attempt: last_attempt ?? delivered_at ?? defaultTime };
+    ? { ...delivery, delivered_at: delivered_at ?? last_attempt ?? now, last_attempt: null, next_retry: null }
+    : { ...delivery, delivered_at: null, last_attempt: last_attempt ?? delivered_at ?? now };
 }
 
 /** Shows the time of the success, or those of the failure and the retry (2.12, G23). */
@@ -80,9 +74,9 @@ export function renderDelivery(delivery: Delivery, world: WorldReader) {
   const { delivery_id, event, status, response_code, attempts, next_retry } = delivery;
   const times =
     status === "success"
-      ? { delivered_at: world.toIso(delivery.delivered_at ?? 0) }
+      ? { delivered_at: world.toIso(delivery.delivered_at!) }
       : {
-          last_attempt: world.toIso(delivery.last_attempt ?? 0),
+          last_attempt: world.toIso(delivery.last_attempt!),
           next_retry: next_retry === null ? null : world.toIso(next_retry),
         };
   return { delivery_id, event, status, response_code, attempts, ...times };
