@@ -30,7 +30,7 @@ export interface PageSandbox extends SandboxClient {
   /**
    * From now on the page's requests are sent as this user, whatever their credentials. If `user` is undefined, they keep
    * their own credentials.
-   * @throws Error if the user has no usable API key
+   * @throws Error if the user has no valid API key
    */
   actAs(user: string | undefined): void;
   /** Ends the sandbox: the page's requests fail, and reach the network again after the next load. */

@@ -52,17 +52,17 @@ describe("the library's types match the answers of the control API [interfaces 8
     expect(error).not.toContain("--url");
   });
 
-  it("a misspelt user, or one without a usable key, is refused with the nearest name [interfaces 8]", async () => {
+  it("a misspelt user, or one without a valid key, is refused with the nearest name [interfaces 8]", async () => {
     const { credentials } = await understudy.sandbox();
     // The users of the shipped fixture need no check for undefined.
     const key: string = credentials.usr_dan;
     expect(key).toMatch(/^ak_dan/);
     // @ts-expect-error: it does not compile either.
     expect(() => credentials["usr_daan"]).toThrow(
-      /^"usr_daan" has no usable API key in this sandbox\. Did you mean "usr_dan"\? These users have one: usr_ada, /,
+      /^"usr_daan" has no valid API key in this sandbox\. Did you mean "usr_dan"\? These users have one: usr_ada, /,
     );
     const untyped: Readonly<Record<string, string>> = credentials;
-    expect(() => untyped["uid_nobody"]).toThrow(/^"uid_nobody" has no usable API key/);
+    expect(() => untyped["uid_nobody"]).toThrow(/^"uid_nobody" has no valid API key/);
     const { credentials: none } = await understudy.sandbox({ fixture: { name: "empty" } });
     expect(() => none.usr_dan).toThrow(/These users have one: none\.$/);
     // Code that prints, compares or searches it finds an ordinary object.
@@ -70,6 +70,17 @@ describe("the library's types match the answers of the control API [interfaces 8
     expect(Object.keys(credentials)).toContain("usr_dan");
     expect(inspect(credentials)).toContain(key);
     expect(await Promise.resolve(credentials)).toEqual({ ...credentials });
+  });
+
+  it("each user of a world with more than a thousand keys has one [interfaces 8]", async () => {
+    const ids = Array.from({ length: 1001 }, (_, position) => `usr_${position}`);
+    const fixture = {
+      organizations: [{ id: "org_large", name: "Large" }],
+      users: ids.map((id) => ({ id, memberships: { org_large: "member" as const } })),
+      api_keys: ids.map((user_id) => ({ id: `apikey_${user_id}`, user_id, current: "org_large" })),
+    };
+    const { credentials } = await understudy.sandbox({ fixture });
+    expect(Object.keys(credentials)).toHaveLength(1001);
   });
 
   it("rules and their hits have the declared types [interfaces 8]", async () => {

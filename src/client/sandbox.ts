@@ -254,7 +254,7 @@ function toQuery(values: object): string {
 
 /** Returns one key per user: the first that is neither revoked nor expired. Reading the key of a user without one throws. */
 async function loadCredentials(http: ControlHttp, { name, clock }: SandboxState): Promise<Api.Credentials> {
-  const path = `/_control/sandboxes/${name}/state/api_keys?limit=1000`;
+  const path = `/_control/sandboxes/${name}/state/api_keys`;
   const { items } = await http.call<List<StateRecord<"api_keys">>>("GET", path);
   return toCredentials(
     items.filter(({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > clock.now)),
@@ -298,7 +298,7 @@ export function requireKey(credentials: Api.Credentials, user: string): string {
 function describeMissingKey(user: string, users: readonly string[]): string {
   const near = findNearest(user, users);
   const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
-  return `${JSON.stringify(user)} has no usable API key in this sandbox.${hint} These users have one: ${users.join(", ") || "none"}.`;
+  return `${JSON.stringify(user)} has no valid API key in this sandbox.${hint} These users have one: ${users.join(", ") || "none"}.`;
 }
 
 /** A collection that `defineCollection` declared. */

@@ -99,7 +99,7 @@ describe("start", () => {
   });
 
   it("refuses a user who has no key, and so does actAs [interfaces 17]", async () => {
-    const message = /"dan" has no usable API key in this sandbox\..* usr_dan/;
+    const message = /"dan" has no valid API key in this sandbox\..* usr_dan/;
     await expect(start({ user: "dan" })).rejects.toThrow(message);
     await start({ user: "usr_dan" });
     await expect(page.evaluate(() => sandbox.actAs("dan"))).rejects.toThrow(message);

@@ -236,6 +236,17 @@ describe.each([
     expect(await refused(client, "call_api", asked)).toMatch(message);
   });
 
+  it("refuses an id that would name another call [interfaces 13]", async () => {
+    const { name } = await call(client, "create_sandbox");
+    await call(client, "call_api", { sandbox: name, method: "GET", path: "/v1/models" });
+    const deletion = { sandbox: name, action: "delete", collection: "..", id: "journal" };
+    expect(await refused(client, "change_state", deletion)).toBe('".." is not an id or a name');
+    expect(await call(client, "list_journal", { sandbox: name })).toMatchObject({ total: 1 });
+    expect(await refused(client, "arm_fault", { sandbox: name, remove: "" })).toBe(
+      '"" is not an id or a name',
+    );
+  });
+
   it("refuses with the server's sentences and hints [interfaces 13]", async () => {
     expect(await refused(client, "list_journal", { operatoin: "models.list" })).toMatch(
       /^list_journal has no argument "operatoin"; its arguments are sandbox, kind, operation,/,

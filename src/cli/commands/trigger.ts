@@ -73,7 +73,7 @@ export const triggerCommand = sandboxCommand({
 
 /** Inactive webhooks that are subscribed to the event, a line each. */
 async function listInactive(sandbox: SandboxClient, event: string): Promise<string> {
-  const { items } = await sandbox.state("webhooks").list({ active: false, limit: 1000 });
+  const { items } = await sandbox.state("webhooks").list({ active: false });
   const subscribed = items.filter(({ events }) => (events as readonly string[]).includes(event));
   return subscribed
     .map(

@@ -1,6 +1,7 @@
 import type { JsonSchema } from "../../engine/contract/schema.ts";
 import type { UnderstudyClient } from "../connect.ts";
 import type { ControlHttp } from "../http.ts";
+import { toPathPart } from "../options.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -56,8 +57,8 @@ export function send(
     return Object.fromEntries(givenNames.map((name) => [name, args[name]]));
   };
   const filledPath = path
-    .replace("{name}", encodeURIComponent(getSandboxName(args)))
-    .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(args[name])));
+    .replace("{name}", toPathPart(getSandboxName(args)))
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => toPathPart(args[name] as string));
   const query = new URLSearchParams(pickArguments("query") as Record<string, string>);
   return client.http.call(
     method,
