@@ -94,9 +94,9 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   if (persist !== undefined) {
     const { openIndexedDb } = await import("./persistence/indexeddb-store.ts");
     const { createSavedValidator } = await import("./control/validate-saved.ts");
-    const { getApi: api, wallClock } = engine;
-    const validator = createSavedValidator(api, log);
-    const parts = { sandboxes, fixtures, api, uploads, validator, wallClock, log };
+    const { getApi, wallClock } = engine;
+    const validator = createSavedValidator(getApi, log);
+    const parts = { sandboxes, fixtures, getApi, uploads, validator, wallClock, log };
     const saverOrFailure = await openIndexedDb(persist, parts);
     if ("refusal" in saverOrFailure) openingFailure = saverOrFailure;
     else saver = saverOrFailure;

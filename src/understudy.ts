@@ -114,7 +114,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const openStored = async () => {
     const { createSavedValidator } = await import("./control/validate-saved.ts");
     const validator = createSavedValidator(getApi, log);
-    const parts = { sandboxes, fixtures, api: getApi, uploads, validator, wallClock, log };
+    const parts = { sandboxes, fixtures, getApi, uploads, validator, wallClock, log };
     await persistence?.open(parts);
     await fleet?.open({ ...parts, limit: limits?.sandboxes, token: shared?.token, createDefault, version });
     if (sandboxes.get("default") === undefined && fleet === undefined) createDefault();

@@ -1,9 +1,9 @@
 import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
-import { formatSeconds, listSuiteCases, renderSuiteHtml } from "../client/suite/suite-reports.ts";
+import { listSuiteCases, renderSuiteHtml } from "../client/suite/suite-reports.ts";
 import { formatCoverage, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
 import { SuiteServer } from "../client/suite/suite-server.ts";
-import { toPrintable, toPrintableLines } from "../engine/contract/text.ts";
+import { formatSeconds, toPrintable, toPrintableLines } from "../engine/contract/text.ts";
 import { readFixture, toMilliseconds } from "./command.ts";
 import { loadScenarios } from "./document-files.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";

@@ -68,8 +68,8 @@ export function delayRequests(paths: readonly string[], ready: Promise<unknown>)
 let allowSynchronousRequests = () => {};
 
 /**
- * Refuses a synchronous XMLHttpRequest to these paths, until it is called for others: it passes the service worker by, and
- * so would reach the network.
+ * Refuses synchronous XMLHttpRequests to these paths, which would bypass the service worker and reach the network. Another
+ * call replaces the paths.
  */
 export function refuseSynchronousRequests(paths: readonly string[]): void {
   const { XMLHttpRequest } = globalThis as unknown as Scope;

@@ -63,7 +63,7 @@ async function joinEngine(start: SandboxStart): Promise<Understudy> {
     return started;
   }
   const engine = await running;
-  // The key does not have the code of handlers and the contents of files.
+  // The key does not contain the code of handlers and the contents of files.
   engine.setOperations(await readOwnOperations(start));
   return engine;
 }

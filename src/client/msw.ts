@@ -1,4 +1,5 @@
 import { type HttpHandler, http, passthrough } from "msw";
+import { escapeRegExp } from "../engine/contract/text.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { API_PATHS, requireKnownOptions, showValue } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";
@@ -44,7 +45,7 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
 
 /** Matches the URL and every URL below it. In a text, MSW would read `[::1]`, `(` and `*` as a pattern. */
 function matchBelow(url: string): RegExp {
-  return new RegExp(`^${url.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(/|$)`);
+  return new RegExp(`^${escapeRegExp(url)}(/|$)`);
 }
 
 /**

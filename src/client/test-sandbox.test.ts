@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkTestOptions, describeUntriggered, TestServers, testSandboxes } from "./test-sandbox.ts";
+import { checkTestOptions, describeTooFewHits, TestServers, testSandboxes } from "./test-sandbox.ts";
 import type { FaultRule } from "./types.ts";
 
 const rule = (given: Partial<FaultRule>) =>
@@ -7,27 +7,27 @@ const rule = (given: Partial<FaultRule>) =>
 
 describe("a rule that was not triggered [interfaces 13]", () => {
   it("is reported if it is a fault, unless it is off [interfaces 8]", () => {
-    expect(describeUntriggered([rule({ probability: 0 })])).toBeUndefined();
-    expect(describeUntriggered([rule({})])).toBe("armed but never triggered: fault_1 {}");
-    expect(describeUntriggered([rule({ hits: 1 })])).toBeUndefined();
+    expect(describeTooFewHits([rule({ probability: 0 })])).toBeUndefined();
+    expect(describeTooFewHits([rule({})])).toBe("armed but never triggered: fault_1 {}");
+    expect(describeTooFewHits([rule({ hits: 1 })])).toBeUndefined();
   });
 
   it("need not be triggered if it answers an unknown path, but must be if it breaks one [interfaces 13]", () => {
     const match = { path: "/v1/tools" };
-    expect(describeUntriggered([rule({ match, effect: { body: {} } })])).toBeUndefined();
-    expect(describeUntriggered([rule({ match, times: 2, effect: { status: 204 } })])).toBeUndefined();
-    expect(describeUntriggered([rule({ match, effect: { wire: "reset" } })])).toContain("never triggered");
+    expect(describeTooFewHits([rule({ match, effect: { body: {} } })])).toBeUndefined();
+    expect(describeTooFewHits([rule({ match, times: 2, effect: { status: 204 } })])).toBeUndefined();
+    expect(describeTooFewHits([rule({ match, effect: { wire: "reset" } })])).toContain("never triggered");
     expect(
-      describeUntriggered([rule({ match: { operation: "models.list" }, effect: { body: {} } })]),
+      describeTooFewHits([rule({ match: { operation: "models.list" }, effect: { body: {} } })]),
     ).toContain("never triggered");
   });
 
   it("is reported until its `times` are used up [interfaces 13]", () => {
-    expect(describeUntriggered([rule({ times: 3, hits: 2 })])).toBe(
+    expect(describeTooFewHits([rule({ times: 3, hits: 2 })])).toBe(
       "armed but not used up: fault_1 {} triggered 2 of 3 times",
     );
-    expect(describeUntriggered([rule({ times: 3, hits: 3 })])).toBeUndefined();
-    expect(describeUntriggered([rule({ times: 3, hits: 1, spent: true })])).toBeUndefined();
+    expect(describeTooFewHits([rule({ times: 3, hits: 3 })])).toBeUndefined();
+    expect(describeTooFewHits([rule({ times: 3, hits: 1, spent: true })])).toBeUndefined();
   });
 });
 

@@ -175,7 +175,7 @@ export async function runInSandbox(
       problem = await unlessDeleted(async () => {
         const unreleased = describeUnreleased((await sandbox.held.list()).items);
         if (unreleased !== undefined || allowUntriggered) return unreleased;
-        return describeUntriggered(await listArmedRules(sandbox, new Set(suiteNames)));
+        return describeTooFewHits(await listArmedRules(sandbox, new Set(suiteNames)));
       });
   } finally {
     await end();
@@ -222,7 +222,7 @@ async function listArmedRules(sandbox: SandboxClient, except: ReadonlySet<string
  * A rule that was not triggered as often as its `times` say proves nothing. Probability 0 disables a rule, and one that
  * serves a path of its own only waits for calls.
  */
-export function describeUntriggered(rules: readonly LabelledRule[]): string | undefined {
+export function describeTooFewHits(rules: readonly LabelledRule[]): string | undefined {
   const armed = rules.filter(
     (rule) => rule.probability !== 0 && findServedKind(rule as RuleDocument) !== "content",
   );

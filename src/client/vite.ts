@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { Plugin, ProxyOptions, ViteDevServer } from "vite";
 import { isLoopback } from "../engine/contract/http-url.ts";
+import { escapeRegExp } from "../engine/contract/text.ts";
 import { type CreateOptions, connectToNamed, type StartedServer, startServer } from "./create-understudy.ts";
 import { API_PATHS, requireKnownOptions, showValue, UPLOAD_PATH } from "./options.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
@@ -104,7 +105,7 @@ function checkPaths(paths: unknown): void {
 
 /** Matches the paths and everything below them: `/v1` is not `/v10`. */
 function toSegmentPattern(paths: readonly string[]): string {
-  const escaped = paths.map((path) => path.replace(/\/$/, "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const escaped = paths.map((path) => escapeRegExp(path.replace(/\/$/, "")));
   return `^(?:${escaped.join("|")})(?=[/?#]|$)`;
 }
 

@@ -106,7 +106,7 @@ const Saved = ClosedObject({
  * Validates stored sandboxes by the same rules as requests; `checkShape` and `checkWorld` throw a Problem. Records of own
  * collections that an edited declaration no longer allows stay, with a warning, as they do on a running server.
  */
-export function createSavedValidator(api: () => Api, log: { warn(sentence: string): void }) {
+export function createSavedValidator(getApi: () => Api, log: { warn(sentence: string): void }) {
   return {
     checkShape: (saved: unknown) => checkInput(Saved, saved),
     checkWorld(world: WorldValue, base: Root, { resources }: Api) {
@@ -129,7 +129,7 @@ export function createSavedValidator(api: () => Api, log: { warn(sentence: strin
     *prepare(): Generator<void> {
       toValidator(Saved);
       yield;
-      yield* compileWorldValidators(api().resources);
+      yield* compileWorldValidators(getApi().resources);
     },
   };
 }

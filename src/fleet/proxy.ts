@@ -32,11 +32,10 @@ const HOP_BY_HOP = new Set([
 /** Trailers of a request are not forwarded, and Node refuses to announce them before a body of known length. */
 const NOT_SENT = new Set([...HOP_BY_HOP, "trailer"]);
 
-const CONNECT_MS = 3000;
+const CONNECT_TIMEOUT_MS = 3000;
 /** An idle connection is closed before the other node closes it, after 10 s: a request at that moment would be lost. */
 const IDLE_MS = 5000;
-/** Timeout of this node's own requests. */
-const ANSWER_MS = 10_000;
+const OWN_REQUEST_TIMEOUT_MS = 10_000;
 /** A larger body is forwarded as it arrives. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
@@ -89,7 +88,7 @@ export class NodeProxy {
       const outgoing = send(url, {
         agent: this.agent,
         headers: { ...headers, [HOP_HEADER]: this.nodeUrl },
-        timeout: ANSWER_MS,
+        timeout: OWN_REQUEST_TIMEOUT_MS,
       });
       outgoing.once("timeout", () => outgoing.destroy(new Error("no answer in time")));
       outgoing.once("error", reject);
@@ -234,7 +233,7 @@ function waitForConnection(socket: Socket, outgoing: ClientRequest, onConnect: (
     outgoing.destroy(
       Object.assign(new Error("no connection in time"), { code: "ETIMEDOUT", syscall: "connect" }),
     );
-  }, CONNECT_MS);
+  }, CONNECT_TIMEOUT_MS);
   socket.once("connect", () => {
     clearTimeout(timer);
     onConnect();
@@ -258,7 +257,7 @@ function breakConnection(response: ServerResponse, { code, syscall, rawPacket }:
 /** Whether a node answers at the address. A connection proves nothing: a killed process's port stays open briefly. */
 export function isReachableAt(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = send(`${url}/_control/health`, { agent: false, timeout: CONNECT_MS });
+    const request = send(`${url}/_control/health`, { agent: false, timeout: CONNECT_TIMEOUT_MS });
     request.once("response", (answer) => {
       answer.resume();
       resolve(true);

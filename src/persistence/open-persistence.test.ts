@@ -41,7 +41,7 @@ async function opened() {
       },
     },
     fixtures: { load: () => plainSandbox().plain.source },
-    api: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
+    getApi: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
     uploads: Object.assign(uploads, {
       storeIn: (place: string) => places.push(place),
       fromFiles: async () => undefined,

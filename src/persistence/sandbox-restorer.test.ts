@@ -34,7 +34,7 @@ function stand(wall = 0) {
       delete: (name: string) => deleted.push(name),
     },
     fixtures: { load: (_: string | object): LoadedFixture => made.plain.source },
-    api: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
+    getApi: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
     uploads: Object.assign(uploads, {
       async fromFiles(files: object, warn: (warning: string) => void, folder?: string) {
         from.push({ files, folder });

@@ -20,7 +20,7 @@ export interface RestorerParts {
   sandboxes: SandboxRegistry;
   fixtures: FixtureSource;
   /** The current operations of all sandboxes. */
-  api: () => Api;
+  getApi: () => Api;
   uploads: StorableUploads;
   /** Stored documents are validated like requests. Both checks throw an error that names the place. */
   validator: {
@@ -66,7 +66,7 @@ export class SandboxRestorer {
     name: string,
     operations: SavedSandbox["operations"],
   ): Promise<Omit<ParsedSandbox, "saved">> {
-    const api = this.parts.api();
+    const api = this.parts.getApi();
     if (operations == null) return { api, own: [] };
     const { readSentOperations } = await import("../documents/openapi/read-sent-document.ts");
     try {
@@ -106,7 +106,7 @@ export class SandboxRestorer {
     error: Error,
   ): MissingOperations | undefined {
     const about = rows.find(({ section, id }) => section === "sandbox" && id === "about");
-    const sources = new Set(this.parts.api().resources.flatMap(({ own }) => own?.source ?? []));
+    const sources = new Set(this.parts.getApi().resources.flatMap(({ own }) => own?.source ?? []));
     const missing = readOperationSources(about?.text).filter((source) => !sources.has(source));
     if (missing.length === 0) return undefined;
     const reason = error.message.replace(/\.$/, "");

@@ -8,7 +8,7 @@ import { CommandNotFound, type CommandRun, describeFailedEnd, runCommand } from 
 import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
 import { SuiteSandboxes } from "./suite-sandboxes.ts";
 import { type SuiteSandboxOptions, type SuiteServer, toRules } from "./suite-server.ts";
-import { describeUntriggered, readStages } from "./suite-stages.ts";
+import { describeNeverTriggered, readStages } from "./suite-stages.ts";
 
 interface SuiteOptions {
   server: SuiteServer;
@@ -203,7 +203,7 @@ function listFailures(
   return [
     ...(command === undefined ? [] : [command]),
     ...failed.map(({ name }) => `the test failed: ${name}`),
-    ...describeUntriggered(rulesOfNoStage, scenario),
+    ...describeNeverTriggered(rulesOfNoStage, scenario),
     ...expectations.flatMap(({ ok, why }) => (ok ? [] : (why ?? []))),
     ...stages
       .filter(({ verdict }) => verdict !== "passed")

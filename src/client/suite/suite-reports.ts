@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { pluralize } from "../../engine/contract/text.ts";
+import { formatSeconds, pluralize } from "../../engine/contract/text.ts";
 import { type Html, html, renderHtmlPage, renderInstantHtml } from "../../tools/reports/html.ts";
 import type { JunitCase, JunitReport } from "../../tools/reports/junit.ts";
 import {
@@ -145,10 +145,6 @@ function renderBundleHtml({ name, bundle }: ScenarioResult): Html {
   if (bytes.length > MAX_BUNDLE_BYTES)
     return html`<p>The bundle of this run has ${bytes.length} bytes, too many for this page; <code>understudy suite --json</code> prints it.</p>`;
   return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open file), which shows these requests, or <code>understudy replay ${file}</code></p>`;
-}
-
-export function formatSeconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
 /** One test case per scenario; a failed one contains its output and journal (interfaces 2). */

@@ -27,7 +27,7 @@ export async function readStages(
     }
     const scope = { stage: `${scenario.name}/${stage.name}`, end };
     const expectations = await sandboxes.evaluate(stage.expect, scope);
-    const doubts = [...describeUnended(stage, stageStates), ...describeUntriggered(rules, scenario)];
+    const doubts = [...describeUnended(stage, stageStates), ...describeNeverTriggered(rules, scenario)];
     results.push({ ...facts, expectations, ...decideVerdict(expectations, doubts) });
   }
   return results;
@@ -57,7 +57,7 @@ function describeUnended({ until }: Stage, stageStates: readonly SandboxStage[])
 }
 
 /** A rule that was never triggered proves nothing about the application, unless it need not trigger. */
-export function describeUntriggered(outcomes: readonly RuleOutcome[], { rules }: Scenario): string[] {
+export function describeNeverTriggered(outcomes: readonly RuleOutcome[], { rules }: Scenario): string[] {
   const silentIds = new Set(rules.filter(mayStaySilent).map(({ id }) => id));
   return outcomes
     .filter(({ id, hits }) => hits === 0 && !silentIds.has(id))

@@ -1,3 +1,5 @@
+import { escapeRegExp } from "../../engine/contract/text.ts";
+
 /** One condition of a filter: a word, or `field:value`. */
 interface Term {
   /** Undefined: the word may be anywhere. */
@@ -28,7 +30,7 @@ function createValueTest(value: string): (fieldValue: unknown) => boolean {
   if (sign === ">") return (fieldValue) => Number(fieldValue) > Number(bound);
   if (sign === "<") return (fieldValue) => Number(fieldValue) < Number(bound);
   if (!value.includes("*")) return (fieldValue) => toSearchText(fieldValue).includes(value);
-  const parts = value.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const parts = value.split("*").map((part) => escapeRegExp(part));
   const pattern = new RegExp(`^${parts.join(".*")}$`, "s");
   return (fieldValue) => pattern.test(toSearchText(fieldValue));
 }

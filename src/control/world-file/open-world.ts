@@ -103,11 +103,10 @@ async function restore(
   { content, journal }: WorldFile,
   { name, create }: { name: string; create: SandboxRegistry["restoreSaved"] },
 ): Promise<Sandbox> {
-  const { fixtures, uploads, wallClock, log } = server;
+  const { fixtures, uploads, getApi, wallClock, log } = server;
   const sandboxes = { restoreSaved: create, delete: () => {} };
-  const api = server.getApi;
-  const validator = createSavedValidator(api, log);
-  const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, api, validator, wallClock, log });
+  const validator = createSavedValidator(getApi, log);
+  const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, getApi, validator, wallClock, log });
   const sandbox = await restorer.restoreDocument(name, content.saved);
   if (content.uploads !== undefined) {
     const captured = await uploads.decode(content.uploads);

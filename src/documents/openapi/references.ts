@@ -1,3 +1,4 @@
+import { decodeLeniently } from "../../engine/contract/http-url.ts";
 import { toSteps } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
@@ -158,14 +159,5 @@ export class References {
 
 /** The steps of `#/a/b~1c`. */
 export function splitReference(ref: string): string[] {
-  return toSteps(ref, decode);
-}
-
-function decode(step: string): string {
-  if (!step.includes("%")) return step;
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
+  return toSteps(ref, decodeLeniently);
 }

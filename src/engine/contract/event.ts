@@ -63,14 +63,14 @@ export function event<const N extends string, S extends object, F extends string
  * record calls it just `id`. By default the organization that the record names receives the event. `invent` is usually
  * the record's factory.
  */
-export function aboutRecords<R extends StoredRecord, Own extends string = keyof R & string>(
+export function aboutRecords<R extends StoredRecord, Alias extends string = keyof R & string>(
   collection: Collection<R>,
   {
     id,
     listRecipients = listOwnOrganization,
     invent,
-  }: { id?: Own } & Partial<Pick<EventSubject<R, string>, "listRecipients" | "invent">>,
-): EventSubject<R, (keyof R & string) | Own> {
+  }: { id?: Alias } & Partial<Pick<EventSubject<R, string>, "listRecipients" | "invent">>,
+): EventSubject<R, (keyof R & string) | Alias> {
   const { idField } = collection;
   const { properties } = collection.schema as TObject;
   const idInData = id ?? idField;
@@ -81,7 +81,7 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
       Object.entries(properties)
         .filter(([, schema]) => !isInternal(schema))
         .map(([name, schema]) => [name === idField ? idInData : name, schema]),
-    ) as Record<(keyof R & string) | Own, TSchema>,
+    ) as Record<(keyof R & string) | Alias, TSchema>,
     idAlias: { inData: idInData, inSubject: idField },
     listRecipients,
     ...(invent && { invent }),

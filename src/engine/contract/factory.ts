@@ -11,7 +11,7 @@ export type RecordLookup = Pick<WorldReader, "get" | "all" | "index">;
 
 /** The context in which a record is created. */
 export interface FactoryContext {
-  /** A fixture's generator depends on the record's id. */
+  /** In a fixture, seeded by the record's id too. */
   readonly random: Random;
   /** The instant of its creation, in milliseconds since the sandbox's origin. */
   readonly now: number;

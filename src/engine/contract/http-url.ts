@@ -26,6 +26,15 @@ export function normalizePath(path: string): string {
   });
 }
 
+/** Decodes percent-encoding; a text with a malformed escape stays as it is. */
+export function decodeLeniently(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Encodes spaces and characters other than ASCII; lone surrogates stay, since they have no encoding. */
 export function encodePath(path: string): string {
   return path.replace(/[^\x21-\x7e\p{Surrogate}]+/gu, (text) => encodeURIComponent(text));

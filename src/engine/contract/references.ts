@@ -73,11 +73,11 @@ export function visitReferences(
     }
 }
 
-const referring = new WeakMap<object, boolean>();
+const hasReferencesBySchema = new WeakMap<object, boolean>();
 
 /** Whether a schema declares a reference at any depth. Most of a large value has none, and is skipped. */
 function hasReferences(schema: object): boolean {
-  return getOrAdd(referring, schema, () => findReferences(schema).length > 0);
+  return getOrAdd(hasReferencesBySchema, schema, () => findReferences(schema).length > 0);
 }
 
 /** The references that a schema declares at any depth. */

@@ -1,4 +1,6 @@
+import { decodeLeniently } from "./http-url.ts";
 import { type AnyOperation, METHODS, type Method } from "./operation.ts";
+import { escapeRegExp } from "./text.ts";
 
 /** Limit of request line and headers together. */
 export const MAX_HEADER_BYTES = 32 * 1024;
@@ -42,7 +44,7 @@ export class Router<O extends Routable = AnyOperation> {
           names.push(...Array.from(part.matchAll(PARAMETER), ([, parameter]) => parameter!));
           segment = addTemplate(segment, part);
         } else {
-          const text = decode(part);
+          const text = decodeLeniently(part);
           const next = segment.fixed.get(text) ?? new Segment<O>();
           segment.fixed.set(text, next);
           segment = next;
@@ -86,18 +88,9 @@ export function toPartPattern(part: string): RegExp {
   const text = part
     .split(PARAMETER)
     .filter((_text, index) => index % 2 === 0)
-    .map((fixed) => decode(fixed).replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .map((fixed) => escapeRegExp(decodeLeniently(fixed)))
     .join("(.+?)");
   return new RegExp(`^${text}$`);
-}
-
-/** The fixed text of a declared path, which may be escaped as in a request. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The decoded segments, without a fragment. An encoded slash is part of its segment. */

@@ -42,7 +42,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A field whose stored value is an instant; `publicView` and the fixture's records convert it to a timestamp. */
+/** A field whose stored value is an instant; the API, state calls and fixtures have a timestamp instead. */
 export type InstantSchema<T extends number | null = number> = TUnsafe<T> & { "x-instant": true };
 
 /**

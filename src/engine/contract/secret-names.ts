@@ -1,3 +1,5 @@
+import { decodeLeniently } from "./http-url.ts";
+
 /**
  * Finds secrets by their name or their form, for everything that shows or stores requests: journal, HAR, console,
  * recordings and bundles.
@@ -19,15 +21,7 @@ const SECRET_NAME = new RegExp(`^${SECRET_NAMES}$`, "i");
 
 /** @param name may be percent-encoded, as in a query or a form */
 export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name.includes("%") ? decodeName(name) : name);
-}
-
-function decodeName(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return SECRET_NAME.test(name.includes("%") ? decodeLeniently(name) : name);
 }
 
 export const SECRET_HEADER = new RegExp(`^(?:(?:set-)?cookie|${SECRET_NAMES})$`, "i");

@@ -65,6 +65,11 @@ export function pluralize(count: number, singular: string, plural = `${singular}
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
+/** "0.3 s", "12.0 s". */
+export function formatSeconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
 /** "1 entry was" or "2 entries were", for messages about evicted entries; an adjective is, for example, "older". */
 export function describeLostEntries(count: number, adjective?: string): string {
   const words = adjective === undefined ? "" : `${adjective} `;
@@ -92,6 +97,11 @@ export function toPrintableJson(value: unknown, indent?: number): string {
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** A pattern that matches exactly this text. */
+export function escapeRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 /** Whether a header that takes one value was sent several times, which HTTP joins with commas. */

@@ -204,9 +204,9 @@ class MemoryBytes implements ByteStore, FormSpace {
   write(
     blob: string,
     chunks: AsyncIterable<Uint8Array>,
-    place: { start: number; end: number },
+    range: { start: number; end: number },
   ): Promise<WriteOutcome> {
-    return this.writes.run(blob, () => this.append(blob, chunks, place));
+    return this.writes.run(blob, () => this.append(blob, chunks, range));
   }
 
   private async append(
@@ -236,8 +236,8 @@ class MemoryBytes implements ByteStore, FormSpace {
     return "written";
   }
 
-  async read(blob: string, most: number): Promise<Uint8Array> {
-    return joinParts(this.getBlob(blob)).subarray(0, most);
+  async read(blob: string, maxBytes: number): Promise<Uint8Array> {
+    return joinParts(this.getBlob(blob)).subarray(0, maxBytes);
   }
 
   remove(blob: string): void {

@@ -54,7 +54,7 @@ function toReceivedFile(file: File, mime_type: string): ReceivedFile {
     filename: file.name,
     mime_type,
     size: file.size,
-    read: async (most) => (await readAll()).subarray(0, most),
+    read: async (maxBytes) => (await readAll()).subarray(0, maxBytes),
     digest: async (algorithm) =>
       algorithm === "crc32c"
         ? formatCrc32c(crc32c(await readAll()))

@@ -205,7 +205,7 @@ class FormReader {
       filename: filename ?? name,
       mime_type,
       size: 0,
-      read: (most) => readStart(path, Math.min(most, receivedFile.size)),
+      read: (maxBytes) => readStart(path, Math.min(maxBytes, receivedFile.size)),
       digest: (algorithm) => digestFiles([{ path, length: receivedFile.size }], algorithm),
     };
     this.parts.files[key] = receivedFile;

@@ -194,10 +194,6 @@ export function measurePause(first: JournalEntry, next: JournalEntry): number {
   return getArrival(next) - getArrival(first) - first.duration_ms;
 }
 
-export function formatSeconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
-}
-
 export function describeRequest({ method, path }: JournalEntry): string {
   return `${method} ${path}`;
 }

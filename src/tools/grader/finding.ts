@@ -1,4 +1,4 @@
-import { formatSeconds } from "./probe.ts";
+import { formatSeconds } from "../../engine/contract/text.ts";
 import type { Outcome } from "./report.ts";
 import type { Attempt, Session } from "./session.ts";
 

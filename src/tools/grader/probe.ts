@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isJsonObject } from "../../engine/contract/schema.ts";
+import { formatSeconds } from "../../engine/contract/text.ts";
 import { type SendOptions, sendRaw } from "./network.ts";
 
 export interface ProbeReading {
@@ -137,11 +138,6 @@ export class Probe {
   private async pause(ms: number): Promise<void> {
     await wait(ms, undefined, { signal: this.options.signal });
   }
-}
-
-/** `0.3 s`, `12 s`. */
-export function formatSeconds(ms: number): string {
-  return `${Number((ms / 1000).toFixed(1))} s`;
 }
 
 function areEffectsMissing(before: ProbeReading, after: ProbeReading, expected: ExpectedEffects): boolean {

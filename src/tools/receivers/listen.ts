@@ -231,12 +231,12 @@ export class LocalReceiver {
   }
 }
 
-const HANDSHAKE_MS = 2000;
+const HANDSHAKE_TIMEOUT_MS = 2000;
 
 async function speaksTls(address: { host: string; port: number }): Promise<boolean> {
   const socket = connect({ ...address, rejectUnauthorized: false });
   try {
-    await once(socket, "secureConnect", { signal: AbortSignal.timeout(HANDSHAKE_MS) });
+    await once(socket, "secureConnect", { signal: AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS) });
     return true;
   } catch {
     return false;

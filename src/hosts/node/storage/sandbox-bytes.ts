@@ -89,8 +89,8 @@ export class SandboxBytes implements ByteStore, FormSpace {
     return ownWrite;
   }
 
-  read(blob: string, most: number): Promise<Buffer> {
-    return this.readRetained(blob, (value) => readBlob(value, most));
+  read(blob: string, maxBytes: number): Promise<Buffer> {
+    return this.readRetained(blob, (value) => readBlob(value, maxBytes));
   }
 
   digest(blob: string, algorithm: FileDigest): Promise<string> {

@@ -100,8 +100,8 @@ export async function syncBlob({ parts }: Blob): Promise<boolean> {
 }
 
 /** At most the first `most` bytes, in memory. */
-export async function readBlob({ parts, size }: Blob, most: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(Math.min(size, most));
+export async function readBlob({ parts, size }: Blob, maxBytes: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(Math.min(size, maxBytes));
   let filledBytes = 0;
   for (const { segment, length } of parts) {
     const count = Math.min(length, bytes.length - filledBytes);

@@ -1,5 +1,5 @@
 import type { JournalEntry, RuleDefinition } from "../../../../types/control-api.ts";
-import { pluralize } from "../../../engine/contract/text.ts";
+import { formatSeconds, pluralize } from "../../../engine/contract/text.ts";
 import {
   type ClientCheck,
   type ClientFinding,
@@ -9,7 +9,6 @@ import {
   findHeader,
   findHit,
   findTarget,
-  formatSeconds,
   getArrival,
   hitRequest,
   isEndCausedBy,

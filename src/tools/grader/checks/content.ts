@@ -1,3 +1,4 @@
+import { formatSeconds } from "../../../engine/contract/text.ts";
 import { sign } from "../../../engine/webhooks/sign.ts";
 import { type Check, defineAcceptCheck, explainDeferred, toOneEffectEach } from "../check.ts";
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
@@ -14,7 +15,6 @@ import {
   passed,
   reportMissingProbe,
 } from "../finding.ts";
-import { formatSeconds } from "../probe.ts";
 import { defineCombinedAcceptCheck } from "./body.ts";
 
 // Valid deliveries, their headers and fields, and one that is not JSON.

@@ -1,3 +1,4 @@
+import { formatSeconds } from "../../../engine/contract/text.ts";
 import {
   type Check,
   checkEffects,
@@ -19,7 +20,7 @@ import {
   passed,
   reportMissingProbe,
 } from "../finding.ts";
-import { formatSeconds, type ProbeReading } from "../probe.ts";
+import type { ProbeReading } from "../probe.ts";
 import type { Attempt, Session } from "../session.ts";
 import { DEDUPLICATE } from "./duplicates.ts";
 

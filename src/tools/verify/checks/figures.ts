@@ -192,8 +192,8 @@ const deliveryTimes = createSuccessCheck(
   },
 );
 
-/** For an answer of a receiver: a retry may become due during a redelivery, and its delay begin at the end of an attempt. */
-const ANSWER_MS = 30_000;
+/** A receiver may take this long: a retry may become due during a redelivery, and its delay begins when an attempt ends. */
+const MAX_ANSWER_MS = 30_000;
 
 /** Checks that a retry is not due before the last attempt, and not after the longest delay of section 6.4. */
 function checkNextRetry(verdict: Verdict, delivery: ListedDelivery): void {
@@ -203,7 +203,7 @@ function checkNextRetry(verdict: Verdict, delivery: ListedDelivery): void {
   const longest = DEFAULT_RETRY_SCHEDULE[attempts - 1] ?? DEFAULT_RETRY_SCHEDULE.at(-1)!;
   const delay = Date.parse(next_retry) - Date.parse(last_attempt);
   verdict.expect(
-    delay >= -ANSWER_MS && delay <= longest + 2 * ANSWER_MS,
+    delay >= -MAX_ANSWER_MS && delay <= longest + 2 * MAX_ANSWER_MS,
     `${delivery_id} was tried ${attempts} times, last at ${last_attempt}, and again at ${next_retry}`,
   );
 }
