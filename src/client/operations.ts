@@ -134,9 +134,11 @@ export function defineCollection<const F extends Fields>(declaration: {
 }): OwnCollection<InferFields<F & (F extends { id: Schema } ? unknown : { id: Schema<string> })>> {
   if (typeof declaration?.name !== "string" || !isObject(declaration.fields))
     throw new TypeError(`defineCollection takes a name and fields; it was given ${showValue(declaration)}`);
-  const { name, fields, emits = {} } = declaration;
-  const prefix = declaration.prefix ?? `${toSingular(name).replaceAll(/[^a-z]/g, "")}_`;
+  const { name, fields, emits = {}, prefix: givenPrefix, ...unknownKeys } = declaration;
+  const prefix = givenPrefix ?? `${toSingular(name).replaceAll(/[^a-z]/g, "")}_`;
   return {
+    // The server refuses them, with the file of the declaration.
+    ...unknownKeys,
     kind: "collection",
     name,
     prefix,

@@ -47,6 +47,16 @@ it.each<[string, object[], string]>([
     [defineCollection({ name: "notes", fields: {}, emits: null as never }), list()],
     "the collection notes emits null, which is not a map of events",
   ],
+  [
+    "a collection with an unknown key",
+    [defineCollection({ name: "notes", fields: {}, emit: { insert: "note.made" } } as never), list()],
+    "the collection notes has the unknown key emit (did you mean emits?)",
+  ],
+  [
+    "an event with an unknown key",
+    [defineEvent({ name: "note.made", about: notes, data: [], organisation: () => "" } as never), notes],
+    "the event note.made has the unknown key organisation (did you mean organization?)",
+  ],
   ["a response that is a number", [list({ response: 7 })], "response is 7, not a schema such as string()"],
   ["a query that is a text", [list({ query: "limit" })], 'query is "limit", not a schema'],
   [

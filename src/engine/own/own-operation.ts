@@ -50,7 +50,8 @@ export function toOperation(
   const duplicate = pathNames.find((name, at) => pathNames.indexOf(name) < at);
   if (duplicate !== undefined) throw createError(`has the parameter ${duplicate} twice in its path`);
   const subject = { noun: "the operation", name: id };
-  checkKeys(declaration, OPERATION_KEYS, subject);
+  const { kind: _kind, ...options } = declaration;
+  checkKeys(options, OPERATION_KEYS, subject);
   for (const key of ["params", "query", "body", "response"] as const) {
     const schemaOrFields = declaration[key];
     if (schemaOrFields === undefined) continue;
@@ -111,7 +112,7 @@ export function toOperation(
 }
 
 const OPERATION_KEYS =
-  "kind id method path summary description params query body response status errors access uses emit reads handle".split(
+  "id method path summary description params query body response status errors access uses emit reads handle".split(
     " ",
   );
 

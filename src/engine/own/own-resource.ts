@@ -78,13 +78,10 @@ export function createOwnResource(
   return resource;
 }
 
-function toCollection({
-  name,
-  prefix,
-  record: declaredSchema,
-  emits = {},
-}: DeclaredCollection): AnyCollection {
+function toCollection(declaration: DeclaredCollection): AnyCollection {
+  const { kind: _kind, name, prefix, record: declaredSchema, emits = {}, ...others } = declaration;
   const createError = (message: string) => new OwnOperationError(message, { subject: name });
+  checkKeys(others, ["name", "prefix", "fields", "emits"], { noun: "the collection", name });
   if (!isJsonObject(emits))
     throw createError(`the collection ${name} emits ${JSON.stringify(emits)}, which is not a map of events`);
   checkKeys(emits, ["insert", "update", "remove"], { noun: "the `emits` of", name });
@@ -139,9 +136,11 @@ interface EventContext {
 }
 
 function toEvent(
-  { name, about, data, summary, organization }: DeclaredEvent,
+  declaration: DeclaredEvent,
   { collectionsByName, factories, getApi }: EventContext,
 ): AnyEvent {
+  const { kind: _kind, name, about, data, summary, organization, ...others } = declaration;
+  checkKeys(others, ["name", "about", "data", "summary", "organization"], { noun: "the event", name });
   const createError = (problem: string, subject = name) =>
     new OwnOperationError(`the event ${name} ${problem}`, { subject });
   if (typeof about?.name !== "string" || !Array.isArray(data))
