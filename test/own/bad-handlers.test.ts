@@ -229,6 +229,61 @@ it("a handler that uses the world after its end gets an error, since the change 
   );
 });
 
+it.each<[string, number, { access: Handle; handle: Handle }]>([
+  [
+    "its access function kept it",
+    204,
+    {
+      access: ({ world }) => void queueMicrotask(() => tryLate(world)),
+      handle: () => undefined,
+    },
+  ],
+  [
+    "its access function refused",
+    403,
+    {
+      access({ world }) {
+        queueMicrotask(() => tryLate(world));
+        return false;
+      },
+      handle: () => undefined,
+    },
+  ],
+  [
+    "its handler refused",
+    404,
+    {
+      access: () => undefined,
+      handle({ world }) {
+        queueMicrotask(() => tryLate(world));
+        throw refuse("RESOURCE_NOT_FOUND");
+      },
+    },
+  ],
+])(
+  "an operation that changes the world after its end gets an error if %s [interfaces 18]",
+  async (_, status, { access, handle }) => {
+    lateError = undefined;
+    await begin(operation(handle, { access, errors: ["RESOURCE_NOT_FOUND"] }));
+    expect((await send()).status).toBe(status);
+    expect(String(lateError)).toContain("notes.spoil used the world after its end");
+  },
+);
+let lateError: unknown;
+function tryLate(world: { notes: { insert(fields: object): object } }) {
+  try {
+    world.notes.insert({ text: "late" });
+  } catch (error) {
+    lateError = error;
+  }
+}
+
+it("a handler reads the records that its access function returned [interfaces 18]", async () => {
+  const access: Handle = ({ world }) => world.notes.where({ text: "first" });
+  await begin(operation((_call, found) => ({ data: found }), { access }));
+  expect(await (await send()).json()).toEqual({ data: [{ id: "note_first", text: "first" }] });
+});
+
 it.each<[string, (table: { insert(fields: object): object; remove(id: string): void }) => void]>([
   ["inserts a record", (table) => void table.insert({ text: "more" })],
   ["removes a record", (table) => table.remove("note_first")],

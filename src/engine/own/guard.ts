@@ -5,6 +5,7 @@ import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { type AnyOperation, type Call, listErrorCodes, listSuccesses } from "../contract/operation.ts";
 import { Reply } from "../contract/reply.ts";
 import { toValidator } from "../contract/validator.ts";
+import { getOrAdd } from "../maps.ts";
 import { platform } from "../platform.ts";
 import { OwnWorld } from "./own-world.ts";
 
@@ -14,9 +15,12 @@ export const MAX_RUN_MS = 1000;
 /** The body of a declaration that has a status and no response. */
 export const ANY_BODY_OR_NONE = Type.Unknown();
 
+/** The world of each transaction, shared by `access` and the handler, which may read the records that `access` returns. */
+const worlds = new WeakMap<Call["world"], OwnWorld>();
+
 /**
  * Guards a user's operation: its handler gets copies of records, and must end in time and return JSON of the declared
- * form; else only its own request fails. The handler's result is the record of `event`.
+ * form; else only its own request fails. Emits `event`, if given, about the record that the handler returns.
  */
 export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOperation {
   const { access, handle } = operation;
@@ -41,15 +45,27 @@ export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOper
   };
   return {
     ...operation,
-    ...(access && { access: (call) => run(() => access(call)) }),
+    ...(access && {
+      access(call) {
+        try {
+          return run(() => access(call));
+        } catch (error) {
+          worlds.get(call.world)?.end(operation.id);
+          throw error;
+        }
+      },
+    }),
     handle(call, loaded, prepared) {
       const handlerCall = toHandlerCall(call);
-      const value = run(() => handle(handlerCall as never, loaded, prepared));
-      // The value's `toJSON` and getters are the user's code too.
-      const answer = runBounded(() => toJson(operation, value));
-      if (event !== undefined) run(() => handlerCall.world.emit(event, answer as object));
-      handlerCall.world.end(operation.id);
-      return answer === undefined ? new Reply(listSuccesses(operation).at(-1)!.status) : answer;
+      try {
+        const value = run(() => handle(handlerCall as never, loaded, prepared));
+        // The value's `toJSON` and getters are the user's code too.
+        const answer = runBounded(() => toJson(operation, value));
+        if (event !== undefined) run(() => handlerCall.world.emit(event, answer as object));
+        return answer === undefined ? new Reply(listSuccesses(operation).at(-1)!.status) : answer;
+      } finally {
+        handlerCall.world.end(operation.id);
+      }
     },
   };
 }
@@ -64,7 +80,7 @@ export function toHandlerCall(call: Call) {
     body,
     headers: { ...headers },
     principal: principal && { ...principal },
-    world: OwnWorld.create(call),
+    world: getOrAdd(worlds, call.world, () => OwnWorld.create(call)),
     request: {
       id,
       sandbox,
