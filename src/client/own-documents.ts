@@ -6,7 +6,8 @@ export async function readOwnOperations({
   operations,
   openapi,
 }: OwnOperationOptions): Promise<OperationSource[]> {
-  return [...(toOperationsOption(operations).operations ?? []), ...(await readOpenApiOption(openapi))];
+  const { operations: declared = [] } = await toOperationsOption(operations);
+  return [...declared, ...(await readOpenApiOption(openapi))];
 }
 
 /**

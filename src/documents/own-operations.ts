@@ -80,7 +80,7 @@ export class OwnOperations implements OwnFiles {
       .sort();
     const sha256 = toHex(digest("sha256", digests.join("\n")));
     const details = { source: displayNames.join(", "), sha256, files: origins };
-    const source = readDeclarations(exports, details);
+    const source = await readDeclarations(exports, details);
     this.check(source, files);
     return [source];
   }

@@ -225,7 +225,8 @@ describe("a shared server", () => {
   let api: Api;
   afterEach(() => api.close());
   const begin = async (limits: object) => {
-    api = await startReference({ shared: { token: TOKEN, limits }, ...toOperationsOption(operations) });
+    const declared = await toOperationsOption(operations);
+    api = await startReference({ shared: { token: TOKEN, limits }, ...declared });
     return (method: string, path: string, body?: unknown, token = TOKEN) =>
       api.call(undefined, method, `/_control/sandboxes/default${path}`, body, {
         authorization: `Bearer ${token}`,

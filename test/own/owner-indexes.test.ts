@@ -23,7 +23,7 @@ const DOCUMENT = {
 };
 
 it.each([
-  ["boxes", readDeclarations({ boxes }, { source: "operations" })],
+  ["boxes", await readDeclarations({ boxes }, { source: "operations" })],
   ["tags", readSentDocument({ openapi: DOCUMENT })],
 ])(
   "the %s of a thread are found without a scan, by `where` and to delete them [quality 1]",

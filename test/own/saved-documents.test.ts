@@ -249,7 +249,7 @@ describe("own operations in a fleet", () => {
   });
 
   it("are refused with a message by a node without the declarations, and left to one with them [interfaces 18]", async () => {
-    const declared = toOperationsOption(operations);
+    const declared = await toOperationsOption(operations);
     const a = await start(declared);
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await send(`${a.url}/_s/ci`, "POST", "/v1/notes", { text: "Hello" })).status).toBe(201);

@@ -10,7 +10,7 @@ import {
 } from "../support/own/serve-document.ts";
 
 /** Each declares the same dozen endpoints. */
-const SOURCES: readonly (readonly [name: string, serve: () => ServedDocument])[] = [
+const SOURCES: readonly (readonly [name: string, serve: () => ServedDocument | Promise<ServedDocument>])[] = [
   ["declared in TypeScript", () => serveDeclarations(declared)],
   ["of an OpenAPI document with bindings", () => serveDocument(readExample("service-frontend/openapi.yaml"))],
 ];
@@ -23,7 +23,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
   const world = () => served.understudy.sandboxes.get("default")!.world.root;
 
   it("show the caller and the caller's organization [interfaces 18]", async () => {
-    served = serve();
+    served = await serve();
     const me = await send("GET", "/v1/me");
     expect(me).toMatchObject({ status: 200, body: { id: "usr_dan", memberships: { org_acme: "member" } } });
     const organization = await send("GET", "/v1/organizations/org_acme");
@@ -36,7 +36,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
   });
 
   it("list departments in pages, and show them [interfaces 18]", async () => {
-    served = serve();
+    served = await serve();
     const all = await send("GET", "/v1/organizations/org_acme/departments");
     expect(all.status).toBe(200);
     expect(all.body.total).toBe(all.body.data.length);
@@ -56,7 +56,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
   });
 
   it("begin, rename and delete a thread, which its owner alone sees [interfaces 18]", async () => {
-    served = serve();
+    served = await serve();
     const before = (await send("GET", "/v1/threads")).body.total;
     const made = await send("POST", "/v1/threads", { body: { title: "Plans" } });
     expect(made).toMatchObject({
@@ -82,7 +82,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
   });
 
   it("refuse a thread without a title, and change nothing [interfaces 18]", async () => {
-    served = serve();
+    served = await serve();
     const { tables } = world();
     for (const body of [{}, { title: "" }, { title: 7 }])
       expect(await send("POST", "/v1/threads", { body })).toMatchObject({
@@ -93,7 +93,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
   });
 
   it("post messages to a thread and list them in their order [interfaces 18]", async () => {
-    served = serve();
+    served = await serve();
     const { id } = (await send("POST", "/v1/threads", { body: { title: "Plans" } })).body;
     const path = `/v1/threads/${id}/messages`;
     expect((await send("GET", path)).body).toEqual({ data: [], total: 0 });
@@ -105,7 +105,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
   });
 
   it("list files and assistants of the organization [interfaces 18]", async () => {
-    served = serve();
+    served = await serve();
     for (const path of ["/v1/files", "/v1/assistants"]) {
       const { status, body } = await send("GET", path);
       expect(status).toBe(200);

@@ -254,8 +254,9 @@ read(1);
   });
 });
 
-it("types of declarations compile and contain every answer of an operation [interfaces 18]", () => {
-  const types = typesOf(...toOperationsOption(operations).operations!);
+it("types of declarations compile and contain every answer of an operation [interfaces 18]", async () => {
+  const { operations: declared = [] } = await toOperationsOption(operations);
+  const types = typesOf(...declared);
   const use = `
 import { connect } from "understudy-sandbox";
 import type { OwnOperations } from "./types.js";

@@ -263,7 +263,8 @@ describe("verify of own operations on a running service", () => {
     const understudy = closing(await createUnderstudy({ operations, seed: 7 }));
     const sandbox = await understudy.open("default");
     await sandbox.state(operations.notes).create({ text: "One", organization_id: "org_acme" });
-    const contract = new Contract(createJoinedApi(toOperationsOption(operations).operations!).api.resources);
+    const declared = await toOperationsOption(operations);
+    const contract = new Contract(createJoinedApi(declared.operations!).api.resources);
     const right = await run(contract, understudy.url);
     expect({ failed: right.failed, unseen: right.unseen }).toEqual({ failed: [], unseen: [] });
     expect(right.passed).toEqual([

@@ -1,8 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { removeInternalFields } from "../../engine/contract/public-view.ts";
+import { removeInternalFields, toPublicSchema } from "../../engine/contract/public-view.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
 import { ClosedObject, ListOf, StringEnum } from "../../engine/contract/schema.ts";
-import { toPublicSchema } from "../../engine/own/own-resource.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";

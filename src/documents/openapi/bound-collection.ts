@@ -1,5 +1,5 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import { createStateContext } from "../../engine/contract/factory.ts";
+import { createStateContext, type FactoryContext } from "../../engine/contract/factory.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { PublicCollection } from "../../engine/contract/public-collection.ts";
 import type { Reference } from "../../engine/contract/references.ts";
@@ -151,6 +151,19 @@ export class BoundCollection extends PublicCollection {
     return this.convert({ ...orderedFields, ...fields }, (at) =>
       typeof at === "string" ? world.toInstant(Date.parse(at)) : at,
     ) as object;
+  }
+
+  /**
+   * Replaces a value that was invented for a field by one that fits the document's schema, which says more than the
+   * collection's.
+   */
+  replaceUnfit(field: string, invented: unknown, { random }: Pick<FactoryContext, "random">): unknown {
+    const { schemas } = this;
+    const node = schemas.listFields(this.spec?.schema).get(field);
+    const hasStoredForm = this.instants.includes(field) || this.findReference(field) !== undefined;
+    if (node === undefined || hasStoredForm) return invented;
+    const fits = schemas.compileValidator(node, "answer")(invented);
+    return fits ? invented : generateValue(schemas, node, random.uint32());
   }
 
   /** The fields that a client does not send when it replaces a record. */

@@ -1,6 +1,8 @@
 import type { Api } from "../../engine/contract/api.ts";
+import type { Factory } from "../../engine/contract/factory.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
+import { createFactory } from "../../engine/own/make-record.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { BoundCollection } from "./bound-collection.ts";
 import { type CollectionSpec, toCollection } from "./own-collection.ts";
@@ -39,6 +41,19 @@ export class BoundCollections {
         return target;
       }
     return undefined;
+  }
+
+  /** The factories of the declared collections, by name. */
+  createFactories(): Record<string, Factory<object>> {
+    const referenceCollections = this.available.resources.flatMap(({ collections }) => collections);
+    const all = [...referenceCollections, ...this.declaredCollections];
+    const byName = new Map(all.map((one) => [one.name, one]));
+    const entries = this.declaredCollections.map((one) => {
+      const bound = this.find(one.name)!;
+      const factory = createFactory(one, byName, (...invented) => bound.replaceUnfit(...invented));
+      return [one.name, factory] as const;
+    });
+    return Object.fromEntries(entries);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { AnyEvent } from "../../engine/contract/event.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
+import type { Resource } from "../../engine/contract/resource.ts";
 import { isJsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { DocumentError, type DocumentProblem } from "../../engine/documents/document-error.ts";
@@ -32,6 +33,8 @@ export interface CompiledDocument {
   collections: AnyCollection[];
   operations: AnyOperation[];
   events: AnyEvent[];
+  /** By the name of the collection. */
+  factories: NonNullable<Resource["factories"]>;
   warnings: DocumentProblem[];
 }
 
@@ -115,7 +118,8 @@ class DocumentCompiler {
     for (const [operation, binding] of bindingsByOperation) checker.check(operation, binding);
     this.problems.push(...checker.problems);
     this.warnings.push(...checker.warnings);
-    if (this.problems.length > 0) return { collections: [], operations: [], events: [], warnings: [] };
+    if (this.problems.length > 0)
+      return { collections: [], operations: [], events: [], factories: {}, warnings: [] };
     const context = {
       reading: this.reading,
       getTarget: (name: string) => this.targets.find(name)!,
@@ -141,7 +145,13 @@ class DocumentCompiler {
     });
     this.warnings.push(...warnOfUnsupported(this.reading.document, unsupported));
     const events = [...checker.events.values()].filter((one) => !this.available.events.includes(one));
-    return { collections: this.targets.declaredCollections, operations, events, warnings: this.warnings };
+    return {
+      collections: this.targets.declaredCollections,
+      operations,
+      events,
+      factories: this.targets.createFactories(),
+      warnings: this.warnings,
+    };
   }
 
   /** Binds those operations of paired paths that have no binding yet. */

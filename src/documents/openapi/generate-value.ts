@@ -1,34 +1,15 @@
-import { generateSync, type JsonSchema, type Random } from "json-schema-faker";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { generateBySchema } from "../../engine/own/generate-by-schema.ts";
 import type { OpenApiReading } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 import { shapeSchema } from "./shape-schema.ts";
 
 /** A value that fits a schema; the same for the same seed. Examples within the schema are used if they fit. */
 export function generateValue(schemas: Schemas, node: unknown, seed: number): unknown {
-  const value = generate(shapeSchema(node, schemas, { examples: true }), seed);
+  const value = generateBySchema(shapeSchema(node, schemas, { examples: true }), seed);
   if (schemas.compileValidator(node, "answer")(value)) return value;
-  return generate(shapeSchema(node, schemas, { examples: false }), seed);
+  return generateBySchema(shapeSchema(node, schemas, { examples: false }), seed);
 }
-
-function generate(shape: JsonObject, seed: number): unknown {
-  return generateSync(shape as JsonSchema, {
-    seed,
-    alwaysFakeOptionals: true,
-    failOnInvalidTypes: false,
-    // Instants of the machine's present would differ from day to day.
-    minDateTime: "2026-01-01T00:00:00.000Z",
-    maxDateTime: "2026-12-31T00:00:00.000Z",
-    formats: FORMATS,
-  });
-}
-
-const FORMATS = {
-  uri: (random: Random) => `https://example.test/${random.int(100, 999)}`,
-  "uri-reference": (random: Random) => `/${random.int(100, 999)}`,
-  byte: () => "ZXhhbXBsZQ==",
-  binary: () => "example",
-};
 
 export interface Invention {
   schemas: Schemas;

@@ -1,9 +1,8 @@
 import type { Resource } from "../../engine/contract/resource.ts";
 import type { UserDocument } from "../../engine/documents/user-document.ts";
 import type { OperationSource } from "../../engine/own/join.ts";
-import { createFactory } from "../../engine/own/make-record.ts";
 import { toFixtureReader } from "../../engine/own/own-resource.ts";
-import { compileDocument } from "./compile-document.ts";
+import { type CompiledDocument, compileDocument } from "./compile-document.ts";
 
 /** A document that was read, with the bindings beside it. */
 export interface OpenApiDocument {
@@ -27,7 +26,7 @@ export function toOwnSource(
       for (const { file, line, column, message } of warnings)
         warn(line > 0 ? `${file}:${line}:${column}: ${message}` : `${file}: ${message}`);
       const content = document.text !== undefined && { openapi: document.text, bindings: bindings?.text };
-      return toResource(compiled, resources, {
+      return toResource(compiled, {
         source,
         ...(sha256 !== undefined && { sha256 }),
         ...(content && { content }),
@@ -37,18 +36,14 @@ export function toOwnSource(
 }
 
 function toResource(
-  { collections, operations, events }: Pick<Resource, "collections" | "operations" | "events">,
-  resources: readonly Resource[],
+  { collections, operations, events, factories }: Omit<CompiledDocument, "warnings">,
   own: NonNullable<Resource["own"]>,
 ): Resource {
-  const all = [...resources.flatMap((one) => one.collections), ...collections];
-  const byName = new Map(all.map((one) => [one.name, one]));
-  const factories = Object.fromEntries(collections.map((one) => [one.name, createFactory(one, byName)]));
   return {
     name: own.source,
     own,
     collections,
-    events: events ?? [],
+    events,
     factories,
     operations: operations.map((operation) => ({ ...operation, sourceFile: own.source })),
     fixture: toFixtureReader(collections, factories),

@@ -144,3 +144,13 @@ function listInstantFields(schema: object): readonly string[] {
     ),
   );
 }
+
+/** The schema of a collection's records as the API shows them. */
+export function toPublicSchema({ schema }: { schema: object }): TObject {
+  const { $id: _id, ...recordSchema } = removeInternalFields(schema as TObject) as TObject & { $id?: string };
+  const properties = Object.entries(recordSchema.properties).map(([name, field]) => [
+    name,
+    toPublicField(field),
+  ]);
+  return { ...recordSchema, properties: Object.fromEntries(properties) } as unknown as TObject;
+}

@@ -118,7 +118,7 @@ function excludeCutCharacter(bytes: Uint8Array, end: number, encoding: TextEncod
   return new TextEncoder().encode(text).length;
 }
 
-/** In Western European text, most non-ASCII letters stand between ASCII ones. */
+/** In Western European text, most non-ASCII letters are between ASCII ones. */
 function isWestern(bytes: Uint8Array): boolean {
   let [alone, nonAscii] = [0, 0];
   for (const [position, byte] of bytes.entries()) {

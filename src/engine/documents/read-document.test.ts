@@ -158,7 +158,7 @@ describe("a document", () => {
     ["[1, 2", 6, "a list that begins with [ is never closed by ]"],
     ['{"a": 1}}', 9, "a } too many: nothing is open that it could close"],
     ['{"a": "x}', 10, 'a text that begins with " is never closed'],
-    ['{"a": 1} x', 10, "this cannot stand here; is a comma, a colon or a quote missing before it?"],
+    ['{"a": 1} x', 10, "this is not allowed here; is a comma, a colon or a quote missing before it?"],
     ['{"a": "\\q"}', 8, "an unknown escape in a quoted text; write \\\\ for a backslash"],
   ])("reports the mistake in the JSON %j [interfaces 2]", (text, column, message) => {
     expect(failure(text, "world.json").format()).toBe(`world.json:1:${column}: ${message}`);

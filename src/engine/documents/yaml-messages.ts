@@ -67,7 +67,7 @@ function describeUnexpected(message: string, isJson: boolean): string {
   if (message.includes("Unexpected ,")) return "a comma too many: there is nothing before it";
   const end = /flow-(map|seq)-end/.exec(message);
   if (end !== null) return `a ${end[1] === "map" ? "}" : "]"} too many: nothing is open that it could close`;
-  if (isJson) return "this cannot stand here; is a comma, a colon or a quote missing before it?";
+  if (isJson) return "this is not allowed here; is a comma, a colon or a quote missing before it?";
   if (message.includes("at node end"))
     return "this cannot follow a finished value; is a line break or a quote missing?";
   return shortenMessage(message);

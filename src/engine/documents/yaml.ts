@@ -209,7 +209,7 @@ function checkAlias(alias: Alias, walk: Walk): void {
   const name = clip(alias.source, 60);
   if (target === undefined) addProblem(walk, alias, `no anchor &${name} comes before this alias`);
   else if (walk.openNodes.has(target))
-    addProblem(walk, alias, `*${name} stands within the value it refers to`);
+    addProblem(walk, alias, `*${name} is inside the value that it refers to`);
   else walk.targets.set(alias, target);
 }
 

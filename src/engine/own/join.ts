@@ -4,7 +4,6 @@ import type { AnyOperation } from "../contract/operation.ts";
 import type { Resource } from "../contract/resource.ts";
 import { API, RESOURCES } from "../resources/index.ts";
 import { type DeclarationSource, isDeclaration } from "./declaration.ts";
-import { createOwnResource } from "./own-resource.ts";
 
 /** A file of own operations, or another source of them. */
 export interface OperationSource {
@@ -46,12 +45,21 @@ export function readApi(sources: readonly OperationSource[], log: { warn(sentenc
 }
 
 /** Converts the exports of a module of declarations to the library's option `operations`. */
-export function toOperationsOption(exports: object | undefined): { operations?: readonly OperationSource[] } {
-  return exports === undefined ? {} : { operations: [readDeclarations(exports, { source: "operations" })] };
+export async function toOperationsOption(
+  exports: object | undefined,
+): Promise<{ operations?: readonly OperationSource[] }> {
+  return exports === undefined
+    ? {}
+    : { operations: [await readDeclarations(exports, { source: "operations" })] };
 }
 
 /** A source of the declarations among a module's exports, or in a list. Lists among the exports are searched too. */
-export function readDeclarations(exports: unknown, source: DeclarationSource): OperationSource {
+export async function readDeclarations(
+  exports: unknown,
+  source: DeclarationSource,
+): Promise<OperationSource> {
+  // Loaded here, since a server without own operations does not need the generator of values.
+  const { createOwnResource } = await import("./own-resource.ts");
   const values = Object.values(exports ?? {}).flatMap((one) => (Array.isArray(one) ? one : [one]));
   const declarations = [...new Set(values.filter(isDeclaration))];
   const { source: name, sha256 } = source;

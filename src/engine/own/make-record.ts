@@ -3,16 +3,22 @@ import { inventEmail, inventName, inventTitle } from "../contract/invent.ts";
 import { isInstant } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { JsonSchema } from "../contract/schema.ts";
+import { toValidator } from "../contract/validator.ts";
 import { chooseOrganization, findAuthor } from "../resources/organizations/access.ts";
 import { DAY_MS } from "../state/clock.ts";
 import type { AnyCollection } from "../state/collection.ts";
+import { generateBySchema } from "./generate-by-schema.ts";
 
 type Fields = Record<string, unknown>;
+
+/** Replaces a value that was invented for a field by one that fits. */
+export type ReplaceUnfit = (field: string, value: unknown, context: FactoryContext) => unknown;
 
 /** Completes records by the schema of their collection: missing required fields get plausible values. */
 export function createFactory(
   collection: AnyCollection,
   collectionsByName: ReadonlyMap<string, AnyCollection>,
+  replaceUnfit: ReplaceUnfit = (_field, value) => value,
 ): Factory<object> {
   const { properties, required = [] } = collection.schema as unknown as Required<
     Pick<JsonSchema, "properties">
@@ -30,8 +36,10 @@ export function createFactory(
       if (fields[name] !== undefined) record[name] = fields[name];
       else if (name === idField) record[name] = context.createId(prefix);
       else if (name === "organization_id") record[name] = organization_id;
-      else if (required.includes(name))
-        record[name] = invent(name, schema, { context, collectionsByName, organization_id });
+      else if (required.includes(name)) {
+        const invented = invent(name, schema, { context, collectionsByName, organization_id });
+        record[name] = replaceUnfit(name, invented, context);
+      }
     }
     return record;
   };
@@ -57,7 +65,9 @@ function invent(name: string, schema: JsonSchema, inventContext: InventContext):
   if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventContext);
   const [type] = types;
   if (type === "boolean") return random.int(0, 1) === 1;
-  if (type === "integer" || type === "number") return inventNumber(schema, context);
+  const orGenerated = (value: unknown) =>
+    toValidator(schema)(value) ? value : generateBySchema(schema, random.uint32());
+  if (type === "integer" || type === "number") return orGenerated(inventNumber(schema, context));
   if (type === "array") {
     const { minItems = 0, items = {} } = schema;
     return Array.from({ length: minItems }, () => invent(name, items, inventContext));
@@ -68,7 +78,7 @@ function invent(name: string, schema: JsonSchema, inventContext: InventContext):
       required.map((key) => [key, invent(key, properties[key] ?? {}, inventContext)]),
     );
   }
-  if (type === "string") return inventText(name, schema, context);
+  if (type === "string") return orGenerated(inventText(name, schema, context));
   return null;
 }
 

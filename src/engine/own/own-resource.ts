@@ -3,7 +3,7 @@ import { type Api, createApi } from "../contract/api.ts";
 import { OwnOperationError } from "../contract/errors.ts";
 import { type AnyEvent, aboutRecords, type EventSubject, emit, event } from "../contract/event.ts";
 import { createEntryFormat, listReader } from "../contract/fixture-entry.ts";
-import { removeInternalFields, toPublicField } from "../contract/public-view.ts";
+import { toPublicSchema } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
 import { isJsonObject } from "../contract/schema.ts";
@@ -246,16 +246,6 @@ export function toFixtureReader(
         if (fixture[ownCollection.name] !== undefined) toReader(ownCollection).addRecords(fixture, base);
     },
   };
-}
-
-/** The schema of a collection's records as the API shows them. */
-export function toPublicSchema({ schema }: AnyCollection): TObject {
-  const { $id: _id, ...recordSchema } = removeInternalFields(schema) as TObject & { $id?: string };
-  const properties = Object.entries(recordSchema.properties).map(([name, field]) => [
-    name,
-    toPublicField(field),
-  ]);
-  return { ...recordSchema, properties: Object.fromEntries(properties) } as unknown as TObject;
 }
 
 /** Replaces each `x-record`, the name of a collection, by the schema of its records. */

@@ -8,7 +8,7 @@ import { readExample } from "../../support/own/serve-document.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const { api, openAt, control } = useConsole("world", toOperationsOption(notes));
+const { api, openAt, control } = useConsole("world", await toOperationsOption(notes));
 beforeEach(async () => {
   await control("POST", "/reset");
   await control("PUT", "/operations", { openapi: readExample("issue-tracker/openapi.yaml") });

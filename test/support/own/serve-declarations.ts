@@ -4,11 +4,11 @@ import { assemble } from "../../../src/understudy.ts";
 import { type ServedDocument, sendTo } from "./serve-document.ts";
 
 /** A server without a socket that answers declared operations. */
-export function serveDeclarations(exports: object): ServedDocument {
+export async function serveDeclarations(exports: object): Promise<ServedDocument> {
   const understudy: Understudy = assemble({
     seed: 7,
     clock: { mode: "frozen", now: Date.parse("2026-03-15T12:00:00Z") },
-    operations: [readDeclarations(exports, { source: "operations.ts" })],
+    operations: [await readDeclarations(exports, { source: "operations.ts" })],
   });
   return { understudy, send: sendTo(understudy) };
 }

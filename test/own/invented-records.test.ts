@@ -1,0 +1,88 @@
+import { expect, it } from "vitest";
+import { createSandbox } from "../../src/client/engine.ts";
+import { defineCollection, defineOperation, string } from "../../src/client/operations.ts";
+
+const document = (field: object) => ({
+  openapi: "3.1.0",
+  info: { title: "Stock", version: "1" },
+  paths: { "/stock": { get: { operationId: "listStock", responses: { 200: { description: "All" } } } } },
+  components: {
+    schemas: {
+      Item: {
+        type: "object",
+        required: ["id", "field"],
+        properties: { id: { type: "string" }, field },
+      },
+    },
+  },
+  "x-understudy": {
+    collections: { stock: { schema: "#/components/schemas/Item", prefix: "item_" } },
+    operations: { listStock: { list: "stock" } },
+  },
+});
+
+const FIELDS: [string, object, (value: never) => boolean][] = [
+  [
+    "a pattern",
+    { type: "string", pattern: "^[A-Z]{3}-\\d{2}$" },
+    (text: string) => /^[A-Z]{3}-\d{2}$/.test(text),
+  ],
+  [
+    "a multiple",
+    { type: "integer", multipleOf: 7, minimum: 1 },
+    (count: number) => count > 0 && count % 7 === 0,
+  ],
+  [
+    "a fraction of a step",
+    { type: "number", minimum: 0.1, maximum: 0.4, multipleOf: 0.25 },
+    (n: number) => n === 0.25,
+  ],
+  [
+    "an instant of the client's",
+    { type: "string", format: "date-time" },
+    (text: string) => Date.parse(text) > 0,
+  ],
+];
+
+it.each([
+  ...FIELDS,
+  [
+    "one of several forms",
+    { oneOf: [{ type: "integer", minimum: 5 }, { type: "boolean" }] },
+    (value: unknown) => typeof value === "boolean" || Number(value) >= 5,
+  ],
+  ["a bound that is excluded", { type: "integer", exclusiveMinimum: 0, maximum: 1 }, (n: number) => n === 1],
+  [
+    "different items",
+    { type: "array", items: { enum: ["a", "b"] }, minItems: 2, uniqueItems: true },
+    (items: string[]) => new Set(items).size === 2,
+  ],
+] as typeof FIELDS)(
+  "a state call invents a field with %s that fits its OpenAPI document [interfaces 18]",
+  async (_, field, fits) => {
+    const sandbox = await createSandbox({ openapi: [document(field)], seed: 7 });
+    for (let count = 0; count < 5; count++) {
+      const record = await sandbox.state("stock" as "threads").create({} as never);
+      expect(record, JSON.stringify(record)).toSatisfy((one: { field: never }) => fits(one.field));
+    }
+    await sandbox.close();
+  },
+);
+
+it.each(FIELDS)(
+  "a state call and a handler invent a field with %s that fits its declaration [interfaces 18]",
+  async (_, field, fits) => {
+    const stock = defineCollection({ name: "stock", fields: { name: string(), field: field as never } });
+    const add = defineOperation({
+      ...{ id: "stock.add", method: "POST", path: "/v1/stock", uses: { stock } },
+      handle: ({ world }) => world.stock.insert({}),
+    });
+    const sandbox = await createSandbox({ operations: [stock, add], seed: 7 });
+    const headers = { "api-key": sandbox.credentials.usr_dan };
+    const answer = await sandbox.fetch("/v1/stock", { method: "POST", headers });
+    const record = await sandbox.state("stock" as "threads").create({} as never);
+    for (const one of [await answer.json(), record])
+      expect(one, JSON.stringify(one)).toSatisfy((given: { field: never }) => fits(given.field));
+    await sandbox.close();
+  },
+);
