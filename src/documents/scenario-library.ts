@@ -133,7 +133,7 @@ export class ScenarioLibrary implements ScenarioSource {
     const { files, refusalScenarios } = this;
     const listed = [
       ...files.list().map((document) => this.toListed(document, false)),
-      // Active ones: without a file, unless the line above has listed them.
+      // Active ones; those that the line above has not listed have lost their file.
       ...files.listInUse().map((document) => this.toListed(document, true)),
       ...[...this.openedScenarios.values()].map(describeOpened),
       ...refusalScenarios.listNames().map((name) => describeDerived(refusalScenarios.find(name)!)),

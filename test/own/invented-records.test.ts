@@ -2,10 +2,22 @@ import { expect, it } from "vitest";
 import { createSandbox } from "../../src/client/engine.ts";
 import { defineCollection, defineOperation, string } from "../../src/client/operations.ts";
 
+const ADD = {
+  operationId: "addStock",
+  requestBody: { content: { "application/json": { schema: { type: "object" } } } },
+  responses: {
+    201: {
+      description: "One",
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Item" } } },
+    },
+  },
+};
 const document = (field: object) => ({
   openapi: "3.1.0",
   info: { title: "Stock", version: "1" },
-  paths: { "/stock": { get: { operationId: "listStock", responses: { 200: { description: "All" } } } } },
+  paths: {
+    "/stock": { get: { operationId: "listStock", responses: { 200: { description: "All" } } }, post: ADD },
+  },
   components: {
     schemas: {
       Item: {
@@ -17,7 +29,7 @@ const document = (field: object) => ({
   },
   "x-understudy": {
     collections: { stock: { schema: "#/components/schemas/Item", prefix: "item_" } },
-    operations: { listStock: { list: "stock" } },
+    operations: { listStock: { list: "stock" }, addStock: { create: "stock" } },
   },
 });
 
@@ -51,6 +63,8 @@ it.each([
     { oneOf: [{ type: "integer", minimum: 5 }, { type: "boolean" }] },
     (value: unknown) => typeof value === "boolean" || Number(value) >= 5,
   ],
+  ["an enum of another type", { type: "string", enum: [1] }, (value: unknown) => typeof value === "string"],
+  ["an empty enum", { type: "string", enum: [] }, (value: unknown) => typeof value === "string"],
   ["a bound that is excluded", { type: "integer", exclusiveMinimum: 0, maximum: 1 }, (n: number) => n === 1],
   [
     "different items",
@@ -58,13 +72,16 @@ it.each([
     (items: string[]) => new Set(items).size === 2,
   ],
 ] as typeof FIELDS)(
-  "a state call invents a field with %s that fits its OpenAPI document [interfaces 18]",
+  "a state call and a bound operation invent a field with %s that fits its OpenAPI document [interfaces 18]",
   async (_, field, fits) => {
     const sandbox = await createSandbox({ openapi: [document(field)], seed: 7 });
-    for (let count = 0; count < 5; count++) {
-      const record = await sandbox.state("stock" as "threads").create({} as never);
-      expect(record, JSON.stringify(record)).toSatisfy((one: { field: never }) => fits(one.field));
-    }
+    const headers = { "api-key": sandbox.credentials.usr_dan, "content-type": "application/json" };
+    const answer = await sandbox.fetch("/stock", { method: "POST", headers, body: "{}" });
+    const records = [await answer.json()];
+    for (let count = 0; count < 5; count++)
+      records.push(await sandbox.state("stock" as "threads").create({} as never));
+    for (const one of records)
+      expect(one, JSON.stringify(one)).toSatisfy((given: { field: never }) => fits(given.field));
     await sandbox.close();
   },
 );

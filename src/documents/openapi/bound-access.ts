@@ -111,21 +111,21 @@ export class BoundAccess {
   /** @throws ApiError RESOURCE_NOT_FOUND */
   private findRecord(call: Call, conditions: JsonObject): object {
     const { target, selector } = this.parts;
-    const { id } = selector;
-    const values = toValues(call);
-    const key = id === undefined ? undefined : fill(id, values);
+    const { id: idTemplate } = selector;
+    const id = idTemplate === undefined ? undefined : fill(idTemplate, toValues(call));
     const fits = (record: object | undefined): record is object =>
       record !== undefined &&
       (this.parts.binding.deleted === true || !target.isDeleted(record)) &&
       target.hasValues(record, conditions, call.world);
-    if (id !== undefined) {
-      const record = target.find(call.world, key);
+    if (idTemplate !== undefined) {
+      const record = target.find(call.world, id);
       if (fits(record)) return record;
     } else {
       for (const record of this.records.list(call.world, conditions)) if (fits(record)) return record;
     }
-    const field = (id === undefined ? Object.keys(conditions)[0] : toParameterName(id)) ?? "id";
-    throw resourceNotFound(field, key ?? conditions[field] ?? null);
+    const field =
+      (idTemplate === undefined ? Object.keys(conditions)[0] : toParameterName(idTemplate)) ?? "id";
+    throw resourceNotFound(field, id ?? conditions[field] ?? null);
   }
 }
 

@@ -79,14 +79,15 @@ export class BoundOperation {
     if (target.spec !== undefined) this.addOwners(call, fields);
     const set = Object.entries(binding.set ?? {});
     const needsNewId = ([, template]: [string, unknown]) => JSON.stringify(template).includes("{id}");
-    const [early, late] = [set.filter((entry) => !needsNewId(entry)), set.filter(needsNewId)];
-    Object.assign(fields, fill(Object.fromEntries(early), values));
+    const withoutId = set.filter((entry) => !needsNewId(entry));
+    const withId = set.filter(needsNewId);
+    Object.assign(fields, fill(Object.fromEntries(withoutId), values));
     this.requireOwners(call, fields);
     let record = target.create(call, fields);
     this.requireFit(call, record, sentNames);
-    if (late.length > 0) {
+    if (withId.length > 0) {
       const valuesWithId = toValues(call, target.getId(record));
-      record = target.set(call.world, record, fill(Object.fromEntries(late), valuesWithId) as JsonObject);
+      record = target.set(call.world, record, fill(Object.fromEntries(withId), valuesWithId) as JsonObject);
     }
     this.emit(call, record);
     return this.withLocation(this.present(record, call), record, call);
@@ -156,7 +157,7 @@ export class BoundOperation {
 
   private mergePatch(before: JsonObject, fields: JsonObject): JsonObject {
     const { target } = this.parts;
-    const entries = Object.entries(mergeInto(before, fields));
+    const entries = Object.entries(mergeFields(before, fields));
     return Object.fromEntries(
       entries.map(([name, value]) => [name, value === null ? target.getRemovedValue(name) : value]),
     );
@@ -172,10 +173,10 @@ export class BoundOperation {
     const changedNames = Object.keys({ ...before, ...after }).filter(
       (name) => !target.isSetByServer(name) && !isEqual(before[name], after[name]),
     );
-    // A patch of the whole record leaves fields out as PUT does, and removes none.
-    const isWhole = target.spec !== undefined && patch.some(({ path }) => path === "");
+    // Fields that a new whole record lacks become undefined, as in PUT, and not null.
+    const replacesRecord = target.spec !== undefined && patch.some(({ path }) => path === "");
     const toValue = (name: string) =>
-      name in after ? after[name] : isWhole ? undefined : target.getRemovedValue(name);
+      name in after ? after[name] : replacesRecord ? undefined : target.getRemovedValue(name);
     return Object.fromEntries(changedNames.map((name) => [name, toValue(name)]));
   }
 
@@ -240,12 +241,12 @@ export class BoundOperation {
 }
 
 /** A merge patch (RFC 7396), applied to the fields that it names. */
-function mergeInto(before: JsonObject, patch: JsonObject): JsonObject {
+function mergeFields(before: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(patch).map(([name, value]) => {
       const old = before[name];
       if (!isJsonObject(value) || !isJsonObject(old)) return [name, value];
-      const merged = { ...old, ...mergeInto(old, value) };
+      const merged = { ...old, ...mergeFields(old, value) };
       return [name, Object.fromEntries(Object.entries(merged).filter(([key]) => value[key] !== null))];
     }),
   );

@@ -177,8 +177,8 @@ export class BindingChecker {
   private checkEvent(binding: LocatedBinding, target: BoundCollection): void {
     const { emit: name } = binding.value;
     if (name === undefined || this.events.has(name)) return;
-    const all = this.available.events;
-    const existing = all.find((one) => one.name === name);
+    const availableEvents = this.available.events;
+    const existing = availableEvents.find((one) => one.name === name);
     const { collection } = target;
     const isAbout = existing?.about.collections.some((one: AnyCollection) => one.name === collection.name);
     if (isAbout === true) this.events.set(name, existing!);
@@ -193,7 +193,7 @@ export class BindingChecker {
         message: `there is no event ${JSON.stringify(name)} of ${collection.name}`,
         hint: findNearest(
           name,
-          all.map((one) => one.name),
+          availableEvents.map((one) => one.name),
         ),
       });
     else this.events.set(name, toEvent(name, collection));

@@ -160,11 +160,11 @@ function toForm(media: Media, schemas: Schemas): Extract<BodySpec, { kind: "mult
   const parts = [...schemas.listProperties(node)];
   const required = schemas.listRequired(node);
   const isText = ([, schema]: readonly [string, unknown]) => !isFile(schema, schemas);
-  const texts = parts.filter(isText);
-  const properties = Object.fromEntries(texts);
-  const fields = { type: "object", properties, required: [...required].filter((name) => name in properties) };
-  const schema = schemas.declareForm(fields, (value) =>
-    coerceForm(unpackForm(value, media, schemas), fields, schemas),
+  const properties = Object.fromEntries(parts.filter(isText));
+  const requiredTexts = [...required].filter((name) => name in properties);
+  const textNode = { type: "object", properties, required: requiredTexts };
+  const schema = schemas.declareForm(textNode, (value) =>
+    coerceForm(unpackForm(value, media, schemas), textNode, schemas),
   );
   const files = parts
     .filter((part) => !isText(part))

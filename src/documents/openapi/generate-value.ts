@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { generateBySchema } from "../../engine/own/generate-by-schema.ts";
+import { isEmptyEnum } from "./check-schema.ts";
 import type { OpenApiReading } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 import { shapeSchema } from "./shape-schema.ts";
@@ -31,7 +32,7 @@ export function inventField(node: unknown, invention: Invention): unknown {
   if (keywords["const"] !== undefined) return keywords["const"];
   const types = schemas.listTypes(node);
   if (types.has("null")) return null;
-  if (Array.isArray(keywords["enum"])) return keywords["enum"][0];
+  if (Array.isArray(keywords["enum"]) && !isEmptyEnum(keywords)) return keywords["enum"][0];
   const orGenerated = (value: unknown) =>
     schemas.compileValidator(node, "answer")(value) ? value : generateValue(schemas, node, seed);
   if (types.has("array")) return orGenerated([]);

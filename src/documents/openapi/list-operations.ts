@@ -332,7 +332,7 @@ export function mayBeJson(type: string): boolean {
   return /^(application\/([\w.+-]+\+)?json|\*\/\*|application\/\*)\s*(;|$)/.test(type);
 }
 
-/** The type that JSON of a described type is sent as: the usual one for a wildcard, and for what no header can have. */
+/** The type that JSON of a described type is sent as: the usual one for a wildcard, and for a type that no header can have. */
 export function findJsonType(type: string): string {
   const isUsual = /^application\/json\s*(;|$)/.test(type) || /[*]|[^\x20-\x7e]/.test(type);
   return isUsual ? "application/json" : type;

@@ -233,7 +233,7 @@ function parseRank(cursor: string): Rank | undefined {
 /** The position of the first record after a rank; the record of the rank may be gone. */
 function findAfter(
   rows: View<object>,
-  [lastOrder, id, , lastValue]: Rank,
+  [lastOrder, lastId, , lastValue]: Rank,
   { order, getId, sort, isRanked }: RecordOrder,
 ): number {
   const sorting = sort === undefined ? undefined : readSorting(sort);
@@ -242,11 +242,11 @@ function findAfter(
     const difference = compareToLast(record);
     if (difference !== 0) return difference > 0;
     const recordOrder = order(record);
-    return recordOrder === lastOrder ? getId(record) > id : recordOrder > lastOrder;
+    return recordOrder === lastOrder ? getId(record) > lastId : recordOrder > lastOrder;
   };
   if (!isRanked) {
     const all = [...rows];
-    const position = all.findIndex((record) => getId(record) === id && compareToLast(record) === 0);
+    const position = all.findIndex((record) => getId(record) === lastId && compareToLast(record) === 0);
     const next = position >= 0 ? position + 1 : all.findIndex(isAfter);
     return next < 0 ? all.length : next;
   }

@@ -117,7 +117,7 @@ export class References {
     return [target, ...COMBINING.flatMap((key) => node[key]), ...dependent];
   }
 
-  /** Whether a schema combines itself, as `Pet` does that is one of `Cat` and `Dog`, which are all of `Pet`. */
+  /** Whether a schema combines itself, such as `Pet` with `oneOf: [Cat, Dog]` if `Cat` has `allOf: [Pet]`. */
   combinesItself(schema: unknown): boolean {
     return getOrAdd(this.selfCombining, schema, () => {
       const seen = new Set<unknown>();

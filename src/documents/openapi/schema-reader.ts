@@ -53,10 +53,13 @@ export class SchemaReader {
     seen.add(schema);
     const properties = this.listProperties(schema);
     const fields = new Map(properties);
-    for (const branch of this.listAlternatives(schema))
-      for (const [name, one] of seen.has(branch) ? [] : this.collectFields(branch, seen))
-        if (!properties.has(name))
-          fields.set(name, fields.has(name) && !isEqual(fields.get(name), one) ? {} : one);
+    for (const branch of this.listAlternatives(schema)) {
+      if (seen.has(branch)) continue;
+      for (const [name, one] of this.collectFields(branch, seen)) {
+        const differs = fields.has(name) && !isEqual(fields.get(name), one);
+        if (!properties.has(name)) fields.set(name, differs ? {} : one);
+      }
+    }
     return fields;
   }
 

@@ -42,11 +42,11 @@ export class Schemas extends SchemaReader {
   /** A schema for the text fields of a form: `read` converts them to their types before validation. */
   declareForm(node: JsonObject, read: (fields: unknown) => unknown): object {
     const properties = node["properties"] as JsonObject;
-    const texts = Object.entries(properties).map(([name, one]) => [
+    const typedFields = Object.entries(properties).map(([name, one]) => [
       name,
       { type: [...this.listTypes(one)][0] ?? "string" },
     ]);
-    const schema = { type: "object", properties: Object.fromEntries(texts) };
+    const schema = { type: "object", properties: Object.fromEntries(typedFields) };
     provideValidator(schema, () => {
       const validate = this.compileValidator(node, "request");
       const validateForm = (fields: unknown) => {
@@ -76,7 +76,7 @@ export class Schemas extends SchemaReader {
     const discriminator = this.readDiscriminator(node, node[key] as unknown[]);
     const target = isJsonObject(branch) ? this.resolve(branch) : undefined;
     const choice = discriminator?.choices.find((one) => one.target === target);
-    return discriminator && choice && { property: discriminator.property, value: choice.names[0] };
+    return discriminator && choice && { property: discriminator.property, value: choice.values[0] };
   }
 
   /** The alternative that fits an object; a discriminator decides where there is one. */
@@ -87,7 +87,7 @@ export class Schemas extends SchemaReader {
     if (discriminator === undefined)
       return branches.find((branch) => this.compileValidator(branch, "request")(object));
     const { property, choices } = discriminator;
-    return choices.find(({ names }) => names.includes(object[property]))?.target;
+    return choices.find(({ values }) => values.includes(object[property]))?.target;
   }
 
   /** The name of the converted schema of a node, which is converted at the next `convertAll`. */
@@ -145,7 +145,7 @@ export class Schemas extends SchemaReader {
     }
     const key = Array.isArray(node["oneOf"]) ? "oneOf" : "anyOf";
     if (Array.isArray(node[key])) this.amendChoice(schema, { node, key, purpose });
-    // Within a circle, an alternative fits that is still being applied; another may fit too.
+    // In a circle, an alternative that is still being applied counts as fitting, so two may fit.
     if (Array.isArray(schema["oneOf"]) && this.references.combinesItself(node)) {
       schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), { anyOf: schema["oneOf"] }];
       delete schema["oneOf"];
@@ -160,18 +160,18 @@ export class Schemas extends SchemaReader {
     const discriminator = this.readDiscriminator(node, node[key] as unknown[]);
     if (discriminator === undefined) return;
     const { property, choices } = discriminator;
-    const toNameSchema = (names: unknown[]) => ({
-      properties: { [property]: { enum: names } },
+    const requireOneOf = (values: unknown[]) => ({
+      properties: { [property]: { enum: values } },
       required: [property],
     });
     delete schema[key];
-    const rules = choices.map(({ target, names }) => ({
-      if: toNameSchema(names),
+    const rules = choices.map(({ target, values }) => ({
+      if: requireOneOf(values),
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       then: { $ref: this.register(target, purpose) },
     }));
-    const all = [{ type: "object", ...toNameSchema(choices.flatMap(({ names }) => names)) }, ...rules];
-    schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), ...all];
+    const knownValueRule = { type: "object", ...requireOneOf(choices.flatMap(({ values }) => values)) };
+    schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), knownValueRule, ...rules];
   }
 
   /**
@@ -181,7 +181,7 @@ export class Schemas extends SchemaReader {
   private readDiscriminator(
     { discriminator }: JsonObject,
     branches: readonly unknown[],
-  ): { property: string; choices: { target: unknown; names: unknown[] }[] } | undefined {
+  ): { property: string; choices: { target: unknown; values: unknown[] }[] } | undefined {
     const { propertyName: property, mapping } = isJsonObject(discriminator) ? discriminator : {};
     if (typeof property !== "string") return undefined;
     const byTarget = new Map<unknown, unknown[]>();
@@ -195,19 +195,20 @@ export class Schemas extends SchemaReader {
       const target = isJsonObject(branch) ? this.resolve(branch) : undefined;
       if (target === undefined) return undefined;
       if (byTarget.has(target)) continue;
-      const nameSchema = this.mergeKeywords(this.listProperties(target).get(property));
-      const values = nameSchema["const"] === undefined ? nameSchema["enum"] : [nameSchema["const"]];
+      const { const: constant, enum: allowed } = this.mergeKeywords(
+        this.listProperties(target).get(property),
+      );
+      const values = constant === undefined ? allowed : [constant];
       const name = this.references.find(String((branch as JsonObject)["$ref"]))?.path.at(-1);
       byTarget.set(target, Array.isArray(values) ? values : [name]);
     }
-    return { property, choices: [...byTarget].map(([target, names]) => ({ target, names })) };
+    return { property, choices: [...byTarget].map(([target, values]) => ({ target, values })) };
   }
 }
 
 /**
  * Compiles a schema when a value first reaches it. Ajv compiles what a schema refers to within it, which overflows the
- * stack if many schemas refer to each other. If schemas combine each other, a value to which one is still being applied
- * fits it.
+ * stack if many schemas refer to each other. If a schema combines itself, a value to which it is still being applied fits.
  */
 function compileOnFirstUse(ajv: Ajv2020, name: string, listProperties: () => Iterable<string>): void {
   const entry = ajv.schemas[name]!;

@@ -162,8 +162,9 @@ class SchemaShaper {
       this.fieldsLeft <= 0 || depth > MAX_DEPTH || ancestors.includes(this.schemas.mergeKeywords(items));
     if (mustEnd && least === 0) return { const: [] };
     const shape = this.shape(items, { depth: depth + 1, ancestors });
-    const isFixed = uniqueItems === true && (shape["const"] !== undefined || shape["type"] === "boolean");
-    const count = mustEnd ? least : Math.min(most, Math.max(least, isFixed ? 1 : 2));
+    const mayRepeat = shape["const"] !== undefined || shape["type"] === "boolean";
+    const usualCount = uniqueItems === true && mayRepeat ? 1 : 2;
+    const count = mustEnd ? least : Math.min(most, Math.max(least, usualCount));
     return {
       type: "array",
       items: shape,
@@ -201,7 +202,7 @@ class SchemaShaper {
   }
 }
 
-/** Larger bounds only describe a format such as int64, and numbers near them lose digits. */
+/** Bounds beyond MAX_NUMBER only describe a format such as int64, and numbers near them lose digits. */
 function limitBounds(scalar: JsonObject): void {
   const read = (key: string, otherwise: number) => (scalar[key] as number | undefined) ?? otherwise;
   const lower = Math.max(read("minimum", -Infinity), read("exclusiveMinimum", -Infinity));

@@ -24,33 +24,33 @@ export function explainAlternatives(branches: readonly Branch[], union: ErrorObj
 function findWrongTag(branches: readonly Branch[], union: ErrorObject): ErrorObject[] | undefined {
   if (isPlain(union.data)) return undefined;
   const candidates = branches.filter((branch) => !hasWrongType(branch, union));
-  const tags = candidates.map((branch) => branch.errors.filter((error) => isTag(error, union)));
-  const shared = tags[0]?.find((tag) =>
-    tags.every((others) => others.some((other) => other.instancePath === tag.instancePath)),
+  const tagErrors = candidates.map((branch) => branch.errors.filter((error) => isTag(error, union)));
+  const sharedError = tagErrors[0]?.find(({ instancePath }) =>
+    tagErrors.every((errors) => errors.some((error) => error.instancePath === instancePath)),
   );
-  if (shared === undefined || candidates.length < 2) return undefined;
-  const values = tags.flatMap((errors) =>
-    errors
-      .filter((error) => error.instancePath === shared.instancePath)
-      .map((error) => error.params.allowedValue),
-  );
-  return [{ ...shared, keyword: "enum", params: { allowedValues: [...new Set(values)] } }];
+  if (sharedError === undefined || candidates.length < 2) return undefined;
+  const values = tagErrors
+    .flat()
+    .filter((error) => error.instancePath === sharedError.instancePath)
+    .map((error) => error.params.allowedValue);
+  return [{ ...sharedError, keyword: "enum", params: { allowedValues: [...new Set(values)] } }];
 }
 
 // A plain value, or one of the wrong type for every branch: list the allowed values.
 function findChoices(branches: readonly Branch[], union: ErrorObject): ErrorObject[] | undefined {
   const { instancePath, data } = union;
-  const plain = isPlain(data);
-  const simple = branches.every(
+  const concernsWholeValue = branches.every(
     (branch) =>
       branch.errors.every((error) => error.instancePath === instancePath) &&
-      (plain || hasWrongType(branch, union)),
+      (isPlain(data) || hasWrongType(branch, union)),
   );
-  if (!simple) return undefined;
+  if (!concernsWholeValue) return undefined;
   const mainErrors = branches.flatMap((branch) => {
-    const valued = branch.errors.find((error) => error.keyword === "const" || error.keyword === "enum");
-    const nested = branch.errors.find((error) => error.keyword === "choices");
-    return nested !== undefined ? (nested.params.errors as ErrorObject[]) : [valued ?? branch.errors[0]!];
+    const choicesError = branch.errors.find((error) => error.keyword === "choices");
+    if (choicesError !== undefined) return choicesError.params.errors as ErrorObject[];
+    return (
+      branch.errors.find(({ keyword }) => keyword === "const" || keyword === "enum") ?? branch.errors[0]!
+    );
   });
   return [createError("choices", { errors: mainErrors }, union)];
 }
