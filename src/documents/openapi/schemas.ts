@@ -160,17 +160,17 @@ export class Schemas extends SchemaReader {
     const discriminator = this.readDiscriminator(node, node[key] as unknown[]);
     if (discriminator === undefined) return;
     const { property, choices } = discriminator;
-    const requireOneOf = (values: unknown[]) => ({
+    const toCondition = (values: unknown[]) => ({
       properties: { [property]: { enum: values } },
       required: [property],
     });
     delete schema[key];
     const rules = choices.map(({ target, values }) => ({
-      if: requireOneOf(values),
+      if: toCondition(values),
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       then: { $ref: this.register(target, purpose) },
     }));
-    const knownValueRule = { type: "object", ...requireOneOf(choices.flatMap(({ values }) => values)) };
+    const knownValueRule = { type: "object", ...toCondition(choices.flatMap(({ values }) => values)) };
     schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), knownValueRule, ...rules];
   }
 
