@@ -211,14 +211,15 @@ class ProxiedExchange {
 
   private fail(error: ExchangeError): void {
     if (!this.isWaiting) return;
-    const { response, body } = this.proxied;
+    const { request, response, body } = this.proxied;
     if (wasNotReached(error)) return void this.end("unreached");
     if (error.rawPacket !== undefined) return void this.end(breakConnection(response, error));
     void isReachableAt(this.target.url).then((isReachable) => {
       if (!this.isWaiting) return;
       if (isReachable) return this.end(breakConnection(response, error));
-      // The node may have ended before this request, which then found its old connection.
-      this.end(this.outgoing.reusedSocket && !body.hasBody ? "unreached" : "lost");
+      // The node may have ended before this request; if not, one that changes nothing may be sent twice.
+      const isSafe = /^(GET|HEAD|OPTIONS)$/.test(request.method!) && !body.hasBody;
+      this.end(this.outgoing.reusedSocket && isSafe ? "unreached" : "lost");
     });
   }
 }

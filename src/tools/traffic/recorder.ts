@@ -41,6 +41,11 @@ const HOP_BY_HOP = new Set([
   ...["te", "upgrade", "expect"],
 ]);
 
+/** Servers commonly close an idle connection after two to five seconds. */
+const IDLE_MS = 1000;
+/** Methods that change nothing (RFC 9110, 9.2.1). */
+const SAFE_METHODS = /^(GET|HEAD|OPTIONS|TRACE)$/;
+
 /**
  * Creates a proxy in front of a service, which forwards everything unchanged and reports each exchange (interfaces 12).
  * Rejects when the port is taken.
@@ -48,7 +53,7 @@ const HOP_BY_HOP = new Set([
 export async function createRecorder(options: RecorderOptions): Promise<Recorder> {
   const { target, port, host, onExchange } = options;
   const { Agent, request } = target.startsWith("https:") ? https : http;
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
   const running = new Set<Promise<void>>();
   const server = http.createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (incoming, outgoing) => {
     const relay = new Relay(target, (url, sent) => request(url, { ...sent, agent }));
@@ -129,8 +134,9 @@ class Relay {
     });
     upstream.once("error", (error: NodeJS.ErrnoException) => {
       if (this.answer !== undefined || outgoing.destroyed) return;
-      // A kept connection may have been closed as it was reused; then the target has not seen the request.
-      if (upstream.reusedSocket && error.code === "ECONNRESET" && !hasBody(incoming) && !isRetry) {
+      // The target may have closed the reused connection before this request; if not, a safe one may be sent twice.
+      const isSafe = SAFE_METHODS.test(incoming.method!) && !hasBody(incoming);
+      if (upstream.reusedSocket && error.code === "ECONNRESET" && isSafe && !isRetry) {
         outgoing.off("close", onClose);
         return this.forward(incoming, outgoing, done, { isRetry: true });
       }
