@@ -114,12 +114,13 @@ function route(exchange: ControlExchange): void {
   const { path } = exchange;
   const { method } = exchange.request;
   const match = router.find(method === "HEAD" ? "GET" : method, path);
-  if (match === undefined) throw notFound(method, path);
+  if (match === undefined) throw createRouteProblem(method, path);
   exchange.operation = match.operation;
   exchange.params = match.params;
 }
 
-function notFound(method: string, path: string): Problem {
+/** For an unknown path, or a method that the path does not answer. */
+function createRouteProblem(method: string, path: string): Problem {
   const allowed = router.listMethods(path);
   if (allowed.length === 0) {
     return new Problem("unknown-path", {

@@ -89,7 +89,7 @@ interface GenericControlOperation<P extends TObject, Q extends TObject, B extend
   handle: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
   ) => HandlerResult<S> | Promise<HandlerResult<S>>;
-  /** How the history describes the call's change (interfaces 10); `answer` is undefined if the handler threw after it. */
+  /** How the history describes the call's change (interfaces 10); `answer` is undefined if the handler threw after the change. */
   describeChange?: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
     answer: unknown,

@@ -8,8 +8,6 @@ import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 
-type Member = Exclude<keyof ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;
-
 interface ProblemOptions {
   /** A sentence for people: the failure and the next step. */
   detail: string;
@@ -20,7 +18,7 @@ interface ProblemOptions {
   /** The nearest known word. */
   hint?: string | undefined;
   /** Further members of the answer. */
-  extension?: Pick<ProblemBody, Member>;
+  extension?: Omit<ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;
   headers?: Record<string, string>;
   /** By default that of the kind. */
   status?: number;

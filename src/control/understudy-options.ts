@@ -37,9 +37,9 @@ export interface UnderstudyOptions {
   allowHosts?: readonly string[];
   /** With it the server speaks HTTPS only. */
   certificate?: Certificate | undefined;
-  /** The base of the URLs that answers contain, without a slash at its end; else they follow the request. */
+  /** The base of the URLs in answers, without a slash at its end; by default that of the request. */
   publicUrl?: string | undefined;
-  /** Addresses and ranges of proxies, whose `Forwarded` and `X-Forwarded-*` those URLs follow. */
+  /** Addresses and ranges of proxies whose `Forwarded` and `X-Forwarded-*` determine the URLs in answers. */
   trustProxy?: readonly string[] | undefined;
   /** The real service, which gets the requests of paths that nothing here serves (interfaces 18). */
   upstream?: UpstreamOptions | undefined;

@@ -55,10 +55,7 @@ export const MAX_IMAGE_PIXELS = 40_000_000;
 /** The share of the tint in a mirrored border. */
 export const TINT_SHARE = 0.12;
 
-/**
- * Sides of the grids whose average colours fill transparent areas: those of 8 by 8 parts, and behind them that of the
- * whole picture.
- */
+/** Transparent areas are filled with average colours: of the whole picture, and over it of 8 by 8 parts. */
 export const AVERAGED_GRIDS = [1, 8];
 
 export interface Size {

@@ -174,7 +174,7 @@ export class IndexedDbStore implements Store {
         transaction.onabort = () => reject(transaction.error ?? new Error("the browser gave up"));
       });
       change(...names.map((name) => transaction.objectStore(name)));
-      // Commits at once, since a page that is being left receives no answer.
+      // Commits without waiting for results, which a page that is being left does not receive.
       transaction.commit();
       await done;
     } catch (error) {

@@ -13,8 +13,8 @@ const toScript = (text: string): RedisScript => ({
 /**
  * Commits a change set of one sandbox if its sender still owns the sandbox (the fence of interfaces 15).
  *
- * KEYS: lease, rows. ARGV: mode, epoch, number before, number, id of the commit, session, node url, then each
- * change as three words: `p` field text, `r` field "", `c` prefix "".
+ * KEYS: lease, rows. ARGV: mode, epoch, number of the last commit, number and id of
+ * this one, session, node url, then each change as three words: `p` field text, `r` field "", `c` prefix "".
  *
  * `new` creates the sandbox, `more` changes it, `whole` replaces it, `gone` removes it. Redis refuses the
  * first write if it has no free memory, so a refusal never leaves a part of the changes.

@@ -157,6 +157,7 @@ export class SandboxRestorer {
       snapshots,
       history,
     });
+    // The sandbox has its own references now.
     uploads.release(value.blobs);
     try {
       const unusable = faults === undefined ? [] : sandbox.faults.restoreState(faults);

@@ -130,7 +130,7 @@ export class Saver {
     this.timer = undefined;
     this.resolveTick();
     await this.saveAll();
-    // The images keep references to their bytes, since the store names the files.
+    // The images are not released: that would delete files which the stored rows name.
     try {
       await this.parts.store.close();
     } finally {

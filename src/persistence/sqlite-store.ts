@@ -59,7 +59,7 @@ export class SqliteStore implements FileStore {
       throw files.toOpeningError(error);
     }
     const store = new SqliteStore(files, thread, lock);
-    // The fallback copy is made at the end of the start.
+    // The start does not wait for the fallback copy.
     if (!files.hasFreshCopy()) void store.copy().catch((error) => warn(describeFailedCopy(files, error)));
     return store;
   }
@@ -128,8 +128,9 @@ async function openDatabase(
   let aside: string | undefined;
   // At most three attempts: the database, its copy, and a new database, since the first two may be damaged.
   for (;;) {
-    const isLost = files.isEmptied() && aside === undefined;
-    if (!isLost && !files.isTruncated()) {
+    // Once files were set aside, a missing database is a new one.
+    const isEmptied = aside === undefined && files.isEmptied();
+    if (!isEmptied && !files.isTruncated()) {
       try {
         files.makePrivate();
         const counts = await thread.runInWorker<SaveCounts & { damaged: string[] }>("open");

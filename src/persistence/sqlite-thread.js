@@ -14,8 +14,7 @@ const LAST_CHARACTER = "\u{10FFFF}";
 let db;
 let statements;
 let inode;
-/** Whether a transaction is open. */
-let isOpen = false;
+let isInTransaction = false;
 /** Whether this server has changed the database since the last copy. */
 let isCopyStale = false;
 /** Commits of this database, and the changes in them. */
@@ -97,7 +96,7 @@ function checkStructure() {
 /** The first changes begin a transaction, which `commit` ends. */
 function apply({ changes }) {
   try {
-    if (!isOpen) begin();
+    if (!isInTransaction) begin();
     for (const change of changes) applyOne(change);
     openChanges += changes.length;
   } catch (error) {
@@ -107,7 +106,7 @@ function apply({ changes }) {
 }
 
 function commit() {
-  if (!isOpen) return;
+  if (!isInTransaction) return;
   const next = { saves: counts.saves + 1, changes: counts.changes + openChanges };
   try {
     statements.save.run(next.saves, next.changes);
@@ -116,7 +115,7 @@ function commit() {
     rollBack();
     throw error;
   }
-  isOpen = false;
+  isInTransaction = false;
   isCopyStale = true;
   counts = next;
   recordAcknowledged();
@@ -128,7 +127,7 @@ function begin() {
   // Writes to a deleted or replaced file succeed, but are lost.
   if (statSync(file).ino !== inode) throw Object.assign(new Error("replaced"), { code: "ENOENT" });
   db.exec("BEGIN IMMEDIATE");
-  isOpen = true;
+  isInTransaction = true;
   openChanges = 0;
 }
 
@@ -199,7 +198,7 @@ function rewriteRows() {
 }
 
 function rollBack() {
-  isOpen = false;
+  isInTransaction = false;
   try {
     db.exec("ROLLBACK");
   } catch {

@@ -82,11 +82,12 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
         requireRoomAfter(server, world, tx);
         return tx;
       });
-      const ids = listEnqueued(committed);
-      await waitForAttempts(world, ids, signal);
+      const deliveryIds = listEnqueued(committed);
+      // A first attempt has the id of its delivery.
+      await waitForAttempts(world, deliveryIds, signal);
       const reader = world.read();
       return {
-        deliveries: ids.flatMap((id) => {
+        deliveries: deliveryIds.flatMap((id) => {
           const delivery = reader.get(deliveries, id);
           // A webhook that was disabled or deleted meanwhile has no such delivery.
           return delivery ? [{ ...renderDelivery(delivery, reader), webhook_id: delivery.webhook_id }] : [];

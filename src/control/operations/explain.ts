@@ -120,7 +120,7 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
 
 /** @throws Problem 422 */
 function readRequest(input: ExplainInput, sandbox: Sandbox): DryRunRequest {
-  const { method, target, incomplete } = readRequestLine(input, sandbox.api.operations);
+  const { method, target, incompleteReason } = readRequestLine(input, sandbox.api.operations);
   const [path, ...search] = target.split("?");
   const query = new URLSearchParams(search.join("?"));
   for (const [name, value] of Object.entries(input.query ?? {})) query.append(name, String(value));
@@ -138,7 +138,7 @@ function readRequest(input: ExplainInput, sandbox: Sandbox): DryRunRequest {
       );
     headers["api-key"] = requireKey(sandbox, input.principal);
   }
-  return { method, path: path!, query: query.toString(), headers, body, incomplete };
+  return { method, path: path!, query: query.toString(), headers, body, incompleteReason };
 }
 
 const CREDENTIAL_HEADERS = ["api-key", "x-api-key", "authorization"];
@@ -153,7 +153,7 @@ function readRequestLine(input: ExplainInput, operations: readonly AnyOperation[
       throw unprocessable("params", params, "go with `operation`; a path contains its own");
     if (!path.startsWith("/") || /^\/_/.test(path))
       throw unprocessable("path", path, "must begin with a slash, without host and sandbox prefix");
-    return { method: method.toUpperCase(), target: path, incomplete: undefined };
+    return { method: method.toUpperCase(), target: path, incompleteReason: undefined };
   }
   if (method !== undefined || path !== undefined)
     throw unprocessable("operation", id, "cannot be combined with method and path; leave one of them out");
@@ -182,9 +182,9 @@ function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, st
   const target = path.replace(/\{([^{}]+)\}/g, (whole: string, name: string) =>
     params[name] === undefined ? whole : encodeURIComponent(String(params[name])),
   );
-  const incomplete =
+  const incompleteReason =
     missing.length === 0 ? undefined : `it depends on ${missing.join(" and ")}, which was not given`;
-  return { target, incomplete };
+  return { target, incompleteReason };
 }
 
 /** @throws Problem 422 */

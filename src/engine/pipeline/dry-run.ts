@@ -37,7 +37,7 @@ export interface DryRunRequest {
   /** Empty for none. */
   body: string;
   /** Why the path is not complete; the steps that depend on it are then skipped. */
-  incomplete: string | undefined;
+  incompleteReason: string | undefined;
 }
 
 interface StepReport {
@@ -59,7 +59,7 @@ export async function dryRun(
     faults,
     site,
   }: { sandbox: Sandbox; faults: Pick<FaultInjector, "before" | "after">; site: Site },
-  { method, path, query, headers, body, incomplete }: DryRunRequest,
+  { method, path, query, headers, body, incompleteReason }: DryRunRequest,
 ) {
   sandbox.world.catchUp();
   const reports = new Map<string, Omit<StepReport, "step">>();
@@ -78,7 +78,7 @@ export async function dryRun(
     { sandbox, request, address },
     {
       faults,
-      incomplete,
+      incompleteReason,
       onStepPassed: (step) =>
         reports.set(step, { outcome: "passes", says: describePassedStep(step as StepName, exchange) }),
     },

@@ -19,7 +19,7 @@ interface DryRunOptions {
   /** Fault rules that count matches on copies of their counters. */
   faults: Pick<FaultInjector, "before" | "after">;
   /** Why the path is not complete; steps that depend on it cannot be decided. */
-  incomplete: string | undefined;
+  incompleteReason: string | undefined;
   onStepPassed: (step: string) => void;
 }
 

@@ -124,7 +124,7 @@ export function toRefusalRate({ sandbox, identity, rate, at }: Exchange): RateSt
 function readBody(exchange: Exchange): undefined | Promise<void> {
   const { dryRun, sandbox } = exchange;
   const { body, prepare } = exchange.operation!;
-  if (dryRun?.incomplete !== undefined) throw new Undecidable(dryRun.incomplete);
+  if (dryRun?.incompleteReason !== undefined) throw new Undecidable(dryRun.incompleteReason);
   if (body?.kind === "json") return readJson(exchange, body);
   if (body === undefined && prepare === undefined) return undefined;
   if (dryRun !== undefined && body?.kind === "multipart")

@@ -81,9 +81,9 @@ export const fill: ImageTools["fill"] = async ({ data, width, height }, tint) =>
   const [canvas, context] = createCanvas({ width, height }, tint);
   context.imageSmoothingQuality = "high";
   for (const grid of AVERAGED_GRIDS) {
-    const [averages, small] = createCanvas({ width: grid, height: grid });
-    small.imageSmoothingQuality = "high";
-    small.drawImage(picture, 0, 0, grid, grid);
+    const [averages, averagesContext] = createCanvas({ width: grid, height: grid });
+    averagesContext.imageSmoothingQuality = "high";
+    averagesContext.drawImage(picture, 0, 0, grid, grid);
     context.drawImage(averages, 0, 0, width, height);
   }
   context.drawImage(picture, 0, 0, width, height);
