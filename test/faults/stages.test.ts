@@ -160,6 +160,16 @@ describe("a scenario with stages", () => {
     expect(await pending()).toEqual([]);
   });
 
+  it("begins the next stage now if a call ends the one before early [interfaces 4, 21]", async () => {
+    await statuses(2);
+    const before = await findStages();
+    await advance("30s");
+    await control("POST", "/clock/pending/run", { kind: "lease", subject: "staged/outage" });
+    const [, outage, recovery] = await findStages();
+    const now = new Date(Date.parse(before[1].began_at) + 30_000).toISOString();
+    expect([outage.ended_at, recovery.began_at]).toEqual([now, now]);
+  });
+
   it("keeps all stages in an advance over several [interfaces 21]", async () => {
     const step = (name: string, status: number) =>
       `  - { name: ${name}, rules: [{ id: ${name}, effect: { status: ${status} } }], until: { time: 1m } }\n`;

@@ -200,13 +200,13 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     this.notify();
   }
 
-  /** Ends the lease with this key; false if no rule or stage has it. */
+  /** Ends the lease with this key, at its due instant or, if a call ends it early, now; false if no rule or stage has it. */
   endLease(key: string): boolean {
     const holder = this.leaseHolders.find((one) => one.key === key);
     if (holder?.progress.due === undefined) return false;
-    const { due } = holder.progress;
+    const end = Math.min(holder.progress.due, this.sandbox.world.epochNow());
     holder.progress.due = undefined;
-    if (holder instanceof StageProgress) this.record(this.endStage(holder, due));
+    if (holder instanceof StageProgress) this.record(this.endStage(holder, end));
     else if (holder instanceof ArmedRule) holder.progress.expired = true;
     this.notify();
     return true;

@@ -188,6 +188,38 @@ describe("a world", () => {
     world.close();
   });
 
+  it("runs a timer once if it is run early when it is due already [interfaces 4]", async () => {
+    let runs = 0;
+    const { world, pass } = makeWorld({ timerHandlers: { expiry: () => void (runs += 1) } }, "real");
+    world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: 5000 }));
+    pass(5000);
+    await world.runEarly("expiry", "x");
+    expect([runs, world.listPending()]).toEqual([1, []]);
+    world.close();
+  });
+
+  it("runs early the timer that is named, although another is due while the clock advances [interfaces 4]", async () => {
+    const ran: string[] = [];
+    let early: Promise<unknown> | undefined;
+    const { world } = makeWorld({
+      timerHandlers: {
+        expiry: (_tx, { subject }) => {
+          ran.push(subject);
+          if (subject !== "first") return undefined;
+          return async () => void (early = world.runEarly("expiry", "later"));
+        },
+      },
+    });
+    world.transact((tx) => {
+      tx.schedule({ kind: "expiry", subject: "first", due: 5000 });
+      tx.schedule({ kind: "expiry", subject: "i", due: 5000 });
+      tx.schedule({ kind: "expiry", subject: "later", due: 90_000 });
+    });
+    await world.advance(START + 5000);
+    await early;
+    expect(ran).toEqual(["first", "later", "i"]);
+  });
+
   it("shows the clock, the data and the draws of a snapshot again after a restore [interfaces 4]", () => {
     const { world } = makeWorld();
     const snapshot = world.toValue();

@@ -117,7 +117,7 @@ export class World implements ObservedWorld {
   /** Runs the timers that became due, also those due at the very instant of a frozen clock (a job that takes no time). */
   catchUp(): void {
     if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.pinned !== undefined || this.isClosed) return;
-    while (this.nextDue <= this.epochNow() && this.runNextTimer(undefined) !== undefined);
+    while (this.nextDue <= this.epochNow() && this.runTimer(undefined) !== undefined);
   }
 
   /** Lists pending timers, the nearest first. */
@@ -145,12 +145,12 @@ export class World implements ObservedWorld {
   /** Runs a pending timer now, before it is due, and waits for its work. Undefined if there is none. */
   runEarly(kind: TimerKind, subject: string): Promise<RanTimer> | undefined {
     const { currentSource } = this;
-    const timer = [...this.read().index(timers, "due", "")].find(
-      (pendingTimer) => pendingTimer.kind === kind && pendingTimer.subject === subject,
-    );
+    const timer = this.transact((tx) => {
+      const pending = [...tx.index(timers, "by_kind", kind)].find((one) => one.subject === subject);
+      return pending && tx.put(timers, { ...pending, due: tx.now });
+    });
     if (timer === undefined) return undefined;
-    this.transact((tx) => tx.put(timers, { ...timer, due: tx.now }));
-    this.runNextTimer(currentSource);
+    this.runTimer(currentSource, timer);
     const at = new Date(this.epochNow()).toISOString();
     return this.whenSettled().then(() => ({ at, kind, subject }));
   }
@@ -258,12 +258,12 @@ export class World implements ObservedWorld {
       while (this.nextDue <= end && !this.isClosed && !this.isStopped) {
         this.instantBeforeStep = this.epochNow();
         this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.instantBeforeStep) };
-        const step = this.runNextTimer(source);
+        const step = this.runTimer(source);
         if (step === undefined) break;
         const { kind, subject } = step.timer;
         const entry = { at: new Date(this.epochNow()).toISOString(), kind, subject };
         ran.add(entry);
-        void step.effect?.then((hadEffect) => hadEffect === false && ran.delete(entry)).catch(() => {});
+        void step.effect?.then((hasBegun) => hasBegun === false && ran.delete(entry)).catch(() => {});
         // All effects of one instant start together, so a slow one does not delay the others.
         if (this.nextDue > this.epochNow()) await this.whenSettled();
         if (++steps % STEPS_PER_TURN === 0) await platform().nextTurn();
@@ -281,8 +281,10 @@ export class World implements ObservedWorld {
     return [...ran];
   }
 
-  private runNextTimer(source: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
-    const timer = this.read().findNearestTimer();
+  private runTimer(
+    source: unknown,
+    timer = this.read().findNearestTimer(),
+  ): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
     if (timer === undefined) return undefined;
     try {
       const run = (tx: Transaction) => {
