@@ -155,6 +155,21 @@ describe("attaching a file [G12]", () => {
     expect(world.listPending()).toEqual([]);
   });
 
+  it("ends a step at once if its timer is run early [interfaces 4]", async () => {
+    await attach("file_loose");
+    const { world } = api.understudy.sandboxes.get("default")!;
+    const steps = [];
+    for (let n = 0; n < 3; n += 1) {
+      await world.runEarly("file.step", "file_loose");
+      steps.push((await status("file_loose", { store: "vs_empty" })).body.current_step);
+    }
+    expect(steps).toEqual(["chunking", "embedding", null]);
+    expect((await status("file_loose", { store: "vs_empty" })).body).toMatchObject({
+      status: "completed",
+      completed_at: "2026-03-15T12:00:00.000Z",
+    });
+  });
+
   it("emits file.processed with the store and the status at the end [G25]", async () => {
     await attach("file_loose");
     await api.advance(60_000);

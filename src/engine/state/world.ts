@@ -147,7 +147,8 @@ export class World implements ObservedWorld {
     const { currentSource } = this;
     const timer = this.transact((tx) => {
       const pending = [...tx.index(timers, "by_kind", kind)].find((one) => one.subject === subject);
-      return pending && tx.put(timers, { ...pending, due: tx.now });
+      if (pending === undefined) return undefined;
+      return tx.put(timers, { ...pending, due: Math.min(pending.due, tx.now), planned: pending.due });
     });
     if (timer === undefined) return undefined;
     this.runTimer(currentSource, timer);

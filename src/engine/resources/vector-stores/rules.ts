@@ -95,16 +95,21 @@ export function scheduleStep(tx: Transaction, file: StoreFile, now: number): voi
 }
 
 /** Handles `file.step` timers: ends a step, and with the last one or a failing one the processing. */
-export function advanceFile(tx: Transaction, { key, due }: Timer): void {
-  const file = key === undefined ? undefined : tx.get(storeFiles, key);
-  if (file?.status !== "processing") return;
+export function advanceFile(tx: Transaction, { key, due, planned = due }: Timer): void {
+  const stored = key === undefined ? undefined : tx.get(storeFiles, key);
+  if (stored?.status !== "processing") return;
+  // If a call runs the timer early, the file counts as begun earlier by as much.
+  const file = { ...stored, started_at: stored.started_at - (planned - due) };
   const uploaded = tx.get(files, file.file_id);
   const failure = uploaded && findFailure(tx, uploaded);
   if (failure && due >= getStepEnd(file, failure.step)) {
     tx.put(storeFiles, toFailed(file, due, failure.message));
   } else if (due >= getStepEnd(file, "embedding")) {
     completeFile(tx, file, { at: due, silent: false });
-  } else scheduleStep(tx, file, due);
+  } else {
+    if (planned > due) tx.put(storeFiles, file);
+    scheduleStep(tx, file, due);
+  }
 }
 
 /** Finds the failure of a file by its content, or by its type if it has no bytes (G34). */
