@@ -74,7 +74,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
 
   /** Rules that may trigger now. */
   get activeRules(): readonly ArmedRule[] {
-    return this.allRules.filter((rule) => !rule.isSpent && this.isActive(rule));
+    return this.allRules.filter((rule) => !rule.isSpent && this.isInForce(rule));
   }
 
   /** Stages that count requests. */
@@ -82,9 +82,9 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return [...this.stagesByScenario.values()].filter(({ current }) => current !== undefined);
   }
 
-  /** Whether the rule's stage, if it has one, is the current one. */
-  isActive(rule: ArmedRule): boolean {
-    return this.stagesByScenario.get(rule.source)?.isActive(rule.rule.id) ?? true;
+  /** Whether the rule's stage, if it has one, is the current one; a used-up rule is in force too. */
+  isInForce(rule: ArmedRule): boolean {
+    return this.stagesByScenario.get(rule.source)?.isInForce(rule.rule.id) ?? true;
   }
 
   /** Arms a rule, or renews the lease of the same rule. @throws RuleExistsError */
@@ -282,10 +282,10 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
 
   /** Ends the leases of rules that a change takes out of force, and begins those of others that it puts in force. */
   private updateLeases<T>(change: () => T, at?: number): T {
-    const listActive = () => new Set(this.allRules.filter((rule) => this.isActive(rule)));
-    const before = listActive();
+    const listInForce = () => new Set(this.allRules.filter((rule) => this.isInForce(rule)));
+    const before = listInForce();
     const result = change();
-    const after = listActive();
+    const after = listInForce();
     const added = [...after].filter((rule) => !before.has(rule));
     this.leases.end([...before].filter((rule) => !after.has(rule)));
     this.leases.begin(added, at);

@@ -153,7 +153,7 @@ function triggerAtOnce(rule: Rule): Rule {
 }
 
 function createRefusal(message: string): FaultVerdict {
-  const effect = { kind: "refused", detail: message } as const;
+  const effect = { kind: "override-refused", detail: message } as const;
   return { injection: { decision: "fault:header/refused", delay_ms: 0, effect }, reasons: [message] };
 }
 

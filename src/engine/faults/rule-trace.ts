@@ -21,7 +21,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     this.rules = armedRules.allRules.map(
       ({ rule, source, progress }) => new ArmedRule(rule, source, progress),
     );
-    const unspent = this.rules.filter((rule) => !rule.isSpent && armedRules.isActive(rule));
+    const unspent = this.rules.filter((rule) => !rule.isSpent && armedRules.isInForce(rule));
     this.requests = new RequestFaults(parts, this, unspent);
   }
 
@@ -56,7 +56,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private explainSkipped(armed: ArmedRule): string {
     const { rule } = armed;
     if (rule.operations === undefined) return "it matches deliveries of events, not requests";
-    if (!this.armedRules.isActive(armed)) return "its stage is not the current one";
+    if (!this.armedRules.isInForce(armed)) return "its stage is not the current one";
     if (armed.isSpent) return explainSpent(armed);
     if (this.facts === undefined) return "the request reaches no operation";
     const { operation, principal, headers } = this.facts;

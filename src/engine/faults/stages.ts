@@ -89,7 +89,7 @@ export class StageProgress implements LeaseHolder {
   }
 
   /** Rules of the scenario that belong to no stage are always in force. */
-  isActive(id: string): boolean {
+  isInForce(id: string): boolean {
     return !this.stageRules.has(id) || this.current?.rules.has(id) === true;
   }
 

@@ -71,7 +71,7 @@ async function inject(
   if (delay_ms > 0 && !isDryRun) await waitForDelay(exchange, delay_ms);
   const held = hold === undefined || isDryRun ? undefined : await waitForRelease(exchange, hold, facts);
   const effect = held?.effect ?? plannedEffect;
-  if (effect?.kind !== "refused") {
+  if (effect?.kind !== "override-refused") {
     const total_ms = delay_ms + (held?.held_ms ?? 0);
     exchange.fault = toAppliedFault(exchange.fault, { delay_ms: total_ms, decision, effect });
   }
@@ -202,7 +202,7 @@ function requireWaitingCapacity(sandbox: Exchange["sandbox"]): void {
 
 /** The answer of a fault: the one that it defines, else the operation's if that has run and has a body, else a 503. */
 function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEffect): EarlyResponse {
-  if (effect.kind === "refused")
+  if (effect.kind === "override-refused")
     return new EarlyResponse(decision, toProblemAnswer("override-refused", effect.detail));
   if (effect.kind !== "wire") return new EarlyResponse(decision, renderFaultAnswer(exchange, effect));
   const ended = effect.wire.staysOpen ? exchange.sandbox.ended : undefined;
@@ -254,6 +254,6 @@ function addRateState(exchange: Exchange, code: string, status: number): void {
   const limit = identity.requests_per_minute;
   const isExhausted = code === "RATE_LIMIT_EXCEEDED";
   exchange.rate = isExhausted
-    ? sandbox.windows.toExhausted(key_id, limit, at)
+    ? sandbox.windows.getExhaustedState(key_id, limit, at)
     : sandbox.windows.getState(key_id, limit, at);
 }

@@ -114,7 +114,7 @@ function countRequest(exchange: Exchange): void {
 /** The rate state of a RATE_LIMIT_EXCEEDED answer: a used-up window, also if a reply rule caused the refusal (G05). */
 export function toRefusalRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
   if (identity === undefined || rate === undefined || rate.exceeded) return rate;
-  return sandbox.windows.toExhausted(identity.principal.key_id, rate.limit, at);
+  return sandbox.windows.getExhaustedState(identity.principal.key_id, rate.limit, at);
 }
 
 /**

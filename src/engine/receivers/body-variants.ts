@@ -31,14 +31,11 @@ export function* listBodyVariants(body: Uint8Array, timestamp?: string): Generat
   }
   yield ["the body encoded in base64, as gateways of cloud functions pass it", toUtf8(toBase64(body))];
   yield ["the body read as Latin-1 and written as UTF-8", toUtf8(toLatin1(body))];
-  const encodeUnits = (size: 1 | 2, write: (code: number) => number[]) =>
-    Uint8Array.from(
-      { length: size * text.length },
-      (_, position) => write(text.charCodeAt(position / size))[position % size]!,
-    );
-  yield ["the text written as Latin-1", encodeUnits(1, (code) => [code > 0xff ? QUESTION_MARK : code])];
-  yield ["the text written as ASCII", encodeUnits(1, (code) => [code > 0x7f ? QUESTION_MARK : code])];
-  yield ["the text written as UTF-16", encodeUnits(2, (code) => [code & 0xff, code >> 8])];
+  const encodeUnits = (toBytes: (code: number) => number | number[]) =>
+    Uint8Array.from(text.split("").flatMap((unit) => toBytes(unit.charCodeAt(0))));
+  yield ["the text written as Latin-1", encodeUnits((code) => (code > 0xff ? QUESTION_MARK : code))];
+  yield ["the text written as ASCII", encodeUnits((code) => (code > 0x7f ? QUESTION_MARK : code))];
+  yield ["the text written as UTF-16", encodeUnits((code) => [code & 0xff, code >> 8])];
 }
 
 const QUESTION_MARK = 0x3f;
@@ -66,7 +63,7 @@ function listJsonVariants(text: string): [string, string][] {
   try {
     const value: unknown = JSON.parse(text.replace(BYTE_ORDER_MARK, ""));
     return [
-      ...listSelections(value, text),
+      ...listWrongPayloads(value, text),
       ...listSpellings("the JSON serialised again", value),
       ...listSpellings("the JSON serialised again with sorted keys", sortKeys(value)),
     ];
@@ -76,13 +73,13 @@ function listJsonVariants(text: string): [string, string][] {
   }
 }
 
-/** The wrong part of the payload, too much of it, or its fields in another format than JSON. */
-function listSelections(value: unknown, text: string): [string, string][] {
-  const selections: [string, string][] = [
+/** The payload encoded twice, its fields in another format than JSON, or its data alone. */
+function listWrongPayloads(value: unknown, text: string): [string, string][] {
+  const payloads: [string, string][] = [
     ["the JSON encoded twice, as a string in a string", JSON.stringify(text)],
   ];
-  if (!isJsonObject(value)) return selections;
-  selections.push(
+  if (!isJsonObject(value)) return payloads;
+  payloads.push(
     ["the payload as a Python dict, which str() writes", formatLikePython(value, toPythonLiteral)],
     ["the payload's fields as a URL-encoded form", toForm(value)],
     [
@@ -91,8 +88,8 @@ function listSelections(value: unknown, text: string): [string, string][] {
     ],
   );
   return value["data"] === undefined
-    ? selections
-    : [...selections, ...listSpellings("only the payload's data", value["data"])];
+    ? payloads
+    : [...payloads, ...listSpellings("only the payload's data", value["data"])];
 }
 
 /** Signing schemes of other services: a timestamp, and at times the delivery's id, joined with the body. */

@@ -64,7 +64,7 @@ export function* listDigestCandidates(
   }
 }
 
-/** Lists hashes without HMAC, which the names in some libraries suggest. */
+/** Lists the bytes that a plain hash may take in place of an HMAC. */
 function listPlainHashes(secret: Uint8Array, body: Uint8Array): [key: string, bytes: Uint8Array][] {
   return [
     ["no secret at all", body],

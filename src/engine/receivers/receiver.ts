@@ -4,7 +4,7 @@ import { parseDuration } from "../contract/duration.ts";
 import { isBodyless } from "../contract/operation.ts";
 import { Duration, Instant } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
-import { sleepUntilAborted } from "../webhooks/attempt.ts";
+import { sleepUnlessAborted } from "../webhooks/attempt.ts";
 
 /** An answer of a receiver; delays run on the wall clock (interfaces 4). */
 export type SimulatedAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";
@@ -97,7 +97,7 @@ export async function simulateAnswer(
   if (answer === "hang" || answer === "reset") return answer;
   const { status, delay } = typeof answer === "number" ? { status: answer, delay: undefined } : answer;
   const delayMs = delay === undefined ? 0 : (parseDuration(delay) ?? 0);
-  if (delayMs > 0) await sleepUntilAborted(delayMs, signal);
+  if (delayMs > 0) await sleepUnlessAborted(delayMs, signal);
   return toJsonResponse(status, { received: status < 300 });
 }
 

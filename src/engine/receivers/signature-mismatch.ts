@@ -106,7 +106,7 @@ function addFix(finding: Finding, second?: VerdictCode): Explanation {
 
 function explainPrefix(value: string): Finding {
   const prefix = /^([A-Za-z][\w-]{0,30})\s*[=:]/.exec(value)?.[1];
-  if (prefix === undefined || /^[0-9a-f]+$/i.test(value))
+  if (prefix === undefined)
     return { code: "no-prefix", reason: `the value must start with "${PREFIX}"; it starts with the digest` };
   const spelling = prefix.toLowerCase() === "sha256" ? " (exactly so: lower case, then =)" : "";
   return {

@@ -5,8 +5,8 @@ class PairCounter<K, L> {
   private readonly counts = new Map<K, Map<L, number>>();
 
   count(first: K, second: L, hits = 1): void {
-    const row = this.get(first) as Map<L, number>;
-    row.set(second, (row.get(second) ?? 0) + hits);
+    const counts = this.get(first) as Map<L, number>;
+    counts.set(second, (counts.get(second) ?? 0) + hits);
   }
 
   get(first: K): ReadonlyMap<L, number> {
@@ -14,7 +14,8 @@ class PairCounter<K, L> {
   }
 
   *rows(): IterableIterator<readonly [K, L, number]> {
-    for (const [first, row] of this.counts) for (const [second, hits] of row) yield [first, second, hits];
+    for (const [first, counts] of this.counts)
+      for (const [second, hits] of counts) yield [first, second, hits];
   }
 
   addAll(other: PairCounter<K, L>): void {

@@ -50,7 +50,7 @@ export type RequestEffect =
   | FaultAnswer
   /** `answer` is the answer that is broken; by default the operation's, or a 503 if the operation has not run. */
   | { kind: "wire"; wire: WireFault; over_ms: number; answer: FaultAnswer | undefined }
-  | { kind: "refused"; detail: string };
+  | { kind: "override-refused"; detail: string };
 
 /** One way to break a connection. */
 export interface WireFault {

@@ -84,11 +84,11 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     const sequence = this.lastSequence + 1;
     const id = this.idPrefix + (sequence - this.base);
     const at = states.after.now;
-    const origin = { id, sequence, at, parent, journal: this.journal.lastSequence, cause, advanced_by };
+    const context = { id, sequence, at, parent, journal: this.journal.lastSequence, cause, advanced_by };
     const entry = this.timeline.append();
     const startPosition = start?.position ?? sequence - 1;
     const beforeAfter = { versions: this.versions, ...states, start: startPosition, end: sequence };
-    entry.change = new HistoryEntry(entry, origin, change, beforeAfter);
+    entry.change = new HistoryEntry(entry, context, change, beforeAfter);
     this.lastSequence = sequence;
     this.size += 1;
     this.stateBytes += estimateStateBytes(states);
@@ -161,7 +161,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     return this.entries().findLast(isCreator)?.id ?? null;
   }
 
-  /** Finds the creator among entries of an earlier server, whose records are other objects now. */
+  /** Finds the creator among the entries that an earlier server saved: the recorder has no origin of their work. */
   findSavedCreator(key: string): string | null {
     return this.lastRestored === 0 ? null : this.findCreator(key, this.lastRestored);
   }
@@ -231,7 +231,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     this.releaseStates(MAX_STATE_BYTES);
   }
 
-  /** Releases the versions before those of the oldest entry that has states. */
+  /** Releases the versions before those of the oldest entry that has states: usually the oldest of all. */
   private releaseVersions(): void {
     const oldest =
       this.timeline.findOldestWith("change")?.change?.states ??

@@ -53,7 +53,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   /** Continues a saved journal. @param entries by position */
   restoreSaved(entries: readonly SavedJournalEntry[], dropped: number): void {
     for (const { seq, ...saved } of entries) {
-      const entry = this.timeline.insertEntry(seq);
+      const entry = this.timeline.getOrInsert(seq);
       const exchange: JournalEntry = {
         ...saved,
         entry,
@@ -88,7 +88,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     return [...super.entries()].sort((a, b) => a.sequence - b.sequence);
   }
 
-  /** The entry with this `seq`, or the newest one with this `x-request-id`, which a rewind makes repeat. */
+  /** The entry with this `seq`, or the newest one with this `x-request-id`; a rewind repeats ids. */
   find(id: string): JournalEntry | undefined {
     const seq = Number(id);
     return this.entries().findLast((exchange) => exchange.id === id || exchange.entry.number === seq);

@@ -63,7 +63,7 @@ class Count implements Command {
     const none = figures(model, place).shown.remaining === 0;
     expect(windows.getState(this.key, this.limit, model.now)).toEqual({ ...shown, exceeded: none });
     const exhausted = { ...shown, remaining: 0, exceeded: true };
-    expect(windows.toExhausted(this.key, this.limit, model.now)).toEqual(exhausted);
+    expect(windows.getExhaustedState(this.key, this.limit, model.now)).toEqual(exhausted);
   }
 }
 

@@ -61,7 +61,7 @@ export class RateWindows {
   }
 
   /** The state that `count` returns once the window is used up; counts nothing. */
-  toExhausted(key_id: string, limit: number, now: number): RateState {
+  getExhaustedState(key_id: string, limit: number, now: number): RateState {
     return toRateState(
       { ...this.findWindow(key_id, toMinute(now)), requests: limit },
       { limit, exceeded: true },

@@ -129,23 +129,18 @@ export class TimelineRecorder {
       return;
     }
     const { writes } = commit;
-    const earlierEntry = change.entry;
-    let entry = earlierEntry;
-    // This is another commit of the same change, with no other change in between.
-    const continuesEntry =
-      earlierEntry?.sequence === this.history.lastSequence && earlierEntry.states?.to === commit.from;
-    if (continuesEntry)
-      this.history.extend(earlierEntry, this.getState(this.sandbox.world.changedAt), writes);
+    let { entry } = change;
+    // Another commit of the same change, with no other change in between.
+    if (entry?.sequence === this.history.lastSequence && entry.states?.to === commit.from)
+      this.history.extend(entry, this.getState(this.sandbox.world.changedAt), writes);
     else {
       const provenance =
-        earlierEntry === undefined
-          ? this.findProvenance(change)
-          : { cause: earlierEntry.id, advanced_by: null };
+        entry === undefined ? this.findProvenance(change) : { cause: entry.id, advanced_by: null };
       entry = this.add(change, provenance, commit);
       change.entry ??= entry;
     }
-    entry!.setSubject(writes, change.pathIds);
-    this.recordWork(commit, entry!);
+    entry.setSubject(writes, change.pathIds);
+    this.recordWork(commit, entry);
   }
 
   private recordTimer(commit: RecordedCommit, timer: Timer, advance: WorldChange | undefined): void {

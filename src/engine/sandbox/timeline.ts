@@ -37,7 +37,7 @@ export class Timeline {
   }
 
   /** The entry of this number, added in its place if there is none; for entries that are restored. */
-  insertEntry(number: number): TimelineEntry {
+  getOrInsert(number: number): TimelineEntry {
     const index = this.log.findLastIndex((entry) => entry.number <= number);
     if (this.log[index]?.number === number) return this.log[index];
     const entry = this.createEntry(number);

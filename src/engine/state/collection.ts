@@ -12,7 +12,7 @@ export interface IndexSpec<R> {
   groups: (keyof R & string) | ((record: R) => readonly string[]);
   /** Ascending; ties are broken by id ascending (G28). Newest first: the negated instant. */
   order: (record: R) => number | string;
-  /** The field whose values the function `groups` returns, as far as it is neither null nor absent. */
+  /** The field whose values the function `groups` returns (none if it is null or absent). */
   field?: string;
 }
 
@@ -88,7 +88,7 @@ function toIndex<R>({ groups, order, field }: IndexSpec<R>, position: number): I
   return { groups: listGroups, order, field: groups, position };
 }
 
-/** The group of the records that filters leave; a filter that is not given is undefined. */
+/** The group of the records that pass these filters; undefined filters nothing. */
 export function toFilterGroup(owner: string, ...filters: readonly (string | undefined)[]): string {
   return [owner, ...filters.map((filter) => filter ?? "")].join("|");
 }

@@ -145,6 +145,7 @@ export class SortedTree<K, V> {
     to: number,
   ): Tree<K, V> {
     if (node === undefined || from >= to) return node;
+    // `low` becomes the index of the first entry that is not before the node.
     let low = from;
     let high = to;
     while (low < high) {

@@ -112,7 +112,7 @@ export function decodeTables(
   const tables: AnyTable[] = [];
   for (const [name, collection] of collectionsByName) {
     const document = Object.hasOwn(documents, name) ? documents[name] : undefined;
-    // The base, which is a fixture's, has no table of a collection that one sandbox alone has.
+    // The base is that of a fixture, without the collections that one sandbox alone has.
     const baseTable = base && (base.tables.get(name) ?? Table.empty(collection));
     tables.push(
       document === undefined
@@ -129,9 +129,9 @@ function decodeTable(
   base: AnyTable | undefined,
 ): AnyTable {
   const path = `tables.${collection.name}`;
-  const [kind, records] = "records" in document ? ["records", document.records] : ["put", document.put];
+  const [key, records] = "records" in document ? ["records", document.records] : ["put", document.put];
   for (const [position, record] of records.entries())
-    requireRecord(collection, record, `${path}.${kind}[${position}]`);
+    requireRecord(collection, record, `${path}.${key}[${position}]`);
   // Indexes read fields that a record may lack, and ids may clash. `size` builds the table, so both are detected now.
   if ("records" in document) {
     const table = new Table(collection, () => records);

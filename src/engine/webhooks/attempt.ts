@@ -184,7 +184,7 @@ export async function simulateReceiver(
   signal: AbortSignal,
 ): Promise<{ response_code: number; duration_ms: number; error?: string } | undefined> {
   const duration_ms = Math.round(Math.min(delay_ms, timeoutMs));
-  if (duration_ms > 0) await sleepUntilAborted(duration_ms, signal);
+  if (duration_ms > 0) await sleepUnlessAborted(duration_ms, signal);
   if (delay_ms >= timeoutMs) {
     const error = `timed out after ${timeoutMs / 1000} s: a fault held the answer back`;
     return { response_code: 0, duration_ms, error };
@@ -205,7 +205,7 @@ function toAppliedFault(
 }
 
 /** Resolves early, without an error, when the signal aborts. */
-export function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+export function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   const { setTimeout, clearTimeout } = platform().timers;
   return new Promise((resolve) => {
     const wake = () => {

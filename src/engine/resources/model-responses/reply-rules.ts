@@ -4,7 +4,7 @@ import type { Call } from "../../contract/operation.ts";
 import { toRateDetails, toReachedLimit } from "../../contract/refusals.ts";
 import { foldCase } from "../../contract/text.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { sleepUntilAborted } from "../../webhooks/attempt.ts";
+import { sleepUnlessAborted } from "../../webhooks/attempt.ts";
 import { getRequestsPerMinute, organizations } from "../organizations/schema.ts";
 import { listSpendingFigures } from "../usage/spending.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
@@ -37,7 +37,7 @@ function matches({ match }: ReplyRule, { model, question, file_ids }: MatchedReq
 export async function waitForRule(rule: ReplyRule | undefined, signal: AbortSignal): Promise<void> {
   const delay = parseDuration(rule?.delay ?? 0)!;
   if (delay === 0) return;
-  await sleepUntilAborted(delay, signal);
+  await sleepUnlessAborted(delay, signal);
   signal.throwIfAborted();
 }
 
