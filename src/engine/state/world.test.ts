@@ -190,7 +190,7 @@ describe("a world", () => {
 
   it("runs a timer once if it is run early when it is due already [interfaces 4]", async () => {
     let runs = 0;
-    const { world, pass } = makeWorld({ timerHandlers: { expiry: () => void (runs += 1) } }, "real");
+    const { world, pass } = makeWorld({ timerHandlers: { expiry: () => void runs++ } }, "real");
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: 5000 }));
     pass(5000);
     await world.runEarly("expiry", "x");
@@ -206,7 +206,9 @@ describe("a world", () => {
         expiry: (_tx, { subject }) => {
           ran.push(subject);
           if (subject !== "first") return undefined;
-          return async () => void (early = world.runEarly("expiry", "later"));
+          return async () => {
+            early = world.runEarly("expiry", "later");
+          };
         },
       },
     });
