@@ -42,7 +42,7 @@ function SandboxView() {
             {ViewComponent ? (
               <ViewComponent />
             ) : (
-              <EmptyState title={`View ${id} not found`}>Choose a view from the navigation.</EmptyState>
+              <EmptyState title={`No view “${id}”`}>Choose a view from the navigation.</EmptyState>
             )}
           </Suspense>
         </ErrorBoundary>

@@ -40,6 +40,19 @@ describe("the rules of a manual client test", () => {
   }, 60_000);
 });
 
+describe("a manual client test whose client made no request yet", () => {
+  it("passes no check [interfaces 21]", async () => {
+    const server = await createUnderstudy();
+    const test = new ManualClientTest(await server.sandbox({}), {});
+    await test.waitForRun();
+    const { checks } = await test.status();
+    expect(new Set(checks.map(({ outcome }) => outcome))).toEqual(new Set(["not-observable"]));
+    test.stop();
+    await test.report;
+    await server.close();
+  }, 60_000);
+});
+
 describe("a manual client test that ends in its first run", () => {
   const readStopped = async (end: (test: ManualClientTest) => void) => {
     const server = await createUnderstudy();

@@ -104,8 +104,8 @@ describe("a scenario with stages", () => {
     const { body } = await control("GET", "/history?kind=scenario");
     const began = body.entries.map(({ title, subject, at }: Record<string, string>) => [title, subject, at]);
     expect(began.slice(0, 2)).toEqual([
-      ["The stage recovery of staged began.", "staged/recovery", "2026-03-15T12:02:00.000Z"],
-      ["The stage outage of staged began.", "staged/outage", "2026-03-15T12:00:00.000Z"],
+      ["Stage “recovery” of staged began.", "staged/recovery", "2026-03-15T12:02:00.000Z"],
+      ["Stage “outage” of staged began.", "staged/outage", "2026-03-15T12:00:00.000Z"],
     ]);
     const { body: journal } = await control("GET", "/journal");
     const [last, second] = journal.entries;

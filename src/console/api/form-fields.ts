@@ -32,8 +32,7 @@ function toField(name: string, schema: JsonSchema, components: SchemaComponents)
     isInstant: nonNull.format === "date-time",
     isNullable,
     choices: (kind === "choice" ? (nonNull.enum ?? [nonNull.const]) : listChoices(nonNull.items)).map(String),
-    hint:
-      resolveSchema(schema, components).description ?? nonNull.description ?? makeHint(nonNull, isNullable),
+    hint: resolveSchema(schema, components).description ?? nonNull.description ?? makeHint(nonNull),
   };
 }
 
@@ -50,16 +49,12 @@ const KINDS: Readonly<Record<string, FormField["kind"]>> = {
   boolean: "yesno",
 };
 
-function makeHint(
-  { format, minimum, maximum, examples }: JsonSchema,
-  isNullable: boolean,
-): string | undefined {
+function makeHint({ format, minimum, maximum, examples }: JsonSchema): string | undefined {
   const bounds = [minimum !== undefined && `from ${minimum}`, maximum !== undefined && `to ${maximum}`];
   const parts = [
     format === "date-time" && "ISO 8601 timestamp",
     bounds.filter(Boolean).join(" "),
     typeof examples?.[0] === "string" && `for example ${examples[0]}`,
-    isNullable && "empty means null",
   ];
   return parts.filter(Boolean).join("; ") || undefined;
 }

@@ -18,11 +18,13 @@ interface TypedFieldProps {
   prefix?: string;
   /** The field may be omitted. */
   isOptional?: boolean;
+  /** Whether an empty text of a nullable field is sent as null; else it is not sent. */
+  isEmptyNull?: boolean;
 }
 
 /** The form field for a schema property. Memoized, since some fields contain long lists. */
 export const TypedField = memo(function TypedField(props: TypedFieldProps) {
-  const { field, value, onType, prefix = "", isOptional = false } = props;
+  const { field, value, onType, prefix = "", isOptional = false, isEmptyNull = !isOptional } = props;
   const { name, kind, isNullable, hint } = field;
   const onChange = (text: string) => onType(field, text);
   if (kind === "choice" || kind === "yesno") {
@@ -55,7 +57,14 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
   const isLong = kind === "json" || value.length > LINE_LENGTH || value.includes("\n");
   const lines = isLong ? Math.max(2, Math.min(MAX_LINES, estimateLines(value))) : 0;
   return (
-    <Field label={name} name={prefix + name} value={value} onChange={onChange} hint={hint} lines={lines} />
+    <Field
+      label={name}
+      name={prefix + name}
+      value={value}
+      onChange={onChange}
+      hint={[hint, isNullable && isEmptyNull && "empty means null"].filter(Boolean).join("; ") || undefined}
+      lines={lines}
+    />
   );
 });
 

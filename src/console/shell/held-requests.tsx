@@ -71,8 +71,7 @@ function HeldLine({ held }: { held: Held }) {
         <span className="quiet small">
           {" "}
           {principal && `by ${principal}, `}
-          {describeProgress(held)}; held by {formatRuleName(rule)}, continues in{" "}
-          <SecondsLeft until={ends_at} />
+          {describeProgress(held)}; held by {formatRuleName(rule)}, continues in <TimeLeft until={ends_at} />
         </span>
         <Problem error={release.error} />
       </span>
@@ -99,9 +98,10 @@ function describeProgress({ event, phase }: Held): string {
 }
 
 /** Until the timeout, which runs on the wall clock. */
-function SecondsLeft({ until }: { until: string }) {
+function TimeLeft({ until }: { until: string }) {
   const now = useWallClock();
-  return <>{Math.max(0, Math.ceil((Date.parse(until) - now) / 1000))} s</>;
+  const seconds = Math.max(0, Math.ceil((Date.parse(until) - now) / 1000));
+  return <>{seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`}</>;
 }
 
 function AnswerDialog({ held, heldName, onClose }: { held: Held; heldName: string; onClose: () => void }) {

@@ -63,12 +63,12 @@ function NextTimer() {
   const [next] = data ?? [];
   if (sandbox === undefined) return null;
   const dueText = next
-    ? `next ${formatTimerKind(next)} ${formatRelative(Date.parse(next.due_at), now)}`
-    : "nothing pending";
+    ? `next timer ${formatRelative(Date.parse(next.due_at), now)} (${formatTimerKind(next)})`
+    : "no pending timers";
   return (
     <ViewLink view="time" className="status-part status-clock">
       <Badge outcome={next ? "waiting" : "other"}>
-        Clock {formatClock(sandbox.clock)}, {dueText}
+        Clock: {formatClock(sandbox.clock)}, {dueText}
       </Badge>
     </ViewLink>
   );

@@ -110,7 +110,7 @@ export class StageProgress implements LeaseHolder {
     else progress.begun.push({ at, requests: 0 });
     const title = isLast
       ? `The last stage of ${scenario} ended.`
-      : `The stage ${this.current!.name} of ${scenario} began.`;
+      : `Stage “${this.current!.name}” of ${scenario} began.`;
     return { title, subject: this.qualify(this.current ?? stages.at(-1)) };
   }
 

@@ -36,7 +36,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page).toHaveURL(/compose=threads\.delete/);
     await expectAccessible(page);
     await pane.getByRole("button", { name: "Arm rule" }).click();
-    const armed = page.getByRole("region", { name: "Armed rules" }).getByRole("listitem");
+    const armed = page.getByRole("region", { name: "Rules", exact: true }).getByRole("listitem");
     await see(armed).toContainText("no hits");
     await see(armed).toContainText(/expires in \d+ min/);
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_dan")).status).toBe(404);
@@ -185,7 +185,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await control("POST", "/faults", { id: "newer", match: { operation: "threads.delete" }, effect });
     await api.call("dan", "GET", "/v1/models");
     const { page, complaints } = await open();
-    const rules = page.getByRole("region", { name: "Armed rules" }).getByRole("listitem");
+    const rules = page.getByRole("region", { name: "Rules", exact: true }).getByRole("listitem");
     await see(rules.nth(1)).toContainText("1 hit");
     await page.getByRole("button", { name: "Edit older" }).press("Enter");
     const pane = page.getByRole("region", { name: "Edit rule" });

@@ -89,7 +89,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("finds views by Ctrl-K and keyboard [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/nowhere");
-    await see(page.getByText("View nowhere not found")).toBeVisible();
+    await see(page.getByText("No view “nowhere”")).toBeVisible();
     await page.keyboard.press("Control+k");
     await see(page.getByRole("searchbox")).toBeFocused();
     await page.keyboard.type("timel");

@@ -96,14 +96,14 @@ const QUESTIONS: readonly Question[] = [
   {
     question: "Let the next one fail.",
     from: () => `timeline?entry=${deleted}`,
-    steps: (page) => [button(page, "Fail the next call"), button(page, "Arm")],
+    steps: (page) => [button(page, "Fail the next call …"), button(page, "Arm")],
     answer: () =>
       expect.poll(async () => (await api.call("ada", "DELETE", "/v1/threads/thread_none")).status).toBe(503),
   },
   {
     question: "Back to before.",
     from: () => `timeline?entry=${deleted}`,
-    steps: (page) => [button(page, "Rewind to before this"), button(page, "Rewind")],
+    steps: (page) => [button(page, "Rewind to before this …"), button(page, "Rewind")],
     answer: () =>
       expect.poll(async () => (await control("GET", "/state/threads/thread_ada")).status).toBe(200),
   },

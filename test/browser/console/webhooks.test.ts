@@ -115,7 +115,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
-    await see(pane).toContainText("Only failed deliveries can be redelivered");
+    await see(pane).toContainText("The service redelivers only failed deliveries");
   });
 
   it("redelivers by the API's own operation, as a user of the organization [4.21]", async () => {

@@ -74,7 +74,7 @@ export type Provenance = keyof typeof PROVENANCES;
 
 /** @param section of the reference, or the id of the assumption that describes the operation */
 function describeSection(section: string): string {
-  return section.startsWith("G") ? `assumption ${section}` : `section ${section}`;
+  return section.startsWith("G") ? `assumption ${section}` : `section ${section} of the reference`;
 }
 
 export function ProvenanceBadge({ provenance }: { provenance: Provenance }) {

@@ -104,7 +104,9 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
               name={name}
               value={getValue(name)}
               onChange={(text) => change({ [name]: text })}
-              hint={[place, required && "required", description].filter(Boolean).join("; ")}
+              hint={[[place, required && "required"].filter(Boolean).join(", "), description]
+                .filter(Boolean)
+                .join(". ")}
             />
           ))}
           {content && isMultipart && (
@@ -222,7 +224,9 @@ function MultipartFields(props: {
             if (file) onChange({ ...parts, [name]: file });
           }}
         />
-        {parts[name] instanceof File && <span className="quiet small">Sends {parts[name].name}</span>}
+        {parts[name] instanceof File && (
+          <span className="quiet small">Sends {parts[name].name} unless you choose a file</span>
+        )}
       </label>
     ) : (
       <Field

@@ -129,8 +129,7 @@ function Run(props: {
         <strong>
           Run {run.run} of {run.of}
         </strong>
-        , {title}. Point your application at <code>{sandbox.base_url}</code>{" "}
-        <CopyButton text={sandbox.base_url} label="Copy the address" />, use it, and say how it ended.
+        , {title}. Point your application at <code>{sandbox.base_url}</code>, use it, and say how it ended.
       </Notice>
       <div className="actions">
         <ActionButton
@@ -141,6 +140,7 @@ function Run(props: {
         />
         <ActionButton label="It showed an error" onPress={() => onEnd("error")} isDisabled={isPending} />
         <ActionButton label="It hangs" onPress={() => onEnd("hangs")} isDisabled={isPending} />
+        <CopyButton text={sandbox.base_url} label="Copy base URL" isSubtle />
       </div>
     </section>
   );

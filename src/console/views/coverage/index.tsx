@@ -234,12 +234,12 @@ function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClos
       </table>
       <Problem error={arm.error} />
       <p className="quiet small">
-        “Make it happen” arms a rule for one call: the next call of {operation}, from anywhere, gets this
+        “Make it happen” arms a rule for one call: the next call of {operation}, by any client, gets this
         response.
       </p>
       {other.length > 0 && (
         <p className="quiet">
-          Other responses:{" "}
+          Other responses seen:{" "}
           {other.map(({ outcome, hits }) => `${describeOutcome(outcome)} (${hits})`).join(", ")}
         </p>
       )}

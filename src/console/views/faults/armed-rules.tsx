@@ -21,9 +21,9 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
     },
   });
   return (
-    <section className="stack" aria-label="Armed rules">
+    <section className="stack" aria-label="Rules">
       <div className="section-head">
-        <h2>Armed rules</h2>
+        <h2>Rules</h2>
         <div className="actions">
           {rules.length > 0 && (
             <DialogButton label="Save as scenario …" look="subtle">
@@ -35,7 +35,7 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
       </div>
       <Problem error={disarmAll.error} />
       {rules.length === 0 ? (
-        <p className="quiet">No armed rules. Create one with “New rule”.</p>
+        <p className="quiet">No rules. Create one with “New rule”.</p>
       ) : (
         <ul className="armed-list panel lines">
           {rules.map((rule) => (

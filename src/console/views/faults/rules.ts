@@ -21,12 +21,15 @@ export function toDefinition({ hits: _hits, spent: _spent, lease, ...rule }: Fau
 
 type Rule = Pick<FaultRule | RuleDefinition, keyof FaultRule & keyof RuleDefinition>;
 
-/** "The first 2 calls of models.list by usr_dan: RATE_LIMIT_EXCEEDED, after it runs". */
-export function describeRule(rule: Rule): string {
+/**
+ * "The first 2 calls of models.list by usr_dan: RATE_LIMIT_EXCEEDED, after the operation has run". `first`: the word for the first
+ * calls; "next" for a rule that is about to be armed for calls like an earlier one.
+ */
+export function describeRule(rule: Rule, first: "first" | "next" = "first"): string {
   const effects = describeEffects(rule);
-  const phase = rule.phase === "after" ? ["after it runs"] : [];
+  const phase = rule.phase === "after" ? ["after the operation has run"] : [];
   return toPrintableLines(
-    `${describeSchedule(rule)} ${describeTarget(rule)}: ${[...effects, ...phase].join(", ")}`,
+    `${describeSchedule(rule, first)} ${describeTarget(rule)}: ${[...effects, ...phase].join(", ")}`,
   );
 }
 
@@ -70,8 +73,8 @@ function toBothPhases(words: string) {
 const ordinal = new Intl.PluralRules("en", { type: "ordinal" });
 const ORDINALS: Partial<Record<Intl.LDMLPluralRule, string>> = { one: "st", two: "nd", few: "rd" };
 
-function describeSchedule({ times, every, probability }: Rule): string {
-  if (times !== undefined) return times === 1 ? "The first" : `The first ${times}`;
+function describeSchedule({ times, every, probability }: Rule, first: string): string {
+  if (times !== undefined) return times === 1 ? `The ${first}` : `The ${first} ${times}`;
   if (every !== undefined)
     return every === 1 ? "Every" : `Every ${every}${ORDINALS[ordinal.select(every)] ?? "th"}`;
   if (probability !== undefined) return `${Math.round(probability * 1000) / 10}% of`;
@@ -109,7 +112,7 @@ function describeEffects({ effect = {}, sequence }: Rule): string[] {
   const { error, status, body, delay, hold, wire } = effect;
   const words: string[] = [];
   if (hold !== undefined) words.push("held until released");
-  if (sequence !== undefined) words.push(`sequence ${sequence.map(toStatusOrCode).join(", ")}`);
+  if (sequence !== undefined) words.push(`in turn ${sequence.map(toStatusOrCode).join(", ")}`);
   if (error !== undefined) words.push(error);
   if (status !== undefined) words.push(String(status));
   else if (body !== undefined) words.push("a custom body");

@@ -2,7 +2,7 @@ import type { FaultRule, ScenarioState } from "../../../../types/control-api.ts"
 import { toPrintableJson, toPrintableLines, toSentence } from "../../../engine/contract/text.ts";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge, Notice, Problem } from "../../components/status.tsx";
-import { CopyButton, pluralize } from "../../components/text.tsx";
+import { CopyButton, pluralize, TextWithCode } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { RuleLine } from "./armed-rules.tsx";
 import { ScenarioSwitch, useScenarioSwitch } from "./switch-scenario.tsx";
@@ -18,7 +18,11 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
         {problem && <Notice outcome="failed">{problem}</Notice>}
         <ScenarioSwitch scenario={scenario} switching={switching} label={active ? "Active" : "Inactive"} />
         <Problem error={switching.error} />
-        {description && <p>{toPrintableLines(description)}</p>}
+        {description && (
+          <p>
+            <TextWithCode>{toPrintableLines(description)}</TextWithCode>
+          </p>
+        )}
         {stages && <Stages stages={stages} rules={rules} isActive={active} />}
         {unstagedRules.length > 0 && (
           <>

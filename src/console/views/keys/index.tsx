@@ -65,7 +65,8 @@ export default function Keys() {
           <h1>Keys</h1>
           <ActionButton label="Create key" look="primary" onPress={create} />
           <p className="quiet">
-            Send a key as <code>api-key</code>, <code>X-API-Key</code> or <code>Authorization: Bearer</code>.
+            Send a key in the header <code>api-key</code> or <code>X-API-Key</code>, or as{" "}
+            <code>Authorization: Bearer</code>.
           </p>
         </div>
       }

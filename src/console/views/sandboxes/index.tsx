@@ -173,7 +173,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
                 onForked={(created) => navigateToView("sandboxes", { sandbox: created }, created)}
                 onClose={close}
               >
-                Creates a sandbox with the current state of {name}. {name} itself does not change.
+                Creates a sandbox with the current state of {name}, which itself does not change.
               </ForkDialog>
             )}
           </DialogButton>
@@ -200,7 +200,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
             Seed: seed,
             Clock: `${formatClock(clock)}, ${formatAbsolute(clock.now)}`,
             Scenarios: scenarios.length === 0 ? "none active" : scenarios.join(", "),
-            Created: `${formatAbsolute(created_at)}, real time`,
+            Created: `${formatAbsolute(created_at)}, by the wall clock`,
           }}
         />
       </Section>

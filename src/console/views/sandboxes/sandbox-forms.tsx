@@ -204,10 +204,9 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
       <Form submit="Reset" look="danger" change={reset} onSuccess={onClose} onCancel={onClose}>
         <p>
           Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
-          history. The clock goes back to its start; a clock in real time loses its advances. The clock’s
-          mode, the settings and the snapshots stay. The current state becomes the snapshot{" "}
-          <code>{BEFORE_RESET}</code>, which has no rules and scenarios. Journal and history cannot be
-          restored.
+          history. The clock goes back to its start, or to the real time if it follows that. The clock’s mode,
+          the settings and the snapshots stay. The current state is saved as the snapshot{" "}
+          <code>{BEFORE_RESET}</code>, without rules and scenarios. Journal and history cannot be restored.
         </p>
         <FixtureField choice={inputs.fixture} field={field} defaultTitle={`Unchanged: ${current}`} />
         <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />

@@ -44,6 +44,15 @@ describe("buildAxis", () => {
     }
   });
 
+  it.each([306, 380])("has no overlapping labels on %d pixels, and one at its end", (width) => {
+    for (const end of [3_000_000, 21_000_000, 2_500_000_000]) {
+      const places = [0, ...buildAxis([due(end)], NOW, width).ticks.map(({ at }) => at * width)];
+      const gaps = places.slice(1).map((place, i) => place - places[i]!);
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(48);
+      expect(places.at(-1)).toBe(width);
+    }
+  });
+
   it("is one minute long without pending timers [interfaces 4]", () => {
     expect(buildAxis([], NOW, WIDTH)).toMatchObject({
       clusters: [],

@@ -29,8 +29,8 @@ const ROUND_DURATIONS: readonly [word: string, ms: number][] = [
 
 /** Width of a mark in pixels, the smallest that is easy to hit; timers that are closer than this share a mark. */
 const MARK_PX = 24;
-/** Minimum distance of tick labels, as a share of the axis. */
-const MIN_TICK_DISTANCE = 0.07;
+/** Width of a tick's label in pixels, with a gap. */
+const TICK_PX = 48;
 
 /**
  * A logarithmic axis from `now` to the first round duration after the last timer: a retry is due in a minute, an expiry
@@ -50,7 +50,9 @@ export function buildAxis(
   const ticks: Tick[] = [];
   for (const [word, ms] of ROUND_DURATIONS) {
     const at = toPosition(ms);
-    if (ms <= end && at - (ticks.at(-1)?.at ?? 0) >= MIN_TICK_DISTANCE) ticks.push({ at, word });
+    const overlaps = (other: number) => (at - other) * width < TICK_PX;
+    if (ms === end && ticks.length > 0 && overlaps(ticks.at(-1)!.at)) ticks.pop();
+    if (ms === end || (ms < end && !overlaps(ticks.at(-1)?.at ?? 0))) ticks.push({ at, word });
   }
   const clusters: Cluster[] = [];
   for (const [index, item] of pending.entries()) {

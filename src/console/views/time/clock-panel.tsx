@@ -84,7 +84,7 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
             name={name}
             value={typed}
             onChange={setTyped}
-            placeholder="90s, 1h30m, 2026-12-24T18:00:00Z"
+            placeholder="1h30m, 2026-12-24T18:00Z"
             required
           />
         </Form>

@@ -46,10 +46,10 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
             text={async () => formatAsEnvironment(sandbox.base_url, await readKey())}
           />
           <ActionButton label="Repeat" change={repeat} />
-          <DialogButton label="Edit and send again">
+          <DialogButton label="Edit and send again …">
             {(close) => <SendAgainDialog entry={journal} onClose={close} />}
           </DialogButton>
-          <DialogButton label="Fail the next call">
+          <DialogButton label="Fail the next call …">
             {(close) => <FailDialog entry={journal} onClose={close} />}
           </DialogButton>
         </>

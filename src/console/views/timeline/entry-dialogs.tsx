@@ -33,7 +33,7 @@ export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: (
       <Form submit="Arm" change={arm} onSuccess={onClose} onCancel={onClose}>
         <ChoiceField label="Failure" name="effect" value={failure} onChange={setFailure} choices={choices} />
         <p role="status">
-          {describeRule(rule)}. {explainEffect(rule)}
+          {describeRule(rule, "next")}. {explainEffect(rule)}
         </p>
       </Form>
     </Dialog>
@@ -64,10 +64,10 @@ export function EntryStateActions(props: { entry: HistoryEntry; title: string })
   const title = props.title.replace(/\.$/, "");
   return (
     <>
-      <DialogButton label={nameRewind(entry)} isOffered={entry.kept}>
+      <DialogButton label={`${nameRewind(entry)} …`} isOffered={entry.kept}>
         {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
       </DialogButton>
-      <DialogButton label="Fork before this" isOffered={entry.kept}>
+      <DialogButton label="Fork from before this …" isOffered={entry.kept}>
         {(close) => <ForkEntryDialog entry={entry} title={title} onClose={close} />}
       </DialogButton>
     </>
@@ -122,7 +122,7 @@ function ForkEntryDialog({ entry, title, onClose }: EntryDialogProps) {
   const navigateToView = useNavigateToView();
   return (
     <ForkDialog
-      title="Fork before this"
+      title="Fork from before this"
       fork={(options) => createSandboxCalls(sandbox).forkEntry(entry.id, { to: "before", ...options })}
       onForked={(name) => navigateToView("timeline", {}, name)}
       onClose={onClose}

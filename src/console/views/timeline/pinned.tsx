@@ -5,6 +5,7 @@ import { ActionButton, Dialog, DialogButton } from "../../components/button.tsx"
 import { ViewLink } from "../../components/layout.tsx";
 import { FieldTable, listDifferingFields } from "../../components/record-changes.tsx";
 import { EmptyState, LoadError, Mark } from "../../components/status.tsx";
+import { formatTimeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
 import { describeNode, toShortTitle } from "./words.ts";
 
@@ -41,7 +42,7 @@ export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
         );
       })}
       {requests.length === 2 && (
-        <DialogButton label="Compare the two">
+        <DialogButton label="Compare the two …">
           {(close) => <CompareDialog first={requests[0]!} second={requests[1]!} onClose={close} />}
         </DialogButton>
       )}
@@ -66,15 +67,16 @@ function CompareDialog(props: { first: Node; second: Node; onClose: () => void }
         (listDifferingFields(data).length === 0 ? (
           <EmptyState title="No differences" />
         ) : (
-          <FieldTable
-            {...data}
-            head="Part"
-            words={{ before: `Entry ${first.seq}`, after: `Entry ${second.seq}` }}
-          />
+          <FieldTable {...data} head="Part" words={{ before: nameSide(first), after: nameSide(second) }} />
         ))}
       <ActionButton label="Close" onPress={props.onClose} />
     </Dialog>
   );
+}
+
+/** The time of a request: two calls of the same path differ in it. */
+function nameSide({ request }: Node): string {
+  return formatTimeOfDay(request!.at);
 }
 
 /** Every value of an entry by name, such as `request body.name` or `response header etag`. */

@@ -37,7 +37,12 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
         <ChoiceField label="Method" {...field("method")} choices={METHODS} />
         <Field label="Path" {...field("path")} required />
         <ActorField actors={actors} value={as} onChange={setAs} />
-        <Field label="Headers" {...field("headers")} lines={3} hint="One per line; credentials are added." />
+        <Field
+          label="Headers"
+          {...field("headers")}
+          lines={3}
+          hint="One per line, as name: value. Credentials are added."
+        />
         {inputs.method !== "GET" && <Field label="Body" {...field("body")} lines={6} />}
       </Form>
       {send.data && <Answer answer={send.data.answer} />}

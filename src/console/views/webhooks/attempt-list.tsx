@@ -158,7 +158,7 @@ function describeAttempt({ state, attempt }: AttemptMark): string {
   }
   if (state === "due") return "next retry";
   if (state === "expected") return "if the previous attempt fails";
-  if (state === "cancelled") return "the webhook was inactive";
+  if (state === "cancelled") return "the webhook became inactive";
   return "from the fixture, no details";
 }
 

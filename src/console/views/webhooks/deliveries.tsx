@@ -126,7 +126,7 @@ export function Deliveries() {
           />
           <FilterField
             label="Filter deliveries"
-            placeholder="Filter, such as state:retrying event:thread.*"
+            placeholder="Filter, such as state:retrying"
             hint={`Fields: ${Object.keys(FIELDS).join(", ")}`}
             value={typed}
             onChange={(find) => set({ find }, { replace: true })}
@@ -196,7 +196,7 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
   return (
     <DetailPane title={event} label={`Delivery ${delivery_id}`} onClose={onClose}>
       {status === "success" ? (
-        <Notice outcome="ok">Delivered. Only failed deliveries can be redelivered.</Notice>
+        <Notice outcome="ok">Delivered. The service redelivers only failed deliveries.</Notice>
       ) : (
         <div className="actions">
           <RetryNow delivery={delivery_id} />
@@ -206,7 +206,7 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
         <CallAsMember
           organization={delivery.organization_id}
           verb="Redeliver as this user"
-          hint="Makes an additional attempt through the API. If it fails, the scheduled retry stays."
+          hint={`Makes an additional attempt through the API.${delivery.next_retry === null ? "" : " If it fails, the scheduled retry stays."}`}
           path={`/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`}
           isOffered={status !== "success"}
         />

@@ -55,10 +55,10 @@ export function Outbox() {
         <EmptyState title={find ? `No e-mails match “${find}”` : "No e-mails yet"}>
           {!find && (
             <p>
-              The service sends an e-mail for each event that an e-mail rule of the connector notifications
-              lists. Here, nothing leaves this machine.{" "}
+              The service sends an e-mail for each event of an e-mail rule in the connector notifications.
+              Here, e-mails do not leave this machine.{" "}
               <ViewLink view="api" query={{ operation: "connector_notifications.test" }}>
-                Send a test notification
+                Open the call that sends a test
               </ViewLink>
             </p>
           )}

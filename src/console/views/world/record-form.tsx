@@ -31,6 +31,7 @@ export function RecordForm<T>({ fields, draft, isNew = false, ...form }: RecordF
               field={field}
               value={draft.getText(field)}
               onType={draft.changeText}
+              isEmptyNull={!isNew}
             />
           ))}
         </div>

@@ -23,8 +23,8 @@ export function Usage() {
       <LoadError error={error} />
       <p className="quiet">
         Spending in {month}, sandbox time. Select a line to change its limit or spending. “All API keys” is
-        the sum of the keys, so you can change only its limit. If an organization has no usage record yet, its
-        line opens a new one: enter the organization’s id there.
+        the sum of the keys, so you can change only its limit. The line of an organization without a usage
+        record opens the form for a new record: enter the organization’s id there.
       </p>
       {data && all.length === 0 && (
         <EmptyState title="No organizations">
