@@ -112,7 +112,7 @@ function describeEffects({ effect = {}, sequence }: Rule): string[] {
   const { error, status, body, delay, hold, wire } = effect;
   const words: string[] = [];
   if (hold !== undefined) words.push("held until released");
-  if (sequence !== undefined) words.push(`in turn ${sequence.map(toStatusOrCode).join(", ")}`);
+  if (sequence !== undefined) words.push(sequence.map(toStatusOrCode).join(", then "));
   if (error !== undefined) words.push(error);
   if (status !== undefined) words.push(String(status));
   else if (body !== undefined) words.push("a custom body");

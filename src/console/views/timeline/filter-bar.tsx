@@ -45,7 +45,7 @@ export function FilterBar(props: {
     <div className="chips filters">
       <FilterField
         label="Filter the timeline"
-        placeholder="Filter, such as status:4*"
+        placeholder="Filter: status:4*"
         hint={`Fields: ${FIELD_NAMES.join(", ")}. The field “by” is the rule or step that decided. Examples: op:threads.* for a pattern, -user:… to exclude, body:"two words"`}
         value={filter.text}
         onChange={(find) => set({ find }, { replace: true })}

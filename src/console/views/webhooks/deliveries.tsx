@@ -126,7 +126,7 @@ export function Deliveries() {
           />
           <FilterField
             label="Filter deliveries"
-            placeholder="Filter, such as state:retrying"
+            placeholder="Filter: state:retrying"
             hint={`Fields: ${Object.keys(FIELDS).join(", ")}`}
             value={typed}
             onChange={(find) => set({ find }, { replace: true })}

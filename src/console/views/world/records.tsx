@@ -109,7 +109,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
         <div className="tools">
           <FilterField
             label="Filter"
-            placeholder={isPaged ? "Text in the records" : "Filter, such as status:running"}
+            placeholder={isPaged ? "Text in the records" : "Filter: status:running"}
             value={typed}
             onChange={(filter) => set({ filter, offset: undefined }, { replace: true })}
           />
