@@ -215,19 +215,22 @@ describe("record as a proxy [interfaces 12]", () => {
     ["GET", 2],
     ["POST", 1],
     ["DELETE", 1],
-  ])("sends a %s at most %i times if the target breaks a connection that was used before [interfaces 12]", async (method, times) => {
-    let received = 0;
-    const service = await target(({ url }, answer) => {
-      if (url === "/first") return void answer.end();
-      received += 1;
-      answer.destroy();
-    });
-    const { url, entries } = await recorder(service);
-    await (await fetch(`${url}/first`)).arrayBuffer();
-    await expect(fetch(`${url}/broken`, { method })).rejects.toThrow();
-    await eventually(() => expect(entries).toHaveLength(2));
-    expect(received).toBe(times);
-  });
+  ])(
+    "sends a %s at most %i times over a used connection that breaks [interfaces 12]",
+    async (method, times) => {
+      let received = 0;
+      const service = await target(({ url }, answer) => {
+        if (url === "/first") return void answer.end();
+        received += 1;
+        answer.destroy();
+      });
+      const { url, entries } = await recorder(service);
+      await (await fetch(`${url}/first`)).arrayBuffer();
+      await expect(fetch(`${url}/broken`, { method })).rejects.toThrow();
+      await eventually(() => expect(entries).toHaveLength(2));
+      expect(received).toBe(times);
+    },
+  );
 
   it.each(["é", "€", "😀"])(
     "keeps the whole characters of the first 10 MB of a body, and drops %s if it is cut [interfaces 12]",
