@@ -446,6 +446,31 @@ describe("a replay", () => {
     expect(await replayBundle(bundle)).toEqual({ requests: 2, control_calls: 3 });
   });
 
+  it("ends a delivery at its recorded instant although another request came before its end [interfaces 2]", async () => {
+    let answer = (): void => undefined;
+    const receiver = createServer((_request, response) => {
+      answer = () => void response.writeHead(204).end();
+    }).listen(0, "127.0.0.1");
+    await new Promise((resolve) => receiver.once("listening", resolve));
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const api = await start({ clock: { mode: "scaled", now: Date.parse(EPOCH), rate: 1000 } });
+    const { body: made } = await api.call("ada", "POST", "/webhooks", { url, events: ["thread.deleted"] });
+    const called = new Promise((resolve) => receiver.once("request", resolve));
+    await api.call("dan", "DELETE", "/v1/threads/thread_long");
+    await called;
+    const listDeliveries = () => api.call("ada", "GET", `/webhooks/${made.data.webhook_id}/deliveries`);
+    await listDeliveries();
+    answer();
+    await vi.waitFor(async () => expect((await listDeliveries()).body.data[0]?.status).toBe("success"));
+    const bundle = await api.bundle();
+    const attempt = Object.values(bundle.deliveries)[0]![0]!;
+    expect(Date.parse(attempt.ended_at!)).toBeGreaterThan(Date.parse(requestsOf(bundle)[2]!.request.at));
+    expect((await replayBundle(bundle)).difference).toBeUndefined();
+    const cut = { ...bundle, steps: bundle.steps.slice(0, 3) };
+    expect(await replayBundle(cut)).toEqual({ requests: 3, control_calls: 0 });
+    receiver.close();
+  });
+
   it("uses the recorded result of each delivery, and asks no rules about deliveries [interfaces 6]", async () => {
     const api = await start();
     await api.control("POST", "/faults", { match: { event: "webhook.test" }, sequence: [503, "pass"] });

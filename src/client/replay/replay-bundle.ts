@@ -6,6 +6,7 @@ import { OwnOperationError } from "../../engine/contract/errors.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { OperationSource } from "../../engine/own/join.ts";
 import { toBaseHeaders } from "../../engine/pipeline/plain-http.ts";
+import { platform } from "../../engine/platform.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { WorldChange } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -65,6 +66,14 @@ function requireOperations({ operations = [] }: Bundle, sources: readonly Operat
 
 /** Control calls after which the clock shows an earlier instant. */
 const GOES_BACK = new Set(["snapshots.restore", "history.rewind"]);
+/** Requests whose answer waits for an attempt. */
+const WAITS_FOR_ATTEMPT = /\/(test|redeliver)(\?|$)/;
+
+/** An attempt that has no answer yet: in the recording, the next request arrived before its end. */
+interface PendingAttempt {
+  endsAt: number;
+  end: () => void;
+}
 
 class Replay {
   private readonly bundle: Bundle;
@@ -73,6 +82,8 @@ class Replay {
   private currentRequest: RequestStep | undefined;
   /** The instant of the current request's change in the recording; `advanceToCommit` moves the clock to it. */
   private commitInstant: string | undefined;
+  private readonly pendingAttempts = new Set<PendingAttempt>();
+  private onPending = (): void => undefined;
   private requests = 0;
   private controlCalls = 0;
   private passedOn = 0;
@@ -86,7 +97,7 @@ class Replay {
     const fixture = JSON.parse(this.resolve(JSON.stringify(bundle.fixture.document))) as object;
     const outbound = createRecordedOutbound(bundle.deliveries, {
       otherwise: () => readReceiverStatus(this.currentRequest),
-      onEnd: (at) => this.advanceWithinStep(at),
+      waitForEnd: (at, signal) => this.waitForEnd(Date.parse(at), signal),
     });
     this.world = await openReplayWorld(bundle, fixture, {
       replay: { outbound, beforeChange: () => this.advanceToCommit() },
@@ -124,6 +135,7 @@ class Replay {
     }
     this.currentRequest = { request, answer };
     const { sandbox, port } = this.world;
+    if (WAITS_FOR_ATTEMPT.test(request.target)) await this.endAllAttempts(request.at);
     await this.moveTo(request.at);
     if (request.number !== undefined) sandbox.world.requests = request.number;
     // A running clock advanced between the arrival of a request and its change.
@@ -136,7 +148,7 @@ class Replay {
       headers: [...headers, ...toBaseHeaders(request.base_url)],
       body: this.toBytes(request.body),
     });
-    await sandbox.world.whenSettled();
+    await this.whenSettled();
     const step = { step: `request ${number}, ${request.method} ${request.target}`, request: number };
     if (entry === undefined)
       return { ...step, what: "answer", recorded: String(answer.status), replayed: "no answer" };
@@ -148,6 +160,7 @@ class Replay {
     this.controlCalls += 1;
     this.currentRequest = undefined;
     const { sandbox, url } = this.world;
+    await this.endAllAttempts(control.changed);
     // Clock calls are compared by their effects: in the recording the clock may have run in real time.
     if (control.operation === "clock.advance" || control.operation === "clock.set") {
       await (control.history ? this.moveAsCall(control.now) : this.moveTo(control.now));
@@ -176,10 +189,60 @@ class Replay {
   private async moveTo(instant: string): Promise<void> {
     const { world } = this.world.sandbox;
     const to = Date.parse(instant);
-    if (to > world.epochNow()) await world.advance(to);
+    await this.endAttempts(
+      [...this.pendingAttempts].filter(({ endsAt }) => endsAt <= to),
+      to,
+    );
+    // An advance would wait for the end of pending attempts.
+    if (this.pendingAttempts.size > 0) world.skipTo(to);
+    else if (to > world.epochNow()) await world.advance(to);
   }
 
-  /** The same as a control call, which has an entry in the history: ids of later entries depend on it. */
+  /** Resolves when everything but the pending attempts has ended. */
+  private async whenSettled(): Promise<void> {
+    const pending = new Promise<void>((resolve) => {
+      this.onPending = resolve;
+    });
+    if (this.pendingAttempts.size > 0) this.onPending();
+    await Promise.race([this.world.sandbox.world.whenSettled(), pending]);
+    await platform().nextTurn();
+  }
+
+  /** Resolves at the recorded end of an attempt, which may be in a later step unless something waits for it. */
+  private async waitForEnd(endsAt: number, signal: AbortSignal | undefined): Promise<void> {
+    const { currentRequest } = this;
+    const isAdvancing = this.world.sandbox.world.clock.pinned !== undefined;
+    const isAwaited =
+      isAdvancing || currentRequest === undefined || WAITS_FOR_ATTEMPT.test(currentRequest.request.target);
+    if (isAwaited || endsAt <= this.findNextInstant()) return this.advanceWithinStep(endsAt);
+    await new Promise<void>((resolve) => {
+      const attempt: PendingAttempt = { endsAt, end: resolve };
+      this.pendingAttempts.add(attempt);
+      signal?.addEventListener("abort", () => this.endAttempt(attempt), { once: true });
+      this.onPending();
+    });
+  }
+
+  private endAttempt(attempt: PendingAttempt): void {
+    this.pendingAttempts.delete(attempt);
+    attempt.end();
+  }
+
+  /** Ends attempts, each at its recorded instant, or at `latest` if that is earlier. */
+  private async endAttempts(attempts: PendingAttempt[], latest: number): Promise<void> {
+    for (const attempt of attempts.toSorted((a, b) => a.endsAt - b.endsAt)) {
+      this.world.sandbox.world.skipTo(Math.min(attempt.endsAt, latest));
+      this.endAttempt(attempt);
+      await this.whenSettled();
+    }
+  }
+
+  /** Before a step that may wait for the end of attempts. */
+  private endAllAttempts(instant: string): Promise<void> {
+    return this.endAttempts([...this.pendingAttempts], Date.parse(instant));
+  }
+
+  /** Moves the clock as a control call does, with an entry in the history: ids of later entries depend on it. */
   private async moveAsCall(instant: string): Promise<void> {
     const { world, history, recorder } = this.world.sandbox;
     const began = { state: recorder.getState(), position: history.lastSequence };
@@ -190,15 +253,15 @@ class Replay {
   }
 
   /** Advances the clock in the middle of a step, as in a recording with a running clock. */
-  private advanceWithinStep(instant: string): void {
+  private advanceWithinStep(instant: number): void {
     const { world } = this.world.sandbox;
-    world.skipTo(Math.min(Date.parse(instant), this.findNextInstant()));
+    world.skipTo(Math.min(instant, this.findNextInstant()));
   }
 
   private advanceToCommit(): void {
     const { commitInstant } = this;
     this.commitInstant = undefined;
-    if (commitInstant !== undefined) this.advanceWithinStep(commitInstant);
+    if (commitInstant !== undefined) this.advanceWithinStep(Date.parse(commitInstant));
   }
 
   /** The clock's instant at the next step; no change of this step may be later. */

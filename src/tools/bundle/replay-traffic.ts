@@ -70,22 +70,25 @@ function waitFor(milliseconds: number): Promise<undefined> {
 
 /**
  * Replaces the receivers of a bundle: each attempt of a delivery gets its recorded answer, or 200 if it has none, and
- * no receiver is called. `otherwise` returns the status for requests that are not deliveries; `onEnd` gets the
+ * no receiver is called. `otherwise` returns the status for requests that are not deliveries; `waitForEnd` gets the
  * recorded instant at which an attempt ended.
  */
 export function createRecordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,
-  { otherwise, onEnd }: { otherwise: () => number; onEnd: (at: string) => void },
+  {
+    otherwise,
+    waitForEnd,
+  }: { otherwise: () => number; waitForEnd: (at: string, signal: AbortSignal | undefined) => Promise<void> },
 ): OutboundClient {
   const attempts = new Map<string, number>();
   return {
-    async send({ headers }) {
+    async send({ headers, signal }) {
       const id = headers["X-Service-Delivery"];
       if (id === undefined) return toResult(otherwise());
       const attempt = attempts.get(id) ?? 0;
       attempts.set(id, attempt + 1);
       const recorded = deliveries[id]?.[attempt];
-      if (recorded?.ended_at !== undefined) onEnd(recorded.ended_at);
+      if (recorded?.ended_at !== undefined) await waitForEnd(recorded.ended_at, signal);
       return toResult(recorded?.response_code ?? 200);
     },
   };
