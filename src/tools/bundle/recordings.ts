@@ -98,7 +98,7 @@ export class Recordings {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
     recording.unrecordedRestores += 1;
-    // An edited fixture is loaded by restoring untouched sandboxes (interfaces 6), which are marked as untouched after this.
+    // After an edit of its fixture, an untouched sandbox is restored (interfaces 6), and marked as untouched afterwards.
     queueMicrotask(() => {
       if (!sandbox.world.isUntouched || this.recordings.get(sandbox) !== recording) return;
       if (sandbox.journal.lastSequence === recording.initial.position) this.begin(sandbox);

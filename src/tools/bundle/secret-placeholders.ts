@@ -97,7 +97,7 @@ export class SecretPlaceholders {
 
   /** Redacts a text of a client or user: what only looks like a secret is replaced too. */
   redact(text: string): string {
-    return replaceNamedTexts(this.replaceKnown(text))
+    return maskNamedLists(this.replaceKnown(text))
       .replace(API_KEY, (_, secret: string) => `ak_${maskUnknown(secret)}`)
       .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${maskUnknown(secret)}`)
       .replace(JWT, maskUnknown)
@@ -129,8 +129,8 @@ export class SecretPlaceholders {
   }
 }
 
-/** Replaces the texts in lists and objects under a secret's name, except their keys. */
-function replaceNamedTexts(text: string): string {
+/** Masks the texts in a list or an object under a secret's name, except its keys. */
+function maskNamedLists(text: string): string {
   let masked = "";
   let end = 0;
   for (const { 0: name, index } of text.matchAll(NAMED_SECRET_LIST)) {

@@ -67,8 +67,8 @@ function listCases(cases: Cases, session: Session): readonly Case[] {
 }
 
 /**
- * Returns a function that wraps checks whose cases the given few combine. A slow receiver gets the combined cases once;
- * only if they fail does it get the cases of each check.
+ * Returns a function that wraps several checks. A slow receiver gets `cases`, which combine those of all these checks,
+ * once; only if they fail does it get the cases of each check.
  */
 export function combineCases(cases: Cases, expect: typeof expectAccepted): (check: Check) => Check {
   const findings = new WeakMap<Session, Finding>();

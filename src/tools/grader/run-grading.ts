@@ -104,16 +104,16 @@ function runAll(
   checks: readonly Check[],
   { report, onProgress }: { report: Reporter; onProgress: GradeReceiverOptions["onProgress"] },
 ) {
-  let from = 0;
+  let attemptsBefore = 0;
   return runChecks<Check, Finding, CheckReport>(checks, {
     onStart(check, { index, total }) {
       onProgress?.({ index: index + 1, total, title: check.title });
-      from = session.attempts.length;
+      attemptsBefore = session.attempts.length;
     },
     run: (check) => runCheck(session, check),
     skip: (_check, reason) => ({ outcome: "not-observable", detail: `${NOT_RUN}${reason}`, attempt: null }),
     report,
-    findReasonToStop: (check) => findReasonToStop(session, { check, from }),
+    findReasonToStop: (check) => findReasonToStop(session, { check, attemptsBefore }),
   });
 }
 
@@ -138,11 +138,11 @@ async function runCheck(session: Session, check: Check): Promise<Finding> {
 /** Reads the attempts of a check: the webhook was disabled by 410, never accepted, or the receiver is down. */
 async function findReasonToStop(
   session: Session,
-  { check, from }: { check: Check; from: number },
+  { check, attemptsBefore }: { check: Check; attemptsBefore: number },
 ): Promise<string | null> {
   const isFirst = check === FIRST_CHECK;
-  const isDown = !isFirst && (await staysOverloaded(session, session.attempts.slice(from)));
-  const attempts = session.attempts.slice(from);
+  const isDown = !isFirst && (await staysOverloaded(session, session.attempts.slice(attemptsBefore)));
+  const attempts = session.attempts.slice(attemptsBefore);
   if (attempts.some((attempt) => attempt.genuine && isDisabledBy410(attempt))) {
     return "The receiver answered 410 to a genuine delivery: the service would have disabled the webhook and sent nothing more.";
   }

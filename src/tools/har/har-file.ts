@@ -9,8 +9,8 @@ import {
 import { InputError } from "../input.ts";
 import type { HarEntry } from "./har-entry.ts";
 
-/** An archive's entry; a file may contain anything, so every field is checked. */
-export type HarValue = Readonly<Record<string, unknown>>;
+/** An object in an archive; a file may contain anything, so every field is checked. */
+export type HarObject = Readonly<Record<string, unknown>>;
 
 interface HarFacts {
   /** The program that wrote it, such as `Firefox`. */
@@ -27,7 +27,7 @@ const MAX_ENTRY_MB = 64;
  * order; only one is in memory at a time.
  * @throws InputError; the system's error for a file that cannot be read
  */
-export async function readHar(file: string, onEntry: (entry: HarValue) => void): Promise<HarFacts> {
+export async function readHar(file: string, onEntry: (entry: HarObject) => void): Promise<HarFacts> {
   const reader = new HarReader(file, onEntry);
   try {
     for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES }))
@@ -59,7 +59,7 @@ class HarReader {
   /** An error of `onEntry`, not of the text. */
   private entryError: unknown;
 
-  constructor(file: string, onEntry: (entry: HarValue) => void) {
+  constructor(file: string, onEntry: (entry: HarObject) => void) {
     this.file = file;
     this.parser.onValue = ({ key, value }) => {
       this.isArchive = true;
@@ -68,7 +68,7 @@ class HarReader {
       this.facts.entries += 1;
       this.lastEnd = this.bytesRead;
       try {
-        onEntry((typeof value === "object" && value !== null ? value : {}) as HarValue);
+        onEntry((typeof value === "object" && value !== null ? value : {}) as HarObject);
       } catch (error) {
         this.entryError = error;
         throw error;

@@ -205,12 +205,13 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     };
     const id = params["transcription_id"];
     const policies = answer.headers.get("x-pii-policies")?.split(/,\s*/);
-    const about = { status: "completed", audio_duration_seconds, pii_redaction: policies ?? null };
     const transcription = world.record("transcriptions", "id", {
       id,
       organization_id,
       owner: RECORDED_USER,
-      ...about,
+      status: "completed",
+      audio_duration_seconds,
+      pii_redaction: policies ?? null,
     });
     const offset = toNumber(sent.query["offset"], 0);
     const filler = { text: "This sentence was not recorded." };

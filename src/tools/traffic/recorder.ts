@@ -175,16 +175,16 @@ class Relay {
   /** The target gave no usable answer: if it reset the connection, the client's is closed too, else it gets 502. */
   private refuse(outgoing: http.ServerResponse, error: NodeJS.ErrnoException): void {
     const { code = "" } = error;
-    const wasClosed = code === "ECONNRESET";
+    const wasReset = code === "ECONNRESET";
     const isUnreadable = code.startsWith("HPE_");
     const reason =
-      wasClosed || isUnreadable
+      wasReset || isUnreadable
         ? classifyError(error).error.message
         : [code, error.message].filter(Boolean).join(": ");
     this.error = `no answer: ${reason}`;
-    if (wasClosed) return void outgoing.destroy();
-    const isAnswer = code === "" || isUnreadable;
-    const problem = isAnswer ? "gave no answer that can be forwarded" : "cannot be reached";
+    if (wasReset) return void outgoing.destroy();
+    const hasAnswered = code === "" || isUnreadable;
+    const problem = hasAnswered ? "gave no answer that can be forwarded" : "cannot be reached";
     const detail = `understudy record: ${this.target} ${problem}: ${reason}`;
     outgoing.writeHead(502, { "Content-Type": "application/problem+json" });
     outgoing.end(JSON.stringify({ title: "The target does not answer", status: 502, detail }));

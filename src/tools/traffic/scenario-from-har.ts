@@ -48,17 +48,17 @@ function recordCall(
   statistics: Map<string, CallStatistics>,
   { operation, answer, wait_ms }: OperationExchange,
 ): void {
-  const ofOperation = getOrAdd(statistics, operation.id, () => ({
+  const statisticsOfOperation = getOrAdd(statistics, operation.id, () => ({
     operation,
     calls: 0,
     waits: [],
     errors: new Map(),
   }));
-  ofOperation.calls += 1;
-  if (wait_ms !== undefined) ofOperation.waits.push(wait_ms);
+  statisticsOfOperation.calls += 1;
+  if (wait_ms !== undefined) statisticsOfOperation.waits.push(wait_ms);
   if (answer.status < 400 || listSuccesses(operation).some(({ status }) => status === answer.status)) return;
   const { key, effect } = findError(operation, answer);
-  getOrAdd(ofOperation.errors, key, () => ({ effect, times: 0 })).times += 1;
+  getOrAdd(statisticsOfOperation.errors, key, () => ({ effect, times: 0 })).times += 1;
 }
 
 /** A code that the operation answers, so that the rule answers as it does; else the bare status. */

@@ -248,11 +248,8 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
   if (operation.sourceFile !== undefined) return undefined;
   const missing = error.keyword === "required";
   const place = missing ? `${error.instancePath}/${error.params["missingProperty"]}` : error.instancePath;
-  const assumed = findPlaceAssumption(
-    operation,
-    place,
-    missing ? "presence" : isOfType(error) ? "value" : "type",
-  );
+  const problem = isOfType(error) ? "value" : "type";
+  const assumed = findPlaceAssumption(operation, place, missing ? "presence" : problem);
   if (assumed !== undefined) return assumed;
   // The reference states types and prefixes; further limits of values are assumptions.
   const assumptionOfLimits = operation.assumptions?.[0] ?? "G08";

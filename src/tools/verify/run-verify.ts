@@ -77,7 +77,7 @@ class Run {
 
   async run(): Promise<VerifyReport> {
     const started = performance.now();
-    const began = new Date();
+    const startedAt = new Date();
     await this.open();
     const checks = await this.runAll();
     const summary = summarize(checks);
@@ -88,7 +88,7 @@ class Run {
       target: target.options.url,
       organization_id,
       write: options.write,
-      started_at: began.toISOString(),
+      started_at: startedAt.toISOString(),
       duration_ms: Math.round(performance.now() - started),
       console,
       recorded: null,
@@ -151,12 +151,12 @@ class Run {
     const { contract, write, own = false, onStart, onEnd } = this.options;
     const isSelected = ({ id }: Check) => !own || contract.isOwn(id.slice(0, id.lastIndexOf("/")));
     const { only = isSelected } = this.options;
-    let from = 0;
+    let exchangesBefore = 0;
     const { reports } = await runChecks<Check, Verdict, CheckReport>(
       listChecks(contract, { write }).filter(only),
       {
         onStart: (check, position) => {
-          from = this.parts.target.exchanges.length;
+          exchangesBefore = this.parts.target.exchanges.length;
           onStart?.(check, position);
         },
         onEnd,
@@ -166,7 +166,7 @@ class Run {
           verdict.notObservable(`not run: ${reason}`);
           return verdict;
         },
-        report: (check, verdict, durationMs) => this.report(check, verdict, { from, durationMs }),
+        report: (check, verdict, durationMs) => this.report(check, verdict, { exchangesBefore, durationMs }),
         findReasonToStop: () => this.stopped,
       },
     );
@@ -204,13 +204,13 @@ class Run {
   private report(
     check: Check,
     verdict: Verdict,
-    { from, durationMs }: { from: number; durationMs: number },
+    { exchangesBefore, durationMs }: { exchangesBefore: number; durationMs: number },
   ): CheckReport {
     this.verdicts.push(verdict);
     return toCheckReport(check, verdict, {
       redact: (text) => this.redact(text),
       durationMs,
-      requests: this.parts.target.exchanges.slice(from).map(toSentRequest),
+      requests: this.parts.target.exchanges.slice(exchangesBefore).map(toSentRequest),
     });
   }
 }
@@ -229,9 +229,12 @@ export function recordUnreadable(
 export function toCheckReport(
   { id, family, section, title }: Omit<Check, "run">,
   verdict: Verdict,
-  about: { redact: (text: string) => string; durationMs: number; requests: CheckReport["requests"] },
+  {
+    redact,
+    durationMs,
+    requests,
+  }: { redact: (text: string) => string; durationMs: number; requests: CheckReport["requests"] },
 ): CheckReport {
-  const { redact, durationMs, requests } = about;
   return {
     id,
     family,

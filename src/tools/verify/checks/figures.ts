@@ -117,8 +117,8 @@ const createModelCheck = (operation: string, section: string, assumption?: strin
       verdict.expect(body.total_count === list.length, `total_count is ${body.total_count}`, assumption);
       const isSortedBy = (compareTitles: (a: string, b: string) => number) =>
         list.every((model, i) => {
-          const { order, title } = list[i - 1] ?? model;
-          return (order - model.order || compareTitles(title, model.title)) <= 0;
+          const previous = list[i - 1] ?? model;
+          return (previous.order - model.order || compareTitles(previous.title, model.title)) <= 0;
         });
       const isByCodePoints = isSortedBy(compareCodePoints);
       const isSorted =
@@ -182,8 +182,8 @@ const deliveryTimes = createSuccessCheck(
     const list = json.data as ListedDelivery[];
     if (list.length === 0) return verdict.note("a webhook has no deliveries, so its list was not checked");
     for (const delivery of list) {
-      const time = delivery.status === "success" ? "delivered_at" : "last_attempt";
-      verdict.expect(typeof delivery[time] === "string", `${delivery.delivery_id} has no ${time}`);
+      const timeField = delivery.status === "success" ? "delivered_at" : "last_attempt";
+      verdict.expect(typeof delivery[timeField] === "string", `${delivery.delivery_id} has no ${timeField}`);
       if (delivery.status === "success") continue;
       // Section 2.12 does not say whether it is absent or null after the last attempt.
       verdict.expect("next_retry" in delivery, `${delivery.delivery_id} has no next_retry`, "G24");

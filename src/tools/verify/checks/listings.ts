@@ -85,18 +85,18 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
     `${path} answers ${length} items; a page has at most ${largest}`,
     appliedAssumption,
   );
-  const all = getTotal?.(json);
-  if (typeof all !== "number" || size === undefined || offset === undefined) return;
-  const expectedLength = Math.min(size, Math.max(0, all - offset));
+  const total = getTotal?.(json);
+  if (typeof total !== "number" || size === undefined || offset === undefined) return;
+  const expectedLength = Math.min(size, Math.max(0, total - offset));
   verdict.expect(
     length === expectedLength,
-    `${path} answers ${length} items; a page from offset ${offset} of ${all} items has ${expectedLength}`,
+    `${path} answers ${length} items; a page from offset ${offset} of ${total} items has ${expectedLength}`,
     appliedAssumption,
   );
   if (stated !== undefined && "has_more" in stated)
     verdict.expect(
-      stated.has_more === offset + length < all,
-      `${path} answers has_more: ${stated.has_more} after ${offset + length} of ${all} items`,
+      stated.has_more === offset + length < total,
+      `${path} answers has_more: ${stated.has_more} after ${offset + length} of ${total} items`,
     );
 }
 

@@ -19,7 +19,8 @@ function remember(changes: Map<string, Exchange>, key: string, change: Exchange)
 
 /** Whether `later` began after `earlier` had ended, and less than `withinMs` after `earlier` began. */
 function follows(later: Exchange, earlier: Exchange, withinMs = RECENT_MS): boolean {
-  const [{ at }, { at: began, duration }] = [later.recorded!, earlier.recorded!];
+  const { at: began, duration } = earlier.recorded!;
+  const { at } = later.recorded!;
   return at >= began + duration && at - began < withinMs;
 }
 

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { decompress } from "../../har/har-entry.ts";
-import type { HarValue } from "../../har/har-file.ts";
+import type { HarObject } from "../../har/har-file.ts";
 import { type Answer, isJsonType, parseJson, readJson } from "../exchange.ts";
 import type { SentRequestParts } from "../target.ts";
 
@@ -48,13 +48,13 @@ interface Recorder {
   folder: string | undefined;
 }
 
-export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange | UnusableReason {
+export function readEntry(entry: HarObject, recorder: Recorder): RecordedExchange | UnusableReason {
   const request = toMap(entry["request"]);
   const response = toMap(entry["response"]);
-  const sent = toHeaders(request["headers"]);
+  const requestHeaders = toHeaders(request["headers"]);
   const { method, url } = request;
   // Some recorders write the host only in the header.
-  const host = sent.get("host");
+  const host = requestHeaders.get("host");
   const base = host === null ? undefined : `http://${host}`;
   if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url, base)) return "malformed";
   const parsedUrl = new URL(url, base);
@@ -86,8 +86,8 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
     storedText !== undefined && isBase64(postData) ? decodeBase64(storedText).toString("utf8") : storedText;
   const isRequestBodyLeftOut =
     !requestText &&
-    Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
-    isJsonType(sent.get("content-type"));
+    Number(requestHeaders.get("content-length") ?? request["bodySize"]) > 0 &&
+    isJsonType(requestHeaders.get("content-type"));
   const missingBody = missing ?? (isRequestBodyLeftOut ? "with the request's body left out" : undefined);
   return {
     method: method.toUpperCase(),
@@ -95,7 +95,7 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
     sent: {
       query: Object.fromEntries(parsedUrl.searchParams),
       body: parseJson(requestText).json,
-      headers: sent,
+      headers: requestHeaders,
     },
     hasHeaders,
     answer: { status, headers, text: body.text, ...readJson(body.text, headers, missing === undefined) },
@@ -113,7 +113,7 @@ const CACHE_MARKS = [
 const WORKER_CACHES = new Set(["cache-storage", "http-cache", "fallback-code"]);
 
 /** Browsers mark answers from a cache in different ways, at the entry or at its response. */
-function isCached(entry: HarValue): boolean {
+function isCached(entry: HarObject): boolean {
   const response = toMap(entry["response"]);
   return [entry, response].some(
     (one) =>
@@ -123,8 +123,8 @@ function isCached(entry: HarValue): boolean {
   );
 }
 
-function toMap(value: unknown): HarValue {
-  return (typeof value === "object" && value !== null ? value : {}) as HarValue;
+function toMap(value: unknown): HarObject {
+  return (typeof value === "object" && value !== null ? value : {}) as HarObject;
 }
 
 function toPairs(list: unknown): [name: string, value: string][] {
@@ -154,7 +154,7 @@ const BYTE_ORDER_MARK_BYTES = 3;
 
 /** Recorders leave bodies out, truncate them, or store them in base64, compressed, or in files beside the archive. */
 function toBody(
-  content: HarValue,
+  content: HarObject,
   {
     status,
     headers,
@@ -171,8 +171,8 @@ function toBody(
     // Other recorders may write size 0 for a body that they left out, unless its length is 0 or it has no type.
     const isSizeReliable =
       !hasSizesOfBodies || headers.get("content-length") === "0" || !headers.has("content-type");
-    const empty = status === 204 || (size === 0 && isSizeReliable);
-    return { text: "", missing: empty ? undefined : "with the body left out" };
+    const isEmpty = status === 204 || (size === 0 && isSizeReliable);
+    return { text: "", missing: isEmpty ? undefined : "with the body left out" };
   }
   if (!isBase64(content)) {
     const isShort =
@@ -188,7 +188,7 @@ function toBody(
 }
 
 /** Whether the archive has a body's bytes as base64; files beside the archive have the bytes themselves. */
-function isBase64({ encoding, text }: HarValue): boolean {
+function isBase64({ encoding, text }: HarObject): boolean {
   return /^base64$/i.test(String(encoding)) && typeof text === "string";
 }
 
@@ -215,7 +215,7 @@ function findSize(size: unknown, headers: Headers, text: string): number {
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** The text in the archive, or in the file beside it that Playwright names in `_file`. */
-function readText({ text, _file }: HarValue, folder: string | undefined): string | undefined {
+function readText({ text, _file }: HarObject, folder: string | undefined): string | undefined {
   if (typeof text === "string" && (text !== "" || _file === undefined)) return text;
   // Only a file name: an archive must not name files of other folders.
   if (folder === undefined || typeof _file !== "string" || !/^[\w-][\w.-]*$/.test(_file)) return undefined;
@@ -227,7 +227,7 @@ function readText({ text, _file }: HarValue, folder: string | undefined): string
   }
 }
 
-function findWait(entry: HarValue): number | undefined {
+function findWait(entry: HarObject): number | undefined {
   const { wait } = toMap(entry["timings"]);
   const milliseconds = typeof wait === "number" && wait >= 0 ? wait : entry["time"];
   return typeof milliseconds === "number" && milliseconds >= 0 ? milliseconds : undefined;

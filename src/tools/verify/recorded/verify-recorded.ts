@@ -43,7 +43,7 @@ interface RecordedOptions {
 export async function verifyRecorded(options: RecordedOptions): Promise<VerifyReport> {
   const { contract, file, target } = options;
   const started = performance.now();
-  const began = new Date();
+  const startedAt = new Date();
   let verifier!: RecordingVerifier;
   const archive = { contract, file, target: target === undefined ? undefined : readTarget(target) };
   const { base, creator, entries } = await visitExchanges(archive, ({ showsCredentials }) => {
@@ -56,7 +56,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
     target: base,
     organization_id: verifier.organization_id,
     write: false,
-    started_at: began.toISOString(),
+    started_at: startedAt.toISOString(),
     duration_ms: Math.round(performance.now() - started),
     console: null,
     recorded: { file, creator, entries, ...verifier.counts },
