@@ -187,7 +187,7 @@ function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
   const { id, sequence, operation, method, status, code, duration_ms, principal, decision, history } = entry;
   return {
     id,
-    seq: entry.entry.number,
+    seq: entry.timelineEntry.number,
     sequence,
     at: new Date(entry.at).toISOString(),
     operation,
@@ -203,6 +203,6 @@ function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
     ...(entry.fault && { fault: entry.fault }),
     why: entry.reasons[0] === undefined ? null : redactText(entry.reasons[0]),
     warnings: entry.warnings.length,
-    ...(entry.entry.isUndone && { undone: true }),
+    ...(entry.timelineEntry.isUndone && { undone: true }),
   };
 }

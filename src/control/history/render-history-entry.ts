@@ -67,7 +67,7 @@ type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
 
 export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
   const { id, sequence, kind, subject, cause, advanced_by, request, delivered, changes } = entry;
-  const { number: seq, isUndone } = entry.entry;
+  const { number: seq, isUndone } = entry.timelineEntry;
   return {
     id,
     seq,

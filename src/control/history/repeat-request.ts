@@ -39,10 +39,10 @@ interface RepeatOptions {
 }
 
 /** The request of an entry, from the journal. @throws Problem 409 if there was none, or the journal has evicted it */
-export function requireExchange({ id, request, entry }: HistoryEntry): JournalEntry {
+export function requireExchange({ id, request, timelineEntry: { exchange } }: HistoryEntry): JournalEntry {
   if (request === null) throw notRepeatable(`${id} is not a request`);
-  if (entry.exchange === undefined) throw notRepeatable(`The journal no longer has the request of ${id}`);
-  return entry.exchange;
+  if (exchange === undefined) throw notRepeatable(`The journal no longer has the request of ${id}`);
+  return exchange;
 }
 
 /**

@@ -110,7 +110,7 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
   const { id, sequence, operation, method, status, code, duration_ms, principal, api_key, decision } = entry;
   return {
     id,
-    seq: entry.entry.number,
+    seq: entry.timelineEntry.number,
     sequence,
     kind: getKind(entry),
     at: new Date(entry.at).toISOString(),
@@ -134,7 +134,7 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     warnings: entry.warnings.map(redactText),
     history: entry.history,
     delivery: renderDelivery(entry),
-    ...(entry.entry.isUndone && { undone: true }),
+    ...(entry.timelineEntry.isUndone && { undone: true }),
   };
 }
 

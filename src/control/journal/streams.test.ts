@@ -49,7 +49,7 @@ const entry = (sequence: number) => ({
   ...{
     request_headers: [],
     response_headers: [],
-    entry: { number: sequence, isUndone: false },
+    timelineEntry: { number: sequence, isUndone: false },
     warnings: [],
     history: null,
     kind: "control",

@@ -82,7 +82,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
           ({ request_headers, request_body, response_headers, response_body }) =>
             contains(request_headers, request_body) || contains(response_headers, response_body),
         );
-      return { seqs: matching.map(({ entry }) => entry.number) };
+      return { seqs: matching.map(({ timelineEntry }) => timelineEntry.number) };
     },
   }),
   operation({

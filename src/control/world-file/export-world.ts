@@ -119,7 +119,7 @@ function toDifference(table: TableDocument): SavedWorld["tables"][string] {
 }
 
 function toStoredExchange(
-  { entry, revision: _revision, bytes: _bytes, ...exchange }: JournalEntry,
+  { timelineEntry, revision: _revision, bytes: _bytes, ...exchange }: JournalEntry,
   secrets: SecretPlaceholders,
 ): StoredExchange {
   const { path, query, request_headers, response_headers, request_body, response_body } = exchange;
@@ -129,7 +129,7 @@ function toStoredExchange(
   const findType = (headers: readonly string[]) => findRawHeader(headers, "content-type");
   return {
     ...exchange,
-    seq: entry.number,
+    seq: timelineEntry.number,
     path: redactedPath!,
     query: search.join("?"),
     reasons: exchange.reasons.map((text) => secrets.redact(text)),

@@ -122,7 +122,7 @@ type EntryContext = Pick<
 
 /** The change part of a timeline's entry: what happened, why, and the world before and after (interfaces 10). */
 export class HistoryEntry {
-  readonly entry: EntryHead;
+  readonly timelineEntry: EntryHead;
   /** `h_…`; never repeated in a sandbox. */
   readonly id: string;
   /** Position in the history; grows by one. */
@@ -154,7 +154,7 @@ export class HistoryEntry {
   private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
 
   constructor(entry: EntryHead, context: EntryContext, change: WorldChange, states: BeforeAfter | undefined) {
-    this.entry = entry;
+    this.timelineEntry = entry;
     this.id = context.id;
     this.sequence = context.sequence;
     this.at = context.at;
@@ -182,7 +182,7 @@ export class HistoryEntry {
 
   toJSON(): StoredEntry {
     const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, pendingWork } = this;
-    const { number: seq, isUndone: undone } = this.entry;
+    const { number: seq, isUndone: undone } = this.timelineEntry;
     return {
       id,
       seq,

@@ -198,7 +198,9 @@ class Machine {
   private check(): void {
     const { history } = this.sandbox;
     const entries = history.entries();
-    const undone = entries.filter(({ entry }) => entry.isUndone).map(({ sequence }) => sequence);
+    const undone = entries
+      .filter(({ timelineEntry }) => timelineEntry.isUndone)
+      .map(({ sequence }) => sequence);
     const expected = entries.map(({ sequence }) => sequence).filter((one) => !this.line.has(one));
     if (!isDeepStrictEqual(undone, expected)) expect(undone).toEqual(expected);
     expect(new Set(entries.map((entry) => entry.id)).size).toBe(entries.length);

@@ -112,8 +112,8 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     for (; ancestor !== undefined; ancestor = entries.get(ancestor.parent)) currentEntries.add(ancestor);
     for (const change of entries.values()) {
       const isUndone = !currentEntries.has(change);
-      if (change.entry.isUndone === isUndone) continue;
-      change.entry.isUndone = isUndone;
+      if (change.timelineEntry.isUndone === isUndone) continue;
+      change.timelineEntry.isUndone = isUndone;
       this.touch(change);
     }
   }
@@ -156,8 +156,8 @@ export class History extends TimelinePart<"change", HistoryEntry> {
    * @param newest the position of the newest entry that is searched
    */
   findCreator(key: string, newest = this.lastSequence): string | null {
-    const isCreator = ({ sequence, entry, pendingWork }: HistoryEntry) =>
-      sequence <= newest && !entry.isUndone && pendingWork.includes(key);
+    const isCreator = ({ sequence, timelineEntry, pendingWork }: HistoryEntry) =>
+      sequence <= newest && !timelineEntry.isUndone && pendingWork.includes(key);
     return this.entries().findLast(isCreator)?.id ?? null;
   }
 

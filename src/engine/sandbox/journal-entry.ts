@@ -86,7 +86,7 @@ export interface EntryHead {
 
 /** The request or delivery part of a timeline's entry, as the journal lists it. */
 export interface JournalEntry extends AnsweredRequest {
-  readonly entry: EntryHead;
+  readonly timelineEntry: EntryHead;
   /** Position among the journal's entries, in the order of the answers; `seq` in answers is the entry's `number`. */
   readonly sequence: number;
   /** Id of its entry in the history, if it changed something. */

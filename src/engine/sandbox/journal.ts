@@ -6,7 +6,7 @@ import { type Timeline, TimelinePart } from "./timeline.ts";
 const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
 
 /** An entry without its place in a timeline. */
-export interface SavedJournalEntry extends Omit<JournalEntry, "entry" | "revision" | "bytes"> {
+export interface SavedJournalEntry extends Omit<JournalEntry, "timelineEntry" | "revision" | "bytes"> {
   seq: number;
 }
 
@@ -30,13 +30,13 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     // A delivery is sent by the sandbox, and so is not a request to it.
     if (details.delivery === undefined) this.counter?.count(details.operation, details.status);
     // If the history's bound has dropped the change meanwhile, its entry may have left the timeline.
-    const entry = change?.entry.change === undefined ? this.timeline.append() : change.entry;
+    const entry = change?.timelineEntry.change === undefined ? this.timeline.append() : change.timelineEntry;
     this.lastSequence += 1;
     // The given object becomes the entry: copying its twenty fields would cost a small request a tenth of its time.
     const exchange = details as { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
     // A copy, since the bytes may be part of a larger buffer that would stay in memory with them.
     exchange.request_body &&= new Uint8Array(exchange.request_body);
-    exchange.entry = entry;
+    exchange.timelineEntry = entry;
     exchange.sequence = this.lastSequence;
     exchange.history = change?.id ?? null;
     exchange.revision = this.timeline.increaseRevision();
@@ -56,7 +56,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
       const entry = this.timeline.getOrInsert(seq);
       const exchange: JournalEntry = {
         ...saved,
-        entry,
+        timelineEntry: entry,
         revision: this.timeline.increaseRevision(),
         bytes: 0,
       };
@@ -76,7 +76,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     sent: { bytes: number; sha256: string; body: Uint8Array | undefined } | undefined,
   ): void {
     exchange.streamed = sent === undefined ? "cut" : { bytes: sent.bytes, sha256: sent.sha256 };
-    if (exchange.entry.exchange !== exchange) return;
+    if (exchange.timelineEntry.exchange !== exchange) return;
     exchange.response_body = sent?.body;
     exchange.bytes += sent?.body?.length ?? 0;
     this.bytes += sent?.body?.length ?? 0;
@@ -91,7 +91,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   /** The entry with this `seq`, or the newest one with this `x-request-id`; a rewind repeats ids. */
   find(id: string): JournalEntry | undefined {
     const seq = Number(id);
-    return this.entries().findLast((exchange) => exchange.id === id || exchange.entry.number === seq);
+    return this.entries().findLast((exchange) => exchange.id === id || exchange.timelineEntry.number === seq);
   }
 
   clear(): void {

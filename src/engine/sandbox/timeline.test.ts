@@ -27,7 +27,9 @@ it("a request that changes the world is one entry, whichever part ends first [in
   const sandbox = makeSandbox(LIMIT);
   const [first, second] = [put(sandbox, "a"), put(sandbox, "b")];
   const lines = [answer(sandbox, second), answer(sandbox), answer(sandbox, first)];
-  expect(lines.map(({ entry, sequence, history }) => [entry.number, sequence, history])).toEqual([
+  expect(
+    lines.map(({ timelineEntry, sequence, history }) => [timelineEntry.number, sequence, history]),
+  ).toEqual([
     [2, 1, "h_2"],
     [3, 2, null],
     [1, 3, "h_1"],
@@ -43,7 +45,7 @@ it("the bounds of journal and history each drop their own part of an entry [inte
   expect([sandbox.history.size, sandbox.history.dropped]).toEqual([2, 998]);
   expect([sandbox.journal.size, sandbox.journal.dropped]).toEqual([300, 700]);
   expect(sandbox.history.entries().map(({ sequence }) => sequence)).toEqual([999, 1000]);
-  expect(sandbox.journal.entries().map(({ entry }) => entry.number)[0]).toBe(701);
+  expect(sandbox.journal.entries().map(({ timelineEntry }) => timelineEntry.number)[0]).toBe(701);
   // Entries without any part do not add up, though changes stay before and after them.
   for (let i = 0; i < 10_000; i++) answer(sandbox);
   expect(sandbox.timeline.entries.length).toBeLessThan(700);
@@ -56,8 +58,8 @@ it("a request whose change was evicted meanwhile gets its own entry [interfaces 
   const change = put(sandbox, "first");
   put(sandbox, "second");
   const line = answer(sandbox, change);
-  expect([line.entry.number, line.history]).toEqual([3, "h_1"]);
-  expect(sandbox.timeline.entries).toContain(line.entry);
+  expect([line.timelineEntry.number, line.history]).toEqual([3, "h_1"]);
+  expect(sandbox.timeline.entries).toContain(line.timelineEntry);
 });
 
 it("a change whose entry was dropped continues in a new entry, which names it as its cause [interfaces 10]", () => {
