@@ -91,6 +91,8 @@ if (isStale) {
     platform: "node",
     preserveEntrySignatures: "allow-extension",
     external: [/^node:/, ...builtinModules, UNBUNDLED],
+    // Commands import modules when they need them, which the server's file has at once.
+    checks: { ineffectiveDynamicImport: false },
     logLevel: "warn",
   });
   await bundle.write({

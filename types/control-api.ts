@@ -1365,6 +1365,7 @@ export interface ScenarioState {
   description: string;
   /** Active in this sandbox */
   active: boolean;
+  /** Whether it is not your file */
   shipped: boolean;
   /** Your file, a shipped file, or derived from an operation's documented refusals */
   origin: "own" | "shipped" | "derived";
@@ -2430,7 +2431,7 @@ export interface ProblemDocument {
   /** Everything that is wrong in a document */
   problems?: {
     file: string;
-    /** From 1; 0 if the document has no text */
+    /** From 1; 0 if the document was sent as JSON, not as a text */
     line: number;
     column: number;
     /** As in `rules[0].match.operation`; empty for the whole document */

@@ -1,6 +1,6 @@
 import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
-import { listSuiteCases, renderSuiteHtml } from "../client/suite/suite-reports.ts";
+import { renderSuiteHtml, toSuiteReport } from "../client/suite/suite-reports.ts";
 import { formatCoverage, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
 import { SuiteServer } from "../client/suite/suite-server.ts";
 import { formatSeconds, toPrintable, toPrintableLines } from "../engine/contract/text.ts";
@@ -60,7 +60,7 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
       interrupted: signal.aborted,
     }));
     progress.close();
-    writeReports(reports, { cases: () => listSuiteCases(result), html: () => renderSuiteHtml(result) });
+    writeReports(reports, { cases: () => toSuiteReport(result), html: () => renderSuiteHtml(result) });
     print(json, result, formatSuite(result));
     if (interrupted)
       throw new CheckFailed("interrupted; the commands were ended and their sandboxes deleted");

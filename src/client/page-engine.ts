@@ -39,6 +39,7 @@ function requireEval(): void {
 
 export async function openSandbox({ fetch, listValidKeys }: BrowserEngine): Promise<SandboxClient> {
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
+  // This tab forwards to the engine of another.
   if (listValidKeys === undefined) return new UnderstudyClient(http).open("default");
   const state = { name: "default", base_url: IN_PROCESS_ORIGIN, origin: null } as SandboxState;
   return new SandboxClient(http, state, toCredentials(listValidKeys()));

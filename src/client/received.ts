@@ -15,7 +15,7 @@ export interface ReceivedOptions {
   within?: Duration;
 }
 
-/** The result of the matcher, for both runners. */
+/** The result of the matcher, for Vitest and Playwright. */
 export interface MatcherResult {
   pass: boolean;
   message: () => string;

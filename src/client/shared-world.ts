@@ -3,7 +3,10 @@ import type { BrowserEngine } from "../browser.ts";
 import { answerForwarded } from "./answer-forwarded.ts";
 import { type ForwardedRequest, type Port, receiveAnswer, toForwardedRequest } from "./worker-messages.ts";
 
-/** A message between the tabs of a world. `to` names the port, of the page or of the leader, that receives a part. */
+/**
+ * A message between the tabs of a world. `part` carries one message of a forwarded request's port, such as a piece of the
+ * answer; `to` names the port that receives it.
+ */
 type Message =
   | { type: "who" }
   | { type: "leads"; version: string; tab: string }

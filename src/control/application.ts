@@ -13,7 +13,10 @@ import type { ControlServer } from "./operation.ts";
 import { asProblem, Problem, toInternalProblem } from "./problem.ts";
 import { answerPreflight, sendAnswer, sendProblem } from "./send-answer.ts";
 
-/** The Express application of the product's own paths; loaded with the first request. */
+/**
+ * The Express application of the product's own paths; loaded with the first request.
+ * @param classes Node's classes of requests and responses, which Express extends
+ */
 export function createApplication(classes: MessageClasses, parts: MountParts): ExpressServer {
   const mounts = createMounts(parts);
   return new ExpressServer(classes, (app) => addMounts(app, mounts, parts));

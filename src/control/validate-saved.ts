@@ -44,6 +44,7 @@ const World = ClosedObject({
 const NullableText = Nullable(Type.String());
 const Entry = ClosedObject({
   id: Type.String(),
+  // The position in the history; `seq` is the number in the timeline.
   sequence: WholeNumber,
   at: Epoch,
   parent: WholeNumber,

@@ -224,7 +224,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.activeCounts.has(name);
   }
 
-  /** @throws UnreadableFile if the newer version has another name */
+  /** Whether an edit has changed the scenario. @throws UnreadableFile if it renames an active one */
   private differs(before: Scenario, after: Scenario): boolean {
     if (before.name !== after.name && this.isActive(before.name)) {
       const message = `the scenario was called ${before.name} and is called ${after.name} now; switch the old name off first`;

@@ -18,7 +18,7 @@ export const toSessionKey = (url: string) => toFleetKey(`node:${url}`);
 /** A session that ended although its node runs, or whose Redis restarted. */
 export interface LostSession {
   /** The id of that session. */
-  former: string;
+  lostSession: string;
   restarted: boolean;
 }
 
@@ -105,7 +105,7 @@ export class NodeSession {
   private async extendOrRecover({ restarted }: RedisFacts): Promise<void> {
     if (!restarted && (await this.extendValidityIf(() => this.extend()))) return;
     this.validUntil = Number.NEGATIVE_INFINITY;
-    const former = this.id;
+    const lostSession = this.id;
     // If Redis still has the session after a restart, it is continued: other nodes must never see it end.
     if (!(await this.extend())) {
       this.store.owner = { url: this.url, session: randomUUID() };
@@ -114,7 +114,7 @@ export class NodeSession {
         return;
       }
     }
-    await this.onRecover({ former, restarted });
+    await this.onRecover({ lostSession, restarted });
     await this.extendValidityIf(() => this.extend());
   }
 

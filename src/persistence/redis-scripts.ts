@@ -81,7 +81,7 @@ return {'OK'}
 
 /**
  * An owner whose lease had expired reclaims its sandbox, unless another node has taken it over. If Redis restarted and
- * lost data (`restarted`), the owner has the newer state. KEYS: lease, rows. ARGV: epoch, former session, session, node
+ * lost data (`restarted`), the owner has the newer state. KEYS: lease, rows. ARGV: epoch, lost session, session, node
  * url, restarted.
  */
 export const RECLAIM = toScript(`

@@ -111,7 +111,7 @@ describe("the store of a fleet", () => {
     await b.claim("taken", (await b.findLease("taken"))!);
     await redis.ask("DEL", "understudy:{gone}:rows", "understudy:{gone}:lease");
     a.owner = { session: "a2", url: "http://a2" };
-    const again = (name: string, restarted = false) => a.reclaim(name, { former: "a", restarted });
+    const again = (name: string, restarted = false) => a.reclaim(name, { lostSession: "a", restarted });
     expect(await again("kept")).toBe("same");
     expect(await again("behind")).toBe("behind");
     expect(await again("taken")).toBe("fenced");

@@ -17,7 +17,7 @@ const SCAN_COUNT = "1000";
 
 /** The owner of the sandboxes that this store commits. */
 interface StoreOwner {
-  /** The session of the node until its lease is lost; never reused. */
+  /** The id of the node's session in Redis, which expires; never reused. */
   session: string;
   url: string;
 }
@@ -48,7 +48,7 @@ export class RedisStore {
   readonly connection: RedisConnection;
   /** Sandboxes that this node owns. */
   readonly owned = new Map<string, OwnedSandbox>();
-  /** Replaced after the lease was lost. */
+  /** Replaced after the node's session has expired. */
   owner: StoreOwner;
   /** Maximum number of sandboxes in the fleet. */
   limit = Number.POSITIVE_INFINITY;
@@ -134,7 +134,7 @@ export class RedisStore {
     await this.connection.send(["ZADD", toFleetKey("sandboxes"), "NX", String(created_at), sandbox]);
   }
 
-  /** The age of the current run of Redis in milliseconds, as the fleet measures it. */
+  /** Milliseconds since a node of the fleet first saw the current run of Redis. */
   readRunAge(): Promise<number> {
     return this.connection.runScript(RUN_AGE, [toFleetKey("run")], [this.connection.run_id ?? ""]);
   }
@@ -174,17 +174,17 @@ export class RedisStore {
   }
 
   /**
-   * Reclaims a sandbox after the lease was lost, unless another node has taken it over. @returns whether
+   * Reclaims a sandbox after this node's session was lost, unless another node has taken it over. @returns whether
    * Redis has the last commit, an older one, or another owner
    */
   async reclaim(
     sandbox: string,
-    { former, restarted }: { former: string; restarted: boolean },
+    { lostSession, restarted }: { lostSession: string; restarted: boolean },
   ): Promise<"same" | "behind" | "fenced"> {
     const ownership = this.owned.get(sandbox);
     if (ownership === undefined) return "fenced";
     const { session, url } = this.owner;
-    const scriptArguments = [String(ownership.epoch), former, session, url, restarted ? "1" : "0"];
+    const scriptArguments = [String(ownership.epoch), lostSession, session, url, restarted ? "1" : "0"];
     const reply = await this.connection.runScript(RECLAIM, toSandboxKeys(sandbox), scriptArguments);
     const [status, epoch, number] = reply;
     if (status !== "OK") return "fenced";
@@ -234,11 +234,12 @@ export function toMovedRefusal(name: string, headers: Record<string, string> = {
   return toFleetRefusal("moved", `another node of the fleet owns sandbox ${name} now`, headers);
 }
 
-/** The changes of one sandbox, as arguments of the script. */
+/** The changes of one sandbox, as arguments of the script `COMMIT`: three words each, and a mode. */
 class ChangeSet {
   words: string[] = [];
   private isCleared = false;
 
+  /** `more` changes the sandbox, `whole` replaces it, `gone` removes it. */
   get mode(): "more" | "whole" | "gone" {
     if (!this.isCleared) return "more";
     return this.words.length === 0 ? "gone" : "whole";
@@ -250,6 +251,7 @@ class ChangeSet {
       if (change.text === null) this.words.push("r", field, "");
       else this.words.push("p", field, change.text);
     } else if (change.clear === "") {
+      // All rows of the sandbox.
       this.words = [];
       this.isCleared = true;
     } else this.words.push("c", change.clear, "");

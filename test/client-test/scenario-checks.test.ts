@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { loadScenarios } from "../../src/cli/document-files.ts";
 import { SuiteSandboxes } from "../../src/client/suite/suite-sandboxes.ts";
 import { SuiteServer } from "../../src/client/suite/suite-server.ts";
-import { readStages } from "../../src/client/suite/suite-stages.ts";
+import { judgeStages } from "../../src/client/suite/suite-stages.ts";
 import { CLIENT_CHECK_NAMES } from "../../src/engine/faults/rule-document.ts";
 import type { RunEnd } from "../../src/tools/client-test/client-check.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
@@ -31,7 +31,7 @@ async function judge(id: string, rules: string, does: Work, flaws: Flaws, limitM
       (error: Error) => ({ how: signal.aborted ? "timed out" : "failed", detail: error.message }),
     );
     const sandboxes = await SuiteSandboxes.find(sandbox, server, scenario);
-    const stages = await readStages(sandboxes, scenario, { end, rules: await sandboxes.countHits() });
+    const stages = await judgeStages(sandboxes, scenario, { end, rules: await sandboxes.countHits() });
     return stages.at(-1)!;
   } finally {
     await server.close();

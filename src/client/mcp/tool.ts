@@ -140,7 +140,7 @@ export class ControlApi {
     );
   }
 
-  /** Inlines every `$ref`, since MCP has no shared components, except within the same schema; drops examples and ids. */
+  /** Replaces each `$ref` by its schema, since MCP has no shared ones (in itself by its name); drops examples and ids. */
   private inline<T>(part: T, ancestors: readonly string[] = []): T {
     if (Array.isArray(part)) return part.map((one) => this.inline(one, ancestors)) as T;
     if (typeof part !== "object" || part === null) return part;

@@ -198,7 +198,7 @@ class Replay {
     else if (to > world.epochNow()) await world.advance(to);
   }
 
-  /** Resolves when everything but the pending attempts has ended. */
+  /** Resolves when all work has ended, or once an attempt is pending, which a later step ends. */
   private async whenSettled(): Promise<void> {
     const pending = new Promise<void>((resolve) => {
       this.onPending = resolve;
@@ -211,6 +211,7 @@ class Replay {
   /** Resolves at the recorded end of an attempt, which may be in a later step unless something waits for it. */
   private async waitForEnd(endsAt: number, signal: AbortSignal | undefined): Promise<void> {
     const { currentRequest } = this;
+    // An advance pins the clock.
     const isAdvancing = this.world.sandbox.world.clock.pinned !== undefined;
     const isAwaited =
       isAdvancing || currentRequest === undefined || WAITS_FOR_ATTEMPT.test(currentRequest.request.target);

@@ -8,7 +8,7 @@ import { CommandNotFound, type CommandRun, describeFailedEnd, runCommand } from 
 import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
 import { SuiteSandboxes } from "./suite-sandboxes.ts";
 import { type SuiteSandboxOptions, type SuiteServer, toRules } from "./suite-server.ts";
-import { describeNeverTriggered, readStages } from "./suite-stages.ts";
+import { describeNeverTriggered, judgeStages } from "./suite-stages.ts";
 
 interface SuiteOptions {
   server: SuiteServer;
@@ -175,7 +175,7 @@ async function runAndCheck(result: ScenarioResult, run: StartedRun): Promise<voi
   result.rules = await sandboxes.countHits();
   const end = toRunEnd(commandRun);
   result.expectations = await sandboxes.evaluate(scenario.expect, { end });
-  result.stages = await readStages(sandboxes, scenario, { end, rules: result.rules });
+  result.stages = await judgeStages(sandboxes, scenario, { end, rules: result.rules });
   for (const one of sandboxes.all) await run.coverage.add(one);
   const { requests, journal } = await sandboxes.listJournal(tests);
   result.requests = requests;

@@ -147,8 +147,8 @@ function renderBundleHtml({ name, bundle }: ScenarioResult): Html {
   return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open file), which shows these requests, or <code>understudy replay ${file}</code></p>`;
 }
 
-/** One test case per scenario; a failed one contains its output and journal (interfaces 2). */
-export function listSuiteCases({ scenarios, command, coverage }: SuiteResult): JunitReport {
+/** Test cases of each scenario and of its stages; a failed one contains output and journal (interfaces 2). */
+export function toSuiteReport({ scenarios, command, coverage }: SuiteResult): JunitReport {
   return {
     name: "understudy suite",
     suites: [

@@ -7,7 +7,7 @@ import type { ExpectationOutcome, RuleOutcome, StageResult } from "./suite-resul
 import type { SandboxStage, SuiteSandboxes } from "./suite-sandboxes.ts";
 
 /** Judges each stage of a scenario by all sandboxes of its run (interfaces 21). */
-export async function readStages(
+export async function judgeStages(
   sandboxes: SuiteSandboxes,
   scenario: Scenario,
   { end, rules: allRules }: { end: RunEnd; rules: readonly RuleOutcome[] },
@@ -64,7 +64,7 @@ export function describeNeverTriggered(outcomes: readonly RuleOutcome[], { rules
     .map(({ id }) => `the rule ${id} was never triggered`);
 }
 
-/** A rule that is off, or only serves a path and waits for calls, need not trigger. */
+/** A rule need not trigger if it is off, or if it answers a path that the API lacks with content. */
 function mayStaySilent(rule: Rule): boolean {
   return canNeverTrigger(rule) || findServedKind(rule.document) === "content";
 }

@@ -118,7 +118,7 @@ export class LiveStream {
     const batch = this.pendingMessages;
     this.pendingMessages = [];
     const state = this.state.get();
-    // Only messages that begin the state or change the held requests say what is held.
+    // Only the first message of a stream (`begins`), and those that change the held requests, say what is held.
     const heldMessage = batch.findLast(({ held, begins }) => held ?? begins);
     this.state.set({
       ...state,
@@ -135,6 +135,7 @@ export class LiveStream {
 }
 
 function toConnection(error: unknown): Connection {
+  // The stream broke off; an unreachable server is a ControlError of status 0.
   if (!(error instanceof ControlError)) return "joining";
   if (error.status === 401) return "locked";
   return error.kind === "unknown-sandbox" ? "gone" : "away";

@@ -43,7 +43,7 @@ export const ScenarioBody = ClosedObject(
     name: Type.String(),
     description: Type.String(),
     active: Type.Boolean({ description: "Active in this sandbox" }),
-    shipped: Type.Boolean(),
+    shipped: Type.Boolean({ description: "Whether it is not your file" }),
     origin: StringEnum(["own", "shipped", "derived"], {
       description: "Your file, a shipped file, or derived from an operation's documented refusals",
     }),
@@ -155,6 +155,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
 function listScenarios({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
   const sandboxFaults = faults.getSandboxFaults(sandbox);
+  // Of the sandbox's own operations; the server's list has those of the others.
   const { derived } = sandboxFaults.library;
   const listed = [
     ...scenarios.list(),

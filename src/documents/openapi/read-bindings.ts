@@ -39,7 +39,7 @@ export function readBindings(reading: OpenApiReading, file: UserDocument | undef
   const ownBindings = root["x-understudy"];
   if (ownBindings !== undefined) {
     const part = toPart(document, ownBindings, ["x-understudy"]);
-    // The schema is only needed to list the problems of wrong bindings.
+    // Only wrong bindings need the schema, which is slow to compile, to list their problems.
     addSections(bindings, part, areBindings(ownBindings) ? undefined : Bindings);
   }
   for (const { id, node, place } of operations) {
@@ -88,11 +88,11 @@ function findProblems(
   return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }
 
-/** @param violated given if the bindings are wrong: the schema by which the problems are listed */
-function addSections(bindings: ParsedBindings, document: UserDocument, violated?: object): void {
+/** @param violatedSchema if the bindings are wrong: the schema by which the problems are listed */
+function addSections(bindings: ParsedBindings, document: UserDocument, violatedSchema?: object): void {
   const operations = listSection<OperationBinding>(document, "operations");
   const located = operations.map(([id, one]) => [["operations", id], one] as const);
-  const problems = violated === undefined ? [] : findProblems(document, violated, located);
+  const problems = violatedSchema === undefined ? [] : findProblems(document, violatedSchema, located);
   bindings.problems.push(...problems);
   if (problems.length > 0) return;
   for (const [name, value] of listSection<CollectionBinding>(document, "collections"))

@@ -109,7 +109,10 @@ const Count = () => Type.Integer({ minimum: 0 });
 /** One problem of a document: a fixture, a scenario, a rule, or an OpenAPI document. */
 const DocumentProblem = ClosedObject({
   file: Type.String(),
-  line: Type.Integer({ minimum: 0, description: "From 1; 0 if the document has no text" }),
+  line: Type.Integer({
+    minimum: 0,
+    description: "From 1; 0 if the document was sent as JSON, not as a text",
+  }),
   column: Count(),
   field: Type.String({ description: "As in `rules[0].match.operation`; empty for the whole document" }),
   message: Type.String(),

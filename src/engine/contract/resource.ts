@@ -72,8 +72,9 @@ export interface FixtureReader {
     report: (path: readonly (string | number)[], message: string) => void,
   ) => void;
   /**
-   * By key of the fixture, for a number in place of a list: called once, with the lists that exist by then. The function
-   * that it returns creates the fields, except the id, of the record at a position.
+   * For a fixture with a number in place of a list, such as `users: 20`, by the key: called once, with the lists that
+   * exist by then. The function that it returns is called for each record, by position, and creates its fields except the
+   * id.
    */
   fieldGenerators?: Readonly<Record<string, (lists: FixtureLists) => (position: number) => object>>;
   /** Fills the collections of its resource with the records of a fixture. */

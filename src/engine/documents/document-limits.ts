@@ -30,9 +30,9 @@ export const OWN_FILE_LIMITS: DocumentLimits = {
 };
 
 /**
- * Whether documents must not contain a key, since it reaches an object's prototype when a value is merged or copied. With
- * `anyKey`, for documents in which any name is a key, only `__proto__` is refused.
+ * Whether documents must not contain a key, since it reaches an object's prototype when a value is merged or copied. In
+ * documents whose keys are free names, such as those of OpenAPI, only `__proto__` is refused.
  */
-export function isDangerousKey(key: string, anyKey = false): boolean {
-  return key === "__proto__" || (!anyKey && (key === "constructor" || key === "prototype"));
+export function isDangerousKey(key: string, hasFreeKeys = false): boolean {
+  return key === "__proto__" || (!hasFreeKeys && (key === "constructor" || key === "prototype"));
 }

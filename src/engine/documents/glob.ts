@@ -62,7 +62,7 @@ export function compileTemplateGlob(pattern: string): (template: string) => bool
   };
 }
 
-/** An escaped star or parenthesis is the character, not a wildcard. */
+/** A percent-encoded star or parenthesis is the character: a backslash before it escapes what it is decoded to. */
 function normalizePattern(pattern: string): string {
   return normalizePath(encodePath(pattern.replace(/%2[89a]/gi, "\\$&")));
 }

@@ -161,7 +161,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     return this.entries().findLast(isCreator)?.id ?? null;
   }
 
-  /** Finds the creator among the entries that an earlier server saved: the recorder has no origin of their work. */
+  /** The same among the entries that an earlier server saved; the timeline's recorder knows only the work of this one. */
   findSavedCreator(key: string): string | null {
     return this.lastRestored === 0 ? null : this.findCreator(key, this.lastRestored);
   }
@@ -184,7 +184,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     return { about: { next: this.lastSequence + 1, base: this.base, dropped: this.dropped }, entries };
   }
 
-  /** Continues a saved history, which has no states. */
+  /** Continues a saved history; `restoreStates` adds the states, if they were saved too. */
   restoreSaved({ about: { next, base, dropped }, entries }: StoredHistory, resets: number): void {
     this.idPrefix = toIdPrefix(resets);
     this.base = base;
@@ -231,8 +231,9 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     this.releaseStates(MAX_STATE_BYTES);
   }
 
-  /** Releases the versions before those of the oldest entry that has states: usually the oldest of all. */
+  /** Releases the versions before those of the oldest entry that has states. */
   private releaseVersions(): void {
+    // Usually the oldest entry has some, and is found without a search.
     const oldest =
       this.timeline.findOldestWith("change")?.change?.states ??
       this.entries().find(({ states }) => states !== undefined)?.states;

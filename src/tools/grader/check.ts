@@ -1,5 +1,5 @@
 import type { Check as AnyCheck } from "../checks/frame.ts";
-import type { DeliveryShape, TestDelivery, Transport } from "./delivery.ts";
+import type { DeliveryShape, RequestVariant, TestDelivery } from "./delivery.ts";
 import { describeResult, type FailureKind, STORE_THEN_ANSWER } from "./failure-kind.ts";
 import {
   adviseIfLate,
@@ -39,7 +39,7 @@ export interface Case {
   /** The name in findings. */
   label: string;
   shape?: DeliveryShape;
-  transport?: Transport;
+  variant?: RequestVariant;
   /** Changes the genuine delivery; `signature` is its own: `sha256=` and 64 hex digits. */
   change?: (given: { delivery: TestDelivery; signature: string; session: Session }) => Partial<TestDelivery>;
   /** Another case finds the same problems, so a slow receiver does not get this one. */
@@ -123,10 +123,10 @@ async function deliverAll(session: Session, prepared: readonly PreparedCase[]): 
   const all: Attempt[] = [];
   for (let start = 0; start < prepared.length; start += size) {
     const group = prepared.slice(start, start + size);
-    const sent = group.map(({ delivery, transport }) => session.deliver(delivery, transport));
+    const sent = group.map(({ delivery, variant }) => session.deliver(delivery, variant));
     for (const [index, attempt] of (await Promise.all(sent)).entries()) {
-      const { delivery, transport } = group[index]!;
-      all.push(isOverloaded(attempt) ? await session.deliver(delivery, transport) : attempt);
+      const { delivery, variant } = group[index]!;
+      all.push(isOverloaded(attempt) ? await session.deliver(delivery, variant) : attempt);
     }
   }
   return all;

@@ -64,7 +64,7 @@ export function makeDelivery(source: DeliverySource, shape: DeliveryShape = {}):
 }
 
 /** How a request differs from the service's own. */
-export interface Transport {
+export interface RequestVariant {
   method?: string;
   /** Null leaves the header out. */
   contentType?: string | null;
@@ -74,31 +74,32 @@ export interface Transport {
   /** Replaces the delivery id in the header, which is not signed; the body is unchanged. */
   headerDeliveryId?: string;
   chunkAt?: number[];
-  /** Whether to use a connection that carried other requests; by default only unchanged requests do. */
+  /** Whether to use a connection that carried other requests; default: no. */
   reuse?: boolean;
+  /** The point at which the sender closes the connection. */
   leave?: RawRequest["leave"];
 }
 
-/** The request of 6.2 for a delivery: the headers as the service sends them, unless `transport` says otherwise. */
+/** The request of 6.2 for a delivery: the headers as the service sends them, unless `variant` says otherwise. */
 export function toRequest(
   target: { url: URL; serviceName: string },
   delivery: TestDelivery,
-  transport: Transport = {},
+  variant: RequestVariant = {},
 ): RawRequest {
   const serviceHeaders: Record<string, string> = toDeliveryHeaders({
     event: delivery.event,
-    deliveryId: transport.headerDeliveryId ?? delivery.id,
+    deliveryId: variant.headerDeliveryId ?? delivery.id,
     signature: delivery.signature ?? "",
     serviceName: target.serviceName,
   });
-  if (transport.contentType === null) delete serviceHeaders["Content-Type"];
-  else if (transport.contentType !== undefined) serviceHeaders["Content-Type"] = transport.contentType;
+  if (variant.contentType === null) delete serviceHeaders["Content-Type"];
+  else if (variant.contentType !== undefined) serviceHeaders["Content-Type"] = variant.contentType;
   if (delivery.signature === null) delete serviceHeaders[SIGNATURE_HEADER];
-  const toHeaderName = transport.headerNames ?? ((name: string) => name);
-  const headers = [...Object.entries(serviceHeaders), ...(transport.headers ?? [])].map(
+  const toHeaderName = variant.headerNames ?? ((name: string) => name);
+  const headers = [...Object.entries(serviceHeaders), ...(variant.headers ?? [])].map(
     ([name, value]): [string, string] => [toHeaderName(name), value],
   );
-  const { method = "POST", chunkAt, reuse, leave } = transport;
+  const { method = "POST", chunkAt, reuse, leave } = variant;
   return { method, url: target.url, headers, body: delivery.body, chunkAt, reuse, leave };
 }
 

@@ -28,7 +28,7 @@ export interface GradeReceiverOptions {
   timeoutMs?: number | undefined;
   /** How long a side effect may follow its answer, and how long a crashed receiver may take to be back; default 3 s. */
   patienceMs?: number | undefined;
-  /** A delivery is repeated after this time, and after this many others; default 12 s and 250. */
+  /** How long, and during how many other deliveries, a receiver must know a delivery again; default 12 s and 250. */
   memoryMs?: number | undefined;
   memoryDeliveries?: number | undefined;
   /** How long the probe's reading must stay the same, in milliseconds; default 150. */

@@ -6,8 +6,8 @@ import {
   type DeliveryShape,
   type DeliverySource,
   makeDelivery,
+  type RequestVariant,
   type TestDelivery,
-  type Transport,
   toRequest,
 } from "./delivery.ts";
 import { type RawRequest, type SendOptions, sendRaw, tryConnect } from "./network.ts";
@@ -99,10 +99,10 @@ export class Session {
    * any time.
    * @throws WebhookGone if a genuine delivery is answered 410.
    */
-  async deliver(delivery: TestDelivery, transport?: Transport): Promise<Attempt> {
+  async deliver(delivery: TestDelivery, variant?: RequestVariant): Promise<Attempt> {
     const genuine = this.isGenuine(delivery);
-    const request = toRequest(this.options, delivery, transport);
-    if (genuine && transport === undefined) request.reuse = this.reusesConnections;
+    const request = toRequest(this.options, delivery, variant);
+    if (genuine && variant === undefined) request.reuse = this.reusesConnections;
     const result = await this.sendPatiently(request);
     if (!hasNoAnswer(result) || !result.reused) return this.record({ request, delivery, genuine, result });
     const retry = { ...request, reuse: false };

@@ -50,7 +50,7 @@ const MAX_KINDS = 20;
  * A verdict about any number of exchanges. Problems that differ only in ids and numbers are one kind, of
  * which it lists the first, and counts all.
  */
-export class RecordedVerdict extends Verdict {
+export class RecordingVerdict extends Verdict {
   private readonly kinds = new Map<string, { detail: string; times: number }>();
   private readonly noted = new Set<string>();
   /** Problems so far, of all kinds, and those of kinds that are not listed. */

@@ -59,10 +59,10 @@ export const ACCESS: readonly Assumption[] = [
     id: "G07",
     topic: "Rate headers",
     chosen:
-      "Every response to a request that counts against the rate has both families of headers, `X-RateLimit-*` and `x-ratelimit-*`. The window is a fixed minute of the sandbox's clock per API key. A token budget is shown and never refuses.",
+      "Every response to a request that counts against the rate has both families of headers: plain (`X-RateLimit-*`) and alternative (`x-ratelimit-*-requests`, `x-ratelimit-*-tokens`). The window is a fixed minute of the sandbox's clock per API key. A token budget is shown and never refuses.",
     details: [
       "An access token counts against its key; the limit is that of the key's current organization.",
-      "The plain family's reset is a Unix time in seconds, the other's a duration such as `41s` or `1m0s`. The token budget is 1,000 times the request limit, is spent by the total tokens of 4.19 and stops at 0.",
+      "The plain reset is a Unix time in seconds, the alternative one a duration such as `41s` or `1m0s`. The token budget is 1,000 times the request limit, is spent by the total tokens of 4.19 and stops at 0.",
     ],
   },
   {

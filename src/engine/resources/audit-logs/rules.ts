@@ -96,7 +96,7 @@ interface Actor {
 
 const MAX_TRIES = 20;
 
-/** The actor that `findActorId` finds, named as in the audit log. */
+/** The actor that `findActorId` finds, with the name that the audit log shows. */
 export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
   return toActor(findPerson(world, findActorId(world, user_id, organization_id)));
 }

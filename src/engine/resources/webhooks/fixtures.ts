@@ -25,7 +25,7 @@ export interface FixtureFact {
   organization_id: string;
 }
 
-/** Remembers which organization the fixture names first: `base.world` has its order, a sandbox's table is sorted by id. */
+/** Remembers which organization the fixture names first, since the tables of a sandbox are sorted by id. */
 export const fixtureFacts = collection<FixtureFact>({
   name: "_fixture_facts",
   internal: true,

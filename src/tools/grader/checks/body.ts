@@ -1,6 +1,6 @@
 import type { Payload } from "../../../engine/resources/webhooks/deliveries.ts";
 import { type Check, combineCases, defineAcceptCheck, expectAccepted } from "../check.ts";
-import type { TestDelivery, Transport } from "../delivery.ts";
+import type { RequestVariant, TestDelivery } from "../delivery.ts";
 
 // Genuine deliveries whose bodies are unusual.
 
@@ -30,12 +30,12 @@ const combineUnusual = combineCases((session) => {
       return JSON.stringify(addFields({ ...reverseKeys(payload), data }));
     },
   });
-  const transport: Transport = {
+  const variant: RequestVariant = {
     chunkAt: cutCharacters(delivery),
     contentType: 'Application/JSON;charset="UTF-8"',
     headerNames: (name) => name.toUpperCase(),
   };
-  return [{ label: "unusual in every way", change: () => delivery, transport }];
+  return [{ label: "unusual in every way", change: () => delivery, variant }];
 }, expectAccepted);
 
 export const defineCombinedAcceptCheck = (check: Parameters<typeof defineAcceptCheck>[0]): Check =>
@@ -216,7 +216,7 @@ export const bodyChunked = defineCombinedAcceptCheck({
       {
         label: "chunks that end within characters",
         change: () => delivery,
-        transport: { chunkAt: cutCharacters(delivery) },
+        variant: { chunkAt: cutCharacters(delivery) },
       },
     ];
   },

@@ -62,18 +62,18 @@ const SINGLE_HEADER_CASES = [
   ...LOCAL_ADDRESSES.flatMap(listAddressHeaders),
   ...PROXY_HEADERS,
   ...OTHER_HEADERS,
-].map((header): Case => ({ label: header.join(": "), transport: { headers: [header] } }));
+].map((header): Case => ({ label: header.join(": "), variant: { headers: [header] } }));
 const PROXY_CASES = LOCAL_ADDRESSES.map(
   (ip): Case => ({
     label: `every header of a proxy, from ${ip}`,
-    transport: { headers: [...listAddressHeaders(ip), ...PROXY_HEADERS] },
+    variant: { headers: [...listAddressHeaders(ip), ...PROXY_HEADERS] },
   }),
 );
 /** For a slow receiver, in place of a case for each header. */
 const ALL_HEADERS_CASES = LOCAL_ADDRESSES.map(
   (ip): Case => ({
     label: `every header that proxies and internal services add, from ${ip}`,
-    transport: { headers: [...listAddressHeaders(ip), ...PROXY_HEADERS, ...OTHER_HEADERS] },
+    variant: { headers: [...listAddressHeaders(ip), ...PROXY_HEADERS, ...OTHER_HEADERS] },
   }),
 );
 
@@ -167,24 +167,24 @@ const IN_CHUNKS = { chunkAt: [10, 100] };
 const OLD_TIMESTAMP = { at: Date.parse("2001-01-01T00:00:00Z") };
 
 const FORMS: readonly Case[] = [
-  { label: "as text/plain", transport: { contentType: "text/plain" } },
-  { label: "as a form", transport: { contentType: "application/x-www-form-urlencoded" } },
-  { label: "without a content type", transport: { contentType: null } },
-  { label: "in chunks", transport: IN_CHUNKS, isCovered: true },
+  { label: "as text/plain", variant: { contentType: "text/plain" } },
+  { label: "as a form", variant: { contentType: "application/x-www-form-urlencoded" } },
+  { label: "without a content type", variant: { contentType: null } },
+  { label: "in chunks", variant: IN_CHUNKS, isCovered: true },
   {
     label: "with a large body",
     shape: { event: "message.created", data: { content: "x".repeat(LARGE_BYTES) } },
   },
   {
     label: "on a connection that carried a genuine delivery",
-    transport: { reuse: true },
+    variant: { reuse: true },
     isCovered: true,
   },
   { label: "with an old timestamp", shape: OLD_TIMESTAMP, isCovered: true },
   {
     label: "in chunks, on such a connection, with an old timestamp",
     shape: OLD_TIMESTAMP,
-    transport: { ...IN_CHUNKS, reuse: true },
+    variant: { ...IN_CHUNKS, reuse: true },
   },
 ];
 

@@ -115,8 +115,8 @@ export const headerNameCase = defineCombinedAcceptCheck({
     "Look headers up through the framework's case-insensitive accessor, not by comparing the names as sent.",
   adviceAppliesTo: ["bad-request", "unauthorized", "invalid", "exception"],
   cases: [
-    { label: "lower-case names", transport: { headerNames: (name) => name.toLowerCase() } },
-    { label: "upper-case names", transport: { headerNames: (name) => name.toUpperCase() } },
+    { label: "lower-case names", variant: { headerNames: (name) => name.toLowerCase() } },
+    { label: "upper-case names", variant: { headerNames: (name) => name.toUpperCase() } },
   ],
 });
 
@@ -129,7 +129,7 @@ export const contentTypeCharset = defineCombinedAcceptCheck({
   adviceAppliesTo: ["media-type", "bad-request", "unauthorized", "invalid", "exception"],
   cases: ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'].map((contentType) => ({
     label: contentType,
-    transport: { contentType },
+    variant: { contentType },
   })),
 });
 

@@ -7,7 +7,7 @@ import {
   explainNotAccepted,
   toOneEffectEach,
 } from "../check.ts";
-import { createId, type TestDelivery, type Transport } from "../delivery.ts";
+import { createId, type RequestVariant, type TestDelivery } from "../delivery.ts";
 import { describeResult } from "../failure-kind.ts";
 import {
   type Finding,
@@ -83,12 +83,12 @@ export const timeoutAfterCommit: Check = {
 const WHOLE_SCHEDULE_MS = (7 * 60 + 21) * 60_000;
 
 /** The failures of the five attempts before the last one. */
-const FAILURES: { label: string; transport: Transport | undefined }[] = [
-  { label: "the connection breaks within the body", transport: { leave: "mid-body" } },
-  { label: "the deadline passes after the body", transport: { leave: "after-body" } },
-  { label: "the connection breaks within the answer", transport: { leave: "at-answer" } },
-  { label: "the answer is lost behind a gateway", transport: undefined },
-  { label: "the connection breaks within the body again", transport: { leave: "mid-body" } },
+const FAILURES: { label: string; variant: RequestVariant | undefined }[] = [
+  { label: "the connection breaks within the body", variant: { leave: "mid-body" } },
+  { label: "the deadline passes after the body", variant: { leave: "after-body" } },
+  { label: "the connection breaks within the answer", variant: { leave: "at-answer" } },
+  { label: "the answer is lost behind a gateway", variant: undefined },
+  { label: "the connection breaks within the body again", variant: { leave: "mid-body" } },
 ];
 
 const SURVIVE_FAILURES =
@@ -106,8 +106,8 @@ export const wholeSchedule: Check = {
     // The check does not wait: the payload is as old as it would be at the last attempt.
     const delivery = session.makeDelivery({ at: Date.now() - WHOLE_SCHEDULE_MS });
     const others = FAILURES.map(() => session.makeDelivery());
-    for (const [index, { label, transport }] of FAILURES.entries()) {
-      await session.deliver(delivery, transport);
+    for (const [index, { label, variant }] of FAILURES.entries()) {
+      await session.deliver(delivery, variant);
       const other = await session.deliver(others[index]!);
       if (isAccepted(other)) continue;
       return explainNotAccepted(session, other, `attempt ${index + 1}: ${label}; then another delivery`);

@@ -15,7 +15,7 @@ import {
 } from "../report.ts";
 import { recordUnreadable, toCheckReport, toSentRequest } from "../run-verify.ts";
 import type { Exchange } from "../target.ts";
-import { RecordedVerdict } from "../verdict.ts";
+import { RecordingVerdict } from "../verdict.ts";
 import {
   type ExchangeVisitor,
   type OperationExchange,
@@ -76,7 +76,7 @@ const MAX_REQUESTS = 20;
 interface RunningCheck {
   check: RecordedCheck;
   checkExchange: ReturnType<RecordedCheck["observe"]["begin"]>;
-  verdict: RecordedVerdict;
+  verdict: RecordingVerdict;
   requests: SentRequest[];
 }
 
@@ -101,7 +101,7 @@ class RecordingVerifier implements ExchangeVisitor {
     this.runningChecks = createRecordedChecks(contract).map((check) => ({
       check,
       checkExchange: check.observe.begin(),
-      verdict: new RecordedVerdict(),
+      verdict: new RecordingVerdict(),
       requests: [],
     }));
     for (const { id } of contract.operations) {
@@ -163,7 +163,7 @@ class RecordingVerifier implements ExchangeVisitor {
     }
   }
 
-  *listVerdicts(): Iterable<RecordedVerdict> {
+  *listVerdicts(): Iterable<RecordingVerdict> {
     for (const { verdict } of this.runningChecks) yield verdict;
   }
 
