@@ -2,7 +2,7 @@
 export const DEFAULT_RETRY_SCHEDULE: readonly number[] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
 
 /** The first attempt and five retries, even with a longer `retry_schedule` (6.4). */
-const MAX_SCHEDULED_ATTEMPTS = 6;
+export const MAX_SCHEDULED_ATTEMPTS = 6;
 
 /** The meaning of an answer for its delivery (3.3). */
 type AttemptClass = "success" | "disabled" | "retry";

@@ -14,7 +14,7 @@ import { computeOnce } from "../../maps.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { collection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { classify, DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
+import { classify, DEFAULT_RETRY_SCHEDULE, MAX_SCHEDULED_ATTEMPTS } from "../../webhooks/schedule.ts";
 import { EVENT_NAMES } from "../events.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -76,7 +76,7 @@ export const makeDelivery: Factory<Delivery> = (fields, context) => {
     status,
     response_code: fields.response_code ?? (hasFailed ? 500 : 200),
     attempts,
-    scheduled_attempts: fields.scheduled_attempts ?? Math.min(attempts, 6),
+    scheduled_attempts: fields.scheduled_attempts ?? Math.min(attempts, MAX_SCHEDULED_ATTEMPTS),
     created_at: fields.created_at ?? (isFixture ? endedAt - getScheduleTime(attempts) : now),
     delivered_at: hasFailed ? null : endedAt,
     last_attempt: hasFailed ? endedAt : null,
