@@ -68,9 +68,7 @@ describe("a command line with a mistake", () => {
         const { code, stderr } = await runCommand([...without(command, name), ...empty]);
         expect([code, stderr]).toEqual([
           2,
-          expect.stringMatching(
-            new RegExp(`--${name} (is empty|takes |needs --)|arguments following: ${name}`),
-          ),
+          expect.stringMatching(new RegExp(`--${name} (is empty|takes |needs )`)),
         ]);
       }
     }

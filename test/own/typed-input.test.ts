@@ -214,7 +214,7 @@ it.each<[string, object[], string]>([
   [
     "an invented key",
     [operation({ ...fine, whatever: 1 })],
-    "has the unknown key whatever; there are kind, id",
+    "has the unknown key whatever; there are id, method",
   ],
   [
     "a misspelt change in `emits`",

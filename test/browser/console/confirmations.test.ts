@@ -106,7 +106,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("POST", "/faults", { id: "soon", lease: { ttl: "10m" }, effect: { status: 503 } });
     const { page } = await openAt("/s/default/time");
     const { now } = (await control("GET", "/clock")).body;
-    await see(status(page)).toContainText(/Clock frozen, next .+ in \d+ s/);
+    await see(status(page)).toContainText(/Clock: frozen, next .+ in \d+ s/);
     await page.getByRole("button", { name: "+6 h" }).click();
     await see(confirmations(page)).toContainText("Ran:");
     await undo(page).click();
