@@ -155,7 +155,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
 function listScenarios({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
   const sandboxFaults = faults.getSandboxFaults(sandbox);
-  // Of the sandbox's own operations; the server's list has those of the others.
+  // The server's list has the derived scenarios of all but the sandbox's own operations.
   const { derived } = sandboxFaults.library;
   const listed = [
     ...scenarios.list(),
