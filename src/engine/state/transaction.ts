@@ -27,7 +27,7 @@ export type WorldReader = Pick<
   "now" | "get" | "all" | "index" | "toIso" | "toInstant" | "toEpoch"
 >;
 
-/** Ids that sort newest first begin with `0`, which few random ids have, and six digits of base 36. */
+/** Ids that sort newest first begin with `0`, to come before random ids, and six digits of base 36. */
 const RANK_DIGITS = 6;
 
 /**
