@@ -54,7 +54,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await clock.getByRole("button", { name: "+6 h" }).click();
     await see(clock.getByRole("time")).toHaveText("18:15:00");
     await clock.getByRole("button", { name: "Next timer" }).click();
-    await see(page.getByText("No pending timers")).toBeVisible();
+    await see(page.getByText("No pending timers", { exact: true })).toBeVisible();
     await see(clock.getByRole("button", { name: "Next timer" })).toBeDisabled();
     expect(complaints).toEqual([]);
   });
