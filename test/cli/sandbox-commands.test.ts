@@ -64,7 +64,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [2, "explain models.list --as usr_dann", 'understudy: --as "usr_dann" is not a user of this sandbox.'],
     [2, "clock advance 5x", "understudy: <by> must be a duration such as 90s"],
     [2, "clock set noon", "understudy: <instant> must be an ISO 8601 timestamp"],
-    [2, "deliveries redeliver del_failed --since 2026-03-15", "understudy: --since goes with all_failed"],
+    [2, "deliveries redeliver del_failed --since 2026-03-15", "understudy: --since needs --all-failed"],
     [2, "sandbox create zz --setting previw=on", "understudy: --setting previw is not known here."],
     [2, "sandbox create zz --clock x99999999", "understudy: --clock must be at most 1000000"],
     [2, "explain threads.delete --param x=1", "understudy: --param x is not a parameter of threads.delete"],

@@ -45,9 +45,11 @@ const redeliver = sandboxCommand({
       describe: "With ids: also redeliver those that succeeded, as if their answer was lost",
     },
   },
-  check({ ids, "all-failed": all }) {
+  check({ ids, "all-failed": all, since, webhook }) {
     if (ids.length === 0 && !all) throw new UsageError("name the deliveries, or use --all-failed");
     if (ids.length > 0 && all) throw new UsageError("--all-failed cannot be combined with ids");
+    for (const [name, value] of Object.entries({ since, webhook }))
+      if (value !== undefined && !all) throw new UsageError(`--${name} needs --all-failed`);
   },
   toOptionName: (field) => (field.startsWith("ids[") ? "<ids>" : undefined),
   async run({ ids, "all-failed": all, since, webhook, again }, { deliveries }) {

@@ -1,15 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { ReplayHooks, Understudy } from "../../control/understudy-options.ts";
 import { OwnOperationError } from "../../engine/contract/errors.ts";
-import type { Settings } from "../../engine/contract/settings.ts";
 import type { OperationSource } from "../../engine/own/join.ts";
 import { toBaseHeaders } from "../../engine/pipeline/plain-http.ts";
-import { platform } from "../../engine/platform.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { WorldChange } from "../../engine/sandbox/history-entry.ts";
-import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { createSendToSelf } from "../../hosts/node/send-to-self.ts";
 import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/bundle/bundle.ts";
 import {
@@ -23,7 +16,8 @@ import {
   resolvePlaceholders,
   SecretPlaceholders,
 } from "../../tools/bundle/secret-placeholders.ts";
-import { assemble } from "../../understudy.ts";
+import { openReplayWorld, type ReplayWorld } from "./open-replay-world.ts";
+import { PendingAttempts } from "./pending-attempts.ts";
 
 export interface ReplayResult {
   requests: number;
@@ -69,12 +63,6 @@ const GOES_BACK = new Set(["snapshots.restore", "history.rewind"]);
 /** Requests whose answer waits for an attempt. */
 const WAITS_FOR_ATTEMPT = /\/(test|redeliver)(\?|$)/;
 
-/** An attempt that has no answer yet: in the recording, the next request arrived before its end. */
-interface PendingAttempt {
-  endsAt: number;
-  end: () => void;
-}
-
 class Replay {
   private readonly bundle: Bundle;
   private readonly secrets = new SecretPlaceholders();
@@ -82,8 +70,7 @@ class Replay {
   private currentRequest: RequestStep | undefined;
   /** The instant of the current request's change in the recording; `advanceToCommit` moves the clock to it. */
   private commitInstant: string | undefined;
-  private readonly pendingAttempts = new Set<PendingAttempt>();
-  private onPending = (): void => undefined;
+  private readonly pendingAttempts = new PendingAttempts();
   private requests = 0;
   private controlCalls = 0;
   private passedOn = 0;
@@ -135,7 +122,8 @@ class Replay {
     }
     this.currentRequest = { request, answer };
     const { sandbox, port } = this.world;
-    if (WAITS_FOR_ATTEMPT.test(request.target)) await this.endAllAttempts(request.at);
+    if (WAITS_FOR_ATTEMPT.test(request.target))
+      await this.pendingAttempts.endAll(Date.parse(request.at), sandbox.world);
     await this.moveTo(request.at);
     if (request.number !== undefined) sandbox.world.requests = request.number;
     // A running clock advanced between the arrival of a request and its change.
@@ -148,7 +136,7 @@ class Replay {
       headers: [...headers, ...toBaseHeaders(request.base_url)],
       body: this.toBytes(request.body),
     });
-    await this.whenSettled();
+    await this.pendingAttempts.whenSettled(sandbox.world);
     const step = { step: `request ${number}, ${request.method} ${request.target}`, request: number };
     if (entry === undefined)
       return { ...step, what: "answer", recorded: String(answer.status), replayed: "no answer" };
@@ -160,7 +148,7 @@ class Replay {
     this.controlCalls += 1;
     this.currentRequest = undefined;
     const { sandbox, url } = this.world;
-    await this.endAllAttempts(control.changed);
+    await this.pendingAttempts.endAll(Date.parse(control.changed), sandbox.world);
     // Clock calls are compared by their effects: in the recording the clock may have run in real time.
     if (control.operation === "clock.advance" || control.operation === "clock.set") {
       await (control.history ? this.moveAsCall(control.now) : this.moveTo(control.now));
@@ -189,23 +177,10 @@ class Replay {
   private async moveTo(instant: string): Promise<void> {
     const { world } = this.world.sandbox;
     const to = Date.parse(instant);
-    await this.endAttempts(
-      [...this.pendingAttempts].filter(({ endsAt }) => endsAt <= to),
-      to,
-    );
+    await this.pendingAttempts.endUntil(to, world);
     // An advance would wait for the end of pending attempts.
-    if (this.pendingAttempts.size > 0) world.skipTo(to);
+    if (!this.pendingAttempts.isEmpty) world.skipTo(to);
     else if (to > world.epochNow()) await world.advance(to);
-  }
-
-  /** Resolves when all work has ended, or once an attempt is pending, which a later step ends. */
-  private async whenSettled(): Promise<void> {
-    const pending = new Promise<void>((resolve) => {
-      this.onPending = resolve;
-    });
-    if (this.pendingAttempts.size > 0) this.onPending();
-    await Promise.race([this.world.sandbox.world.whenSettled(), pending]);
-    await platform().nextTurn();
   }
 
   /** Resolves at the recorded end of an attempt, which may be in a later step unless something waits for it. */
@@ -216,31 +191,7 @@ class Replay {
     const isAwaited =
       isAdvancing || currentRequest === undefined || WAITS_FOR_ATTEMPT.test(currentRequest.request.target);
     if (isAwaited || endsAt <= this.findNextInstant()) return this.advanceWithinStep(endsAt);
-    await new Promise<void>((resolve) => {
-      const attempt: PendingAttempt = { endsAt, end: resolve };
-      this.pendingAttempts.add(attempt);
-      signal?.addEventListener("abort", () => this.endAttempt(attempt), { once: true });
-      this.onPending();
-    });
-  }
-
-  private endAttempt(attempt: PendingAttempt): void {
-    this.pendingAttempts.delete(attempt);
-    attempt.end();
-  }
-
-  /** Ends attempts, each at its recorded instant, or at `latest` if that is earlier. */
-  private async endAttempts(attempts: PendingAttempt[], latest: number): Promise<void> {
-    for (const attempt of attempts.toSorted((a, b) => a.endsAt - b.endsAt)) {
-      this.world.sandbox.world.skipTo(Math.min(attempt.endsAt, latest));
-      this.endAttempt(attempt);
-      await this.whenSettled();
-    }
-  }
-
-  /** Before a step that may wait for the end of attempts. */
-  private endAllAttempts(instant: string): Promise<void> {
-    return this.endAttempts([...this.pendingAttempts], Date.parse(instant));
+    await this.pendingAttempts.wait(endsAt, signal);
   }
 
   /** Moves the clock as a control call does, with an entry in the history: ids of later entries depend on it. */
@@ -312,54 +263,5 @@ function readReceiverStatus(step: RequestStep | undefined): number {
     return typeof status_code === "number" ? status_code : 200;
   } catch {
     return 200;
-  }
-}
-
-interface ReplayWorld {
-  sandbox: Sandbox;
-  url: string;
-  port: number;
-  close(): Promise<void>;
-}
-
-/**
- * The initial world of a bundle, in its own server on a free port. Its clock is frozen: the bundle has the instant of
- * each step.
- * @throws DocumentError if this version refuses the bundle's fixture or scenarios
- */
-async function openReplayWorld(
-  bundle: Bundle,
-  fixture: object,
-  options: { replay: ReplayHooks; operations: readonly OperationSource[] },
-): Promise<ReplayWorld> {
-  const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));
-  let understudy: Understudy | undefined;
-  const close = async () => {
-    await understudy?.close();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  try {
-    bundle.scenarios.forEach(({ document }, i) => {
-      writeFileSync(join(folder, `${i}.json`), JSON.stringify(document), { mode: 0o600 });
-    });
-    const now = Date.parse(bundle.clock.start);
-    const clock = { mode: "frozen" as const, now };
-    const start = { fixture, seed: bundle.seed, clock, settings: bundle.settings as Partial<Settings> };
-    understudy = assemble({ ...start, scenariosFolder: folder, delay: bundle.delay, ...options });
-    const { sandboxes } = understudy;
-    const existing = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
-    const sandbox = existing ?? sandboxes.create({ name: bundle.sandbox, ...start });
-    if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
-    sandbox.held.holdsRequests = false;
-    if (bundle.document !== undefined) {
-      const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
-      sandbox.setResources(readSentOperations(bundle.document, sandbox.api.resources).own);
-    }
-    sandbox.faults.setInitialScenarios(bundle.active);
-    const url = await understudy.listen(0, "127.0.0.1");
-    return { sandbox, url, port: Number(new URL(url).port), close };
-  } catch (error) {
-    await close();
-    throw error;
   }
 }
