@@ -33,9 +33,9 @@ export function* findDocumentFiles(name: string, folders: readonly string[]): Ge
 }
 
 /**
- * The documents in a folder, by precedence: the real path of each, and its name in this folder, also if it is a link to a
- * file of another name. Hidden files are left out, since editors create them: Emacs locks a file with `.#mine.yaml`, a symbolic link to
- * a missing file.
+ * The documents in a folder, by precedence: the real path of each, and its name in this folder, also if it is a link to
+ * a file of another name. Hidden files are left out, since editors create them: Emacs locks a file with `.#mine.yaml`, a
+ * symbolic link to a missing file.
  */
 export function listDocumentFiles(folder: string): { name: string; file: string }[] {
   if (!existsSync(folder)) return [];
@@ -82,7 +82,7 @@ function getExtension(file: string): string {
   return extname(file).toLowerCase();
 }
 
-/** A file, or a document of a name, cannot be used at all: it is missing, too large, of another kind, or refused by the file system. */
+/** A file or named document cannot be used at all: missing, too large, of another kind, refused by the file system. */
 export class UnreadableFile extends DocumentError {
   constructor(file: string, message: string, hint?: string) {
     super([{ file, ...NO_POSITION, field: "", message, ...(hint && { hint }) }]);

@@ -45,7 +45,7 @@ export class OwnWorld {
     this.#actor = { user_id: principal?.user_id, silent: false, settings };
   }
 
-  /** Creates a world with a property for each collection, except those named like a function of the world. */
+  /** Creates a world with a property for each collection, except those named like another of its members. */
   static create(source: WorldSource): OwnWorld {
     const api = source.api as Api;
     const World = getOrAdd(worldClasses, api, () => {
