@@ -14,6 +14,12 @@ describe("the masking of secrets [interfaces 4]", () => {
     ["a token in a URL", `http://127.0.0.1:1/u?upload_id=${TOKEN}`, `http://127.0.0.1:1/u?upload_id=${MASK}`],
     ["a named parameter", "/x?token=short&y=1", `/x?token=${MASK}&y=1`],
     ["an ordinary path", "/v1/organizations/org_acme/departments", "/v1/organizations/org_acme/departments"],
+    [
+      "a long name of words and numbers",
+      "The rule retries-of-large-uploads-in-phase-2-Q3-2026-v2 was armed",
+      "The rule retries-of-large-uploads-in-phase-2-Q3-2026-v2 was armed",
+    ],
+    ["a token with a UUID", "sk-live-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", MASK],
     ["a record's id", "file_k3v9x2ab7c8d9e0f1g2h", "file_k3v9x2ab7c8d9e0f1g2h"],
   ])("masks %s by its form", (_what, text, expected) => {
     expect(redactText(text)).toBe(expected);

@@ -1,7 +1,7 @@
 import {
   API_KEY,
   isSecretName,
-  LONG_TOKEN,
+  replaceLongTokens,
   SECRET_HEADER,
   SECRET_NAMES,
   SECRET_PART,
@@ -39,11 +39,11 @@ export function redactQuery(query: string): string {
 }
 
 function maskTokens(text: string): string {
-  return text
+  const masked = text
     .replace(API_KEY, `ak_${MASK}`)
     .replace(WEBHOOK_SECRET, `whsec_${MASK}`)
-    .replace(USER_INFO, `$1${MASK}`)
-    .replace(LONG_TOKEN, (token) => (/\d/.test(token) ? MASK : token));
+    .replace(USER_INFO, `$1${MASK}`);
+  return replaceLongTokens(masked, () => MASK);
 }
 
 /** A delivery's signature (6.3): it does not give the secret away, and developers compare it with their own. */

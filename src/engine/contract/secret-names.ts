@@ -43,7 +43,23 @@ export const API_KEY = /\bak_([A-Za-z0-9]{8,})/g;
 export const WEBHOOK_SECRET = /\bwhsec_([A-Za-z0-9_+/=-]+)/g;
 
 /**
- * Access tokens, tokens of upload URLs and the like: ids and words are shorter. The pattern has no lookahead and no
+ * Access tokens, tokens of upload URLs and the like: ids and most words are shorter. The pattern has no lookahead and no
  * alternatives, since it searches megabytes of bodies; without a maximum, a word of 10 MB would exceed the stack.
  */
-export const LONG_TOKEN = /[A-Za-z0-9_-]{40,1000000}/g;
+const LONG_WORD = /[A-Za-z0-9_-]{40,1000000}/g;
+/** A part of a long name, such as `report`, `Acme`, `2026` or `v2`; those of random tokens mix letters and digits. */
+const NAME_PART = /^([A-Za-z]?[a-z]{0,19}|[A-Z]{1,20}|[A-Za-z]?\d{1,8})$/;
+
+const isToken = (word: string) =>
+  /\d/.test(word) && !word.split(/[_-]/).every((part) => NAME_PART.test(part));
+
+/** The long tokens in a text, with their positions. */
+export function findLongTokens(text: string): { token: string; index: number }[] {
+  return [...text.matchAll(LONG_WORD)]
+    .map(({ 0: token, index }) => ({ token, index }))
+    .filter(({ token }) => isToken(token));
+}
+
+export function replaceLongTokens(text: string, replace: (token: string) => string): string {
+  return text.replace(LONG_WORD, (word) => (isToken(word) ? replace(word) : word));
+}

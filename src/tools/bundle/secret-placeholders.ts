@@ -1,8 +1,9 @@
 import { toHex } from "../../engine/bytes.ts";
 import {
   API_KEY,
+  findLongTokens,
   isSecretName,
-  LONG_TOKEN,
+  replaceLongTokens,
   SECRET_HEADER,
   SECRET_NAMES,
   SECRET_PART,
@@ -116,9 +117,7 @@ export class SecretPlaceholders {
   }
 
   redactTarget(target: string): string {
-    return this.redactForm(target).replace(LONG_TOKEN, (token) =>
-      /\d/.test(token) ? maskUnknown(token) : token,
-    );
+    return replaceLongTokens(this.redactForm(target), maskUnknown);
   }
 
   redactHeader(name: string, value: string): string {
@@ -164,9 +163,8 @@ function findIssuedSecrets(text: string): string[] {
     matches.push({ at: match.index + match[0].length - secret.length - 1, secret });
   }
   for (const url of text.matchAll(URL_TEXT)) {
-    for (const token of url[0].matchAll(LONG_TOKEN)) {
-      if (/\d/.test(token[0])) matches.push({ at: url.index + token.index, secret: token[0] });
-    }
+    for (const { token, index } of findLongTokens(url[0]))
+      matches.push({ at: url.index + index, secret: token });
   }
   // The longest comes first if several begin at the same place.
   matches.sort((a, b) => a.at - b.at || b.secret.length - a.secret.length);
