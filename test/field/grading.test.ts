@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
 import { RIGHT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS } from "../support/receivers/flawed/flaws.ts";
@@ -15,10 +15,9 @@ import { runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let ends: (() => unknown)[] = [];
-afterEach(async () => {
+const ends: (() => unknown)[] = [];
+afterAll(async () => {
   for (const end of ends) await end();
-  ends = [];
 });
 
 const sign = (body: Buffer) => `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}`;
@@ -153,7 +152,8 @@ describe("a comparison that is too weak", () => {
   });
 });
 
-describe("a sound receiver passes the receiver test", () => {
+// Most of a run is waiting, so these wait together.
+describe.concurrent("a sound receiver passes the receiver test", () => {
   it("on Python's threading server with a body after its 204", async () => {
     const base = await python(THREADS);
     const report = await grade(`${base}/hook`, { probe: `${base}/processed`, patienceMs: 3000 });
@@ -168,7 +168,7 @@ describe("a sound receiver passes the receiver test", () => {
   });
 });
 
-describe("a slow receiver, which gets fewer deliveries, still fails its check if it", () => {
+describe.concurrent("a slow receiver, which gets fewer deliveries, still fails its check if it", () => {
   const names = [
     "compares the first sixteen digits",
     "decodes hex up to the first other character",
@@ -193,7 +193,7 @@ describe("a slow receiver, which gets fewer deliveries, still fails its check if
     "knows deliveries by event, object and time",
     "remembers only the last delivery",
   ];
-  it.concurrent.each(names)("%s", async (name) => {
+  it.each(names)("%s", async (name) => {
     const { steps, fails } = FLAWS.find((flaw) => flaw.name === name)!;
     const { url, probe, close } = await startReceiver(SECRET, {
       ...steps,
@@ -209,7 +209,7 @@ describe("a slow receiver, which gets fewer deliveries, still fails its check if
   });
 });
 
-it("the effect of late side effects on the run is printed at once, on stderr", async () => {
+it.concurrent("the effect of late side effects on the run is printed at once, on stderr", async () => {
   const { url, probe } = await receiver({ lateMs: 700 });
   const said: (string | number)[] = [];
   await grade(url, {
@@ -223,7 +223,7 @@ it("the effect of late side effects on the run is printed at once, on stderr", a
   expect(stderr).toMatch(/happened 0\.\d s after.*waits.*--patience to \d/);
 });
 
-it("a receiver that needs more patience gets that advice within a minute", async () => {
+it.concurrent("a receiver that needs more patience gets that advice within a minute", async () => {
   const { url, probe } = await receiver({ lateMs: 60_000 });
   const began = performance.now();
   let toldAfterMs: number | undefined;
