@@ -107,6 +107,27 @@ describe("a world saved with --persist", () => {
     expect(await infraPath(second)).toBe("dept_acme/dept_ops/dept_infra");
   });
 
+  it("continues after a restart with leases that reach beyond the year 9999 [interfaces 6]", async () => {
+    const first = await start();
+    const sandbox = "/_control/sandboxes/default";
+    const arm = { id: "long", effect: { status: 503 }, lease: { ttl: "9000000d" } };
+    const armed = await first.call(undefined, "POST", `${sandbox}/faults`, arm);
+    expect(armed.body.lease.ends_at).toBe("9999-12-31T23:59:59.999Z");
+    await first.call(undefined, "POST", `${sandbox}/snapshots`, { name: "now" });
+    await first.call(undefined, "POST", `${sandbox}/clock/advance`, { to: "9000-01-01T00:00:00Z" });
+    await first.call(undefined, "POST", `${sandbox}/snapshots`, { name: "late" });
+    await first.call(undefined, "POST", `${sandbox}/snapshots/now/restore`);
+    await first.call(undefined, "POST", `${sandbox}/faults`, { ...arm, id: "later" });
+    await first.call(undefined, "POST", `${sandbox}/snapshots/late/restore`);
+    const { body: rules } = await first.call(undefined, "GET", `${sandbox}/faults`);
+    await stop(first);
+
+    const second = await start();
+    expect((await second.call(undefined, "GET", `${sandbox}/faults`)).body).toEqual(rules);
+    const { body: clock } = await second.call(undefined, "GET", `${sandbox}/clock`);
+    expect(clock.now).toBe("9000-01-01T00:00:00.000Z");
+  });
+
   it("still names a fork's origin after a restart [interfaces 2]", async () => {
     const list = async (api: Api) =>
       Object.fromEntries(

@@ -174,7 +174,7 @@ export class Leases {
     const leased = holders.filter(({ lease }) => lease.ttl_ms !== undefined);
     if (leased.length === 0) return;
     const start = now ?? this.world().epochNow();
-    for (const { progress, lease } of leased) progress.due = start + lease.ttl_ms!;
+    for (const { progress, lease } of leased) progress.due = Math.min(LAST_INSTANT, start + lease.ttl_ms!);
     this.changeTimers((tx) => schedule(tx, leased));
   }
 
@@ -212,7 +212,8 @@ export class Leases {
     const before = this.world().epochNow();
     return () => {
       const shift = this.world().epochNow() - before;
-      for (const { progress } of holders) if (progress.due !== undefined) progress.due += shift;
+      for (const { progress } of holders)
+        if (progress.due !== undefined) progress.due = Math.min(LAST_INSTANT, progress.due + shift);
       this.replaceTimers(holders);
     };
   }
@@ -220,7 +221,6 @@ export class Leases {
 
 function schedule(tx: Transaction, holders: readonly LeaseHolder[]): void {
   for (const { key, progress, lease } of holders) {
-    const due = tx.toInstant(Math.min(LAST_INSTANT, progress.due!));
-    tx.schedule({ kind: "lease", subject: lease.subject, key, due });
+    tx.schedule({ kind: "lease", subject: lease.subject, key, due: tx.toInstant(progress.due!) });
   }
 }
