@@ -86,22 +86,21 @@ export function toRecordChanges(api: Api, states: BeforeAfter): Static<typeof Re
   return changes;
 }
 
-/**
- * The records that are not the same object in both worlds, as the state calls show them. An uploaded snapshot has copies,
- * so equal records may be among them.
- */
+/** The records that differ, as the state calls show them. An uploaded snapshot has copies of equal records. */
 function* listDifferences({ resources, collections }: Api, oldWorld: Transaction, newWorld: Transaction) {
   // A collection may have been declared since one of the worlds was saved.
   const from = oldWorld.toRoot().tables.addMissing(collections);
   const to = newWorld.toRoot().tables.addMissing(collections);
   for (const [name, state] of listStateCollections(resources))
-    for (const { id, before, after } of from.get(name)!.listChangesTo(to.get(name)!))
+    for (const { id, before, after } of from.get(name)!.listChangesTo(to.get(name)!)) {
+      if (isEqual(before, after)) continue;
       yield {
         name,
         id,
         before: before && state.toPublic(before, oldWorld),
         after: after && state.toPublic(after, newWorld),
       };
+    }
 }
 
 /** A reader of a world without its sandbox. */

@@ -160,6 +160,25 @@ describe("snapshots", () => {
     },
   );
 
+  it("change nothing in the history if the restored upload equals the world [interfaces 10]", async () => {
+    const name = await fresh();
+    const { body: file } = await control("GET", `/${name}/snapshots/now`);
+    await control("PATCH", `/${name}/state/departments/dept_ops?silent=true`, { name: "Opsy" });
+    await control("PUT", `/${name}/snapshots/uploaded`, file);
+    const restore = async () => {
+      await control("POST", `/${name}/snapshots/uploaded/restore`);
+      const [entry] = (await control("GET", `/${name}/history?limit=1`)).body.entries;
+      const changed = (await control("GET", `/${name}/history/${entry.id}/changes`)).body;
+      return [entry.changes, Object.entries(changed).map(([key, records]) => [key, (records as []).length])];
+    };
+    expect(await restore()).toEqual([
+      { departments: { added: 0, removed: 0, changed: 1 } },
+      [["departments", 1]],
+    ]);
+    await control("PUT", `/${name}/snapshots/uploaded`, file);
+    expect(await restore()).toEqual([{}, []]);
+  });
+
   it("are refused with 409 for a name in use [interfaces 4]", async () => {
     const name = await fresh();
     await control("POST", `/${name}/snapshots`, { name: "s" });

@@ -1,3 +1,4 @@
+import isEqual from "fast-deep-equal";
 import type { Clock } from "../state/clock.ts";
 import { drawRequestId, type RequestIdSource } from "../state/random.ts";
 import type { Root } from "../state/tables.ts";
@@ -257,7 +258,7 @@ function countChanges({ versions, from, to, written }: BeforeAfter): Record<stri
   const changed =
     written === undefined ? compareRoots(versions.getRoot(from), versions.getRoot(to)) : mergeWrites(written);
   for (const { collection, before, after } of changed) {
-    if (collection.internal || before === after) continue;
+    if (collection.internal || isEqual(before, after)) continue;
     counts[collection.name] ??= { added: 0, removed: 0, changed: 0 };
     const kind = before === undefined ? "added" : after === undefined ? "removed" : "changed";
     counts[collection.name]![kind] += 1;
