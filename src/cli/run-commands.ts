@@ -113,7 +113,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
   try {
     refuseUnknownCommand(words);
     refuseNegativeTime(words);
-    await parser.parseAsync();
+    await parser.parseAsync(joinArguments(words));
   } catch (error) {
     process.exitCode = report(error, json);
   }
@@ -141,6 +141,18 @@ function refuseUnknownCommand([first]: readonly string[]): void {
   throw new UsageError(`there is no command "${first.slice(0, 80)}". ${hint}`);
 }
 
+const RUN_A_COMMAND = ["suite", "client-test", "coverage"];
+
+/** Only some commands run what follows `--`; yargs would hide it from the others too. @throws UsageError */
+function joinArguments(words: readonly string[]): string[] {
+  const end = words.indexOf("--");
+  if (end < 0 || RUN_A_COMMAND.includes(words[0]!)) return [...words];
+  const option = words.slice(end + 1).find((word) => word.startsWith("-"));
+  if (option !== undefined)
+    throw new UsageError(`write ${option} before --, or if it is a file's name, as ./${option}`);
+  return words.filter((_, place) => place !== end);
+}
+
 /** yargs would read `-5m` as the options 5 and m. @throws UsageError */
 function refuseNegativeTime([command, action, ...rest]: readonly string[]): void {
   if (command !== "clock" || (action !== "advance" && action !== "set")) return;
@@ -162,8 +174,8 @@ function checkValues(argv: Record<string, unknown>, options: unknown, words: rea
   const { array } = options as { array: readonly string[] };
   const end = words.indexOf("--");
   const typedOptions = words.slice(0, end < 0 ? undefined : end).map((word, place) => {
-    const [, name, value] = /^--(?:no-)?([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
-    return { name, value: value ?? words[place + 1] };
+    const [, name, assigned] = /^--(?:no-)?([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+    return { name, assigned, value: assigned ?? words[place + 1] };
   });
   for (const [name, value] of Object.entries(argv)) {
     if (name === "_" || name === "--") continue;
@@ -174,6 +186,8 @@ function checkValues(argv: Record<string, unknown>, options: unknown, words: rea
     const isBlank = typeof value === "number" && uses.some((one) => one.value?.trim() === "");
     if (isBlank || [value].flat().includes(""))
       throw new UsageError(`${label} is empty; give it a value, or leave it out`);
+    if (typeof value === "boolean" && uses.some((one) => !/^(true|false)$/.test(one.assigned ?? "true")))
+      throw new UsageError(`${label} takes no value but true or false`);
     if (typeof value === "number" && Number.isNaN(value)) throw new UsageError(`${label} takes a number`);
   }
   return true;

@@ -124,6 +124,7 @@ export function writeReadyFile(file: string, ready: Ready): void {
   requireReadyFile(file);
   const draft = `${file}.${process.pid}.tmp`;
   try {
+    makeFolder(dirname(file));
     writeFileSync(draft, `${JSON.stringify(ready)}\n`, { mode: 0o600 });
     renameSync(draft, file);
   } catch (error) {

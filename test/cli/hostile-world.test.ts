@@ -261,9 +261,9 @@ describe("a file that a command writes", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("stays if another server has overwritten the ready file [interfaces 2]", async () => {
+  it("has its folder created, and stays if another server has overwritten the ready file [interfaces 2]", async () => {
     const cwd = scratch();
-    const file = join(cwd, "ready.json");
+    const file = join(cwd, "new/folder/ready.json");
     const running = startCommand(["start", "--quiet", "--port", "0", "--ready-file", file], { cwd });
     await expect.poll(() => existsSync(file)).toBe(true);
     writeFileSync(file, JSON.stringify({ pid: 1 }));
