@@ -91,6 +91,24 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await status("file_broken")).body).toMatchObject({ status: "completed", error_message: null });
   });
 
+  it("refuse a PATCH after which a file would not look completed, or failed without a message [3.1, G11]", async () => {
+    const completed = "store_files/vs_handbook:file_handbook";
+    const failed = "store_files/vs_handbook:file_broken";
+    for (const [path, field, value] of [
+      [completed, "progress_percent", 5],
+      [completed, "completed_at", null],
+      [completed, "error_message", "disk on fire"],
+      [failed, "error_message", null],
+      [failed, "completed_at", null],
+    ] as const) {
+      const { status: code, body } = await state("PATCH", path, { [field]: value });
+      expect([code, body.field]).toEqual([422, field]);
+    }
+    const { body } = await state("PATCH", completed, { status: "failed" });
+    expect(body).toMatchObject({ status: "failed", error_message: "unsupported file type" });
+    expect(fileEvents()).toEqual([]);
+  });
+
   it("restart for a PATCH to processing, from the given progress if there is one [G11]", async () => {
     const again = await state("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
     expect(again.body).toMatchObject({

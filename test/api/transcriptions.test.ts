@@ -379,6 +379,21 @@ describe("state calls on transcriptions", () => {
     expect([orphan.status, orphan.body.field]).toEqual([422, "transcription_id"]);
   });
 
+  it("refuse an end of one that is not completed, and a completed one without an end [4.11]", async () => {
+    const none = { completed_at: null };
+    const some = { completed_at: "2026-03-15T11:00:00Z" };
+    for (const [method, path, fields] of [
+      ["PATCH", "/trans_short", none],
+      ["PATCH", "/trans_pending", some],
+      ["PATCH", "/trans_short", { ...some, status: "failed" }],
+      ["POST", "", { ...none, status: "completed" }],
+      ["POST", "", { ...some, status: "processing" }],
+    ] as const) {
+      const { status, body } = await state(method, `transcriptions${path}`, fields);
+      expect([status, body.field]).toEqual([422, "completed_at"]);
+    }
+  });
+
   it("refuse a policy that could break a header [G17]", async () => {
     const { status, body } = await state("PATCH", "transcriptions/trans_short", {
       pii_redaction: ["person_name\r\nX-Evil: 1"],

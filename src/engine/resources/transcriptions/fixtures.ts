@@ -27,7 +27,7 @@ export const makeTranscription: Factory<Transcription> = (fields, context) => {
   const processing_time_ms = fields.processing_time_ms ?? random.int(1200, 9000);
   const created_at = startedAt ?? (status === "processing" ? now : now - processing_time_ms);
   const endedAt = isFixture ? created_at + processing_time_ms : now;
-  const { completed_at = status === "completed" ? endedAt : null } = fields;
+  const completed_at = status === "completed" ? (fields.completed_at ?? endedAt) : null;
   return {
     transcription_id: fields.transcription_id ?? context.createId("trans_"),
     organization_id,

@@ -69,8 +69,8 @@ export const transcriptionStateRules: StateRules<Transcription> = {
       ...changed,
       updated_at: changed.updated_at === before.updated_at ? tx.now : changed.updated_at,
     };
-    if (before.status !== after.status && before.completed_at === after.completed_at)
-      after.completed_at = after.status === "completed" ? tx.now : null;
+    const completed_at = after.completed_at ?? before.completed_at ?? tx.now;
+    after.completed_at = after.status === "completed" ? completed_at : null;
     const { transcription_id, audio_duration_seconds } = after;
     let speechEnd = 0;
     for (const { end } of tx.index(sentences, "by_transcription", transcription_id))

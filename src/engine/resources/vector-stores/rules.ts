@@ -197,12 +197,12 @@ function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor
     if (after.progress_percent === before.progress_percent) return file;
     return { ...file, started_at: findStart(after.progress_percent, processing_ms, tx.now) };
   }
-  if (before.status !== "processing") return { ...after, current_step: null };
-  const completed_at = after.completed_at ?? tx.now;
-  if (after.status !== "failed") return { ...after, completed_at };
+  const completed_at = after.completed_at ?? before.completed_at ?? tx.now;
+  if (after.status === "completed") return { ...after, completed_at };
   const failed = toFailed(after, completed_at, after.error_message ?? UNSUPPORTED_TYPE);
   const { progress_percent } = after;
-  return progress_percent === before.progress_percent ? failed : { ...failed, progress_percent };
+  const follows = before.status === "processing" && progress_percent === before.progress_percent;
+  return follows ? failed : { ...failed, progress_percent };
 }
 
 /** The start of a processing that has this progress now. */
@@ -217,9 +217,10 @@ function putStoreFile(
   actor: StateActor,
   statusBefore?: StoreFile["status"],
 ): StoreFile {
+  const silent = actor.silent || statusBefore === "completed";
   const stored =
-    file.status === "completed" && statusBefore !== "completed"
-      ? completeFile(tx, file, { at: file.completed_at ?? tx.now, silent: actor.silent })
+    file.status === "completed"
+      ? completeFile(tx, file, { at: file.completed_at ?? tx.now, silent })
       : tx.put(storeFiles, file);
   scheduleStep(tx, stored, tx.now);
   return stored;
