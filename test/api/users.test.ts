@@ -55,6 +55,7 @@ describe("users.set_current_organization", () => {
         "authorization_error",
       ]);
     }
+    expect(foreign.body.error.system_message).toContain("membership");
     expect(unknown.body.error.message).toBe(foreign.body.error.message);
     expect(unknown.body.error.system_message).toBe(foreign.body.error.system_message);
     expect(current("apikey_dan")).toBe("org_acme");

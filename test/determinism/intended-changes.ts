@@ -144,6 +144,15 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
         ),
       ) as [Answer, Answer],
   },
+  {
+    request: ({ answer: { body } }) =>
+      typeof body === "string" && body.includes("lacks the role or capability"),
+    reason: "A refusal without a reason of its own names the membership too, which 4.5 and 4.18 ask for.",
+    compare: (recorded, answered) => [
+      withoutLength(recorded),
+      withoutText(answered, /membership, (?=role or)/g),
+    ],
+  },
   ...[50, 51, 102, 103, 104, 110, 111, 116, 117, 118, 122, 125, 126, 127, 128, 291, 298].map((request) => ({
     request,
     reason:

@@ -72,7 +72,7 @@ export const CATALOGUE = {
     403,
     "7.4",
     "You do not have permission to perform this action.",
-    "The credentials are valid, but the user lacks the role or capability that this operation asks for.",
+    "The credentials are valid, but the user lacks the membership, role or capability that this operation asks for.",
     { required_role: { always: "admin" } },
   ),
   SESSION_ACCESS_DENIED: defineError(
