@@ -82,6 +82,13 @@ describe("the search for a passage", () => {
     expect(found?.passage).toBe("A gasket costs 4 francs.");
   });
 
+  it.each([
+    ["an accent of its own", "cafe\u0301", "The caf\u00e9 opens at nine."],
+    ["another sigma", "ΟΔΟΣΤΡΩΜΑ ΟΔΟΣ", "Η οδοσ είναι κλειστή."],
+  ])("finds a word with %s [G20]", async (_, question, passage) => {
+    expect((await findPassage(["Welcome.", passage], question))?.passage).toBe(passage);
+  });
+
   it("gives the whole row of a table [G34]", async () => {
     const rows = splitRows(["part,note,price", "pump,St. Gallen. Second floor.,99.00", "valve,none,12.50"]);
     expect((await findPassage(rows, "Where is the pump?"))?.passage).toBe(

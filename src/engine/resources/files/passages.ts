@@ -1,4 +1,5 @@
 import type MiniSearch from "minisearch";
+import { foldCase } from "../../contract/text.ts";
 import { getOrAdd } from "../../maps.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { findEffectiveType, getSampleTexts } from "./fixtures.ts";
@@ -146,6 +147,7 @@ async function createIndex(passages: readonly string[]): Promise<Index> {
   const tokenize = Search.getDefault("tokenize") as (text: string) => string[];
   const index: Index = new Search({
     fields: ["text"],
+    processTerm: foldCase,
     tokenize: (text) =>
       tokenize(text).flatMap((token) => (UNSPACED_SCRIPT.test(token) ? segment(token, "word") : [token])),
   });

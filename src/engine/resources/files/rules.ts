@@ -107,7 +107,7 @@ export function requireCompletedUpload(
  * @throws ApiError INVALID_INPUT
  */
 export function requireValidNameAndType({ filename, mime_type }: ReceivedFile): void {
-  if (filename.length > MAX_FILENAME_LENGTH)
+  if ([...filename].length > MAX_FILENAME_LENGTH)
     throw invalidInput("file", filename, `the file's name is longer than ${MAX_FILENAME_LENGTH} characters`);
   if (mime_type.length > MAX_TYPE_LENGTH || !new RegExp(MIME_TYPE).test(mime_type))
     throw invalidInput("file", mime_type, "the file's Content-Type is not a MIME type");
