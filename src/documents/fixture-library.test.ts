@@ -201,6 +201,50 @@ describe("a fixture's contents", () => {
     expect(lines).toHaveLength(6);
   });
 
+  it.each([
+    [
+      "a track twice in a collection",
+      "music_collections: [{ id: mcoll_a, tracks: [TWICE] }]",
+      "track_id: mtrack_a",
+    ],
+    [
+      "a transcript entry in two sessions",
+      "meeting_sessions: [{ id: mbsess_a, transcript_entries: [ONE] }, { id: mbsess_b, transcript_entries: [ONE] }]",
+      "transcript_id: mbtrans_a, text: x",
+    ],
+    [
+      "an auth config in two organizations",
+      "auth_configs: { org_acme: [ONE], org_globex: [ONE] }",
+      "id: ours",
+    ],
+  ])("are refused with %s [interfaces 5]", (_, text, record) => {
+    const one = `{ ${record} }`;
+    const records = text.replaceAll("TWICE", `${one}, ${one}`).replaceAll("ONE", one);
+    const path = write("twice.yaml", `extends: reference\n${records}`);
+    expect(refusal(path)).toMatch(/^twice.yaml:2:\d+: \w+ is already the \w*id of `[^`]+`$/);
+  });
+
+  it("accept a track that is in two collections [2.3]", () => {
+    const tracks = "tracks: [{ track_id: mtrack_a }]";
+    const collections = ["a", "b"].map((name) => `{ id: mcoll_${name}, ${tracks} }`);
+    const path = write("shared.yaml", `extends: reference\nmusic_collections: [${collections}]`);
+    expect(source().load(path).buildRoot(1).tables.get("tracks")!.size).toBe(455);
+  });
+
+  it.each([
+    [
+      "a store's file",
+      "vector_stores: [{ id: vs_a, organization_id: org_globex, files: [{ file_id: file_loose }] }]",
+    ],
+    [
+      "a job's connection",
+      "connector_jobs: [{ job_id: job_a, connection_id: conn_drive, organization_id: org_globex }]",
+    ],
+  ])("are refused with %s of another organization [G12, G14]", (_, record) => {
+    const path = write("foreign.yaml", `extends: reference\n${record}`);
+    expect(refusal(path)).toMatch(/^foreign.yaml:2:\d+: \w+ belongs to another organization$/);
+  });
+
   it("are refused with all dangling references and repeated ids at once [interfaces 5]", () => {
     const path = write(
       "refs.yaml",

@@ -152,6 +152,13 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await status("file_policies", { store: "vs_empty" })).body.status).toBe("completed");
   });
 
+  it("invent a start before the end that is given [3.1]", async () => {
+    const completed_at = "2026-03-01T00:00:00.000Z";
+    const file = { store_id: "vs_empty", file_id: "file_loose", completed_at };
+    const { body } = await state("POST", "store_files", file);
+    expect(body).toMatchObject({ status: "completed", started_at: "2026-02-28T23:59:00.000Z", completed_at });
+  });
+
   it("choose a store and a file of one organization for a POST [interfaces 4]", async () => {
     const store_id = (await state("POST", "vector_stores", { organization_id: "org_globex" })).body.id;
     const none = await state("POST", "store_files", { store_id });

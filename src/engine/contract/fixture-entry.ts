@@ -144,6 +144,14 @@ export function readEntries<E, R>(
   return (fixture[key] ?? []) as readonly E[];
 }
 
+/** The organization of each record under a key, by its id; the first one for a record that names none. */
+export function readOrganizations(fixture: FixtureData, key: string): Map<string, string> {
+  type Fields = { id: string; organization_id?: string };
+  const [first] = (fixture["organizations"] ?? []) as Fields[];
+  const records = (fixture[key] ?? []) as Fields[];
+  return new Map(records.map(({ id, organization_id = first?.id ?? "" }) => [id, organization_id]));
+}
+
 /** Reports the values of an entry that its status rules out; null, 0 and an empty text are no values. */
 export function reportContradictions<E extends object>(
   entry: E,

@@ -5,7 +5,8 @@ import type { UserDocument } from "./user-document.ts";
 type Fields = Record<string, unknown>;
 
 /** A record's own id comes before the ids of what it refers to, so the order matters. */
-export const ID_KEYS = ["id", "file_id", "job_id", "link_id", "delivery_id", "invoice_id", "key"] as const;
+export const ID_KEYS: readonly string[] =
+  "id file_id job_id link_id delivery_id invoice_id track_id transcript_id key".split(" ");
 
 /** The id of a record of the reference world's lists, by the first of the usual id fields that it has. */
 export function findRecordId(record: Readonly<Fields>): string | undefined {

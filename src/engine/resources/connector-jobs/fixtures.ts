@@ -6,6 +6,7 @@ import {
   createEntryFormat,
   type FixtureEntry,
   readEntries,
+  readOrganizations,
   reportContradictions,
 } from "../../contract/fixture-entry.ts";
 import { requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
@@ -122,10 +123,14 @@ export const connectorJobsFixture: FixtureReader = {
   dependsOn: ["connector_job_seconds", "connector_failure_rate"],
   check(fixture, report) {
     const running = new Set<string>();
+    const organizations = readOrganizations(fixture, "connections");
     for (const [position, entry] of readEntries(fixture, "connector_jobs", entryFormat).entries()) {
       const { connection_id, job_type = "sync", status, duration } = entry;
       const reportField = (field: string, message: string) =>
         report(["connector_jobs", position, field], message);
+      const organization_id = organizations.get(connection_id);
+      if (organization_id && (entry.organization_id ?? organization_id) !== organization_id)
+        reportField("organization_id", `${connection_id} belongs to another organization`);
       if (status !== "running") continue;
       const slot = `${connection_id} ${job_type}`;
       if (running.has(slot)) reportField("status", `another ${job_type} job of ${connection_id} is running`);

@@ -7,6 +7,7 @@ import {
   type FixtureEntry,
   listReader,
   readEntries,
+  readOrganizations,
   reportContradictions,
 } from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
@@ -41,14 +42,16 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
     isFixture && status !== "processing"
       ? PAST_PROCESSING_MS
       : toMilliseconds(context.settings.processing_seconds);
+  const length =
+    status === "failed" ? getStepEnd({ started_at: 0, processing_ms }, "parsing") : processing_ms;
+  const givenEnd = status === "processing" ? null : (fields.completed_at ?? null);
   const started_at =
     fields.started_at ??
-    pickStart({ status, processing_ms, progress_percent: fields.progress_percent ?? 0 }, context);
-  const processing = { started_at, processing_ms };
-  const processingEnd = status === "failed" ? getStepEnd(processing, "parsing") : started_at + processing_ms;
-  const completed_at =
-    status === "processing" ? null : (fields.completed_at ?? (isFixture ? processingEnd : now));
-  const progress = calculateProgress(processing, completed_at ?? now);
+    (givenEnd === null
+      ? pickStart({ status, processing_ms, progress_percent: fields.progress_percent ?? 0 }, context)
+      : givenEnd - length);
+  const completed_at = status === "processing" ? null : (givenEnd ?? (isFixture ? started_at + length : now));
+  const progress = calculateProgress({ started_at, processing_ms }, completed_at ?? now);
   const givenPercent = status === "failed" ? fields.progress_percent : undefined;
   return {
     id: toStoreFileId(ids.store_id, ids.file_id),
@@ -127,14 +130,20 @@ export const vectorStoresFixture: FixtureReader = {
   ...reader,
   dependsOn: ["processing_seconds", "locale"],
   check(fixture, report) {
+    const organizations = new Map(
+      ["vector_stores", "files"].flatMap((key) => [...readOrganizations(fixture, key)]),
+    );
     for (const [position, store] of readEntries(fixture, "vector_stores", entryFormat).entries()) {
       const seen = new Set<string>();
+      const organization_id = organizations.get(store.id);
       for (const [index, file] of (store.files ?? []).entries()) {
         const { file_id } = file;
         const reportField = (field: string, message: string) =>
           report(["vector_stores", position, "files", index, field], message);
         if (seen.has(file_id)) reportField("file_id", `${file_id} is in ${store.id} already`);
         seen.add(file_id);
+        if ((organizations.get(file_id) ?? organization_id) !== organization_id)
+          reportField("file_id", `${file_id} belongs to another organization`);
         const status = pickStatus(file as Pick<StoreFile, "status" | "error_message">, true);
         const impossible = [
           ...(status === "failed" ? [] : (["error_message"] as const)),
