@@ -5,8 +5,8 @@ import type { SandboxClient } from "../client/sandbox.ts";
 import type { FixtureInput } from "../client/types.ts";
 import { isPath } from "../documents/files.ts";
 import { readHttpUrl } from "../engine/contract/http-url.ts";
-import { EXIT_FAILED, UsageError } from "./failure.ts";
-import { print, printError } from "./process.ts";
+import { CheckFailed, EXIT_FAILED, report, UsageError } from "./failure.ts";
+import { print } from "./process.ts";
 
 /** An option that is off unless it is given. */
 export const flag = (describe: string) => ({ type: "boolean", default: false, describe }) as const;
@@ -193,7 +193,7 @@ function toModule(
       if (!result) return;
       print(parsed.json, result.value, result.text);
       if (!result.failed) return;
-      if (typeof result.failed === "string") printError(result.failed);
+      if (typeof result.failed === "string") report(new CheckFailed(result.failed), parsed.json);
       process.exitCode = EXIT_FAILED;
     },
   };

@@ -60,7 +60,12 @@ describe("a command against a running server", () => {
     const html = join(scratch(), "coverage.html");
     expect((await run("coverage", "--fail-under", "0", "--html", html)).code).toBe(0);
     expect(readFileSync(html, "utf8")).toContain("<!doctype html>");
-    expect((await run("coverage", "--fail-under", "99")).code).toBe(1);
+    const below = await run("coverage", "--fail-under", "99", "--json");
+    expect([below.code, JSON.parse(below.stderr)]).toEqual([
+      1,
+      { error: expect.stringMatching(/percent, below 99$/) },
+    ]);
+    expect(JSON.parse(below.stdout).percent).toBeLessThan(99);
     expect((await run("coverage", "--fail-under", "101")).code).toBe(2);
     const { deliveries } = await json(
       "trigger",
@@ -100,6 +105,8 @@ describe("a command against a running server", () => {
     expect((await run("explain", "GET")).stderr).toContain(
       "explain GET needs a path too, such as: understudy explain GET /v1/models",
     );
+    const cut = await run("explain", "model_responses.create", "--body", "{");
+    expect([cut.code, cut.stderr]).toEqual([2, expect.stringContaining("--body is not JSON: ")]);
     expect((await run("explain", "models.list", "--query", "nonsense")).stderr).toContain(
       '--query takes name=value, not "nonsense"',
     );
