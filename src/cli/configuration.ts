@@ -8,7 +8,7 @@ import { checkDocument } from "../engine/documents/check-document.ts";
 import { DocumentError, formatProblem } from "../engine/documents/document-error.ts";
 import { readDocument } from "../engine/documents/read-document.ts";
 import { locateProblem } from "../engine/documents/user-document.ts";
-import { requireSuccess } from "./failure.ts";
+import { requireSuccess, UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import { type Configuration, type Flag, START_FLAGS } from "./start-flags.ts";
 
@@ -29,23 +29,34 @@ function toSchema({ type, array, minimum, maximum }: Flag): TSchema {
   return array ? Type.Array(text) : text;
 }
 
+export interface LoadedConfiguration {
+  options: Omit<Configuration, "settings">;
+  settings: Configuration["settings"];
+  /** Adds the place in the file to an error about one of its options, unless a flag has replaced that option. */
+  locate(error: unknown, givenFlags: object): unknown;
+}
+
 /**
  * The configuration file of interfaces 2, with the same checks as flags and the control API.
  * @throws DocumentError with file, line and column; UsageError if the file cannot be read
  */
-export function readConfiguration(file: string): Configuration {
+export function readConfiguration(file: string): LoadedConfiguration {
   const text = requireSuccess(`cannot read the configuration ${file}`, () => readUserText(file));
   const document = readDocument(text, {
     file,
     warn: (problem) => printError(formatProblem(problem)),
   });
-  if (document.value === null) return {};
-  const problems = checkDocument(document, toValidator(Document));
+  const problems = document.value === null ? [] : checkDocument(document, toValidator(Document));
   if (problems.length > 0) throw new DocumentError(problems, document.text);
-  const { settings, ...options } = document.value as Configuration;
-  if (settings === undefined) return options;
+  const { settings, ...options } = (document.value ?? {}) as Configuration;
+  const locate = (error: unknown, givenFlags: object) => {
+    const [, option, rest] = (error instanceof UsageError && /^--([a-z-]+)(.*)/s.exec(error.message)) || [];
+    if (option === undefined || !(option in options) || option in givenFlags) return error;
+    const problem = locateProblem(document, { path: [option], message: `\`${option}\`${rest}` });
+    return new DocumentError([problem], document.text);
+  };
   try {
-    return { ...options, settings: parseSettings(settings) };
+    return { options, settings: settings && parseSettings(settings), locate };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { field = "settings" } = error.body as { field?: string };

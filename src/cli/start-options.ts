@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { isIP, isIPv6 } from "node:net";
 import { inspect } from "node:util";
 import type { ClockChange } from "../client/types.ts";
-import { findTokenProblem } from "../control/guard.ts";
+import { MAX_RATE } from "../control/clock-input.ts";
+import { findTokenProblem, parseAllowed } from "../control/guard.ts";
 import type { UnderstudyOptions } from "../control/understudy-options.ts";
 import { isFolder } from "../documents/files.ts";
 import type { OwnFiles } from "../documents/watch-documents.ts";
@@ -15,6 +16,7 @@ import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import { toBlockList } from "../hosts/node/sites.ts";
 import type { UsedCertificate } from "./certificate.ts";
 import { readBaseUrl, requirePort } from "./command.ts";
+import type { LoadedConfiguration } from "./configuration.ts";
 import { requireSuccess, UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
@@ -41,9 +43,15 @@ const EVERY_ADDRESS = /^[0:.]+$/;
  * @throws UsageError, DocumentError
  */
 export async function readStartOptions(flags: StartFlags): Promise<StartOptions> {
-  const { settings, ...file } = await loadConfiguration(flags.config);
+  const { options, settings, locate } = await loadConfiguration(flags.config);
   const givenFlags = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
-  const all: StartFlags = { ...file, ...givenFlags, json: flags.json };
+  const all = { ...options, ...givenFlags, json: flags.json };
+  return toStartOptions(all, settings).catch((error) => {
+    throw locate(error, givenFlags);
+  });
+}
+
+async function toStartOptions(all: StartFlags, settings: Configuration["settings"]): Promise<StartOptions> {
   const host = (all.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
   const port = all.port ?? 4747;
   requirePort(port);
@@ -59,6 +67,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   if (readyFile !== undefined) requireReadyFile(readyFile);
   for (const flag of ["allow-webhook", "allow-upstream"] as const) requireRanges(flag, all);
   const trustProxy = (all["trust-proxy"] ?? []).flatMap((list) => list.split(",").map((one) => one.trim()));
+  requireSuccess("--allow-host", () => all["allow-host"]?.forEach(parseAllowed));
   requireSuccess("--trust-proxy", () => toBlockList(trustProxy));
   const { "max-sandboxes": maxSandboxes, "public-url": publicUrl } = all;
   if (maxSandboxes !== undefined) requireMaxSandboxes(maxSandboxes, all.shared);
@@ -180,7 +189,7 @@ function readClock(text: string): ClockSetting {
     if (now === undefined) throw new UsageError(`--clock: "${text.slice(7)}" is not an ISO 8601 instant`);
     return { mode: "frozen", now };
   }
-  if (text.startsWith("x")) return { mode: "scaled", rate: readRate(text) };
+  if (text.startsWith("x")) return { mode: "scaled", rate: requireSuccess("--clock", () => readRate(text)) };
   throw new UsageError(`--clock takes real, frozen, frozen@2026-03-15T12:00:00Z or x60, not "${text}"`);
 }
 
@@ -257,9 +266,9 @@ function requireRanges(flag: "allow-webhook" | "allow-upstream", all: StartFlags
     throw new UsageError(`--${flag} needs --shared: a local server calls every address`);
 }
 
-async function loadConfiguration(path: string | undefined): Promise<Configuration> {
+async function loadConfiguration(path: string | undefined): Promise<LoadedConfiguration> {
   const file = path ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
-  if (file === undefined) return {};
+  if (file === undefined) return { options: {}, settings: undefined, locate: (error) => error };
   // Loads the YAML reader and the schema only if there is a file to read.
   const { readConfiguration } = await import("./configuration.ts");
   return readConfiguration(file);
@@ -275,7 +284,8 @@ export function toClockChange(text: string | undefined): ClockChange | undefined
 /** Speed relative to the wall clock: `x60`, `60`. @throws UsageError */
 export function readRate(text: string): number {
   const rate = Number(/^x?(\d+(?:\.\d+)?)$/.exec(text)?.[1] ?? Number.NaN);
-  if (!(rate > 0)) throw new UsageError(`"${text}" is not a rate; write for example x1, x60 or x0.5`);
+  if (!(rate > 0 && rate <= MAX_RATE))
+    throw new UsageError(`"${text}" is not a rate; write for example x1, x60 or x0.5; at most x${MAX_RATE}`);
   return rate;
 }
 

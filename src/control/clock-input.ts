@@ -6,7 +6,7 @@ import type { World } from "../engine/state/world.ts";
 import { OptionalText } from "./operation.ts";
 import { unprocessable } from "./problem.ts";
 
-const MAX_RATE = 1_000_000;
+export const MAX_RATE = 1_000_000;
 
 const Mode = () =>
   StringEnum(["real", "frozen", "scaled"], {

@@ -96,7 +96,7 @@ export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions)
 }
 
 /** @throws Error for an entry that no Host header can equal */
-function parseAllowed(text: string): Authority {
+export function parseAllowed(text: string): Authority {
   const authority = parseAuthority(text) ?? parseAuthority(`[${text}]`);
   if (authority === undefined) {
     throw new Error(

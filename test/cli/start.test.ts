@@ -136,6 +136,13 @@ describe("start", () => {
     expect(misspelt.code).toBe(2);
     expect(misspelt.stderr).toContain("team.yaml:3:3");
     expect(misspelt.stderr).toContain('did you mean "preview"');
+    const stopped = await say("clock: soon\n");
+    expect([stopped.code, stopped.stderr]).toEqual([
+      2,
+      expect.stringContaining("team.yaml:1:8: `clock` takes real, frozen,"),
+    ]);
+    const unnamed = await say("seed: 1\nallow-host: [http://a.test]\n");
+    expect(unnamed.stderr).toContain("team.yaml:2:13: `allow-host`: ");
     const unreadable = await say("settings:\n  retry_schedule: [1m, soon]\n");
     expect(unreadable.code).toBe(2);
     expect(unreadable.stderr).toContain("team.yaml:2:24");
@@ -190,6 +197,9 @@ describe("start", () => {
     [["start", "--host", "0.0.0.0"], "--shared"],
     [["start", "--durable"], "--persist"],
     [["start", "--clock", "soon"], "--clock"],
+    [["start", "--clock", "x1000001"], '--clock: "x1000001" is not a rate'],
+    [["clock", "run", "x1000001"], "at most x1000000"],
+    [["start", "--allow-host", "http://a.test"], '--allow-host: "http://a.test" is not a host name'],
     [["start", "--seed", "x"], "--seed"],
     [["start", "--scenarios", "./none"], "there is no folder"],
     [["start", "--scenarios", process.execPath], "there is no folder"],
