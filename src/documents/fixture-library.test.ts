@@ -231,6 +231,15 @@ describe("a fixture's contents", () => {
     expect(source().load(path).buildRoot(1).tables.get("tracks")!.size).toBe(455);
   });
 
+  it("are refused with a delivery whose code contradicts its status [3.3]", () => {
+    const delivery = "{ delivery_id: del_a, event: user.created, status: success, response_code: 500 }";
+    const path = write(
+      "code.yaml",
+      `extends: reference\nwebhooks: [{ id: wh_a, deliveries: [${delivery}] }]`,
+    );
+    expect(refusal(path)).toMatch(/^code.yaml:2:\d+: a success has a response code of 200 to 299/);
+  });
+
   it.each([
     [
       "a store's file",

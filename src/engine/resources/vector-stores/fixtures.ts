@@ -134,14 +134,11 @@ export const vectorStoresFixture: FixtureReader = {
       ["vector_stores", "files"].flatMap((key) => [...readOrganizations(fixture, key)]),
     );
     for (const [position, store] of readEntries(fixture, "vector_stores", entryFormat).entries()) {
-      const seen = new Set<string>();
       const organization_id = organizations.get(store.id);
       for (const [index, file] of (store.files ?? []).entries()) {
         const { file_id } = file;
         const reportField = (field: string, message: string) =>
           report(["vector_stores", position, "files", index, field], message);
-        if (seen.has(file_id)) reportField("file_id", `${file_id} is in ${store.id} already`);
-        seen.add(file_id);
         if ((organizations.get(file_id) ?? organization_id) !== organization_id)
           reportField("file_id", `${file_id} belongs to another organization`);
         const status = pickStatus(file as Pick<StoreFile, "status" | "error_message">, true);

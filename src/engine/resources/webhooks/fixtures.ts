@@ -18,6 +18,7 @@ import { classify, DEFAULT_RETRY_SCHEDULE, MAX_SCHEDULED_ATTEMPTS } from "../../
 import { EVENT_NAMES } from "../events.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
+import { hasCodeOfStatus, WRONG_CODE } from "./rules.ts";
 import { Delivery, deliveries, Webhook, webhooks, webhookTest } from "./schema.ts";
 
 export interface FixtureFact {
@@ -123,17 +124,16 @@ export const webhooksFixture: FixtureReader = {
   // A generated webhook must not call a server.
   fieldGenerators: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
   check(fixture, report) {
-    const seen = new Set<string>();
     for (const [position, entry] of readEntries(fixture, "webhooks", entryFormat).entries()) {
       for (const [deliveryPosition, delivery] of (entry.deliveries ?? []).entries()) {
-        const { delivery_id, status } = delivery;
+        const { status, response_code } = delivery;
         const reportField = (field: string, message: string) =>
           report(["webhooks", position, "deliveries", deliveryPosition, field], message);
         const impossible =
           status === "failed" ? (["delivered_at"] as const) : (["last_attempt", "next_retry"] as const);
         reportContradictions(delivery, status, impossible, reportField);
-        if (seen.has(delivery_id)) reportField("delivery_id", `${delivery_id} is taken`);
-        seen.add(delivery_id);
+        if (response_code !== undefined && !hasCodeOfStatus({ status, response_code }))
+          reportField("response_code", WRONG_CODE);
       }
     }
   },

@@ -52,13 +52,17 @@ export const deliveryStateRules: StateRules<Delivery> = {
 };
 
 /** A 2xx answer is a success, and no other (3.3). */
-function requireCodeOfStatus({ status, response_code }: Delivery): void {
-  if ((classify(response_code) === "success") !== (status === "success"))
-    throw invalidInput(
-      "response_code",
-      response_code,
-      "a success has a response code of 200 to 299, a failure another",
-    );
+export function hasCodeOfStatus({
+  status,
+  response_code,
+}: Pick<Delivery, "status" | "response_code">): boolean {
+  return (classify(response_code) === "success") === (status === "success");
+}
+
+export const WRONG_CODE = "a success has a response code of 200 to 299, a failure another";
+
+function requireCodeOfStatus(delivery: Delivery): void {
+  if (!hasCodeOfStatus(delivery)) throw invalidInput("response_code", delivery.response_code, WRONG_CODE);
 }
 
 /** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */
