@@ -1,5 +1,6 @@
 import { type TObject, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
+import { parseInstant } from "../../engine/contract/instant.ts";
 import { PublicCollection, toIso } from "../../engine/contract/public-collection.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
 import { findNearest, foldCase } from "../../engine/contract/text.ts";
@@ -149,11 +150,11 @@ export function createMatcher(
   };
 }
 
-/** Clients write a boolean or a number in their own form, such as `True` in Python. */
+/** Clients write a boolean, a number or an instant in their own form, such as `True` in Python. */
 function isShownAs(value: unknown, text: string): boolean {
-  return typeof value === "boolean" || typeof value === "number"
-    ? toTextMatcher(value)(text)
-    : toText(value) === text;
+  if (typeof value === "boolean" || typeof value === "number") return toTextMatcher(value)(text);
+  const instant = parseInstant(text);
+  return toText(value) === text || (instant !== undefined && parseInstant(value) === instant);
 }
 
 function toText(value: unknown): string {
