@@ -71,6 +71,13 @@ describe("a resumable upload with a digest", () => {
     expect((await put(upload_url, "456789", right)).status).toBe(200);
   });
 
+  it("is refused for another digest of an empty file [G43]", async () => {
+    const { upload_url } = await announce(api, { file_size: 0 });
+    expect((await put(upload_url, "", { "content-md5": OTHER_MD5 })).status).toBe(400);
+    const right = { "content-md5": createHash("md5").digest("base64"), "x-goog-hash": "crc32c=AAAAAA==" };
+    expect((await put(upload_url, "", right)).status).toBe(200);
+  });
+
   it("cannot be registered after a refusal [G43]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, CONTENT, { "content-md5": OTHER_MD5 });

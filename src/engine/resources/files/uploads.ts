@@ -114,6 +114,8 @@ export const putUpload = operation({
   async prepare({ headers, settings }, upload, { services, stream }) {
     const { bytes } = services;
     const range = readRange(headers, upload.file_size);
+    // An empty file is complete before its only PUT, whose digests are checked nevertheless.
+    if (upload.file_size === 0 && range.kind === "bytes") await checkComplete();
     if (upload.status === "complete")
       return { receivedBytes: upload.file_size, isProbe: false, crc32c: upload.crc32c };
     if (range.kind === "probe") return { receivedBytes: bytes.size(upload.id), isProbe: true, crc32c: null };
