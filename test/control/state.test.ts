@@ -358,11 +358,12 @@ describe("state calls", () => {
     ["POST", "deliveries", { webhook_id: "wh_ops", status: "failed", response_code: 200 }],
     ["PATCH", "deliveries/del_ok", { response_code: 404 }],
     ["PATCH", "deliveries/del_failed", { status: "success", response_code: 301 }],
+    ["PATCH", "deliveries/del_ok", { organization_id: "org_globex" }],
   ] as const)(
-    "refuse a response code that contradicts the status: %s %s %j [6.4]",
+    "refuse a delivery that contradicts its status or its webhook: %s %s %j [6.4]",
     async (method, path, fields) => {
       const { status, body } = await control(method, `/${await fresh()}/state/${path}`, fields);
-      expect([status, body.field]).toEqual([422, "response_code"]);
+      expect([status, body.field]).toEqual([422, Object.keys(fields).at(-1)]);
     },
   );
 

@@ -44,8 +44,9 @@ export const deliveryStateRules: StateRules<Delivery> = {
     const changesOnlyStatus = after.status !== before.status && after.response_code === before.response_code;
     const codeOfStatus = after.status === "success" ? 200 : 500;
     const response_code = changesOnlyStatus ? codeOfStatus : after.response_code;
-    requireCodeOfStatus({ ...after, response_code });
-    const delivery = tx.put(deliveries, setConsistentTimes({ ...after, response_code }, tx.now));
+    const changed = { ...after, organization_id: before.organization_id, response_code };
+    requireCodeOfStatus(changed);
+    const delivery = tx.put(deliveries, setConsistentTimes(changed, tx.now));
     updateRetryTimer(tx, delivery);
     return delivery;
   },
