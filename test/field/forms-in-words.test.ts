@@ -33,6 +33,18 @@ const REFUSED: [method: string, path: string, body: object | undefined, message:
     "mime_type must be a media type such as text/plain",
   ],
   ["DELETE", "/v1/threads/thread_ü", undefined, `thread_id must be thread_ and ${AN_ID}`],
+  [
+    "GET",
+    "/v1/organizations/org_acme/knowledge/connectors/jobs/job.1",
+    undefined,
+    "job_id must be 1 to 124 letters, digits, hyphens or underscores",
+  ],
+  [
+    "GET",
+    "/v1/organizations/org_acme/audit-log/export?target_id=dan",
+    undefined,
+    `target_id must be a prefix such as usr_ and ${AN_ID}`,
+  ],
   ["DELETE", "/v1/threads/5", undefined, `thread_id must be thread_ and ${AN_ID}`],
   [
     "PUT",

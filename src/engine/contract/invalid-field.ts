@@ -97,10 +97,14 @@ export function describeFormat(format: string, value: unknown): string {
 function describePattern(pattern: string): string {
   if (pattern === URL_PATTERN) return "be an absolute http or https URL";
   if (pattern === MIME_TYPE) return "be a media type such as text/plain";
-  const [, prefixes] = /^\^\(?([a-z|]+)\)?_\[A-Za-z0-9_-\]\{1,120\}\$$/.exec(pattern) ?? [];
-  if (prefixes === undefined) return `match pattern "${pattern}"`;
-  const begins = prefixes.split("|").map((prefix) => `${prefix}_`);
-  return `be ${begins.join(" or ")} and 1 to 120 letters, digits, hyphens or underscores`;
+  const [, prefixes, length] =
+    /^\^(?:\(?([a-z|]+|\[a-z\]\+)\)?_)?\[A-Za-z0-9_-\]\{1,(\d+)\}\$$/.exec(pattern) ?? [];
+  if (length === undefined) return `match pattern "${pattern}"`;
+  const characters = `1 to ${length} letters, digits, hyphens or underscores`;
+  if (prefixes === undefined) return `be ${characters}`;
+  const begins =
+    prefixes === "[a-z]+" ? ["a prefix such as usr_"] : prefixes.split("|").map((one) => `${one}_`);
+  return `be ${begins.join(" or ")} and ${characters}`;
 }
 
 /** A JSON pointer to the place of an error, even if the value is missing. */
