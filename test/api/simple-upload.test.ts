@@ -105,6 +105,14 @@ describe("simple upload [4.6]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
+  it("answers 415 to a compressed form [G09]", async () => {
+    const answer = await api.call("dan", "POST", `${FILES}/upload`, fileForm("x"), {
+      "content-encoding": "gzip",
+    });
+    expect([answer.status, answer.body.error.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+    expect(answer.body.error.system_message).toContain("gzip");
+  });
+
   it("ignores an empty file input and a path without a name [G13]", async () => {
     for (const name of ["", "/", "dir/", "..", "."]) {
       const body = `--x\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n\r\n--x--\r\n`;

@@ -67,6 +67,7 @@ export function parseText(
   bytes: Uint8Array,
   { types, read }: { types: readonly string[]; read: (text: string) => unknown },
 ): JsonBody {
+  requireUncompressed(request);
   const type = String(request.headers["content-type"] ?? "");
   const sent = readMediaType(request);
   if (!types.some((one) => one === sent || (one.endsWith("/*") && sent.startsWith(one.slice(0, -1)))))
@@ -85,14 +86,25 @@ export function readMediaType({ headers }: Pick<PlainRequest, "headers">): strin
     .toLowerCase();
 }
 
-function requireJson(request: Pick<PlainRequest, "headers">): void {
-  const type = request.headers["content-type"] as string | undefined;
-  const encoding = request.headers["content-encoding"];
+/** @throws ApiError UNSUPPORTED_MEDIA_TYPE */
+export function requireForm(request: Pick<PlainRequest, "headers">): void {
+  requireUncompressed(request);
+  if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"])))
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
+}
+
+function requireUncompressed({ headers }: Pick<PlainRequest, "headers">): void {
+  const encoding = headers["content-encoding"];
   // A list of codings, whose names have no case; an empty one is none.
   if (encoding !== undefined && !/^[\s,]*(identity[\s,]*)*$/i.test(String(encoding)))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Content-Encoding ${encoding} is not accepted; send the body as it is.`,
     });
+}
+
+function requireJson(request: Pick<PlainRequest, "headers">): void {
+  requireUncompressed(request);
+  const type = request.headers["content-type"] as string | undefined;
   if (type === "application/json") return;
   if (!/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type ?? ""))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {

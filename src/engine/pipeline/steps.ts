@@ -9,7 +9,7 @@ import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, findOrganizationInPath, ORGANIZATION_ID, toCall, Undecidable } from "./exchange.ts";
 import { canForward, forwardToUpstream } from "./forward-to-upstream.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
-import { parseJson, parseText, readMediaType } from "./read-body.ts";
+import { parseJson, parseText, readMediaType, requireForm } from "./read-body.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
 import {
   checkUnknownParameters,
@@ -152,8 +152,7 @@ async function readForm(exchange: Exchange, spec: Body<"multipart">): Promise<vo
     return;
   }
   const capturedRequest = { headers: request.headers, body: bodyCapture!.capture(request.body) };
-  if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"])))
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
+  requireForm(request);
   const storage = { space: engine.getFormSpace(sandbox), settings: sandbox.settings };
   exchange.form = await engine.readForm(capturedRequest, spec, storage);
 }
