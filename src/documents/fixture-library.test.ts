@@ -224,6 +224,18 @@ describe("a fixture's contents", () => {
     expect(refusal(path)).toMatch(/^twice.yaml:2:\d+: \w+ is already the \w*id of `[^`]+`$/);
   });
 
+  it.each([
+    ["departments", "dept"],
+    ["threads", "thread"],
+    ["assistants", "asst"],
+  ])("add generated %s to those that an earlier generation wrote [interfaces 5]", (key, prefix) => {
+    const path = write(
+      "more.yaml",
+      `organizations: [{ id: org_a }]\n${key}: [{ id: ${prefix}_gen0000001 }]\ngenerate: { ${key}: 4 }`,
+    );
+    expect(ids(table(path, key))).toEqual([0, 1, 2, 3].map((n) => `${prefix}_gen000000${n}`));
+  });
+
   it("accept a track that is in two collections [2.3]", () => {
     const tracks = "tracks: [{ track_id: mtrack_a }]";
     const collections = ["a", "b"].map((name) => `{ id: mcoll_${name}, ${tracks} }`);

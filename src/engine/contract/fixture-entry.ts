@@ -172,12 +172,19 @@ export function readOrGenerate<E extends { id: string }, R>(
   prefix: string,
 ): E[] {
   const entries = readEntries(fixture, key, entryFormat);
-  const missing = Math.max(0, Number(fixture.generate?.[key] ?? 0) - entries.length);
-  const generated = Array.from(
-    { length: missing },
-    (_, i) => ({ id: `${prefix}gen${String(i).padStart(7, "0")}` }) as E,
-  );
-  return [...entries, ...generated];
+  const missing = Number(fixture.generate?.[key] ?? 0) - entries.length;
+  return [...entries, ...generateIds(prefix, missing, entries).map((id) => ({ id }) as E)];
+}
+
+/** Ids for generated records; a fixture that was written by a generation may have some of them already. */
+export function generateIds(prefix: string, count: number, entries: readonly { id: string }[]): string[] {
+  const taken = new Set(entries.map(({ id }) => id));
+  const ids: string[] = [];
+  for (let i = 0; ids.length < count; i++) {
+    const id = `${prefix}gen${String(i).padStart(7, "0")}`;
+    if (!taken.has(id)) ids.push(id);
+  }
+  return ids;
 }
 
 /** Reads a key whose values, by organization, are lists or numbers; `generate:` may ask for more. */

@@ -1,6 +1,11 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { createEntryFormat, type FixtureEntry, readEntries } from "../../contract/fixture-entry.ts";
+import {
+  createEntryFormat,
+  type FixtureEntry,
+  generateIds,
+  readEntries,
+} from "../../contract/fixture-entry.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
@@ -83,7 +88,7 @@ export const departmentsFixture: FixtureReader = {
           if (!records.has(ancestor.id)) records.set(ancestor.id, toDepartment(ancestor, records, base));
         }
       }
-      return [...records.values(), ...generateDepartments(fixture, base, records.size)];
+      return [...records.values(), ...generateDepartments(fixture, base, entries)];
     });
   },
 };
@@ -137,14 +142,17 @@ function limitAge(parent: Department | undefined, department: Department): Depar
 }
 
 /** The departments that `generate:` adds: a tree with eight children per node, in the first organization. */
-function generateDepartments(fixture: FixtureData, base: BaseBuilder, existingCount: number): Department[] {
-  const missingCount = Number(fixture.generate?.["departments"] ?? 0) - existingCount;
+function generateDepartments(
+  fixture: FixtureData,
+  base: BaseBuilder,
+  entries: readonly Entry[],
+): Department[] {
+  const missingCount = Number(fixture.generate?.["departments"] ?? 0) - entries.length;
   const generated: Department[] = [];
   if (missingCount <= 0) return generated;
   const organization_id = chooseOrganization(base.world);
-  for (let i = 0; i < missingCount; i++) {
+  for (const [i, id] of generateIds("dept_", missingCount, entries).entries()) {
     const parent = i === 0 ? undefined : generated[Math.floor((i - 1) / 8)];
-    const id = `dept_gen${String(i).padStart(7, "0")}`;
     const fields = { id, parent_id: parent?.id ?? null, organization_id, ...derivePath(id, parent) };
     generated.push(limitAge(parent, makeDepartment(fields, base.createContext("departments", id))));
   }
