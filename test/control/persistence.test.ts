@@ -128,6 +128,20 @@ describe("a world saved with --persist", () => {
     expect(clock.now).toBe("9000-01-01T00:00:00.000Z");
   });
 
+  it("continues after a restart with an upload that would expire after the year 9999 [interfaces 2]", async () => {
+    const first = await start();
+    const late = "9999-12-30T00:00:00.000Z";
+    await first.call(undefined, "POST", "/_control/sandboxes/default/clock/advance", { to: late });
+    const upload = { filename: "a.txt", file_size: 5, mime_type: "text/plain" };
+    const { body } = await first.call("ada", "POST", "/v1/organizations/org_acme/files/upload-url", upload);
+    expect(body.expires_at).toBe("9999-12-31T23:59:59.999Z");
+    expect((await first.call("ada", "POST", "/v1/auth/token")).status).toBe(200);
+    await stop(first);
+
+    const { body: clock } = await (await start()).call(undefined, "GET", "/_control/sandboxes/default/clock");
+    expect(clock.now).toBe(late);
+  });
+
   it("still names a fork's origin after a restart [interfaces 2]", async () => {
     const list = async (api: Api) =>
       Object.fromEntries(

@@ -1,6 +1,6 @@
 import { toBase64Url } from "../bytes.ts";
 import { hmac } from "../platform.ts";
-import type { TimerKind } from "./clock.ts";
+import { LAST_INSTANT, type TimerKind } from "./clock.ts";
 import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
 import type { Table } from "./table.ts";
@@ -124,9 +124,14 @@ export class Transaction {
     this.write(table, id, table.get(id), undefined);
   }
 
-  /** Sets or moves the timer of (kind, key); `key` is the subject unless that is not unique. */
+  /**
+   * Sets or moves the timer of (kind, key); `key` is the subject unless that is not unique. The clock ends with the year
+   * 9999, so that a later timer would never run.
+   */
   schedule(timer: Omit<Timer, "id">): void {
-    this.put<Timer>(timers, { id: toTimerId(timer.kind, timer.key ?? timer.subject), ...timer });
+    const { kind, subject, key = subject, due } = timer;
+    if (this.toEpoch(due) > LAST_INSTANT) this.unschedule(kind, key);
+    else this.put<Timer>(timers, { id: toTimerId(kind, key), ...timer });
   }
 
   unschedule(kind: TimerKind, key: string): void {
@@ -182,8 +187,13 @@ export class Transaction {
     this.events.push({ event, organization_id, data });
   }
 
+  /** The instant, or the last one that the clock reaches: the end of the year 9999. */
+  limitToClock(instant: number): number {
+    return Math.min(instant, this.toInstant(LAST_INSTANT));
+  }
+
   toIso(instant: number): string {
-    return new Date(this.origin + instant).toISOString();
+    return new Date(this.origin + this.limitToClock(instant)).toISOString();
   }
 
   toInstant(epochMilliseconds: number): number {

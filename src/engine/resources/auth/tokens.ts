@@ -144,7 +144,7 @@ export function issueRefreshToken(
 ): string {
   const id = tx.createId("rtok_");
   const token = `rt_${tx.createSecret(`refresh/${id}`)}`;
-  const expires_at = tx.now + LIFETIME_MS;
+  const expires_at = tx.limitToClock(tx.now + LIFETIME_MS);
   tx.insert(refreshTokens, { id, digest: digestToken(token), key_id, user_id, expires_at });
   tx.schedule({ kind: "expiry", subject: id, due: expires_at });
   return token;

@@ -121,7 +121,9 @@ export function startJob(
 
 /** Stores a running job and sets its timer. */
 function putRunningJob(tx: Transaction, job: RunningJob): ConnectorJob {
-  tx.schedule({ kind: "connector.job", subject: job.job_id, due: job.fails_at ?? job.due! });
+  const due = tx.limitToClock(job.due!);
+  const fails_at = job.fails_at && tx.limitToClock(job.fails_at);
+  tx.schedule({ kind: "connector.job", subject: job.job_id, due: fails_at ?? due });
   return tx.put(connectorJobs, {
     job_id: job.job_id,
     status: "running",
@@ -132,8 +134,8 @@ function putRunningJob(tx: Transaction, job: RunningJob): ConnectorJob {
     rows_synced: 0,
     duration: null,
     organization_id: job.organization_id,
-    due: job.due,
-    fails_at: job.fails_at,
+    due,
+    fails_at,
     bytes_total: job.bytes_total,
     rows_total: job.rows_total,
   });

@@ -82,7 +82,7 @@ const createUploadUrl = operation({
       // An empty file has all its bytes from the start.
       status: isComplete ? "complete" : "open",
       created_at: world.now,
-      expires_at: world.now + settings.upload_url_lifetime_seconds * 1000,
+      expires_at: world.limitToClock(world.now + settings.upload_url_lifetime_seconds * 1000),
       completed_at: isComplete ? world.now : null,
       crc32c: null,
       file_id: null,

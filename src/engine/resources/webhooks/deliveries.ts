@@ -134,6 +134,7 @@ export function recordAttempt(
     attempt_log: [...before.attempt_log, toAttempt(queued, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
   };
   if (before.status !== "success") {
+    const { nextRetry } = evaluation;
     const isSuccess = evaluation.status === "success";
     delivery.response_code = response_code;
     delivery.status = evaluation.status;
@@ -141,7 +142,8 @@ export function recordAttempt(
     delivery.last_attempt = isSuccess ? null : tx.now;
     // A failed redelivery does not change the pending retry, unless the receiver answered 410 (G24).
     if (isSuccess || evaluation.disablesWebhook) delivery.next_retry = null;
-    else if (!isRedelivery) delivery.next_retry = current.cancelled ? null : evaluation.nextRetry;
+    else if (!isRedelivery)
+      delivery.next_retry = current.cancelled ? null : nextRetry && tx.limitToClock(nextRetry);
   }
   tx.put(deliveries, delivery);
   updateRetryTimer(tx, delivery);
