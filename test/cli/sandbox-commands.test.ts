@@ -66,7 +66,11 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [2, "clock set noon", "understudy: <instant> must be an ISO 8601 timestamp"],
     [2, "deliveries redeliver del_failed --since 2026-03-15", "understudy: --since needs --all-failed"],
     [2, "sandbox create zz --setting previw=on", "understudy: --setting previw is not known here."],
-    [2, "sandbox create zz --clock x99999999", "understudy: --clock must be at most 1000000"],
+    [
+      2,
+      "sandbox create zz --clock x99999999",
+      `"x99999999" is not a rate; write for example x1, x60 or x0.5`,
+    ],
     [2, "explain threads.delete --param x=1", "understudy: --param x is not a parameter of threads.delete"],
     [2, "listen --forward-to :1/ --events zz", 'understudy: --events must be "user.created", '],
     [2, "listen --forward-to :1/ --organization zz", "understudy: --organization must be a text"],

@@ -242,7 +242,9 @@ describe("record as a proxy [interfaces 12]", () => {
       const length = Buffer.byteLength(character);
       for (let kept = 1; kept <= length; kept++) await (await fetch(`${url}/${kept}`)).arrayBuffer();
       await eventually(() => expect(entries).toHaveLength(length));
-      const ends = entries.map(({ response }) => response.content.text?.replace(/^a+/, ""));
+      const ends = entries.map(({ response: { content } }) =>
+        content.text?.slice(content.text.lastIndexOf("a") + 1),
+      );
       expect(ends).toEqual([...Array(length - 1).fill(""), character]);
     },
   );
