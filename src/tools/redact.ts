@@ -1,6 +1,7 @@
 import {
   API_KEY,
   isSecretName,
+  KEY_ID,
   replaceLongTokens,
   SECRET_HEADER,
   SECRET_NAMES,
@@ -68,7 +69,8 @@ export function redactJson(value: unknown): unknown {
   const isValueSecret = typeof fieldName === "string" && isSecretName(fieldName.split(/[.[]/).at(-1)!);
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      const isSecret = isSecretName(name) || (isValueSecret && name === "value");
+      const isNamedSecret = isSecretName(name) || (isValueSecret && name === "value");
+      const isSecret = isNamedSecret && !KEY_ID.test(String(inner));
       return [name, isSecret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
     }),
   );

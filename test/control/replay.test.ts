@@ -60,7 +60,7 @@ async function work({ call, control, url }: Awaited<ReturnType<typeof start>>) {
   const id = (made.data ?? made).webhook_id;
   await call("ada", "GET", `/webhooks/${id}/deliveries`);
   await control("POST", "/faults", {
-    match: { operation: "models.list" },
+    match: { operation: "models.list", api_key: "apikey_ada" },
     sequence: [503, "RATE_LIMIT_EXCEEDED", "pass"],
   });
   for (let i = 0; i < 3; i++) await call("ada", "GET", "/v1/models");

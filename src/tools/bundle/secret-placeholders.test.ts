@@ -73,6 +73,12 @@ describe("journal and bundle mask the same secrets [interfaces 4]", () => {
         expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);
   });
 
+  it("and keep the id of an API key, by which a rule names it [interfaces 4]", () => {
+    const match = { api_key: "apikey_dan" };
+    expect(redactJson(match)).toEqual(match);
+    expect(secrets.redact(JSON.stringify(match))).toBe(JSON.stringify(match));
+  });
+
   it("and keep a form's other fields, while a URL loses its user [interfaces 4]", () => {
     const part = (name: string, value: string) =>
       `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: text/plain\r\n\r\n${value}\r\n`;

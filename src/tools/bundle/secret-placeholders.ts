@@ -3,6 +3,7 @@ import {
   API_KEY,
   findLongTokens,
   isSecretName,
+  KEY_ID,
   replaceLongTokens,
   SECRET_HEADER,
   SECRET_NAMES,
@@ -103,7 +104,9 @@ export class SecretPlaceholders {
       .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${maskUnknown(secret)}`)
       .replace(JWT, maskUnknown)
       .replace(NAMED_SECRET, (pair, secret: string) =>
-        secret.includes(OPEN) ? pair : `${pair.slice(0, -secret.length - 1)}${maskUnknown(secret)}"`,
+        secret.includes(OPEN) || KEY_ID.test(secret)
+          ? pair
+          : `${pair.slice(0, -secret.length - 1)}${maskUnknown(secret)}"`,
       )
       .replace(SECRET_PART, (pair, before: string, secret: string) =>
         secret === "" || secret.includes(OPEN) ? pair : before + maskUnknown(secret),
@@ -160,6 +163,7 @@ function findIssuedSecrets(text: string): string[] {
   }
   for (const match of text.matchAll(NAMED_SECRET)) {
     const secret = match[1]!;
+    if (KEY_ID.test(secret)) continue;
     matches.push({ at: match.index + match[0].length - secret.length - 1, secret });
   }
   for (const url of text.matchAll(URL_TEXT)) {
