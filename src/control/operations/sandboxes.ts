@@ -9,6 +9,7 @@ import { ClockInput, toClockSetting } from "../clock-input.ts";
 import { Seed } from "../library-options.ts";
 import { requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { type ControlOperation, type ControlServer, OptionalFlag, operation, toList } from "../operation.ts";
+import { addressOwnReceivers } from "../own-receivers.ts";
 import { Problem, readScenarioField, unprocessable } from "../problem.ts";
 import { listSandboxes } from "../remote-sandbox.ts";
 import { chooseName, createOrDiscard, NewName, renderSandbox, SandboxBody } from "../sandbox-body.ts";
@@ -186,7 +187,11 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: SandboxBody },
     handle({ body = {}, sandbox, server, site }) {
       const name = chooseName(server, body.name);
-      return createOrDiscard({ server, site }, () => server.sandboxes.fork(sandbox, name).fork);
+      return createOrDiscard({ server, site }, () => {
+        const { fork } = server.sandboxes.fork(sandbox, name);
+        addressOwnReceivers(fork, site);
+        return fork;
+      });
     },
   }),
 ];
