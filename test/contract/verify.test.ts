@@ -159,6 +159,13 @@ describe("verify against Understudy itself", () => {
     expect(check(report, "usage.retrieve_limits/month").outcome).toBe("not-observable");
   });
 
+  it("names the frozen clock that keeps the rate limit from opening [8]", async () => {
+    const waits: number[] = [];
+    const report = await verify(api, "eve", { wait: async (milliseconds) => void waits.push(milliseconds) });
+    expect(report.stopped).toContain("the sandbox's clock is frozen: run it with `understudy clock run`");
+    expect(waits).toHaveLength(1);
+  });
+
   it("keeps to a plan of 100 requests a minute [8]", async () => {
     const waits: number[] = [];
     const report = await verify(api, "eve", {

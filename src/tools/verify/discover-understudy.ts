@@ -1,3 +1,4 @@
+import type { Answer } from "./exchange.ts";
 import type { KnownObjects } from "./known-objects.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -28,6 +29,22 @@ export async function discoverInUnderstudy(discovery: Discovery): Promise<boolea
     return true;
   } catch {
     discovery.signal.throwIfAborted();
+    return false;
+  }
+}
+
+/** Whether the service is an Understudy, and the rate limit that refused a request never ends: its clock stands still. */
+export async function isRefusedByFrozenClock(
+  target: string,
+  { status, headers }: Pick<Answer, "status" | "headers">,
+): Promise<boolean> {
+  if (status !== 429 || headers.get("x-sandbox-decision") !== "rate-limit") return false;
+  const { base, sandbox } = splitTarget(target);
+  try {
+    const url = `${base}/_control/sandboxes/${sandbox}/clock`;
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    return ((await response.json()) as { mode?: string }).mode === "frozen";
+  } catch {
     return false;
   }
 }

@@ -1,4 +1,5 @@
 import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { isRefusedByFrozenClock } from "./discover-understudy.ts";
 import {
   type Answer,
   type Call,
@@ -86,6 +87,11 @@ export class Target {
       if (waits === MAX_RATE_WAITS) {
         throw new RunStopped(
           `the rate limit does not end: after ${waits} waits ${exchange.path} is still 429`,
+        );
+      }
+      if (await isRefusedByFrozenClock(this.options.url, exchange)) {
+        throw new RunStopped(
+          "the rate limit does not end, because the sandbox's clock is frozen: run it with `understudy clock run`, then verify again",
         );
       }
       await this.pause(retryMs);
