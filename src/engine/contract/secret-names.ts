@@ -38,7 +38,7 @@ export const USER_INFO = /(\w:\/\/)([^\s/?#@:"']{1,200}:[^\s/?#@"']{1,200})(?=@)
 export const isFormType = (type: string | undefined) =>
   /^\s*application\/x-www-form-urlencoded/i.test(type ?? "");
 
-/** The id of an API key, which is no secret: rules name a key by it. */
+/** The id of an API key: rules name a key by it, and it gives no access. */
 export const KEY_ID = /^apikey_\w+$/;
 
 /** API keys and webhook secrets anywhere in a text; the first group is the part after the prefix. */
