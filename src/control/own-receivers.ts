@@ -1,5 +1,5 @@
 import type { Site } from "../engine/pipeline/plain-http.ts";
-import { type Receiver, receivers } from "../engine/receivers/receiver.ts";
+import { receivers } from "../engine/receivers/receiver.ts";
 import { connectorNotifications } from "../engine/resources/connector-notifications/schema.ts";
 import { webhooks } from "../engine/resources/webhooks/schema.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
@@ -15,8 +15,7 @@ export function addressOwnReceivers({ name, world }: Sandbox, site: Pick<Site, "
   if (state.all(receivers).size === 0) return;
   const move = <R extends { url?: string }>(record: R): R => {
     const [start = "", owner, id = ""] = RECEIVER_URL.exec(record.url ?? "") ?? [];
-    const receiver: Receiver | undefined = state.get(receivers, id);
-    if (owner === name || receiver === undefined) return record;
+    if (owner === name || state.get(receivers, id) === undefined) return record;
     return { ...record, url: `${site.url}/_receivers/${name}/${id}${record.url!.slice(start.length)}` };
   };
   const title = "Webhooks and notification rules got the URLs of this sandbox's own receivers.";
