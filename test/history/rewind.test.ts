@@ -1,7 +1,9 @@
+import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { historyOf } from "../support/history-setup.ts";
-import { announce, chunk, probe, put } from "../support/upload-setup.ts";
+import { announce, chunk, probe, put, sendAndLeave } from "../support/upload-setup.ts";
 
 const ORGANIZATION = "/v1/organizations/org_acme";
 let api: Api;
@@ -126,6 +128,36 @@ describe("a rewind [interfaces 10]", () => {
     // Nobody held them then.
     expect((await history.rewind(second.id, "after")).restarted_uploads).toHaveLength(1);
     expect((await put(upload_url, "0123456789")).status).toBe(200);
+  });
+
+  it("keeps the bytes that another upload got during the undone request [interfaces 10]", async () => {
+    const [slow, other] = [await announce(api, { file_size: 4 }), await announce(api, { file_size: 4 })];
+    const headers = { "content-range": "bytes 0-2/4", "content-length": 3 };
+    const sender = request(slow.upload_url, { method: "PUT", headers });
+    const answered = new Promise((resolve) => sender.on("response", (answer) => resolve(answer.resume())));
+    sender.write("ab");
+    await eventually(async () => expect((await probe(slow.upload_url)).range).toBe("bytes=0-1"));
+    await chunk(other.upload_url, "xyz", 0, 4);
+    sender.end("c");
+    await answered;
+    expect((await history.rewind((await history.newest()).id)).restarted_uploads).toEqual([]);
+    const ranges = [await probe(slow.upload_url), await probe(other.upload_url)].map(({ range }) => range);
+    expect(ranges).toEqual([null, "bytes=0-2"]);
+  });
+
+  it("undoes the bytes of a request whose client left [interfaces 10]", async () => {
+    const { upload_url } = await announce(api, { file_size: 10 });
+    const before = await history.newest();
+    const headers = { "content-range": "bytes 0-9/10", "content-length": 10 };
+    const arrived = () => eventually(async () => expect((await probe(upload_url)).range).toBe("bytes=0-3"));
+    await sendAndLeave(upload_url, { method: "PUT", headers }, Buffer.from("0123"), arrived);
+    const { id } = await eventually(async () => {
+      const entry = await history.newest();
+      expect(entry.id).not.toBe(before.id);
+      return entry;
+    });
+    await history.rewind(id);
+    expect((await probe(upload_url)).range).toBeNull();
   });
 
   it("restarts an upload whose bytes were released, and says so [interfaces 10]", async () => {

@@ -64,7 +64,7 @@ export function momentOf({ history }: Sandbox, moment: StateRef): object {
 export function makeRequest(world: World, key?: string): WorldChange {
   const counted = key === undefined ? undefined : { key_id: key, minute: toMinute(world.epochNow()) };
   const request = {
-    ...{ idSeed: -7, number: world.requests++, counted, uploads: undefined },
+    ...{ idSeed: -7, number: world.requests++, counted, upload: undefined },
   };
   const title = `${key ?? "An anonymous client"} asked to write a note.`;
   return { kind: "request", title, subject: undefined, request };

@@ -108,7 +108,12 @@ export type BodySpec<B extends TSchema = TSchema> =
       optional?: boolean;
       default?: Readonly<Record<string, unknown>>;
     }
-  | { kind: "stream"; optional?: boolean };
+  | {
+      kind: "stream";
+      optional?: boolean;
+      /** Whether its bytes are stored in the upload that `access` returns. */
+      isUpload?: boolean;
+    };
 
 export interface FileSpec {
   required: boolean;

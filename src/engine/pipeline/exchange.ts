@@ -72,8 +72,7 @@ export class Exchange implements RequestIdSource, StepExchange {
   bodyCapture: BodyCapture | undefined = undefined;
   json: JsonBody | undefined = undefined;
   form: ReceivedForm | undefined = undefined;
-  /** For an upload: the state of half-finished uploads at its arrival. */
-  uploads: RequestDetails["uploads"] = undefined;
+  upload: RequestDetails["upload"] = undefined;
   call: Call | undefined = undefined;
   /** The result of the operation's `access`: the records that the call is about. */
   accessResult: unknown = undefined;
@@ -166,7 +165,7 @@ export class Exchange implements RequestIdSource, StepExchange {
 
 /** A request as the history describes it. */
 function describeChange(exchange: Exchange): WorldChange {
-  const { at, idSeed, identity, number, operation, params, rate, uploads } = exchange;
+  const { at, idSeed, identity, number, operation, params, rate, upload } = exchange;
   const { summary } = operation!;
   const caller = identity?.principal.user_id ?? "An anonymous client";
   const key_id = rate && identity?.principal.key_id;
@@ -175,7 +174,7 @@ function describeChange(exchange: Exchange): WorldChange {
     kind: "request",
     title: `${caller} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}.`,
     subject: undefined,
-    request: { idSeed, number, counted, uploads },
+    request: { idSeed, number, counted, upload },
     pathIds: params,
     entry: undefined,
   };

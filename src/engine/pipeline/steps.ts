@@ -122,7 +122,7 @@ export function toRefusalRate({ sandbox, identity, rate, at }: Exchange): RateSt
  * @throws ApiError INVALID_JSON, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT
  */
 function readBody(exchange: Exchange): undefined | Promise<void> {
-  const { dryRun, sandbox } = exchange;
+  const { dryRun } = exchange;
   const { body, prepare } = exchange.operation!;
   if (dryRun?.incompleteReason !== undefined) throw new Undecidable(dryRun.incompleteReason);
   if (body?.kind === "json") return readJson(exchange, body);
@@ -130,7 +130,6 @@ function readBody(exchange: Exchange): undefined | Promise<void> {
   if (dryRun !== undefined && body?.kind === "multipart")
     throw new Undecidable("the operation takes a form, and the next steps depend on its files");
   exchange.bodyCapture = new BodyCapture({ withDigest: false });
-  exchange.uploads = { before: sandbox.peekUploads() };
   return body?.kind === "multipart" ? readForm(exchange, body) : undefined;
 }
 
@@ -229,17 +228,35 @@ function prepare(exchange: Exchange): undefined | Promise<void> {
 
 async function runPrepare(exchange: Exchange): Promise<void> {
   const { engine, operation, sandbox, call, accessResult, request, bodyCapture } = exchange;
+  const { body } = operation!;
+  if (body?.kind === "stream" && body.isUpload) {
+    const { id } = accessResult as { id: string };
+    exchange.upload = { id, before: sandbox.peekUploads()?.get(id) };
+  }
   const io = {
     services: engine.services(sandbox, exchange),
     stream: bodyCapture?.capture(request.body) ?? request.body,
     signal: request.signal,
   };
-  exchange.prepared = await operation!.prepare!(call!, accessResult, io);
+  try {
+    exchange.prepared = await operation!.prepare!(call!, accessResult, io);
+  } catch (error) {
+    // The bytes that arrived before are stored.
+    recordUpload(exchange);
+    throw error;
+  }
+}
+
+/** Records a request that has changed only the bytes of its upload. */
+function recordUpload(exchange: Exchange): void {
+  const { sandbox, upload } = exchange;
+  if (upload !== undefined && upload.before !== sandbox.peekUploads()?.get(upload.id))
+    sandbox.recorder.recordBytes(exchange);
 }
 
 /** The operation itself, in a transaction that a refusal undoes. A dry run discards the changes. */
 function commit(exchange: Exchange): void {
-  const { sandbox, call, dryRun, uploads } = exchange;
+  const { sandbox, call, dryRun } = exchange;
   const change = (tx: Transaction) => {
     exchange.committed_at = tx.toEpoch(tx.now);
     call!.world = tx;
@@ -250,8 +267,7 @@ function commit(exchange: Exchange): void {
     return;
   }
   sandbox.world.transact(change, exchange);
-  if (uploads !== undefined && uploads.before !== sandbox.peekUploads())
-    sandbox.recorder.recordBytes(exchange);
+  recordUpload(exchange);
   spendTokens(exchange);
 }
 

@@ -16,7 +16,7 @@ const asked: WorldChange = {
   ...{ kind: "request", title: "user_ada asked to write a note.", subject: undefined },
   request: {
     ...{ idSeed: 1, number: 2, summary: "Write a note", principal: "user_ada" },
-    ...{ counted: undefined, uploads: undefined },
+    ...{ counted: undefined, upload: undefined },
   },
 };
 

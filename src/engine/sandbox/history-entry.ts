@@ -37,8 +37,8 @@ export interface ChangeSource {
 /** A request that changes a world, and its count in its key's rate window. */
 export interface RequestDetails extends RequestIdSource {
   readonly counted: CountedRequest | undefined;
-  /** For an upload: the references to half-finished uploads at its arrival. */
-  readonly uploads: { readonly before: unknown } | undefined;
+  /** If it sends bytes of a half-finished upload: which, and the reference to the earlier bytes. */
+  readonly upload: { readonly id: string; readonly before: unknown } | undefined;
 }
 
 /** One request in a rate window. */
@@ -48,14 +48,16 @@ export interface CountedRequest {
   minute: number;
 }
 
+/** Half-finished uploads by id, if there are any; references do not keep the bytes. */
+export type UploadReferences = ReadonlyMap<string, unknown> | undefined;
+
 /** The parts of a state that change rarely, shared by consecutive states. */
 export interface Environment {
   readonly clock: Clock;
   readonly origin: number;
   readonly seed: number;
   readonly secretKey: string;
-  /** References to half-finished uploads; they do not keep the bytes. */
-  readonly uploads: unknown;
+  readonly uploads: UploadReferences;
 }
 
 /** A sandbox's state at one moment, by reference. */

@@ -173,7 +173,7 @@ class Machine {
     const request = {
       ...{ idSeed: 0, number, summary: "Write", principal: undefined },
       counted: { key_id: KEY, minute: toMinute(at) },
-      uploads: undefined,
+      upload: undefined,
     };
     const change: WorldChange = { kind: "request", title: "asked", subject: undefined, request };
     make(change);

@@ -11,7 +11,7 @@ import { OutcomeCounts, type RequestCounter } from "./counters.ts";
 import type { FaultInjector, FaultState } from "./fault-types.ts";
 import { HeldExchanges } from "./held.ts";
 import { History, type HistorySnapshot } from "./history.ts";
-import type { StateRef } from "./history-entry.ts";
+import type { StateRef, UploadReferences } from "./history-entry.ts";
 import { Journal } from "./journal.ts";
 import { RateWindows } from "./rate-windows.ts";
 import type {
@@ -230,7 +230,7 @@ export class Sandbox {
     this.parts.blobs.release(value.blobs);
   }
 
-  peekUploads(): unknown {
+  peekUploads(): UploadReferences {
     return this.parts.blobs.peek(this);
   }
 

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { MapOf } from "../contract/schema.ts";
 import type { AnyCollection } from "../state/collection.ts";
 import { decodeWorld, encodeWorld, type WorldDocument } from "../state/world-document.ts";
+import type { UploadReferences } from "./history-entry.ts";
 import { RateWindows } from "./rate-windows.ts";
 import type { SandboxValue } from "./sandbox-value.ts";
 
@@ -22,7 +23,7 @@ export type UploadsDocument = Static<typeof UploadsDocument>;
 export interface BlobStore {
   capture(sandbox: object): unknown;
   /** Weak references to the bytes of the sandbox's uploads; the same object until the uploads change. */
-  peek(sandbox: object): unknown;
+  peek(sandbox: object): UploadReferences;
   /** Captures the remaining bytes of earlier references; `lostUploads` have lost bytes since. */
   tryRecover(references: unknown): { captured: unknown; lostUploads: string[] };
   /** Adds a user of captured bytes, which must release them too. */

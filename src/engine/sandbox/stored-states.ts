@@ -4,7 +4,13 @@ import type { Root } from "../state/tables.ts";
 import type { Step } from "../state/undo-log.ts";
 import { decodeTables, encodeTables, type TableDocument } from "../state/world-document.ts";
 import type { History } from "./history.ts";
-import type { BeforeAfter, CountedRequest, Environment, StateRef } from "./history-entry.ts";
+import type {
+  BeforeAfter,
+  CountedRequest,
+  Environment,
+  StateRef,
+  UploadReferences,
+} from "./history-entry.ts";
 import { RateWindows } from "./rate-windows.ts";
 
 /** A state whose environment and windows are positions in the lists of `StoredStates`. */
@@ -86,7 +92,12 @@ export function encodeStates(history: History, base: Root): StoredStates {
 export function decodeStates(
   history: History,
   stored: StoredStates,
-  context: { collections: readonly AnyCollection[]; base: Root; currentRoot: Root; uploads: unknown },
+  context: {
+    collections: readonly AnyCollection[];
+    base: Root;
+    currentRoot: Root;
+    uploads: UploadReferences;
+  },
 ): void {
   const { oldest } = stored;
   const { collections, base, currentRoot, uploads } = context;

@@ -3,15 +3,21 @@ import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
 import type { History, Provenance } from "./history.ts";
-import type { ChangeSource, Environment, HistoryEntry, StateRef, WorldChange } from "./history-entry.ts";
+import type {
+  ChangeSource,
+  Environment,
+  HistoryEntry,
+  StateRef,
+  UploadReferences,
+  WorldChange,
+} from "./history-entry.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
 /** The parts of a sandbox that a state refers to. */
 interface RecordedSandbox {
   readonly world: World;
   readonly windows: RateWindows;
-  /** References to half-finished uploads. */
-  peekUploads(): unknown;
+  peekUploads(): UploadReferences;
 }
 
 /** A record of pending work, and its key `collection\0id`. */
@@ -248,14 +254,14 @@ export class TimelineRecorder {
 
 /** The parts of the state that a request changes before its commit. */
 function toStateBeforeRequest(
-  { number, counted, uploads }: NonNullable<WorldChange["request"]>,
+  { number, counted, upload }: NonNullable<WorldChange["request"]>,
   { environment }: StateRef,
 ): Partial<StateRef> {
-  return {
-    requests: number,
-    counted,
-    ...(uploads !== undefined && { environment: { ...environment, uploads: uploads.before } }),
-  };
+  if (upload === undefined) return { requests: number, counted };
+  const uploads = new Map(environment.uploads);
+  if (upload.before === undefined) uploads.delete(upload.id);
+  else uploads.set(upload.id, upload.before);
+  return { requests: number, counted, environment: { ...environment, uploads } };
 }
 
 const TIMER_TITLES: Record<TimerKind, (subject: string) => string> = {

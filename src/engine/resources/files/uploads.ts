@@ -99,7 +99,7 @@ export const putUpload = operation({
     "content-range": "`bytes a-b/N` of a chunk, `bytes */*` of a probe; absent for the whole file",
     ...DIGEST_HEADERS,
   },
-  body: { kind: "stream", optional: true },
+  body: { kind: "stream", optional: true, isUpload: true },
   credentials: false,
   errors: [UNKNOWN_UPLOAD, "INVALID_DIGEST", "UPLOAD_EXPIRED", "PAYLOAD_TOO_LARGE"],
   success: [
