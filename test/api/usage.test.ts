@@ -218,7 +218,7 @@ describe("usage.retrieve_limits [4.17]", () => {
   });
 });
 
-describe("the spending hierarchy [section 8]", () => {
+describe("the spending hierarchy [8, G33]", () => {
   it.each([
     ["eve", { scope: "organization", monthly_limit: 500, current_usage: 500 }],
     ["ivan", { scope: "api_total", monthly_limit: 50, current_usage: 50 }],
@@ -394,6 +394,21 @@ describe("state rules of usage [interfaces 4]", () => {
     );
   });
 });
+
+it.each([
+  [{}, 120],
+  [{ spent: { current: 100 } }, 120],
+  [{ spent: { current: 300 } }, 300],
+])(
+  "a fixture's organization has spent at least what its keys have, with %j [8, G33]",
+  async (entry, spent) => {
+    const keys = { apikey_hana: { spent: { current: 90 } }, apikey_ada: { spent: { current: 30 } } };
+    const fixture = { extends: "reference", usage: { org_initech: { monthly_limit: 120, ...entry, keys } } };
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "spending", fixture });
+    const { body } = await api.call("hana", "GET", "/_s/spending/v1/analytics/usage/limits/org_initech");
+    expect(body.organization_limits).toMatchObject({ current_usage: spent, status: "exceeded" });
+  },
+);
 
 function key(
   api_key_id: string,

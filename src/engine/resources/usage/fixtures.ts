@@ -75,7 +75,7 @@ export const usageFixture: FixtureReader = {
     const entries = (fixture["usage"] ?? {}) as Entries;
     base.fill(usage, () =>
       Object.entries(entries).flatMap(([organization_id, entry]) => [
-        makeRow(entry, { organization_id, api_key_id: null }, base),
+        makeRow(addKeySpending(entry), { organization_id, api_key_id: null }, base),
         ...Object.entries(entry.keys ?? {}).map(([api_key_id, figures]) =>
           makeRow(figures, { organization_id, api_key_id }, base),
         ),
@@ -83,6 +83,16 @@ export const usageFixture: FixtureReader = {
     );
   },
 };
+
+/** An organization has spent at least what its keys have spent together (section 8). */
+function addKeySpending(entry: Entries[string]): Entries[string] {
+  const spent = { ...entry.spent };
+  for (const month of ["current", "previous"] as const) {
+    const total = Object.values(entry.keys ?? {}).reduce((sum, key) => sum + (key.spent?.[month] ?? 0), 0);
+    if (total > (spent[month] ?? 0)) spent[month] = total;
+  }
+  return { ...entry, spent };
+}
 
 function makeRow(
   entry: FixtureEntry<typeof entryFormat>,
