@@ -336,6 +336,8 @@ describe("the rules for replies", () => {
     const missing = await asked([user("x", { files: [{ file_id: "file_handbook" }] })]);
     expect(missing.status).toBe(404);
     expect(missing.body.error.details).toEqual({ file_id: "file_handbook" });
+    rules.patch(refusing.record.id, { error: "ORGANIZATION_ACCESS_DENIED" });
+    expect((await asked([user("x")])).body.error.details).toEqual({ organization_id: "org_acme" });
     expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
   });
 

@@ -66,6 +66,7 @@ function createRuleError(code: ErrorCode, request: MatchedRequest, caller: Calle
 const ERROR_DETAILS: Partial<
   Record<ErrorCode, (request: MatchedRequest, caller: Caller) => Record<string, unknown>>
 > = {
+  ORGANIZATION_ACCESS_DENIED: (_, { principal: { organization_id } }) => ({ organization_id }),
   RESOURCE_NOT_FOUND: ({ file_ids: [file_id = null] }) => ({ file_id }),
   INVALID_INPUT: ({ model }) => ({ field: "model", value: model }),
   RATE_LIMIT_EXCEEDED: (_, { world, principal }) =>
