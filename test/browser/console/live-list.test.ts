@@ -83,6 +83,24 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("places a held call where it started, not where it ended [interfaces 10]", async () => {
+    await control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
+    const held = api.call("dan", "GET", "/v1/models");
+    const { page } = await open("?order=time");
+    const release = page.getByRole("button", { name: "Continue: GET /v1/models" });
+    await see(release).toBeVisible();
+    await control("POST", "/clock/advance", { by: "1m" });
+    await remove("later");
+    await release.click();
+    expect((await held).status).toBe(200);
+    await see(rowOf(page, /GET \/v1\/models/)).toBeVisible();
+    const shown = await titles(page);
+    const placeOf = (word: string) => shown.findIndex((one) => one.includes(word));
+    expect(placeOf("thread_later")).toBeLessThan(placeOf("clock was advanced"));
+    expect(placeOf("clock was advanced")).toBeLessThan(placeOf("models"));
+    await control("DELETE", "/faults");
+  });
+
   it("pauses, and shows how many entries are new [interfaces 2]", async () => {
     await remove("first");
     const { page } = await open();

@@ -16,7 +16,7 @@ import { createFilter } from "./filter.ts";
 import { FilterBar, useFilter, useIsOrderedByTime } from "./filter-bar.tsx";
 import { FirstCall } from "./first-call.tsx";
 import { Exports, FileDropZone, type OpenFile, OpenFileButton } from "./import-export.tsx";
-import { EMPTY_CACHE, findNode, listCausalRows, type Node, updateNodes } from "./nodes.ts";
+import { EMPTY_CACHE, findNode, listCausalRows, type Node, orderByTime, updateNodes } from "./nodes.ts";
 import { PinnedEntries } from "./pinned.tsx";
 import { Strip } from "./strip.tsx";
 import "./timeline.css";
@@ -80,7 +80,7 @@ function LiveTimeline({ openFile }: { openFile: OpenFile }) {
   const matches = useMemo(() => createFilter(filter, bodyMatches), [filter, bodyMatches]);
   const causalRows = useMemo(() => listCausalRows(nodes, matches), [nodes, matches]);
   const rows = useMemo(
-    () => (isOrderedByTime ? nodes.filter(matches).reverse() : foldRows(causalRows, folded)),
+    () => (isOrderedByTime ? orderByTime(nodes).filter(matches).reverse() : foldRows(causalRows, folded)),
     [isOrderedByTime, nodes, matches, causalRows, folded],
   );
   const parents = useMemo(

@@ -8,6 +8,7 @@ import {
   findNode,
   listCausalRows,
   type Node,
+  orderByTime,
   toOutcome,
   updateNodes,
 } from "./nodes.ts";
@@ -148,6 +149,15 @@ describe("listCausalRows", () => {
   it("keeps the causes of matching entries [interfaces 10]", () => {
     expect(seqs(listCausalRows(nodes, ({ seq }) => seq === 5))).toEqual([1, 2, 5]);
     expect(listCausalRows(nodes, () => false)).toEqual([]);
+  });
+});
+
+describe("orderByTime", () => {
+  it("places a slow call where it started, and nothing across a rewind [interfaces 10]", () => {
+    const at = (minute: number) => ({ at: `2026-03-15T12:0${minute}:00.000Z` });
+    const requests = [line(1, at(1)), line(2, at(3)), line(3, at(2)), line(5, at(1)), line(6, at(0))];
+    const nodes = buildNodes({ requests, history: [entry(4, { kind: "restore", ...at(0) })], attempts });
+    expect(seqs(orderByTime(nodes))).toEqual([1, 3, 2, 4, 6, 5]);
   });
 });
 

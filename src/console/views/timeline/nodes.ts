@@ -151,6 +151,18 @@ function toChangeOutcome({ kind, delivered }: HistoryEntry): Outcome {
 }
 
 /**
+ * Entries by their start: the position of a slow call is that of its end. No entry passes a restore, which may set the
+ * clock back.
+ */
+export function orderByTime(nodes: readonly Node[]): readonly Node[] {
+  let restoreCount = 0;
+  return nodes
+    .map((node) => ({ node, era: node.entry?.kind === "restore" ? ++restoreCount : restoreCount }))
+    .sort((a, b) => a.era - b.era || a.node.at - b.node.at)
+    .map(({ node }) => node);
+}
+
+/**
  * Rows of the list: root causes newest first, effects below their cause in order of time. Causes of matching nodes are
  * kept, so that an effect never appears without them.
  */

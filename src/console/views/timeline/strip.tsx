@@ -3,7 +3,7 @@ import { Button } from "react-aria-components";
 import { useWidth } from "../../components/layout.tsx";
 import { getOutcomePaint, SHAPES } from "../../components/status.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
-import type { Node } from "./nodes.ts";
+import { type Node, orderByTime } from "./nodes.ts";
 import { BOTTOM, createStripAxis, MARK, TOP, toY } from "./strip-axis.ts";
 
 /** Only the newest entries are drawn. */
@@ -26,7 +26,7 @@ interface StripProps {
  * range.
  */
 export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
-  const newest = useMemo(() => nodes.slice(-MAX_MARKS), [nodes]);
+  const newest = useMemo(() => orderByTime(nodes.slice(-MAX_MARKS)), [nodes]);
   const { positions, cuts, ticks } = useMemo(() => createStripAxis(newest.map(({ at }) => at)), [newest]);
   const { ref, width } = useWidth<SVGSVGElement>();
   const span = positions.at(-1) ?? 0;
@@ -35,7 +35,8 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
     const selectedNodes = newest.filter(
       (_, index) => toX(positions[index]!) >= left && toX(positions[index]!) <= right,
     );
-    if (selectedNodes.length > 0) onZoom(String(selectedNodes[0]!.seq), String(selectedNodes.at(-1)!.seq));
+    const seqs = selectedNodes.map(({ seq }) => seq);
+    if (seqs.length > 0) onZoom(String(Math.min(...seqs)), String(Math.max(...seqs)));
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the positions depend on the nodes and the width
   const marks = useMemo(
