@@ -93,6 +93,18 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("explains a call with a body only for operations that take one [interfaces 11]", async () => {
+    const { page } = await open("?explain=webhooks.create&by=usr_ada");
+    const body = page.getByRole("textbox", { name: "Body as JSON" });
+    await body.fill("{not JSON");
+    await choose(page, "Operation", "threads.delete");
+    await see(page.getByRole("textbox", { name: "thread_id" })).toBeVisible();
+    await see(body).toHaveCount(0);
+    await page.getByRole("textbox", { name: "thread_id" }).fill("thread_ada");
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    await see(page.getByRole("region", { name: "Explanation" })).toContainText("usr_ada would get 200.");
+  });
+
   it("offers the documented codes of the selected operations, and keeps the input [interfaces 3]", async () => {
     const { page } = await open("?compose=models.list");
     await choose(page, "Frequency", "Every third call");

@@ -3,7 +3,8 @@ import type { ExplainInput, Explanation } from "../../../../types/control-api.ts
 import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { useParameters } from "../../address.ts";
 import { omitEmptyInputs, requireJson } from "../../api/form-fields.ts";
-import { useCoverage, useSandboxQuery } from "../../api/queries.ts";
+import { listOperations } from "../../api/open-api.ts";
+import { useCoverage, useOpenApi, useSandboxQuery } from "../../api/queries.ts";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, Section } from "../../components/layout.tsx";
 import { Badge, Notice, type Outcome, toStatusOutcome } from "../../components/status.tsx";
@@ -20,6 +21,9 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const operation = get("explain") ?? "";
   const operationCoverage = coverage?.operations.find((one) => one.operation === operation);
   const params = [...(operationCoverage?.path ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
+  const { data: openApi } = useOpenApi();
+  const documented = openApi && listOperations(openApi).find((one) => one.operationId === operation);
+  const takesBody = documented?.requestBody !== undefined;
   const { inputs, change: changeInput } = useInputs<string>({});
   const [body, setBody] = useState("");
   const principal = get("by") ?? ANONYMOUS;
@@ -38,7 +42,11 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
     },
     { enabled: request !== undefined },
   );
-  const change = { isPending: isFetching && !data, error, mutate: () => setRequest({ call, body }) };
+  const change = {
+    isPending: isFetching && !data,
+    error,
+    mutate: () => setRequest({ call, body: takesBody ? body : "" }),
+  };
   return (
     <DetailPane title="Explain a call" label="Explain a call" onClose={onClose}>
       <Form submit="Explain" change={change}>
@@ -66,9 +74,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
             hint="If empty, checks that need it are skipped."
           />
         ))}
-        {operationCoverage && operationCoverage.method !== "GET" && (
-          <Field label="Body as JSON" name="body" value={body} onChange={setBody} lines={4} />
-        )}
+        {takesBody && <Field label="Body as JSON" name="body" value={body} onChange={setBody} lines={4} />}
       </Form>
       {data && <ExplanationView explanation={data} />}
     </DetailPane>
