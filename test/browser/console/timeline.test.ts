@@ -93,6 +93,13 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("says why a call that changed nothing offers no rewind [interfaces 10]", async () => {
+    const { headers } = await api.call("dan", "GET", "/v1/models");
+    const { page } = await open(`?entry=${headers.get("x-request-id")}`);
+    await see(detail(page)).toContainText("The call changed no data.");
+    await see(detail(page).getByRole("button", { name: /^Rewind/ })).toHaveCount(0);
+  });
+
   it("distinguishes delayed, rejected, failed and injected responses [interfaces 6]", async () => {
     await control("POST", "/faults", { match: { principal: "usr_dan" }, effect: { delay: "20ms" } });
     const failing = { match: { operation: "usage.*" }, effect: { status: 503 } };

@@ -63,7 +63,13 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
           </ViewLink>
         </>
       )}
-      {entry && <EntryStateActions entry={entry} title={describeNode(node)} />}
+      {entry ? (
+        <EntryStateActions entry={entry} title={describeNode(node)} />
+      ) : (
+        <p className="quiet small wide">
+          The call changed no data. To rewind or fork, open an entry that did.
+        </p>
+      )}
       <Problem error={repeat.error} />
       {repeat.data && (
         <RepeatedNotice repeated={repeat.data} onShow={() => set({ entry: repeat.data.request })} />
