@@ -195,14 +195,17 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
   const { delivery_id, webhook_id, event, status, body } = delivery;
   return (
     <DetailPane title={event} label={`Delivery ${delivery_id}`} onClose={onClose}>
-      {status === "success" ? (
-        <Notice outcome="ok">Delivered. The service redelivers only failed deliveries.</Notice>
-      ) : (
-        <div className="actions">
-          <RetryNow delivery={delivery_id} />
-        </div>
+      {delivery.next_retry && (
+        <Section title="Scheduled retry">
+          <div className="actions">
+            <RetryNow delivery={delivery_id} />
+          </div>
+        </Section>
       )}
-      <div className="section">
+      <Section title="Redelivery">
+        {status === "success" && (
+          <Notice outcome="ok">Delivered. The service redelivers only failed deliveries.</Notice>
+        )}
         <CallAsMember
           organization={delivery.organization_id}
           verb="Redeliver as this user"
@@ -210,7 +213,7 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
           path={`/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`}
           isOffered={status !== "success"}
         />
-      </div>
+      </Section>
       <Section title="Attempts">
         <AttemptAxis delivery={delivery} isWide />
         <AttemptList delivery={delivery} secret={webhook?.secret} />
