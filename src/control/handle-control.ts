@@ -264,6 +264,7 @@ class ControlChange implements WorldChange, ChangeSource {
     this.settings = sandbox.settings;
     this.own = sandbox.own;
     this.activeKeyLines = sandbox.faults.rules.activeKeyLines;
+    sandbox.world.catchUp();
     this.began = { state: sandbox.recorder.getState(), position: sandbox.history.lastSequence };
     this.generation = sandbox.world.generation;
   }

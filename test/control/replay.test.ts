@@ -256,6 +256,31 @@ describe("a replay", () => {
     expect(await replayBundle(bundle)).toEqual({ requests: 5, control_calls: 4 });
   });
 
+  it("shows the time of a rewind also after a call that changes no record [interfaces 4]", async () => {
+    const { call, control, bundle } = await start();
+    await call("dan", "GET", "/v1/models");
+    await control("POST", "/clock/advance", { by: "33s" });
+    await control("PATCH", "/state/users/usr_dan", { name: "Daniel" });
+    const { entries } = (await control("GET", "/history?kind=control")).body;
+    expect((await control("POST", `/history/${entries.at(-1).id}/rewind`)).status).toBe(200);
+    expect((await control("POST", "/snapshots", { name: "again" })).status).toBe(201);
+    await call("dan", "GET", "/v1/models");
+    const { body } = await call("dan", "GET", "/v1/nowhere");
+    expect(JSON.stringify(body)).toContain(EPOCH);
+    expect(await replayBundle(await bundle())).toEqual({ requests: 3, control_calls: 4 });
+  });
+
+  it("goes back to what the clock alone has run [interfaces 4]", async () => {
+    const { call, control, bundle } = await start({ clock: { mode: "scaled", rate: 100_000 } });
+    await expect
+      .poll(async () => (await control("GET", "/history?kind=timer")).body.total)
+      .toBeGreaterThan(0);
+    const { entries } = (await control("GET", "/history?kind=timer")).body;
+    expect((await control("POST", `/history/${entries.at(-1).id}/rewind`)).status).toBe(200);
+    await call("dan", "GET", "/v1/nowhere");
+    expect(await replayBundle(await bundle())).toEqual({ requests: 1, control_calls: 1 });
+  });
+
   it.each([
     ["frozen", { mode: "frozen", now: Date.parse(EPOCH) }],
     ["real", { mode: "real" }],

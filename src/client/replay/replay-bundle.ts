@@ -154,7 +154,7 @@ class Replay {
       await (control.history ? this.moveAsCall(control.now) : this.moveTo(control.now));
       return undefined;
     }
-    if (!GOES_BACK.has(control.operation)) await this.moveTo(control.changed);
+    await this.moveTo(control.changed);
     const body = control.body === undefined ? undefined : this.resolve(control.body);
     this.secrets.registerWritten(body ?? "null");
     const response = await fetch(`${url}/_control/sandboxes/${sandbox.name}${this.resolve(control.path)}`, {

@@ -52,6 +52,8 @@ export class World implements ObservedWorld {
   isUntouched = true;
   /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */
   changedAt = 0;
+  /** The clock's instant when the latest restore began. */
+  restoredAt = 0;
   /** During an advance: the clock's instant before the latest step, in milliseconds since 1970; else Infinity. */
   instantBeforeStep = Number.POSITIVE_INFINITY;
   /** Grows with every restore, so that work that began before does not write its outcome into the restored world. */
@@ -213,7 +215,8 @@ export class World implements ObservedWorld {
   restore(value: WorldValue): void {
     const root = this.addTables(value.root);
     const clock = moveClock(value.clock, value.clock.at, this.wallClock());
-    Object.assign(this, value, { root, clock });
+    this.restoredAt = this.epochNow();
+    Object.assign(this, value, { root, clock, changedAt: clock.at });
     this.generation += 1;
     this.isUntouched = false;
     this.scheduleWakeUp();

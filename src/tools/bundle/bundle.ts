@@ -64,7 +64,7 @@ const ControlStep = Type.Object({
     status: Type.Integer(),
     /** The sandbox's clock after the call. */
     now: Instant,
-    /** The sandbox's clock at the world's last change. */
+    /** The sandbox's clock at the world's last change; for a restore, when it began. */
     changed: Instant,
     /** Whether the call has an entry in the history. A replay adds the same entries, since a rewind names one by its id. */
     history: Type.Optional(Type.Boolean()),

@@ -40,7 +40,7 @@ export interface RecordedCall {
   after: number;
   /** The sandbox's clock after the call's answer, in milliseconds since 1970. */
   now: number;
-  /** The sandbox's clock at the last change, in milliseconds since 1970. */
+  /** The sandbox's clock at the last change, in milliseconds since 1970; for a restore, when it began. */
   changed: number;
   /** Whether the call has an entry in the history. */
   hasHistoryEntry: boolean;
@@ -116,8 +116,8 @@ export class Recordings {
   readonly onCall = (sandbox: Sandbox, call: ChangingCall): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
-    if (call.operation === "snapshots.restore" || call.operation === "history.rewind")
-      recording.unrecordedRestores -= 1;
+    const isRestore = call.operation === "snapshots.restore" || call.operation === "history.rewind";
+    if (isRestore) recording.unrecordedRestores -= 1;
     recording.callBytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
     if (recording.calls.length >= MAX_CALLS || recording.callBytes > MAX_RECORDED_BYTES) {
       recording.replayProblem ??= `more than ${MAX_CALLS} control calls, or more than 32 MB of them, have changed it`;
@@ -132,7 +132,7 @@ export class Recordings {
       hasHistoryEntry,
       after: journal.lastSequence,
       now: world.epochNow(),
-      changed: world.changedAt,
+      changed: isRestore ? world.restoredAt : world.changedAt,
       call: world.isStopped ? toReachedInstant(call, world.epochNow()) : call,
     });
   };
