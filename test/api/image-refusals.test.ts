@@ -84,9 +84,15 @@ describe("an image request is refused [4.20]", () => {
 
   it("for its form first, then for its organization, then for its image [G03, G04]", async () => {
     const broken = { bytes: Buffer.from("nothing"), type: "image/png" };
-    expectRefusal(await uncrop({ organization_id: "org_none", seed: "x", image_file: broken }), 422, {
-      field: "seed",
-    });
+    for (const [wrong, field] of [
+      [{ seed: "x" }, "seed"],
+      [{ prompt: "more sky" }, "prompt"],
+      [{ provider: "provider_b" }, "mask_file"],
+    ] as const) {
+      const answer = await uncrop({ organization_id: "org_none", ...wrong, image_file: broken });
+      expectRefusal(answer, 422, { field });
+      expect(answer.headers.get("x-sandbox-decision")).toBe("validation");
+    }
     const unknown = await uncrop({ organization_id: "org_none", image_file: broken });
     expect([unknown.status, unknown.body.error.code]).toEqual([404, "ORGANIZATION_NOT_FOUND"]);
     const foreign = await uncrop({ organization_id: "org_globex", image_file: broken });

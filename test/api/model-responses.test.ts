@@ -153,6 +153,7 @@ describe("files of a message [2.13]", () => {
       expect(answer.status).toBe(422);
       expect(answer.body.error.details.field).toBe(field);
       expect(answer.body.error.message).toContain(why);
+      expect(answer.headers.get("x-sandbox-decision")).toBe("validation");
     },
   );
 

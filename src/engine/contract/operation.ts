@@ -208,6 +208,8 @@ export interface Operation<
    * and transport are derived from other fields.
    */
   errors: readonly DeclaredError[];
+  /** The part of validation that a schema cannot express. @throws ApiError INVALID_INPUT */
+  validate?: (call: Call<Static<P>, Static<Q>, Static<B>>) => void;
   /**
    * Checks existence and access, in the order of G03. Must not write. Its result is the handler's second argument. A
    * request that it refuses has the decision `access` in the journal.

@@ -172,6 +172,7 @@ function validate(exchange: Exchange): void {
     query: input === undefined ? validateQuery(operation, search, exchange) : input.query,
     body: validateBody(exchange),
   });
+  operation.validate?.(exchange.call);
 }
 
 function validateBody(exchange: Exchange): unknown {

@@ -73,10 +73,10 @@ export const uncropImage = operation({
     content_types: ["image/jpeg", "image/png"],
     headers: ["X-Provider", "X-Provider-Request-Id", "X-Provider-Credits-Consumed"],
   },
+  validate: requireProviderFields,
   access: (call) => requireMember(call, call.body.organization_id),
   prepare(call, _organization, { services, signal }) {
     const { provider } = call.body;
-    requireProviderFields(call);
     return services.runQueued("image", signal, () =>
       provider === "provider_a" ? extendImage(call, signal) : fillImage(call, signal),
     );

@@ -55,11 +55,12 @@ export const createModelResponse = operation({
     "INVALID_INPUT",
   ],
   success: { status: 200, schema: ModelResponse },
+  validate({ body }) {
+    for (const [position, input] of body.inputs.entries()) requireFileLimit(input, position);
+  },
   access(call) {
     requireCurrentMember(call);
-    const { inputs } = call.body;
-    for (const [position, input] of inputs.entries()) requireFileLimit(input, position);
-    const file_ids = [...new Set(listAttachments(inputs).map(({ file_id }) => file_id))];
+    const file_ids = [...new Set(listAttachments(call.body.inputs).map(({ file_id }) => file_id))];
     requireFiles(call, file_ids);
     return file_ids;
   },
