@@ -212,16 +212,18 @@ function render(exchange: ControlExchange): void {
 }
 
 /** A changing call is part of bundles, so it is recorded before the client gets its answer. */
-function recordCall({ server, operation, sandbox, path, search, body, answer }: ControlExchange): void {
+function recordCall({ server, operation, sandbox, change, ...exchange }: ControlExchange): void {
   if (sandbox === undefined || isReadOnly(operation)) return;
+  const { path, search, body, answer } = exchange;
   const pathInSandbox = path.slice(`/_control/sandboxes/${sandbox.name}`.length);
-  server.recordings.onCall(sandbox, {
+  const call = {
     operation: operation.id,
     method: operation.method,
     path: search === "" ? pathInSandbox : `${pathInSandbox}?${search}`,
     body,
     status: answer!.status,
-  });
+  };
+  server.recordings.onCall(sandbox, call, change?.entry !== undefined);
 }
 
 /**

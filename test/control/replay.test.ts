@@ -281,6 +281,17 @@ describe("a replay", () => {
     expect(await replayBundle(await bundle())).toEqual({ requests: 1, control_calls: 1 });
   });
 
+  it("numbers the history as before although an advance has evicted its own entry [interfaces 4]", async () => {
+    const { call, control, bundle } = await start({ settings: { live_meetings: "on", history_limit: 5 } });
+    const { body: advanced } = await control("POST", "/clock/advance", { by: "1h" });
+    expect(advanced.ran.length).toBeGreaterThan(5);
+    await control("PATCH", "/state/users/usr_dan", { name: "Daniel" });
+    const { entries } = (await control("GET", "/history?kind=control")).body;
+    expect((await control("POST", `/history/${entries[0].id}/rewind`)).status).toBe(200);
+    await call("dan", "GET", "/v1/models");
+    expect(await replayBundle(await bundle())).toEqual({ requests: 1, control_calls: 3 });
+  });
+
   it.each([
     ["frozen", { mode: "frozen", now: Date.parse(EPOCH) }],
     ["real", { mode: "real" }],

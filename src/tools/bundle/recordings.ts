@@ -58,8 +58,6 @@ export interface Recording {
   replayProblem: string | undefined;
   /** Number of restores whose control call has not been recorded yet. */
   unrecordedRestores: number;
-  /** Sequence of the newest entry of a control call in the history. */
-  lastControlEntry: number;
 }
 
 /** A sandbox with more control calls cannot be put into a bundle. */
@@ -113,7 +111,7 @@ export class Recordings {
   }
 
   /** Must not throw. */
-  readonly onCall = (sandbox: Sandbox, call: ChangingCall): void => {
+  readonly onCall = (sandbox: Sandbox, call: ChangingCall, hasHistoryEntry = false): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
     const isRestore = call.operation === "snapshots.restore" || call.operation === "history.rewind";
@@ -124,10 +122,7 @@ export class Recordings {
       recording.calls.length = 0;
       return;
     }
-    const { history, journal, world } = sandbox;
-    const entry = history.entries().findLast(({ kind }) => kind === "control");
-    const hasHistoryEntry = entry !== undefined && entry.sequence > recording.lastControlEntry;
-    if (hasHistoryEntry) recording.lastControlEntry = entry.sequence;
+    const { journal, world } = sandbox;
     recording.calls.push({
       hasHistoryEntry,
       after: journal.lastSequence,
@@ -191,7 +186,6 @@ export class Recordings {
         ? undefined
         : "it began as a copy of another sandbox, not from its fixture",
       unrecordedRestores: 0,
-      lastControlEntry: sandbox.history.lastSequence,
     });
   }
 }
