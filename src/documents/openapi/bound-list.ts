@@ -71,7 +71,10 @@ export function createLister(
     if (names.next !== undefined) places.push([names.next, links.find(names.next, call, page, 1)]);
     if (names.more !== undefined) places.push([names.more, page.next !== undefined]);
     for (const [place, fact] of factPlaces)
-      places.push([place, fact === "previous" ? links.find(place, call, page, -1) : facts[fact]]);
+      places.push([
+        place,
+        fact === "previous" ? links.find(place, call, page, -1) : (facts[fact] ?? links.toNone(place)),
+      ]);
     const filledPlaces = places.filter(([, value]) => value !== undefined);
     return new Reply(status, presentBody(filledPlaces, call.world), sentHeaders);
   };
@@ -93,16 +96,20 @@ function findItems(answer: unknown, target: Pick<BoundCollection, "collection">,
 
 /** Links a page to the next and the previous one, in the form that each place of an answer has. */
 function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
-  /** A number, a cursor or a URL; null or "" if there is no such page; undefined to leave the place out. */
+  /** Null or "", as the document has it at a place without a value; undefined to leave the place out. */
+  const toNone = (place: string) => {
+    const node = findSchema(answer, place, schemas);
+    const types = schemas.listTypes(node);
+    if (types.has("null")) return null;
+    // Not undefined: a required text would be invented, and a client that follows it would never end.
+    return types.has("string") && !isUrl(place, schemas.mergeKeywords(node)) ? "" : undefined;
+  };
+  /** A number, a cursor or a URL; if there is no such page, as `toNone`. */
   const find = (place: string, call: Call, page: RecordPage, direction: 1 | -1): unknown => {
     const node = findSchema(answer, place, schemas);
     const types = schemas.listTypes(node);
     const pageQuery = toPageQuery(page, names, direction);
-    if (pageQuery === undefined) {
-      if (types.has("null")) return null;
-      // Not undefined: a required text would be invented, and a client that follows it would never end.
-      return types.has("string") && !isUrl(place, schemas.mergeKeywords(node)) ? "" : undefined;
-    }
+    if (pageQuery === undefined) return toNone(place);
     const [value] = Object.values(pageQuery);
     const isNumber = types.has("integer") || types.has("number");
     if (isNumber) return typeof value === "number" ? value : undefined;
@@ -133,7 +140,7 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
       return value === undefined || value === "" ? [] : [[header, String(value)]];
     });
   };
-  return { find, listHeaders };
+  return { find, listHeaders, toNone };
 }
 
 /** Whether a place has a URL rather than a cursor. */
