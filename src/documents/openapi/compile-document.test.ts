@@ -292,7 +292,8 @@ describe("a feature that is not supported", () => {
     const compiled = compile(text);
     expect(compiled.operations.map(({ path }) => path)).toEqual(["/b/own"]);
     expect(compiled.warnings.map(({ message }) => message)).toEqual([
-      "not supported: paths that begin with /_, which are Understudy's own (they are not served) and 1 more of them",
+      "not supported: paths that begin with /_a, the path of their server, as /_ is Understudy's own (they are not served)",
+      "not supported: paths that begin with /_d, the path of their server, as /_ is Understudy's own (they are not served)",
     ]);
   });
 

@@ -144,8 +144,9 @@ class DocumentReader {
         const node = item.node[method.toLowerCase()];
         if (!isJsonObject(node)) continue;
         const place = [...item.path, method.toLowerCase()];
-        const wholePath = readBase(node, item.node, this.root) + path;
-        const kind = findUnserved(wholePath);
+        const base = readBase(node, item.node, this.root);
+        const wholePath = base + path;
+        const kind = findUnserved(wholePath, base);
         if (kind !== undefined) {
           unserved.add(kind);
           continue;
@@ -215,7 +216,7 @@ class DocumentReader {
     };
   }
 
-  /** Parameters of the operation replace those of its path. */
+  /** Parameters of the operation replace those of its path. Parts of the path that neither describes are texts. */
   private listParameters(path: string, operation: ResolvedNode, item: ResolvedNode): DescribedParameter[] {
     const parameters = new Map<string, DescribedParameter>();
     for (const { node, path: parentPath } of [item, operation]) {
@@ -234,6 +235,11 @@ class DocumentReader {
         else parameters.set(`${String(place)} ${name}`, this.describeParameter(parameter));
       }
     }
+    for (const [, name] of path.matchAll(/\{([^{}]+)\}/g))
+      if (!parameters.has(`path ${name}`)) {
+        const node = { name, in: "path", required: true, schema: { type: "string" } };
+        parameters.set(`path ${name}`, this.describeParameter({ node, path: operation.path }));
+      }
     return [...parameters.values()];
   }
 
@@ -296,7 +302,9 @@ function findOwnSchema({ schema }: JsonObject, path: DocumentPath): ResolvedNode
 }
 
 /** The kind of a path that is not served, for a warning; undefined for one that is served. */
-function findUnserved(path: string): string | undefined {
+function findUnserved(path: string, base: string): string | undefined {
+  if (base.startsWith("/_"))
+    return `paths that begin with ${base}, the path of their server, as /_ is Understudy's own`;
   if (path.startsWith("/_")) return "paths that begin with /_, which are Understudy's own";
   const isMalformed = /[?#{}]/.test(path.replace(/\{[^{}?#]+\}/g, ""));
   return isMalformed ? "paths with a query, a fragment, or braces without a name in them" : undefined;
