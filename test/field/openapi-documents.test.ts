@@ -351,3 +351,136 @@ it("an example of JSON that is written as a text is sent as JSON [interfaces 18]
   const { send } = serve({ paths: { "/v1/a": { get: { responses } } } });
   expect((await send("GET", "/v1/a")).body).toEqual({ a: 1 });
 });
+
+const id = { in: "path", name: "id", required: true, schema: { type: "string" } };
+
+describe("paths /xs and /xs/{id} without bindings", () => {
+  const pair = (path: string, record: object, requestBody: object = json(record)) => ({
+    [path]: { get: success({ type: "array", items: record }), post: { requestBody, ...success(record) } },
+    [`${path}/{id}`]: { parameters: [id], get: success(record) },
+  });
+  const record = (properties: object) => ({ type: "object", required: ["id"], properties });
+  const text = { type: "string" };
+
+  it("of two schemas with one name do not mix their records [interfaces 18]", async () => {
+    const notes = { one: record({ id: text, title: text }), two: record({ id: text, count: { const: 3 } }) };
+    const { send, understudy } = serve({
+      paths: { ...pair("/v1/one/notes", ref("one")), ...pair("/v1/two/notes", ref("two")) },
+      components: { schemas: notes },
+    });
+    expect((await send("POST", "/v1/one/notes", { body: { id: "a", title: "A" } })).status).toBe(200);
+    expect((await send("GET", "/v1/one/notes")).body).toEqual([{ id: "a", title: "A" }]);
+    expect((await send("GET", "/v1/two/notes/a")).body).toEqual({ id: expect.any(String), count: 3 });
+    const { status, headers } = await send("POST", "/v1/two/notes", { body: { id: "b", count: 3 } });
+    expect([status, headers.get("x-sandbox-decision")]).toEqual([200, "generated"]);
+    const { operations } = understudy.sandboxes.get("default")!.api;
+    expect(operations.filter(({ path }) => path.startsWith("/v1/two/")).length).toBe(3);
+  });
+
+  it("do not show the bytes of uploads [interfaces 18]", async () => {
+    const upload = record({ id: text, name: text });
+    const file = { type: "string", format: "binary" };
+    const content = { "multipart/form-data": { schema: { type: "object", properties: { file } } } };
+    const { send } = serve({ paths: pair("/v1/uploads", upload, { content }) });
+    const form = new FormData();
+    form.append("file", new File(["abc"], "a.txt"));
+    const { status, body } = await send("POST", "/v1/uploads", { body: form });
+    expect([status, body]).toEqual([200, { id: expect.any(String), name: "a.txt" }]);
+    expect((await send("GET", "/v1/uploads")).body).toEqual([body]);
+  });
+
+  it("accept fields that are described otherwise in a record [interfaces 18]", async () => {
+    const machine = record({
+      id: text,
+      name: text,
+      size: { type: "object", properties: { cpus: { type: "integer" } } },
+      disks: { type: "array", items: { type: "object" } },
+      load: { type: "integer" },
+    });
+    const body = record({
+      name: text,
+      size: text,
+      disks: { type: "array", items: text },
+      load: { type: "number" },
+    });
+    const { required: _, ...schema } = body;
+    const { send } = serve({ paths: pair("/v1/machines", machine, json(schema)) });
+    const sent = { name: "a", size: "big", disks: ["x"], load: 1 };
+    const made = await send("POST", "/v1/machines", { body: sent });
+    expect([made.status, made.body]).toEqual([200, { id: made.body.id, name: "a", load: 1 }]);
+    expect((await send("POST", "/v1/machines", { body: { size: 1 } })).status).toBe(422);
+  });
+});
+
+describe("bound operations", () => {
+  const schemas = {
+    Tag: {
+      type: "object",
+      required: ["id", "object"],
+      properties: { id: { type: "string" }, object: { enum: ["tag"] } },
+    },
+    Page: {
+      type: "object",
+      required: ["data", "first_id", "last_id"],
+      properties: {
+        data: { type: "array", items: ref("Tag") },
+        first_id: { type: "string" },
+        last_id: { type: "string" },
+      },
+    },
+    Deleted: {
+      type: "object",
+      required: ["id", "object", "deleted"],
+      properties: { id: { type: "string" }, object: { enum: ["tag.deleted"] }, deleted: { type: "boolean" } },
+    },
+  };
+  it("answer an empty page and a removal as the document describes them [interfaces 18]", async () => {
+    const { send } = serve({
+      "x-understudy": {
+        collections: { tags: { schema: "#/components/schemas/Tag" } },
+        operations: { list: { list: "tags" }, create: { create: "tags" }, remove: { delete: "tags" } },
+      },
+      paths: {
+        "/v1/tags": {
+          get: { operationId: "list", ...success(ref("Page")) },
+          post: { operationId: "create", requestBody: json(ref("Tag")), ...success(ref("Tag")) },
+        },
+        "/v1/tags/{id}": { parameters: [id], delete: { operationId: "remove", ...success(ref("Deleted")) } },
+      },
+      components: { schemas },
+    });
+    expect((await send("GET", "/v1/tags")).body).toEqual({ data: [], first_id: "", last_id: "" });
+    await send("POST", "/v1/tags", { body: { id: "a", object: "tag" } });
+    expect((await send("GET", "/v1/tags")).body).toMatchObject({ first_id: "a", last_id: "a" });
+    expect((await send("DELETE", "/v1/tags/a")).body).toEqual({
+      id: "a",
+      object: "tag.deleted",
+      deleted: true,
+    });
+  });
+});
+
+it("a parameter that only the path names is read as a text [interfaces 18]", async () => {
+  const Tag = {
+    type: "object",
+    required: ["id", "user_id"],
+    properties: { id: { type: "string" }, user_id: { type: "string" } },
+  };
+  const { send } = serve({
+    paths: {
+      "/v1/users/{user_id}/tags": {
+        get: success({ type: "array", items: ref("Tag") }),
+        post: {
+          requestBody: json({ type: "object", properties: { id: { type: "string" } } }),
+          ...success(ref("Tag")),
+        },
+      },
+      "/v1/users/{user_id}/tags/{id}": { get: success(ref("Tag")) },
+    },
+    components: { schemas: { Tag } },
+  });
+  const tag = { id: "7", user_id: "8" };
+  expect((await send("POST", "/v1/users/8/tags", { body: { id: "7" } })).body).toEqual(tag);
+  expect((await send("GET", "/v1/users/8/tags")).body).toEqual([tag]);
+  expect((await send("GET", "/v1/users/8/tags/7")).body).toEqual(tag);
+});

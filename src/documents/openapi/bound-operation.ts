@@ -8,7 +8,8 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { BoundAccess, type BoundParts } from "./bound-access.ts";
 import { addFile, type SentFile, toDownload } from "./bound-files.ts";
 import { createLister } from "./bound-list.ts";
-import { chooseMedia, coerceForm } from "./declare-operation.ts";
+import { chooseMedia, coerceForm, listForeignFields } from "./declare-operation.ts";
+import { generateValue } from "./generate-value.ts";
 import { applyPatch } from "./json-patch.ts";
 import { createBodyPresenter, createRecordPresenter, findSchema } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
@@ -20,8 +21,8 @@ export class BoundOperation {
   readonly handle: (call: Call, record: object, prepared: unknown) => unknown;
   private readonly parts: BoundParts;
   private readonly schemas: Schemas;
-  /** Fields that the server sets. */
-  private readonly readOnlyFields: ReadonlySet<string>;
+  /** Fields of a body that are not stored. */
+  private readonly ignoredFields: ReadonlySet<string>;
   private readonly presentRecord: ReturnType<typeof createRecordPresenter>;
   private readonly presentBody: ReturnType<typeof createBodyPresenter> | undefined;
   private readonly itemAt: string;
@@ -31,7 +32,7 @@ export class BoundOperation {
     this.parts = parts;
     this.schemas = context.reading.schemas;
     const body = described.body && chooseMedia(described.body.media)?.schema?.node;
-    this.readOnlyFields = this.findReadOnlyFields(body);
+    this.ignoredFields = this.findIgnoredFields(body);
     const answer = success.json?.schema?.node;
     this.itemAt = binding.item_at ?? "";
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
@@ -41,15 +42,19 @@ export class BoundOperation {
     this.handle = this.toHandler();
   }
 
-  /** As the body's schema describes them, else the record's; the id always as the record's. */
-  private findReadOnlyFields(body: unknown): ReadonlySet<string> {
+  /**
+   * Those that are `readOnly` by the body's schema, else the record's; the id always by the record's. And those that have
+   * other types in a record.
+   */
+  private findIgnoredFields(body: unknown): ReadonlySet<string> {
     const { spec } = this.parts.target;
     const ownFields = this.schemas.listFields(spec?.schema);
     const fields = new Map([...ownFields, ...this.schemas.listFields(body)]);
     if (spec !== undefined && ownFields.has(spec.idField))
       fields.set(spec.idField, ownFields.get(spec.idField));
     const isReadOnly = ([, node]: [string, unknown]) => this.schemas.has(node, "readOnly");
-    return new Set([...fields].filter(isReadOnly).map(([name]) => name));
+    const names = [...fields].filter(isReadOnly).map(([name]) => name);
+    return new Set([...names, ...listForeignFields(body, spec?.schema, this.schemas)]);
   }
 
   private toHandler(): BoundOperation["handle"] {
@@ -110,7 +115,7 @@ export class BoundOperation {
     const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
     const fields: JsonObject = {};
     if (isJsonObject(body))
-      for (const name in body) if (!this.readOnlyFields.has(name)) fields[name] = body[name];
+      for (const name in body) if (!this.ignoredFields.has(name)) fields[name] = body[name];
     for (const file of files ?? []) addFile(fields, this.parts.target.fieldNames, file);
     return fields;
   }
@@ -206,6 +211,10 @@ export class BoundOperation {
     if (this.parts.success.json === undefined) return this.present(record, call);
     const body = this.presentRecord(record, call.world);
     const properties = this.schemas.listProperties(this.parts.success.json.schema?.node);
+    // The answer may give a name of the record another meaning, such as `object: tag.deleted`.
+    for (const [name, node] of properties)
+      if (body[name] !== undefined && !this.schemas.compileValidator(node, "answer")(body[name]))
+        body[name] = generateValue(this.schemas, node, 0);
     for (const name of ["deleted", "success", "ok"])
       if (this.schemas.listTypes(properties.get(name)).has("boolean")) body[name] = true;
     return this.wrap(body, call);

@@ -13,20 +13,22 @@ import { getOrAdd } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { answerUnbound, listAnswersInOtherFormats, listEmptyAnswers } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";
-import { type Action, type CollectionBinding, getAction } from "./binding-schema.ts";
+import { type Action, type CollectionBinding, getAction, type OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { type AvailableDeclarations, BoundCollections } from "./bound-collections.ts";
 import { takesFiles } from "./bound-files.ts";
 import { BindingChecker } from "./check-bindings.ts";
-import { listUnreadBodies } from "./declare-operation.ts";
-import { inferPairs } from "./infer-bindings.ts";
+import { chooseMedia, listForeignFields, listUnreadBodies } from "./declare-operation.ts";
+import { inferPairs, isSameSchema } from "./infer-bindings.ts";
 import {
   type DescribedOperation,
   type OpenApiReading,
   readOpenApi,
+  type UnsupportedFeature,
   warnOfUnsupported,
 } from "./list-operations.ts";
 import { requireOpenApi } from "./open-document.ts";
+import type { CollectionSpec } from "./own-collection.ts";
 import { type LocatedBinding, type ParsedBindings, readBindings, toProblem } from "./read-bindings.ts";
 
 export interface CompiledDocument {
@@ -70,7 +72,7 @@ function requireNoProblems(
   );
 }
 
-/** An operation that the user binds to a collection. */
+/** An operation that is bound to a collection. */
 interface BindingUse {
   action: Action;
   soft: string | undefined;
@@ -107,10 +109,7 @@ class DocumentCompiler {
       const binding = this.bindings.operations.get(operation.id);
       if (binding === undefined) continue;
       bindingsByOperation.set(operation, binding);
-      const boundAction = getAction(binding.value);
-      if (boundAction === undefined) continue;
-      const { action, name } = boundAction;
-      getOrAdd(this.uses, name, () => []).push({ action, soft: binding.value.soft, operation });
+      this.addUse(operation, binding.value);
     }
     this.inferBindings(bindingsByOperation);
     for (const [name, binding] of this.bindings.collections) this.declareCollection(name, binding);
@@ -140,7 +139,10 @@ class DocumentCompiler {
         ...listUnreadBodies(operation, this.reading.schemas),
         ...(binding === undefined
           ? listEmptyAnswers(operation, this.reading)
-          : listAnswersInOtherFormats(operation, binding.value)),
+          : [
+              ...this.listUnstoredFields(operation, binding.value),
+              ...listAnswersInOtherFormats(operation, binding.value),
+            ]),
       ];
     });
     this.warnings.push(...warnOfUnsupported(this.reading.document, unsupported));
@@ -154,45 +156,80 @@ class DocumentCompiler {
     };
   }
 
+  private listUnstoredFields({ body }: DescribedOperation, binding: OperationBinding): UnsupportedFeature[] {
+    const { name } = getAction(binding) ?? {};
+    const { spec } = (name && this.targets.find(name)) || {};
+    const schema = body && chooseMedia(body.media)?.schema;
+    if (spec === undefined || schema === undefined) return [];
+    return listForeignFields(schema.node, spec.schema, this.reading.schemas).map((field) => ({
+      feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,
+      path: schema.path,
+    }));
+  }
+
   /** Binds those operations of paired paths that have no binding yet. */
   private inferBindings(bindingsByOperation: Map<DescribedOperation, LocatedBinding>): void {
     const { operations, schemas, document } = this.reading;
     const byId = new Map(operations.map((operation) => [operation.id, operation]));
+    const specs = new Map<string, CollectionSpec>();
     for (const { collection: name, schema, idField, bindings } of inferPairs({ operations, schemas })) {
       const unbound = [...bindings].filter(([id]) => !bindingsByOperation.has(byId.get(id)!));
       if (unbound.length === 0) continue;
-      const existing = this.targets.find(name);
-      if (existing !== undefined && existing.spec === undefined && !this.doFieldsAgree(existing, schema)) {
+      const owner = this.findOtherSchema(name, schema, specs.get(name)?.schema);
+      if (owner !== undefined) {
         const path = byId.get(unbound[0]![0])!.place;
-        const message = `the reference has a collection ${name} with another schema, so these operations answer with examples: ${unbound.map(([id]) => id).join(", ")}; bind them to a collection with another name`;
+        const message = `${owner} has a collection ${name} with another schema, so these operations answer with examples: ${unbound.map(([id]) => id).join(", ")}; bind them to a collection with another name`;
         this.warnings.push(locateProblem(document, { path, message }));
         continue;
       }
-      if (existing === undefined && !this.bindings.collections.has(name)) {
+      if (this.targets.find(name) === undefined && !this.bindings.collections.has(name)) {
         if (!/^[a-z][a-z0-9_]*$/.test(name)) continue;
-        this.targets.add({ name, schema, idField, belongs_to: {} });
+        specs.set(name, { name, schema, idField, belongs_to: {} });
       }
       for (const [id, value] of unbound) {
         const operation = byId.get(id)!;
         const binding = { value, path: operation.place, document };
         this.inferredBindings.add(binding);
         bindingsByOperation.set(operation, binding);
+        this.addUse(operation, value);
       }
     }
+    for (const [name, spec] of specs) this.targets.add({ ...spec, hasFiles: this.hasFiles(name) });
+  }
+
+  private addUse(operation: DescribedOperation, binding: OperationBinding): void {
+    const boundAction = getAction(binding);
+    if (boundAction === undefined) return;
+    const { action, name } = boundAction;
+    getOrAdd(this.uses, name, () => []).push({ action, soft: binding.soft, operation });
+  }
+
+  private hasFiles(name: string): boolean {
+    return (this.uses.get(name) ?? []).some(
+      ({ action, operation }) => action === "download" || takesFiles(operation, action, this.reading.schemas),
+    );
+  }
+
+  /**
+   * The reference or the document, if it has a collection of this name with another schema.
+   * @param inferred the schema of the collection that paths before have given the name
+   */
+  private findOtherSchema(name: string, schema: unknown, inferred: unknown): string | undefined {
+    const { schemas, references } = this.reading;
+    const existing = this.targets.find(name);
+    if (existing !== undefined) return this.doFieldsAgree(existing, schema) ? undefined : "the reference";
+    const declared = this.bindings.collections.get(name)?.value.schema;
+    const other = declared === undefined ? inferred : references.find(declared)?.node;
+    return other === undefined || isSameSchema(other, schema, schemas) ? undefined : "the document";
   }
 
   /** Whether the stored and the described types overlap, for each field that both have. */
   private doFieldsAgree({ fieldSchemas }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
-    return [...schemas.listFields(schema)].every(([name, node]) => {
-      if (!Object.hasOwn(fieldSchemas, name)) return true;
-      const [storedTypes, describedTypes] = [schemas.listTypes(fieldSchemas[name]), schemas.listTypes(node)];
-      return (
-        storedTypes.size === 0 ||
-        describedTypes.size === 0 ||
-        [...storedTypes].some((type) => type !== "null" && describedTypes.has(type))
-      );
-    });
+    return [...schemas.listFields(schema)].every(
+      ([name, node]) =>
+        !Object.hasOwn(fieldSchemas, name) || schemas.doTypesOverlap(fieldSchemas[name], node),
+    );
   }
 
   private declareCollection(name: string, binding: LocatedBinding<CollectionBinding>): void {
@@ -220,9 +257,7 @@ class DocumentCompiler {
     }
     const uses = this.uses.get(name) ?? [];
     const soft = uses.find((use) => use.soft !== undefined)?.soft;
-    const hasFiles = uses.some(
-      ({ action, operation }) => action === "download" || takesFiles(operation, action, schemas),
-    );
+    const hasFiles = this.hasFiles(name);
     const fields = schemas.listFields(resolved.node);
     for (const [field, owner] of Object.entries(belongs_to))
       if (this.targets.find(owner) === undefined && !this.bindings.collections.has(owner))

@@ -149,6 +149,13 @@ export function* listUnreadBodies(
     yield { feature: `a body in ${readMedia.type} (any bytes are accepted)`, path };
 }
 
+/** The names of a body's fields whose types in a record are others, so that they are not stored. */
+export function listForeignFields(body: unknown, record: unknown, schemas: Schemas): string[] {
+  const ownFields = schemas.listFields(record);
+  const isForeign = ([name, node]: [string, unknown]) => !schemas.doTypesOverlap(node, ownFields.get(name));
+  return [...schemas.listFields(body)].filter(isForeign).map(([name]) => name);
+}
+
 const EXPECTED_TYPES =
   /^(text|image|audio|video)\/|^application\/(x-www-form-urlencoded|octet-stream|pdf|zip|gzip)/;
 

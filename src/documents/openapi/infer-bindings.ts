@@ -73,7 +73,7 @@ function findItem(answer: unknown, schemas: OpenApiReading["schemas"]): unknown 
   return lists.length === 1 ? schemas.mergeKeywords(lists[0])["items"] : undefined;
 }
 
-function isSameSchema(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]): boolean {
+export function isSameSchema(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]): boolean {
   const isSameReference =
     isJsonObject(a) && isJsonObject(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
   return isSameReference || equal(schemas.mergeKeywords(a), schemas.mergeKeywords(b));

@@ -33,6 +33,18 @@ export class SchemaReader {
     });
   }
 
+  /** Whether a value other than null may have a type of both schemas; lists, also by the types of their items. */
+  doTypesOverlap(one: unknown, other: unknown): boolean {
+    const [types, otherTypes] = [this.listTypes(one), this.listTypes(other)];
+    if (types.size === 0 || otherTypes.size === 0) return true;
+    const shared = [...types].filter((type) =>
+      NUMBERS.has(type) ? [...NUMBERS].some((number) => otherTypes.has(number)) : otherTypes.has(type),
+    );
+    const others = shared.filter((type) => type !== "null");
+    if (others.join() !== "array") return others.length > 0;
+    return this.doTypesOverlap(this.mergeKeywords(one)["items"], this.mergeKeywords(other)["items"]);
+  }
+
   /** The properties of an object by name, with those of `allOf`, without those of alternatives. */
   listProperties(node: unknown): ReadonlyMap<string, unknown> {
     return readOnce(this.cache.properties, node, (schema) => {
@@ -117,6 +129,7 @@ export class SchemaReader {
   }
 }
 
+const NUMBERS: ReadonlySet<string> = new Set(["integer", "number"]);
 const EMPTY_SCHEMA: JsonObject = {};
 
 const isLeaf = (schema: JsonObject, keys: readonly string[]) =>
