@@ -252,6 +252,12 @@ describe("a fixture's contents", () => {
     expect(refusal(path)).toMatch(/^code.yaml:2:\d+: a success has a response code of 200 to 299/);
   });
 
+  it("are refused with changes of a creation [2.6]", () => {
+    const entry = "{ action: created, changes: [{ field: name, old_value: a, new_value: b }] }";
+    const path = write("log.yaml", `extends: reference\ndashboard_change_logs: { org_acme: [${entry}] }`);
+    expect(refusal(path)).toMatch(/^log.yaml:2:\d+: changes contradicts the action created/);
+  });
+
   it.each([
     [
       "a store's file",

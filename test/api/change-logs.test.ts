@@ -118,6 +118,22 @@ describe("change_logs.list [4.16]", () => {
     expect(answer.body.error).toMatchObject({ code, status });
   });
 
+  it.each(["change_logs", "assistant_history"])(
+    "gives an entry of a creation no changes by state calls: %s [2.6]",
+    async (collection) => {
+      const path = `/_control/sandboxes/default/state/${collection}`;
+      const change = { field: "name", old_value: "a", new_value: "b" };
+      const refused = await api.call(undefined, "POST", path, { action: "created", changes: [change] });
+      expect([refused.status, refused.body.field]).toEqual([422, "changes"]);
+      const { body } = await api.call(undefined, "POST", path, { action: "updated", changes: [change] });
+      const changed = await api.call(undefined, "PATCH", `${path}/${body.id}`, { action: "created" });
+      expect(changed.body).toMatchObject({ action: "created", changes: [] });
+      const again = await api.call(undefined, "PATCH", `${path}/${body.id}`, { changes: [change] });
+      expect([again.status, again.body.field]).toEqual([422, "changes"]);
+      expect((await api.call(undefined, "DELETE", `${path}/${body.id}`)).status).toBe(204);
+    },
+  );
+
   it("is empty for an organization without entries [4.16]", async () => {
     const { body } = await list("eve", {}, "/v1/organizations/org_globex/dashboard/change-logs");
     expect(body).toEqual({ logs: [], total_count: 0, skip: 0, take: 50 });

@@ -8,7 +8,7 @@ import { computeOnce } from "../../maps.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import { findActor, pickActor } from "../audit-logs/rules.ts";
-import type { FieldChange } from "../change-logs/schema.ts";
+import { clearChangesOfCreation, type FieldChange } from "../change-logs/schema.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { users } from "../users/schema.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
@@ -63,7 +63,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const assistant = isFixture ? undefined : world.get(assistants, resource_id);
   const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
   const actor = findActor(world, fields.user_id, organization_id);
-  return {
+  return clearChangesOfCreation({
     id: fields.id ?? context.createId("log_"),
     organization_id,
     timestamp: fields.timestamp ?? now,
@@ -76,7 +76,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
     user_email: fields.user_email ?? actor.user_email,
     changes: fields.changes ?? [],
     metadata: fields.metadata ?? (isFixture ? pickOrigin(context.random) : STATE_CALL_ORIGIN),
-  };
+  });
 };
 
 /** The origin of a state call: the machine that the server runs on. */

@@ -4,6 +4,7 @@ import { parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { DateOrInstant, Id, PageParameter, StringEnum, UserId } from "../../contract/schema.ts";
+import { clearChangesOfCreation } from "../change-logs/schema.ts";
 import { isMember } from "../organizations/access.ts";
 import { assistantsFixture, makeAssistant, makeHistoryEntry } from "./fixtures.ts";
 import { assistantStateRules } from "./rules.ts";
@@ -78,5 +79,10 @@ export const assistantsResource = {
   operations: [listAssistantHistory],
   factories: { assistants: makeAssistant, assistant_history: makeHistoryEntry },
   fixture: assistantsFixture,
-  state: { assistants: assistantStateRules },
+  state: {
+    assistants: assistantStateRules,
+    assistant_history: {
+      update: (tx, _before, after) => tx.put(assistantHistory, clearChangesOfCreation(after)),
+    },
+  },
 } satisfies Resource;

@@ -9,7 +9,7 @@ import { interleave, type Lifecycle, type LifecycleContext } from "../audit-logs
 import { findActor, pickActor } from "../audit-logs/rules.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
-import { ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
+import { ChangeLog, changeLogs, clearChangesOfCreation, RESOURCE_TYPES } from "./schema.ts";
 
 const INTERVAL_MS = 4 * HOUR_MS;
 const Count = Type.Integer({ minimum: 0, maximum: 2_000_000 });
@@ -25,6 +25,19 @@ export const changeLogsFixture: FixtureReader = {
   },
   dependsOn: ["locale"],
   generate: { dashboard_change_logs: ByOrganization(Count) },
+  check(fixture, report) {
+    for (const { organization_id, entries } of readByOrganization(
+      fixture,
+      "dashboard_change_logs",
+      entryFormat,
+    ))
+      for (const [i, { action, changes = [] }] of entries.entries())
+        if (action === "created" && changes.length > 0)
+          report(
+            ["dashboard_change_logs", organization_id, i, "changes"],
+            "changes contradicts the action created: omit it, or give another action",
+          );
+  },
   addRecords(fixture, base) {
     base.fill(changeLogs, () =>
       readByOrganization(fixture, "dashboard_change_logs", entryFormat).flatMap(
@@ -175,7 +188,7 @@ export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
     isFixture && partial.user_id === undefined
       ? pickActor(world, { organization_id, at: partial.timestamp ?? now }, random)
       : findActor(world, partial.user_id, organization_id);
-  return {
+  return clearChangesOfCreation({
     id,
     organization_id,
     timestamp: partial.timestamp ?? now,
@@ -187,5 +200,5 @@ export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
     user_name: partial.user_name ?? actor.user_name,
     user_email: partial.user_email ?? actor.user_email,
     changes: partial.changes ?? (action === "updated" ? [drawChange(fields, random)] : []),
-  };
+  });
 };

@@ -9,6 +9,7 @@ import {
   CHANGE_ACTIONS,
   ChangeLogBody,
   changeLogs,
+  clearChangesOfCreation,
   RESOURCE_TYPES,
   renderChangeLog,
   toChangeLogGroup,
@@ -72,4 +73,7 @@ export const changeLogsResource = {
   operations: [listChangeLogs],
   factories: { change_logs: makeChangeLog },
   fixture: changeLogsFixture,
+  state: {
+    change_logs: { update: (tx, _before, after) => tx.put(changeLogs, clearChangesOfCreation(after)) },
+  },
 } satisfies Resource;

@@ -25,6 +25,11 @@ export const FieldChange = Type.Object({
 });
 export type FieldChange = Static<typeof FieldChange>;
 
+/** The entry without changes if it is that of a creation (section 2.6). */
+export function clearChangesOfCreation<E extends { action: string; changes: FieldChange[] }>(entry: E): E {
+  return entry.action === "created" ? { ...entry, changes: [] } : entry;
+}
+
 /** The fields that entries of assistant history and of the change log share, in the order of section 2.6. */
 export function createEntryFields<T extends TSchema, A extends TSchema>(schemas: {
   resource_type: T;
