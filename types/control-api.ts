@@ -2812,7 +2812,26 @@ export interface ShownRecords {
     delivery_id: string;
     webhook_id: string;
     organization_id: string;
-    event: string;
+    event:
+      | "user.created"
+      | "user.updated"
+      | "user.deleted"
+      | "user.verified"
+      | "message.created"
+      | "message.updated"
+      | "message.deleted"
+      | "thread.created"
+      | "thread.updated"
+      | "thread.deleted"
+      | "file.uploaded"
+      | "file.deleted"
+      | "file.processed"
+      | "usage.threshold"
+      | "usage.limit"
+      | "invoice.created"
+      | "invoice.paid"
+      | "invoice.failed"
+      | "webhook.test";
     status: "success" | "failed";
     response_code: number;
     attempts: number;

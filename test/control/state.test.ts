@@ -252,6 +252,19 @@ describe("state calls", () => {
     },
   );
 
+  it("refuse an unknown event of a delivery [6.1]", async () => {
+    const path = `/${await fresh()}/state/deliveries`;
+    for (const [method, target] of [
+      ["POST", path],
+      ["PATCH", `${path}/del_ok`],
+    ] as const) {
+      const { status, body } = await control(method, target, { event: "user.creatd" });
+      expect([status, body.field]).toEqual([422, "event"]);
+    }
+    const created = await control("POST", path, { event: "webhook.test" });
+    expect(created.status).toBe(201);
+  });
+
   it("take a whole record back with a new status, as its form would send it [interfaces 4]", async () => {
     const name = await fresh();
     for (const [collection, status] of [
