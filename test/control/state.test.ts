@@ -265,6 +265,15 @@ describe("state calls", () => {
     expect(created.status).toBe(201);
   });
 
+  it("take a model whose key leads to the id of another one [interfaces 4]", async () => {
+    const path = `/${await fresh()}/state/models`;
+    for (const key of ["atlas.large", "atlas:large"]) {
+      const { status, body } = await control("POST", path, { key });
+      expect(status, JSON.stringify(body)).toBe(201);
+      expect(body).toMatchObject({ key, id: expect.stringMatching(/^model_/) });
+    }
+  });
+
   it("take a whole record back with a new status, as its form would send it [interfaces 4]", async () => {
     const name = await fresh();
     for (const [collection, status] of [

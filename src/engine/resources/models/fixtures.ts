@@ -4,8 +4,10 @@ import { capitalize } from "../../contract/text.ts";
 import { Model, models, PROVIDERS } from "./schema.ts";
 
 /** Makes a model; missing fields follow from its key or are drawn. */
-export const makeModel: Factory<Model> = (fields, { random }) => {
+export const makeModel: Factory<Model> = (fields, { random, world, isFixture, createId }) => {
   const key = fields.key ?? `custom-${random.characters(8)}`;
+  // Another model may have the id that follows from the key: ids stay when keys change. In a fixture that is a mistake.
+  const isTaken = !isFixture && world.get(models, toModelId(key)) !== undefined;
   const provider = fields.provider ?? random.pick(PROVIDERS);
   const words = key.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   const drawnFields = {
@@ -21,7 +23,7 @@ export const makeModel: Factory<Model> = (fields, { random }) => {
   // Null is a value here: the model has no description, limit or price.
   const { description, max_tokens, cost_per_1k_tokens } = { ...drawnFields, ...fields };
   return {
-    id: fields.id ?? toModelId(key),
+    id: fields.id ?? (isTaken ? createId("model_") : toModelId(key)),
     title: fields.title ?? words.map(capitalize).join(" "),
     description,
     key,
