@@ -1,3 +1,4 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
 
@@ -483,4 +484,25 @@ it("a parameter that only the path names is read as a text [interfaces 18]", asy
   expect((await send("POST", "/v1/users/8/tags", { body: { id: "7" } })).body).toEqual(tag);
   expect((await send("GET", "/v1/users/8/tags")).body).toEqual([tag]);
   expect((await send("GET", "/v1/users/8/tags/7")).body).toEqual(tag);
+});
+
+it("a generated answer is as deep as its required parts [interfaces 18]", async () => {
+  const nest = (depth: number): object =>
+    depth === 0
+      ? { type: "integer", minimum: 7 }
+      : { type: "object", required: ["in"], properties: { in: nest(depth - 1) } };
+  const { send } = serve({ paths: { "/v1/a": { get: success(nest(10)) } } });
+  const { body } = await send("GET", "/v1/a");
+  expect(JSON.stringify(body)).toMatch(/^(\{"in":){10}[1-9]\d*\}{10}$/);
+});
+
+it.each([
+  { type: "integer", minimum: 1900 },
+  { type: "number", exclusiveMinimum: 5000 },
+  { type: "integer", maximum: -2000 },
+  { type: "integer", minimum: 10_000, multipleOf: 7000 },
+])("a generated number is within its bounds: %j [interfaces 18]", async (schema) => {
+  const { send } = serve({ paths: { "/v1/a": { get: success(schema) } } });
+  const { body } = await send("GET", "/v1/a");
+  expect(body).toSatisfy(new Ajv2020().compile(schema));
 });

@@ -211,6 +211,10 @@ function limitBounds(scalar: JsonObject): void {
     if (read(key, 0) > MAX_NUMBER && lower < MAX_NUMBER) scalar[key] = MAX_NUMBER;
   for (const key of ["minimum", "exclusiveMinimum"])
     if (read(key, 0) < -MAX_NUMBER && upper > -MAX_NUMBER) scalar[key] = upper > 0 ? 0 : -MAX_NUMBER;
+  // The generator's own bounds are -1000 and 1000, also where the other bound is beyond them.
+  const range = Math.max(1000, 2 * read("multipleOf", 0));
+  if (lower >= 1000 && upper === Infinity) scalar["maximum"] = lower + range;
+  if (upper <= -1000 && lower === -Infinity) scalar["minimum"] = upper - range;
 }
 
 const MAX_NAME_TRIES = 50;

@@ -6,6 +6,8 @@ export function generateBySchema(schema: object, seed: number): unknown {
     seed,
     alwaysFakeOptionals: true,
     failOnInvalidTypes: false,
+    // By default, parts deeper than five levels are left empty.
+    maxDepth: 100,
     // Instants of the machine's present would differ from day to day.
     minDateTime: "2026-01-01T00:00:00.000Z",
     maxDateTime: "2026-12-31T00:00:00.000Z",
