@@ -318,6 +318,15 @@ describe("suite", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
+  it.each([
+    [["--fixture", "nope"], 'there is no fixture "nope"'],
+    [["--seed", "-1"], "--seed must be at least 0"],
+  ])("is exit 2, and no failed run, if the server refuses %j [interfaces 2]", async (options, message) => {
+    const cwd = place({ "a.yaml": CALM });
+    const { code, stdout, stderr } = await runCommand(["suite", "a.yaml", ...options, "--", "true"], { cwd });
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(message)]);
+  });
+
   it("is exit 1 if it reaches no server [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": CALM });
     const { code, stderr } = await runCommand(

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { RunEnd } from "../../tools/client-test/client-check.ts";
+import { ControlError } from "../http.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";
@@ -27,7 +28,7 @@ interface SuiteOptions {
 /**
  * Runs the command once per scenario, each in a fresh sandbox (interfaces 2). Results are in the order of
  * the scenarios.
- * @throws CommandNotFound
+ * @throws CommandNotFound; ControlError if the server refuses the world
  */
 export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const { server, scenarios, command, jobs, world, timeoutMs } = options;
@@ -98,7 +99,7 @@ interface ScenarioRun {
 /**
  * Runs one scenario: a fresh sandbox, the command, then the checks of its journal and of those of the sandboxes that
  * tests opened. All are deleted afterwards.
- * @throws CommandNotFound
+ * @throws CommandNotFound; ControlError if the server refuses the world
  */
 async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   const started = performance.now();
@@ -109,7 +110,7 @@ async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
     sandbox = await run.server.open(run.sandboxOptions, run.scenario);
     await runAndCheck(result, { ...run, sandbox, share });
   } catch (error) {
-    if (error instanceof CommandNotFound) throw error;
+    if (error instanceof CommandNotFound || isRefusedWorld(error)) throw error;
     result.failures.push((error as Error).message);
   } finally {
     share.remove();
@@ -117,6 +118,12 @@ async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
     result.duration_ms = Math.round(performance.now() - started);
   }
   return result;
+}
+
+/** Whether the server refused an option that is the same for all runs. */
+function isRefusedWorld(error: unknown): boolean {
+  const field = error instanceof ControlError ? error.problem.field : undefined;
+  return field !== undefined && /^(fixture|seed|clock)\b/.test(field);
 }
 
 /** Deletes the run's sandboxes, also those of tests that were killed before they could report. */
