@@ -51,11 +51,12 @@ function explainUnreachable(url: string, cause: unknown): string {
   return `. Start one with \`understudy start\`, or ${ADDRESS_ADVICE}.`;
 }
 
+const START_ADDRESS = "Name the address that `understudy start` printed.";
+
 /** Something answers at the URL that is not Understudy, or nothing in time. */
 class ForeignServerError extends UnreachableError {
   constructor(url: string, answered: string) {
-    const advice = "Name the address that `understudy start` printed.";
-    super(url, undefined, `The server at ${url} is not Understudy: ${answered}. ${advice}`);
+    super(url, undefined, `The server at ${url} is not Understudy: ${answered}. ${START_ADDRESS}`);
   }
 }
 
@@ -194,7 +195,7 @@ export class ControlHttp {
       throw error instanceof ClosedError ? error : new UnreachableError(this.url, error);
     }
     if (response.status < 200 || response.status > 299)
-      throw new ControlError(response.status, await readProblem(response));
+      throw new ControlError(response.status, await readProblem(response, this.url));
     return response;
   }
 }
@@ -216,12 +217,12 @@ function parseHealth(text: string): Health | undefined {
   }
 }
 
-async function readProblem(response: Reply): Promise<AnsweredProblem> {
+async function readProblem(response: Reply, url: string): Promise<AnsweredProblem> {
   const { status, statusText: title } = response;
   // The body is always read, which frees the connection.
   const text = await response.text();
   if (response.contentType.startsWith("application/problem+json")) return JSON.parse(text) as ProblemDocument;
-  const detail = `The server answered ${status}, but not in the form of the control API.`;
+  const detail = `The server at ${url} answered ${status}, but not in the form of the control API. ${START_ADDRESS}`;
   return { type: "about:blank", title, status, detail };
 }
 

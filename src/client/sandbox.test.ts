@@ -138,7 +138,9 @@ describe("the library's types match the answers of the control API [interfaces 8
   it("an answer of another server is reported as not Understudy's [interfaces 8]", async () => {
     const error = await refusal(understudy.http.call("GET", "/v1/models"));
     expect([error.status, error.problem.type]).toEqual([401, "about:blank"]);
-    expect(error.message).toBe("The server answered 401, but not in the form of the control API.");
+    expect(error.message).toBe(
+      `The server at ${understudy.url} answered 401, but not in the form of the control API. Name the address that \`understudy start\` printed.`,
+    );
   });
 });
 
