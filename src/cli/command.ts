@@ -302,5 +302,8 @@ export function readBaseUrl(option: string, address: string, example: string): s
   const url = readHttpUrl(address);
   if (typeof url === "string" || url.search !== "" || url.hash !== "")
     throw new UsageError(`${option} takes an address as in ${example}, not "${address}"`);
-  return url.href.replace(/\/+$/, "");
+  const base = url.href.replace(/\/+$/, "");
+  const root = base.replace(/\/v\d+$/, "");
+  if (root !== base) throw new UsageError(`${option} takes an address without the version: ${root}`);
+  return base;
 }

@@ -209,6 +209,11 @@ describe("start", () => {
       '--allow-webhook takes an address range such as 10.0.0.0/8, not "10.0.0.5"',
     ],
     [["start", "--upstream", "ftp://api.example.test"], "--upstream takes an address"],
+    [
+      ["start", "--upstream", "http://a.test/x/v1/"],
+      "--upstream takes an address without the version: http://a.test/x\n",
+    ],
+    [["start", "--public-url", "https://a.test/v1"], "without the version: https://a.test\n"],
     [["start", "--upstream", "http://a.test", "--upstream-header", "no colon"], '"Name: value"'],
     [["start", "--upstream-header", "A: b"], "need --upstream URL"],
     [["start", "--shared", "--upstream", "http://a.test"], "--allow-upstream CIDR"],
