@@ -120,6 +120,18 @@ describe("a fixture", () => {
 });
 
 describe("`extends`", () => {
+  it("refuses a null for what is not there to delete, and names the nearest [interfaces 5]", () => {
+    const path = write(
+      "vain.yaml",
+      "extends: reference\ndepartments: { dept_mll: null }\nwebhoks: null\nvector_stores: [{ id: vs_handbook, files: { file_polices: null } }]",
+    );
+    expect(refusal(path).split("\n")).toEqual([
+      'vain.yaml:2:16: there is no dept_mll here to delete (did you mean "dept_ml"?)',
+      'vain.yaml:3:1: the document may not have the key `webhoks` (did you mean "webhooks"?)',
+      'vain.yaml:4:45: there is no file_polices here to delete (did you mean "file_policies"?)',
+    ]);
+  });
+
   it("merges maps by key and lists by id, deletes by null, and follows a chain of files [interfaces 5]", () => {
     write("base.yaml", world);
     write("sub/middle.yaml", "extends: ../base.yaml\ndepartments: [{ id: dept_mid, parent_id: dept_top }]");
@@ -250,6 +262,12 @@ describe("a fixture's contents", () => {
       `extends: reference\nwebhooks: [{ id: wh_a, deliveries: [${delivery}] }]`,
     );
     expect(refusal(path)).toMatch(/^code.yaml:2:\d+: a success has a response code of 200 to 299/);
+  });
+
+  it("are refused with a capability where the user is not a member [G02]", () => {
+    const user = "{ id: usr_dan, capabilities: { org_globex: [report-create] } }";
+    const path = write("capable.yaml", `extends: reference\nusers: [${user}]`);
+    expect(refusal(path)).toMatch(/^capable.yaml:2:\d+: usr_dan is not a member of org_globex/);
   });
 
   it("are refused with changes of a creation [2.6]", () => {

@@ -70,6 +70,37 @@ function mergeById(base: readonly Fields[], overlay: Fields): Fields[] {
   return merged;
 }
 
+/** A record that a map over a list deletes although the list does not have it. */
+export interface VainDeletion {
+  /** In the overlay; it ends with the id. */
+  path: (string | number)[];
+  id: string;
+  knownIds: string[];
+}
+
+export function* findVainDeletions(
+  base: unknown,
+  overlay: unknown,
+  path: (string | number)[] = [],
+): Generator<VainDeletion> {
+  if (isJsonObject(base) && isJsonObject(overlay)) {
+    for (const [key, value] of Object.entries(overlay))
+      yield* findVainDeletions(base[key], value, [...path, key]);
+    return;
+  }
+  if (!Array.isArray(base) || !isRecords(base)) return;
+  const records = new Map(base.map((record) => [findRecordId(record) ?? "", record]));
+  if (Array.isArray(overlay)) {
+    for (const [index, record] of overlay.entries())
+      if (isJsonObject(record))
+        yield* findVainDeletions(records.get(findRecordId(record) ?? ""), record, [...path, index]);
+  } else if (addressesRecords(base, overlay)) {
+    for (const [id, change] of Object.entries(overlay))
+      if (change !== null) yield* findVainDeletions(records.get(id), change, [...path, id]);
+      else if (!records.has(id)) yield { path: [...path, id], id, knownIds: [...records.keys()] };
+  }
+}
+
 // Any other map, or a map over an empty list, replaces the list, and the schema then refuses it.
 function addressesRecords(base: readonly Fields[], overlay: unknown): overlay is Fields {
   return (

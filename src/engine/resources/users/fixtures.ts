@@ -44,6 +44,17 @@ export const usersFixture: FixtureReader = {
     fieldGenerators: { users: assignInTurn },
     dependsOn: ["locale"],
   }),
+  check(fixture, report) {
+    for (const [position, user] of readEntries(fixture, "users", entryFormat).entries()) {
+      const { memberships = {}, capabilities = {} } = user;
+      const lost = Object.keys(capabilities).filter((id) => !Object.hasOwn(memberships, id));
+      for (const id of lost)
+        report(
+          ["users", position, "capabilities", id],
+          `${user.id} is not a member of ${id}: give a membership there, or no capabilities`,
+        );
+    }
+  },
   addRecords(fixture, base) {
     base.fill(users, () => {
       const entries = readEntries(fixture, "users", entryFormat);
