@@ -162,6 +162,14 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
       headersOnly(answered),
     ],
   })),
+  ...[208, 209].map((request) => ({
+    request,
+    reason: "A field of the other provider is refused by validation, before access (G04).",
+    compare: (recorded: Answer, answered: Answer): [Answer, Answer] => [
+      withHeaders(recorded, (value) => (value === "rule" ? "validation" : value)),
+      answered,
+    ],
+  })),
   ...[257, 267].map((request) => ({
     request,
     reason: "The name and the e-mail address that a state call left out come from faker (G44).",
