@@ -44,6 +44,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${reason}`);
     }
   }
+  sandboxes.sortByCreation();
   // The rows that were set aside name files too, which a sweep would delete.
   if (areAllLoaded) uploads.sweep();
   saver.start();

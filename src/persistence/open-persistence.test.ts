@@ -32,6 +32,7 @@ async function opened() {
       all: () => there.values(),
       get: (name: string) => there.get(name),
       delete: (name: string) => there.delete(name),
+      sortByCreation: () => {},
       restoreSaved({ name }: { name: string }) {
         const { plain } = plainSandbox(name);
         const faults = { ...plain.faults, restoreState: () => [] };

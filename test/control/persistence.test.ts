@@ -107,6 +107,26 @@ describe("a world saved with --persist", () => {
     expect(await infraPath(second)).toBe("dept_acme/dept_ops/dept_infra");
   });
 
+  it("lists sandboxes in the order of their creation after a restart [interfaces 4]", async () => {
+    const list = async (api: Api) => {
+      const { items } = (await api.call(undefined, "GET", "/_control/sandboxes")).body;
+      return (items as { name: string }[]).map(({ name }) => name);
+    };
+    const first = await start();
+    for (const name of ["zeta", "alpha", "middle"]) {
+      const now = Date.now();
+      await until(() => Date.now() > now);
+      await first.call(undefined, "POST", "/_control/sandboxes", { name });
+    }
+    const names = ["default", "zeta", "alpha", "middle"];
+    expect(await list(first)).toEqual(names);
+    await stop(first);
+    const second = await start();
+    expect(await list(second)).toEqual(names);
+    await second.call(undefined, "POST", "/_control/sandboxes", { name: "beta" });
+    expect(await list(second)).toEqual([...names, "beta"]);
+  });
+
   it("continues after a restart with leases that reach beyond the year 9999 [interfaces 6]", async () => {
     const first = await start();
     const sandbox = "/_control/sandboxes/default";

@@ -22,7 +22,7 @@ interface NewSandbox extends SandboxOptions {
 export class SandboxRegistry {
   /** Outcomes of deleted sandboxes, and those that other servers report (interfaces 11). */
   readonly additionalOutcomes = new OutcomeCounts();
-  private readonly sandboxes = new Map<string, Sandbox>();
+  private sandboxes = new Map<string, Sandbox>();
   private readonly parts: RegistryParts;
 
   constructor(parts: RegistryParts) {
@@ -44,6 +44,11 @@ export class SandboxRegistry {
   /** Lists the sandboxes in order of creation. */
   all(): IterableIterator<Sandbox> {
     return this.sandboxes.values();
+  }
+
+  /** Call this after saved sandboxes were restored, which may come in another order. */
+  sortByCreation(): void {
+    this.sandboxes = new Map([...this.sandboxes].sort(([, a], [, b]) => a.created_at - b.created_at));
   }
 
   /** The outcomes of all sandboxes, including deleted ones. */
