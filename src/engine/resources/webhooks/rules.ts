@@ -1,7 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { requireReferencedRecord, requireSameOrganization } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
-import type { WorldReader } from "../../state/transaction.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { classify } from "../../webhooks/schedule.ts";
 import { cancelPending, toBody, updateRetryTimer } from "./deliveries.ts";
 import { type Delivery, deliveries, requireCallable, setActivity, type Webhook, webhooks } from "./schema.ts";
@@ -33,9 +33,7 @@ export const deliveryStateRules: StateRules<Delivery> = {
       id: record.webhook_id,
     });
     requireCodeOfStatus(record);
-    const delivery = tx.insert(deliveries, setConsistentTimes({ ...record, organization_id }, tx.now));
-    updateRetryTimer(tx, delivery);
-    return delivery;
+    return store(tx, { ...record, organization_id });
   },
   update(tx, before, after) {
     if (after.webhook_id !== before.webhook_id) {
@@ -46,11 +44,19 @@ export const deliveryStateRules: StateRules<Delivery> = {
     const response_code = changesOnlyStatus ? codeOfStatus : after.response_code;
     const changed = { ...after, organization_id: before.organization_id, response_code };
     requireCodeOfStatus(changed);
-    const delivery = tx.put(deliveries, setConsistentTimes(changed, tx.now));
-    updateRetryTimer(tx, delivery);
-    return delivery;
+    return store(tx, changed);
   },
 };
+
+/** Stores a delivery with its retry's timer; its attempt may be the latest of the webhook (G23). */
+function store(tx: Transaction, changed: Delivery): Delivery {
+  const delivery = tx.put(deliveries, setConsistentTimes(changed, tx.now));
+  updateRetryTimer(tx, delivery);
+  const { webhook_id, last_delivery } = tx.get(webhooks, delivery.webhook_id)!;
+  const at = delivery.delivered_at ?? delivery.last_attempt!;
+  if (last_delivery === null || last_delivery < at) tx.update(webhooks, webhook_id, { last_delivery: at });
+  return delivery;
+}
 
 /** A 2xx answer is a success, and no other (3.3). */
 export function hasCodeOfStatus({
