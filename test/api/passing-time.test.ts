@@ -401,6 +401,15 @@ describe("invoicing [G36]", () => {
     expect(settled.sort()).toEqual(["failed", "paid", "paid"]);
   });
 
+  it("does not pay an invoice again that a state call made a draft [G36]", async () => {
+    await restart({ invoicing: "on" });
+    await advance(20 * DAY);
+    const [{ invoice_id }] = await invoices();
+    await control("PATCH", `/state/invoices/${invoice_id}`, { status: "draft" });
+    await settings({ webhook_timeout_seconds: 5 });
+    expect(await control("GET", `/state/invoices/${invoice_id}`)).toMatchObject({ status: "draft" });
+  });
+
   it("does not complete an object again that a state call completed or deleted [G36]", async () => {
     await restart({ invoicing: "on" });
     await advance(17 * DAY);

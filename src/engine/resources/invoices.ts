@@ -175,10 +175,12 @@ const invoiceStateRules: StateRules<Invoice> = {
     return record;
   },
   update(tx, before, after, actor) {
-    tx.put(invoices, after);
-    if (after.status !== "draft") tx.unschedule("invoice", after.invoice_id);
-    if (!actor.silent && after.status !== before.status) emitStatusEvent(tx, after);
-    return after;
+    if (after.status === before.status) return tx.put(invoices, after);
+    // The call decides the status, so that no payment follows.
+    const invoice = tx.put(invoices, { ...after, final_status: null });
+    tx.unschedule("invoice", invoice.invoice_id);
+    if (!actor.silent) emitStatusEvent(tx, invoice);
+    return invoice;
   },
 };
 
