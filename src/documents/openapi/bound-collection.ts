@@ -1,5 +1,11 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { createStateContext, type FactoryContext } from "../../engine/contract/factory.ts";
+import {
+  appendStep,
+  findInvalidField,
+  type InvalidField,
+  toFieldName,
+} from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { PublicCollection } from "../../engine/contract/public-collection.ts";
 import type { Reference } from "../../engine/contract/references.ts";
@@ -164,6 +170,21 @@ export class BoundCollection extends PublicCollection {
     if (node === undefined || hasStoredForm) return invented;
     const fits = schemas.compileValidator(node, "answer")(invented);
     return fits ? invented : generateValue(schemas, node, random.uint32());
+  }
+
+  /** The first of the given fields that does not fit the document's schema, which says more than the collection's. */
+  findInvalid(fields: JsonObject): InvalidField | undefined {
+    const { schemas, collection } = this;
+    for (const [name, value] of Object.entries(fields)) {
+      const node = schemas.listFields(this.spec?.schema).get(name);
+      if (name === collection.idField || name === this.spec?.soft || node === undefined) continue;
+      const validate = schemas.compileValidator(node, "answer");
+      if (validate(value)) continue;
+      const invalid = findInvalidField(value, validate.errors!);
+      const pointer = appendStep("", name) + invalid.pointer;
+      return { ...invalid, pointer, field: toFieldName(pointer) };
+    }
+    return undefined;
   }
 
   /** The fields that a client does not send when it replaces a record. */

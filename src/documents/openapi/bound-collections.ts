@@ -1,5 +1,6 @@
 import type { Api } from "../../engine/contract/api.ts";
 import type { Factory } from "../../engine/contract/factory.ts";
+import type { Resource } from "../../engine/contract/resource.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 import { createFactory } from "../../engine/own/make-record.ts";
@@ -41,6 +42,16 @@ export class BoundCollections {
         return target;
       }
     return undefined;
+  }
+
+  /** The rules of the declared collections, by name. */
+  createRules(): NonNullable<Resource["state"]> {
+    return Object.fromEntries(
+      this.declaredCollections.map(({ name }) => [
+        name,
+        { findInvalid: (fields) => this.find(name)!.findInvalid(fields) },
+      ]),
+    );
   }
 
   /** The factories of the declared collections, by name. */

@@ -37,6 +37,8 @@ export interface CompiledDocument {
   events: AnyEvent[];
   /** By the name of the collection. */
   factories: NonNullable<Resource["factories"]>;
+  /** By the name of the collection. */
+  state: NonNullable<Resource["state"]>;
   warnings: DocumentProblem[];
 }
 
@@ -118,7 +120,7 @@ class DocumentCompiler {
     this.problems.push(...checker.problems);
     this.warnings.push(...checker.warnings);
     if (this.problems.length > 0)
-      return { collections: [], operations: [], events: [], factories: {}, warnings: [] };
+      return { collections: [], operations: [], events: [], factories: {}, state: {}, warnings: [] };
     const context = {
       reading: this.reading,
       getTarget: (name: string) => this.targets.find(name)!,
@@ -152,6 +154,7 @@ class DocumentCompiler {
       operations,
       events,
       factories: this.targets.createFactories(),
+      state: this.targets.createRules(),
       warnings: this.warnings,
     };
   }

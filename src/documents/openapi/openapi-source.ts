@@ -36,7 +36,7 @@ export function toOwnSource(
 }
 
 function toResource(
-  { collections, operations, events, factories }: Omit<CompiledDocument, "warnings">,
+  { collections, operations, events, factories, state }: Omit<CompiledDocument, "warnings">,
   own: NonNullable<Resource["own"]>,
 ): Resource {
   return {
@@ -45,7 +45,8 @@ function toResource(
     collections,
     events,
     factories,
+    state,
     operations: operations.map((operation) => ({ ...operation, sourceFile: own.source })),
-    fixture: toFixtureReader(collections, factories),
+    fixture: toFixtureReader(collections, factories, state),
   };
 }

@@ -10,7 +10,7 @@ import {
 } from "../../engine/contract/schema.ts";
 import { type AnyCollection, collection, type IndexSpec } from "../../engine/state/collection.ts";
 import { isEmptyEnum } from "./check-schema.ts";
-import type { Schemas } from "./schemas.ts";
+import { FORMATS, type Schemas } from "./schemas.ts";
 
 /** Times that the server sets; stored as instants, so that a fixture's records fit a sandbox that starts at any time. */
 export const CREATED_NAMES = /^(created|created_?at|creation_?(date|time)|inserted_?at|date_?created)$/i;
@@ -160,6 +160,7 @@ function inlineSchema(node: unknown, schemas: Schemas, depth: number): unknown {
   const inlined: JsonObject = {};
   for (const key of KEYWORDS)
     if (keywords[key] !== undefined && !isJsonObject(keywords[key])) inlined[key] = keywords[key];
+  if (!FORMATS.has(inlined["format"])) delete inlined["format"];
   if (isEmptyEnum(keywords)) delete inlined["enum"];
   const types = schemas.listTypes(node);
   if (types.size > 0) inlined["type"] = types.size === 1 ? [...types][0] : [...types];

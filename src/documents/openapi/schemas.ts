@@ -18,7 +18,7 @@ const COPIED = new Set([
   ...["dependentRequired", "exclusiveMinimum", "exclusiveMaximum", "pattern", "required"],
 ]);
 /** The formats that are validated; any other only describes. */
-const FORMATS = new Set<unknown>([
+export const FORMATS: ReadonlySet<unknown> = new Set<unknown>([
   ...["date-time", "date", "time", "email", "uuid", "uri", "ipv4", "ipv6", "hostname", "int32", "int64"],
 ]);
 

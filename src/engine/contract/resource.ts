@@ -6,6 +6,7 @@ import type { EmittedEvent, Transaction, WorldReader } from "../state/transactio
 import type { TimerHandler } from "../state/world-parts.ts";
 import type { AnyEvent } from "./event.ts";
 import type { Factory, FactoryContext, RecordLookup } from "./factory.ts";
+import type { InvalidField } from "./invalid-field.ts";
 import type { AnyOperation } from "./operation.ts";
 import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
@@ -131,6 +132,8 @@ export interface StateActor {
  * a real change. Errors are thrown as `ApiError` with `details.field`.
  */
 export interface StateRules<R extends StoredRecord> {
+  /** The first given field, in its public form, that breaks a rule beyond the collection's schema. */
+  findInvalid?: (fields: Record<string, unknown>) => InvalidField | undefined;
   /** The record's public form, if converting `Instant()` fields is not enough. */
   toPublic?: (record: R, world: WorldReader) => object;
   /** The inverse, for the given fields only. */

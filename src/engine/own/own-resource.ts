@@ -3,10 +3,11 @@ import { type Api, createApi } from "../contract/api.ts";
 import { OwnOperationError } from "../contract/errors.ts";
 import { type AnyEvent, aboutRecords, type EventSubject, emit, event } from "../contract/event.ts";
 import { createEntryFormat, listReader } from "../contract/fixture-entry.ts";
+import { toSteps } from "../contract/invalid-field.ts";
 import { toPublicSchema } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
-import { isJsonObject } from "../contract/schema.ts";
+import { isJsonObject, type JsonObject } from "../contract/schema.ts";
 import { findNearest } from "../contract/text.ts";
 import { platform } from "../platform.ts";
 import { type AnyCollection, collection, type StoredRecord } from "../state/collection.ts";
@@ -227,6 +228,7 @@ function createEmittingRules(
 export function toFixtureReader(
   collections: readonly AnyCollection[],
   factories: NonNullable<Resource["factories"]>,
+  state: NonNullable<Resource["state"]> = {},
 ): NonNullable<Resource["fixture"]> {
   const toReader = (ownCollection: AnyCollection) => {
     const entryFormat = createEntryFormat(ownCollection.schema as TObject, {
@@ -240,6 +242,14 @@ export function toFixtureReader(
   return {
     get keys() {
       return Object.assign({}, ...collections.map((ownCollection) => toReader(ownCollection).keys));
+    },
+    check(fixture, report) {
+      for (const { name } of collections)
+        for (const [index, entry] of ((fixture[name] ?? []) as JsonObject[]).entries()) {
+          const invalid = state[name]?.findInvalid?.(entry);
+          if (invalid !== undefined)
+            report([name, index, ...toSteps(invalid.pointer)], `${invalid.field} ${invalid.message}`);
+        }
     },
     addRecords(fixture, base) {
       for (const ownCollection of collections)
