@@ -22,6 +22,14 @@ describe("createStripAxis", () => {
     expect(buildAxis(0, 60, 130, 210).ticks(400)[1]!.word).toBe("12:00:00.05");
   });
 
+  it("labels the first of several instants of one second only [interfaces 10]", () => {
+    const instants = [0, 10, 200, 400, 1100, 1200, 2300].flatMap((ms) => [ms, ms, ms]);
+    const words = buildAxis(...instants)
+      .ticks(1400)
+      .flatMap(({ word }) => word || []);
+    expect(words).toEqual(["12:00:00", "12:00:01", "12:00:02"]);
+  });
+
   it("cuts long pauses and labels the time after them [interfaces 10]", () => {
     const hour = 3_600_000;
     const burst = Array.from({ length: 20 }, (_, i) => i * 50);

@@ -98,7 +98,7 @@ function findCuts(times: readonly number[]): boolean[] {
 
 /**
  * Ticks at round times; a stretch without one has a tick at its start. Where labels would overlap, those of starts are
- * kept, then those further left.
+ * kept, then those further left. A label is not repeated.
  */
 function makeTicks(stretches: readonly Stretch[], unitsPerMs: number, pixels: number): Tick[] {
   const width = Math.max(1, stretches.at(-1)?.end ?? 1);
@@ -115,13 +115,15 @@ function makeTicks(stretches: readonly Stretch[], unitsPerMs: number, pixels: nu
         ticks.push({ at: begin + (time - from) * unitsPerMs, word: formatTick(time, step), isStart: false });
   }
   let freeFrom = Number.NEGATIVE_INFINITY;
+  let lastWord = "";
   return ticks.flatMap(({ at, word, isStart }, index) => {
     const left = at * pixelsPerUnit;
     const right = left + getTickWidth(word);
     const next = ticks[index + 1];
     const givesWay = !isStart && next?.isStart && right > next.at * pixelsPerUnit;
-    if (left >= freeFrom && right <= pixels + 2 * LABEL_GAP_PX && !givesWay) {
+    if (word !== lastWord && left >= freeFrom && right <= pixels + 2 * LABEL_GAP_PX && !givesWay) {
       freeFrom = right;
+      lastWord = word;
       return { at, word };
     }
     return isStart ? [] : { at, word: "" };
