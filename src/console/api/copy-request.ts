@@ -10,6 +10,14 @@ export interface RequestCopy {
   url: string;
   headers: [name: string, value: string][];
   body: string | undefined;
+  /** Size of a body that is not text; the journal has no more of it. */
+  binarySize?: number | undefined;
+}
+
+/** Size of a journaled body that is not text, which the journal has as `{bytes}`. */
+export function getBinarySize({ headers, body }: JournalEntry["response"]): number | undefined {
+  const isJson = headers.some(({ name, value }) => /^content-type$/i.test(name) && /json/i.test(value));
+  return isJson ? undefined : (body as { bytes?: number } | null | undefined)?.bytes;
 }
 
 /** The request for copying; `key` replaces the masked credential. */
@@ -21,11 +29,14 @@ export function toRequestCopy(entry: JournalEntry, base: string, key: string | u
       name,
       CREDENTIALS.test(name) ? replaceCredential(value, key) : value,
     ]);
+  const binarySize = getBinarySize(request);
+  const text = typeof request.body === "string" ? request.body : JSON.stringify(request.body);
   return {
     method,
     url: base + path + (request.query === "" ? "" : `?${request.query}`),
     headers,
-    body: typeof request.body === "string" ? request.body : JSON.stringify(request.body),
+    body: binarySize === undefined ? text : undefined,
+    binarySize,
   };
 }
 
@@ -37,21 +48,26 @@ export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-export function formatAsCurl({ method, url, headers, body }: RequestCopy): string {
+/** A file for a body that is not text, which the user has to provide. */
+const nameFile = (size: number) => `body-of-${size}-bytes`;
+
+export function formatAsCurl({ method, url, headers, body, binarySize }: RequestCopy): string {
   return [
     `curl -i -X ${method} ${quoteForShell(url)}`,
     ...headers.map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`--data-raw ${quoteForShell(body)}`]),
+    ...(binarySize === undefined ? [] : [`--data-binary @${nameFile(binarySize)}`]),
   ].join(" \\\n  ");
 }
 
-export function formatAsFetch({ method, url, headers, body }: RequestCopy): string {
+export function formatAsFetch({ method, url, headers, body, binarySize }: RequestCopy): string {
   const options = { method, headers: Object.fromEntries(headers), ...(body === undefined ? {} : { body }) };
-  return `await fetch(${JSON.stringify(url)}, ${JSON.stringify(options, null, 2)});`;
+  const hint = binarySize === undefined ? "" : `// Add the body: ${binarySize} bytes that are not text.\n`;
+  return `${hint}await fetch(${JSON.stringify(url)}, ${JSON.stringify(options, null, 2)});`;
 }
 
 /** A program with the library `requests`. JSON strings are valid Python strings. */
-export function formatAsPython({ method, url, headers, body }: RequestCopy): string {
+export function formatAsPython({ method, url, headers, body, binarySize }: RequestCopy): string {
   return [
     "import requests",
     "",
@@ -60,6 +76,7 @@ export function formatAsPython({ method, url, headers, body }: RequestCopy): str
     `    ${JSON.stringify(url)},`,
     `    headers=${JSON.stringify(Object.fromEntries(headers))},`,
     ...(body === undefined ? [] : [`    data=${JSON.stringify(body)}.encode(),`]),
+    ...(binarySize === undefined ? [] : [`    data=open("${nameFile(binarySize)}", "rb"),`]),
     ")",
     "print(response.status_code, response.text)",
   ].join("\n");

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { JournalEntry } from "../../../types/control-api.ts";
+import { getBinarySize } from "../api/copy-request.ts";
 import type { ServiceAnswer } from "../api/fetch-service.ts";
 import { Section } from "./layout.tsx";
 import { Badge, toStatusOutcome } from "./status.tsx";
@@ -37,7 +38,9 @@ function formatStatusLine({ status, delivery }: JournalEntry): string {
 export type MessageProps = JournalEntry["response"] & { title: string; line: string; isOpen?: boolean };
 
 export function Message({ title, line, headers, body, isOpen }: MessageProps) {
-  const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
+  const binarySize = getBinarySize({ headers, body });
+  const json = binarySize === undefined ? JSON.stringify(body, null, 2) : undefined;
+  const text = typeof body === "string" ? body : json;
   return (
     <Section title={title} end={text !== undefined && <CopyButton isSubtle text={text} label="Copy body" />}>
       <pre className="wire">{line}</pre>
@@ -56,6 +59,7 @@ export function Message({ title, line, headers, body, isOpen }: MessageProps) {
         </details>
       )}
       {text !== undefined && <BodyText text={text} />}
+      {binarySize !== undefined && <p className="quiet">{pluralize(binarySize, "byte")}, not text</p>}
     </Section>
   );
 }

@@ -231,6 +231,25 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
   });
 
+  it("says that a body of bytes is not part of a copy [interfaces 10]", async () => {
+    const path = "/v1/organizations/org_acme/files/upload";
+    const type = { "content-type": "multipart/form-data; boundary=x" };
+    const { headers } = await api.call("dan", "POST", path, new Uint8Array([0, 255, 254]), type);
+    const { page } = await open(`?entry=${headers.get("x-request-id")}`);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const clipboard = () => page.evaluate("navigator.clipboard.readText()");
+    await see(detail(page).getByRole("region", { name: "Request" })).toContainText("3 bytes, not text");
+    await detail(page).getByRole("button", { name: "Copy as curl" }).click();
+    await expect.poll(clipboard).toMatch(/boundary=x' \\\n {2}--data-binary @body-of-3-bytes$/);
+    await detail(page).getByRole("button", { name: "Copy as fetch" }).click();
+    await expect.poll(clipboard).toMatch(/^\/\/ Add the body: 3 bytes that are not text\.\nawait fetch/);
+    await detail(page).getByRole("button", { name: "Copy as Python" }).click();
+    await expect.poll(clipboard).toContain('data=open("body-of-3-bytes", "rb")');
+    await detail(page).getByRole("button", { name: "Edit and send again" }).click();
+    await see(page.getByRole("dialog")).toContainText("The original body has 3 bytes that are not text");
+    await see(page.getByRole("textbox", { name: "Body" })).toHaveValue("");
+  });
+
   it("edits a request and sends it again as another user [interfaces 10]", async () => {
     await api.call("dan", "PATCH", "/v1/users/usr_dan", { name: "Danny" });
     await api.call("dan", "GET", "/v1/models?limit=2");

@@ -7,6 +7,8 @@ import { useServiceCall } from "../../api/queries.ts";
 import { Dialog } from "../../components/button.tsx";
 import { Answer } from "../../components/exchange.tsx";
 import { ActorField, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
+import { Notice } from "../../components/status.tsx";
+import { pluralize } from "../../components/text.tsx";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"].map((id) => ({ id, title: id }));
 
@@ -44,6 +46,12 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
           hint="One per line, as name: value. Credentials are added."
         />
         {inputs.method !== "GET" && <Field label="Body" {...field("body")} lines={6} />}
+        {request.binarySize !== undefined && (
+          <Notice outcome="refused">
+            The original body has {pluralize(request.binarySize, "byte")} that are not text, and is not sent.
+            To send the same bytes, use “Repeat”.
+          </Notice>
+        )}
       </Form>
       {send.data && <Answer answer={send.data.answer} />}
     </Dialog>
