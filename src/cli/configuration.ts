@@ -1,14 +1,16 @@
+import { resolve } from "node:path";
 import { type TSchema, Type } from "typebox";
 import { parseSettings, SettingsInput } from "../control/check-input.ts";
 import { Problem } from "../control/problem.ts";
-import { readUserText } from "../documents/files.ts";
+import { formatPath, readUserText, UnreadableFile } from "../documents/files.ts";
 import { ClosedObject } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { checkDocument } from "../engine/documents/check-document.ts";
 import { DocumentError, formatProblem } from "../engine/documents/document-error.ts";
 import { readDocument } from "../engine/documents/read-document.ts";
-import { locateProblem } from "../engine/documents/user-document.ts";
-import { requireSuccess, UsageError } from "./failure.ts";
+import { locateProblem, type ProblemDetails } from "../engine/documents/user-document.ts";
+import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
+import { explainUnknownScenario, requireSuccess, UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import { type Configuration, type Flag, START_FLAGS } from "./start-flags.ts";
 
@@ -50,10 +52,10 @@ export function readConfiguration(file: string): LoadedConfiguration {
   if (problems.length > 0) throw new DocumentError(problems, document.text);
   const { settings, ...options } = (document.value ?? {}) as Configuration;
   const locate = (error: unknown, givenFlags: object) => {
-    const [, option, rest] = (error instanceof UsageError && /^--([a-z-]+)(.*)/s.exec(error.message)) || [];
+    const problem = findProblem(error, options);
+    const option = problem?.path[0];
     if (option === undefined || !(option in options) || option in givenFlags) return error;
-    const problem = locateProblem(document, { path: [option], message: `\`${option}\`${rest}` });
-    return new DocumentError([problem], document.text);
+    return new DocumentError([locateProblem(document, problem!)], document.text);
   };
   try {
     return { options, settings: settings && parseSettings(settings), locate };
@@ -64,4 +66,26 @@ export function readConfiguration(file: string): LoadedConfiguration {
     const path = steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
     throw new DocumentError([locateProblem(document, { path, message: error.message })], document.text);
   }
+}
+
+/** The problem as one of the option that an error is about: its value, or the file or name that it gives. */
+function findProblem(error: unknown, options: LoadedConfiguration["options"]): ProblemDetails | undefined {
+  if (error instanceof UsageError) {
+    const [, option, rest] = /^--([a-z-]+)(.*)/s.exec(error.message) ?? [];
+    return option === undefined ? undefined : { path: [option], message: `\`${option}\`${rest}` };
+  }
+  const isUnknownScenario = error instanceof UnknownScenarioError;
+  if (!isUnknownScenario && !(error instanceof UnreadableFile)) return undefined;
+  const given = isUnknownScenario ? error.scenario : error.file;
+  const isGiven = (value: string) => value === given || formatPath(resolve(value), process.cwd()) === given;
+  for (const option of ["fixture", "scenario", "operations", "openapi"] as const) {
+    const value = options[option] ?? [];
+    const index = [value].flat().findIndex(isGiven);
+    if (index < 0) continue;
+    const text = isUnknownScenario ? explainUnknownScenario(error) : error.message;
+    const hint = isUnknownScenario ? undefined : error.hint;
+    const path = Array.isArray(value) ? [option, index] : [option];
+    return { path, message: `\`${option}\`: ${text}`, hint };
+  }
+  return undefined;
 }

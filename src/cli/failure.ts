@@ -46,13 +46,8 @@ function describeFailure(error: unknown): { message: string; code: number; detai
   if (error instanceof DocumentError) {
     return { message: error.formatWithFrames(), code: EXIT_USAGE, details: { problems: error.problems } };
   }
-  if (error instanceof UnknownScenarioError) {
-    const hint =
-      error.hint === undefined
-        ? "; `understudy scenario list` has the names"
-        : ` (did you mean "${error.hint}"?)`;
-    return { message: `${error.message}${hint}`, code: EXIT_USAGE };
-  }
+  if (error instanceof UnknownScenarioError)
+    return { message: explainUnknownScenario(error), code: EXIT_USAGE };
   if (USAGE_ERRORS.some((kind) => error instanceof kind))
     return { message: (error as Error).message, code: EXIT_USAGE };
   if (error instanceof CheckFailed) return { message: error.message, code: EXIT_FAILED };
@@ -66,6 +61,13 @@ function describeFailure(error: unknown): { message: string; code: number; detai
   const explanation = explainSystemError(error as SystemError);
   if (explanation !== undefined) return { message: explanation, code: EXIT_USAGE };
   return { message: `unexpected failure: ${(error as Error).message ?? String(error)}`, code: EXIT_FAILED };
+}
+
+export function explainUnknownScenario({ message, hint }: UnknownScenarioError): string {
+  return (
+    message +
+    (hint === undefined ? "; `understudy scenario list` has the names" : ` (did you mean "${hint}"?)`)
+  );
 }
 
 /** Control calls in messages of the server, and the commands that make them. */

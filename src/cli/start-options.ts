@@ -32,6 +32,8 @@ export interface StartOptions {
   /** The files of `--operations` and `--openapi`. */
   ownFiles: readonly OwnFiles[];
   server: UnderstudyOptions & { certificate?: UsedCertificate | undefined };
+  /** Adds the place in the configuration file to an error about one of its options. */
+  locate(error: unknown): unknown;
 }
 
 const DEFAULT_CONFIG = "understudy.config.yaml";
@@ -46,12 +48,17 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   const { options, settings, locate } = await loadConfiguration(flags.config);
   const givenFlags = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
   const all = { ...options, ...givenFlags, json: flags.json };
-  return toStartOptions(all, settings).catch((error) => {
-    throw locate(error, givenFlags);
+  const locateOption = (error: unknown) => locate(error, givenFlags);
+  const startOptions = await toStartOptions(all, settings).catch((error) => {
+    throw locateOption(error);
   });
+  return { ...startOptions, locate: locateOption };
 }
 
-async function toStartOptions(all: StartFlags, settings: Configuration["settings"]): Promise<StartOptions> {
+async function toStartOptions(
+  all: StartFlags,
+  settings: Configuration["settings"],
+): Promise<Omit<StartOptions, "locate">> {
   const host = (all.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
   const port = all.port ?? 4747;
   requirePort(port);

@@ -21,7 +21,7 @@ import { type Ready, writeReadyFile } from "./write-files.ts";
  */
 export async function startServer(flags: StartFlags, opened?: OpenedFile): Promise<void> {
   const options = await readStartOptions(flags);
-  const understudy = assemble({ ...options.server, mcp: loadMcp });
+  const understudy = assembleServer(options);
   const stops: (() => Promise<void>)[] = [];
   const removeListeners = stopOnSignals(understudy, stops);
   const token = options.server.shared?.token ?? null;
@@ -37,7 +37,7 @@ export async function startServer(flags: StartFlags, opened?: OpenedFile): Promi
     removeListeners();
     // The first error is the reason.
     await understudy.close().catch(() => {});
-    throw error;
+    throw options.locate(error);
   }
   if (flags.json) printJsonLine(ready);
   else if (!options.quiet)
@@ -50,6 +50,14 @@ export async function startServer(flags: StartFlags, opened?: OpenedFile): Promi
   if (!options.watch) return;
   const watch = await watchFiles(understudy, options.ownFiles);
   stops.push(() => watch.close());
+}
+
+function assembleServer({ server, locate }: StartOptions): Understudy {
+  try {
+    return assemble({ ...server, mcp: loadMcp });
+  } catch (error) {
+    throw locate(error);
+  }
 }
 
 /** A file that `understudy open` names. */

@@ -146,6 +146,31 @@ describe("start", () => {
     const unreadable = await say("settings:\n  retry_schedule: [1m, soon]\n");
     expect(unreadable.code).toBe(2);
     expect(unreadable.stderr).toContain("team.yaml:2:24");
+    for (const [text, place] of [
+      ["fixture: ./gone.yaml\n", "1:10: `fixture`: there is no file gone.yaml\n"],
+      ["fixture: refrence\n", '1:10: `fixture`: there is no fixture "refrence"; '],
+      [
+        "seed: 1\nscenario:\n  - slow-network\n  - ./gone.yaml\n",
+        "4:5: `scenario`: there is no file gone.yaml\n",
+      ],
+      [
+        "scenario: [slow-netwrk]\n",
+        '1:12: `scenario`: there is no scenario "slow-netwrk" (did you mean "slow-network"?)',
+      ],
+      [
+        "scenario: [nothing-like-it]\n",
+        '1:12: `scenario`: there is no scenario "nothing-like-it"; `understudy scenario list`',
+      ],
+      ["persist: kept\nfixture: .\n", "2:10: `fixture`: "],
+      ["operations: [gone.ts]\n", "1:14: `operations`: there is no file gone.ts\n"],
+      ["openapi: [gone.yaml]\n", "1:11: `openapi`: there is no file gone.yaml\n"],
+    ] as const) {
+      const { code, stderr } = await say(text);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`team.yaml:${place}`)]);
+    }
+    const given = ["start", "--port", "0", "--config", "team.yaml", "--openapi", "other.yaml"];
+    const { stderr } = await runCommand(given, { cwd: folder });
+    expect(stderr).toBe("understudy: there is no file other.yaml\n");
     const broken = await say("seed: [1\n");
     expect(broken).toMatchObject({ code: 2, stdout: "" });
     expect(broken.stderr).toMatch(/team\.yaml:\d+:\d+/);
