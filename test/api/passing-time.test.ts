@@ -93,6 +93,17 @@ describe("transcriptions [G17]", () => {
     expect(await pendingKinds()).not.toContain("transcription.step");
   });
 
+  it.each(["processing", "failed"])(
+    "have sentences if a state call completes them: %s before [G17]",
+    async (status) => {
+      await control("PATCH", "/state/transcriptions/trans_pending", { status });
+      await control("PATCH", "/state/transcriptions/trans_pending", { status: "completed" });
+      const { body } = await sentences();
+      expect(body.data.sentences.length).toBeGreaterThan(5);
+      expect(body.data.sentences.at(-1).end).toBeLessThanOrEqual(body.data.audio_duration_seconds);
+    },
+  );
+
   it("have the same lines for the same seed, and again after a restore [G17]", async () => {
     await control("POST", "/snapshots", { name: "before" });
     await advance(HOUR);

@@ -17,14 +17,19 @@ function scheduleCompletion(tx: Transaction, subject: string, settings: Settings
   });
 }
 
-/** Handles `transcription.step` timers: completes a transcription, and invents its sentences if there are none (G17). */
+/** Handles `transcription.step` timers: completes a transcription (G17). */
 export const completeTranscription: TimerHandler = (tx, { subject, due }) => {
   const transcription = tx.get(transcriptions, subject);
   if (transcription?.status !== "processing") return;
-  if (tx.index(sentences, "by_transcription", subject).size === 0)
-    tx.putAll(sentences, inventSentences(tx, transcription));
+  addMissingSentences(tx, transcription);
   tx.put(transcriptions, { ...transcription, status: "completed", completed_at: due, updated_at: due });
 };
+
+/** A transcription that completes has sentences (G17). */
+function addMissingSentences(tx: Transaction, transcription: Transcription): void {
+  if (tx.index(sentences, "by_transcription", transcription.transcription_id).size === 0)
+    tx.putAll(sentences, inventSentences(tx, transcription));
+}
 
 const MAX_INVENTED_SENTENCES = 2000;
 
@@ -82,6 +87,7 @@ export const transcriptionStateRules: StateRules<Transcription> = {
     if (before.status !== after.status) {
       if (after.status === "processing") scheduleCompletion(tx, after.transcription_id, settings);
       else tx.unschedule("transcription.step", after.transcription_id);
+      if (after.status === "completed") addMissingSentences(tx, after);
     }
     return tx.put(transcriptions, after);
   },
