@@ -22,8 +22,9 @@ export interface JsonSchema {
 
 export interface SchemaComponents {
   schemas: Readonly<Record<string, JsonSchema>>;
-  /** Responses that operations share. */
+  /** Responses and bodies that operations share. */
   responses?: Readonly<Record<string, DocumentedResponse>>;
+  requestBodies?: Readonly<Record<string, RequestBody>>;
 }
 
 /** The parts of the control API's document that the console reads. */
@@ -117,7 +118,7 @@ interface DocumentedOperation {
   /** The file or document that declares the operation, if it is a user's own. */
   "x-own"?: string;
   parameters?: readonly Parameter[];
-  requestBody?: { content: Content<{ schema: JsonSchema }> };
+  requestBody?: RequestBody;
   responses: Readonly<Record<string, DocumentedResponse>>;
 }
 
@@ -127,6 +128,11 @@ interface Parameter {
   required?: boolean;
   description?: string;
   schema?: JsonSchema;
+}
+
+interface RequestBody {
+  $ref?: string;
+  content: Content<{ schema: JsonSchema }>;
 }
 
 interface DocumentedResponse {
@@ -142,11 +148,14 @@ export interface Operation extends DocumentedOperation {
 }
 
 export function listOperations({ paths, components }: OpenApi): Operation[] {
+  const follow = <T extends { $ref?: string }>(shared: Readonly<Record<string, T>> | undefined, one: T): T =>
+    shared?.[one.$ref?.split("/").at(-1) ?? ""] ?? one;
   const resolve = ([status, response]: [string, DocumentedResponse]) =>
-    [status, components.responses?.[response.$ref?.split("/").at(-1) ?? ""] ?? response] as const;
+    [status, follow(components.responses, response)] as const;
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
+      ...(operation.requestBody && { requestBody: follow(components.requestBodies, operation.requestBody) }),
       responses: Object.fromEntries(Object.entries(operation.responses).map(resolve)),
       method: method.toUpperCase(),
       path,

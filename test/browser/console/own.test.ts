@@ -103,6 +103,15 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     expect(complaints).toEqual([]);
   });
 
+  it("tries out an operation whose body is a component of the document [interfaces 18]", async () => {
+    const { page } = await open("api?operation=createProject");
+    await see(page.getByRole("region", { name: "Request" })).toContainText("archived");
+    await page.getByRole("textbox", { name: "Body" }).fill(JSON.stringify({ key: "APP", name: "By hand" }));
+    await page.getByRole("button", { name: "Send" }).click();
+    await see(page.getByRole("status").first()).toContainText("201");
+    expect((await control("GET", "/state/projects")).body.items).toMatchObject([{ name: "By hand" }]);
+  });
+
   it("lists own operations beside the reference's, and opens each [interfaces 18]", async () => {
     await addProject();
     const { body } = await control("GET", "/operations");
