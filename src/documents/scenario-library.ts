@@ -190,14 +190,26 @@ export class ScenarioLibrary implements ScenarioSource {
     this.subscribers.delete(user);
   }
 
-  /** Applies an edited file to the sandboxes that use it. */
+  /**
+   * Applies an edited file to the sandboxes that use it. While it is gone, another file with a scenario of its name takes
+   * its place.
+   */
   refresh(file: string): AffectedDocuments<Scenario> {
-    const { changed, broken } = this.files.refresh(file);
+    const { files } = this;
+    const wasBroken = files.listInUse().filter((one) => one.dependsOn(file) && one.problem !== undefined);
+    const { changed, broken } = files.refresh(file);
+    const edited = new Set([...changed, ...wasBroken.filter(({ problem }) => problem === undefined)]);
     // A scenario that another file of the same name hides is active nowhere.
-    const current = changed.filter((document) => this.files.find(document.version!.name) === document);
+    const current = [...edited].filter((document) => files.find(document.version!.name) === document);
+    const unreplaced = broken.filter(({ document }) => {
+      const other = files.find(document.version!.name);
+      const isReplaced = other !== undefined && other !== document && other.version !== undefined;
+      if (isReplaced) current.push(other);
+      return !isReplaced;
+    });
     for (const { version } of current)
       for (const user of this.subscribers.keys()) user.replaceScenario(version!);
-    return { changed: current, broken };
+    return { changed: current, broken: unreplaced };
   }
 
   private toListed(document: Document<Scenario>, isLost: boolean): ListedScenario {

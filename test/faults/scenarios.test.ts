@@ -200,6 +200,28 @@ describe("an edit of a scenario's file", () => {
     await watch.close();
   });
 
+  it("lets another file of the name take effect while it is gone [interfaces 2, 6]", async () => {
+    writeFileSync(
+      join(folder, "other.yaml"),
+      "name: mine\nrules: [{ id: other, effect: { status: 500 } }]\n",
+    );
+    await activate(api, "mine");
+    const problems: Error[] = [];
+    const changes: string[] = [];
+    const watch = follow(changes, problems);
+    await watch.waitUntilReady();
+    expect(decisionOf(await call())).toBe("fault:mine/a");
+    const text = readFileSync(join(folder, "mine.yaml"), "utf8");
+    rmSync(join(folder, "mine.yaml"));
+    await expect.poll(() => changes).toEqual(["mine"]);
+    expect(decisionOf(await call())).toBe("fault:mine/other");
+    writeFileSync(join(folder, "mine.yaml"), text);
+    await expect.poll(() => changes).toEqual(["mine", "mine"]);
+    expect(decisionOf(await call())).toBe("fault:mine/a");
+    expect(problems).toEqual([]);
+    await watch.close();
+  });
+
   it("applies without a watch when the scenario is switched on [interfaces 6]", async () => {
     await activate(api, "mine");
     await activate(api);
