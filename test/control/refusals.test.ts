@@ -143,6 +143,8 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   state: [
     ["GET", `${S}/state/threads?owner=usr_ada`],
     ["GET", `${S}/state/threads?ofset=1`],
+    ["GET", `${S}/state/webhooks?events=user.created`],
+    ["GET", `${S}/state/users?memberships=org_acme`],
     ["GET", `${S}/state/threads?limit=0`],
     ["GET", `${S}/state/threads?limit=1000001`],
     ["GET", `${S}/state/threads?offset=-1`],

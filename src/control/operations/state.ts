@@ -149,7 +149,10 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
           "Only records that contain all these words in any field, in upper or lower case",
         ),
       },
-      { additionalProperties: true, description: "Any field of the records is an equality filter" },
+      {
+        additionalProperties: true,
+        description: "Any field of the records that is not a list or a map is an equality filter",
+      },
     ),
     errors: ["unknown-collection"],
     success: {

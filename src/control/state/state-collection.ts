@@ -3,7 +3,7 @@ import type { Api } from "../../engine/contract/api.ts";
 import { parseInstant } from "../../engine/contract/instant.ts";
 import { PublicCollection, toIso } from "../../engine/contract/public-collection.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
-import type { JsonObject } from "../../engine/contract/schema.ts";
+import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import { findNearest, foldCase } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { toTextMatcher } from "../../engine/faults/rule.ts";
@@ -124,7 +124,7 @@ export function requireStateCollection({ resources }: Pick<Api, "resources">, na
  * Creates a predicate for records; undefined without filters and words.
  * @param filters values of fields in the public form, compared as text: `true`, `null`, `42`, a timestamp
  * @param contains words that the record must contain, in upper or lower case
- * @throws Problem 422 for a field that the collection does not have
+ * @throws Problem 422 for a field that the collection does not have, and for one whose values are lists or maps
  */
 export function createMatcher(
   state: StateCollection,
@@ -134,7 +134,8 @@ export function createMatcher(
   const equalities = Object.entries(filters);
   const words = foldCase(contains).split(/\s+/).filter(Boolean);
   if (equalities.length === 0 && words.length === 0) return undefined;
-  const fieldNames = Object.keys(state.properties);
+  const properties = state.properties as Record<string, JsonSchema>;
+  const fieldNames = Object.keys(properties);
   for (const [name, text] of equalities) {
     if (!fieldNames.includes(name)) {
       throw unprocessable(
@@ -144,6 +145,14 @@ export function createMatcher(
         findNearest(name, [...fieldNames, "limit", "offset", "contains"]),
       );
     }
+    if (text !== "null" && isListOrMap(properties[name]!)) {
+      const filterable = fieldNames.filter((field) => !isListOrMap(properties[field]!));
+      throw unprocessable(
+        name,
+        text,
+        `is a list or a map, which cannot be filtered; use contains=, or filter by ${filterable.join(", ")}`,
+      );
+    }
   }
   return (record) => {
     const publicRecord = state.toPublic(record, tx);
@@ -151,6 +160,14 @@ export function createMatcher(
     const recordText = words.length === 0 ? "" : foldCase(Object.values(publicRecord).map(toText).join("\n"));
     return words.every((word) => recordText.includes(word));
   };
+}
+
+/** Whether every value of a field is a list or a map, or null. */
+function isListOrMap({ type, anyOf }: JsonSchema): boolean {
+  if (anyOf !== undefined)
+    return anyOf.every((part) => part.type === "null" || isListOrMap(part)) && anyOf.some(isListOrMap);
+  const types = [type ?? "any"].flat().filter((name) => name !== "null");
+  return types.length > 0 && types.every((name) => name === "array" || name === "object");
 }
 
 /** Clients write a boolean, a number or an instant in their own form, such as `True` in Python. */
