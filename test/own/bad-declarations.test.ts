@@ -1,11 +1,14 @@
 import { expect, it } from "vitest";
 import { createSandbox } from "../../src/client/engine.ts";
 import {
+  array,
   defineCollection,
   defineEvent,
   defineOperation,
   id,
   integer,
+  nullable,
+  type Schema,
   string,
 } from "../../src/client/operations.ts";
 
@@ -17,6 +20,26 @@ const collection = (fields: object) => [defineCollection({ name: "notes", fields
 it.each<[string, object[], string]>([
   ["a field that is a number", collection({ text: 7 }), "the collection notes: text is 7, not a schema"],
   ["a field that is null", collection({ text: null }), "text is null, not a schema"],
+  [
+    "a field with a misspelt option",
+    collection({ text: string({ maxx: 5 } as never) }),
+    "the collection notes: text has the unknown option maxx (did you mean max?)",
+  ],
+  [
+    "a reference with a misspelt option",
+    collection({ owner_id: id("own_", { belongTo: "users" } as never) }),
+    "owner_id has the unknown option belongTo (did you mean belongsTo?)",
+  ],
+  [
+    "a keyword that is misspelt in a nested part",
+    [list({ response: { data: nullable(array({ type: "string", maxLenght: 5 } as never)) } })],
+    "the operation notes.list: response.data[] has the unknown option maxLenght (did you mean maxLength?)",
+  ],
+  [
+    "a schema of 1,000 levels",
+    [list({ response: Array.from({ length: 1000 }).reduce<Schema>((inner) => array(inner), string()) })],
+    "has more than 100 levels",
+  ],
   [
     "a text that no value fits",
     collection({ text: string({ min: 5, max: 2 }) }),

@@ -246,8 +246,8 @@ describe("a shared server", () => {
     await api.close();
     const full = await begin({ records: total + 1 });
     expect((await full("PUT", "/operations", { openapi: TRACKER })).status).toBe(200);
-    expect((await full("POST", "/state/projects", { key: "A", name: "A" })).status).toBe(201);
-    const over = await full("POST", "/state/projects", { key: "B", name: "B" });
+    expect((await full("POST", "/state/projects", { key: "AA", name: "A" })).status).toBe(201);
+    const over = await full("POST", "/state/projects", { key: "BB", name: "B" });
     expect([over.status, over.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
   });
 

@@ -9,6 +9,23 @@ const BOUNDS = [
   ["minItems", "maxItems"],
 ] as const;
 
+const KEYWORDS = `
+  type enum const default examples example title description deprecated readOnly writeOnly nullable
+  minLength maxLength pattern format contentEncoding contentMediaType contentSchema
+  minimum maximum exclusiveMinimum exclusiveMaximum multipleOf
+  items prefixItems additionalItems contains minItems maxItems minContains maxContains uniqueItems unevaluatedItems
+  properties required additionalProperties patternProperties propertyNames minProperties maxProperties
+  dependentRequired dependentSchemas dependencies unevaluatedProperties definitions
+  anyOf oneOf allOf not if then else
+`
+  .trim()
+  .split(/\s+/);
+/** Options of the functions that make schemas, where they are not keywords. */
+const OPTIONS = ["min", "max", "belongsTo", "mentions"];
+/** `$ref` and its like, extensions, and what TypeBox adds. */
+const OTHER_KEY = /^([$~]|x-)/;
+const MAX_LEVELS = 100;
+
 /** Refuses keys that a declaration does not have, as a compiler would. @throws OwnOperationError */
 export function checkKeys(
   value: object,
@@ -37,23 +54,36 @@ export function checkFields(fields: object, declaration: { noun: string; name: s
 function checkField(
   field: unknown,
   name: string,
-  { noun, name: subject }: { noun: string; name: string },
+  declaration: { noun: string; name: string },
+  level = 0,
 ): void {
+  const { noun, name: subject } = declaration;
   const createError = (problem: string) =>
     new OwnOperationError(`${noun} ${subject}: ${name} ${problem}`, { subject });
   if (typeof field !== "object" || field === null || Array.isArray(field))
     throw createError(`is ${JSON.stringify(field) ?? typeof field}, not a schema such as string()`);
+  if (level > MAX_LEVELS)
+    throw new OwnOperationError(`${noun} ${subject} has more than ${MAX_LEVELS} levels`, { subject });
   const schema = field as Schema;
+  const unknown = Object.keys(schema).find((key) => !KEYWORDS.includes(key) && !OTHER_KEY.test(key));
+  if (unknown !== undefined) {
+    const nearest = findNearest(unknown, [...OPTIONS, ...KEYWORDS]);
+    throw createError(
+      `has the unknown option ${unknown}${nearest === undefined ? "" : ` (did you mean ${nearest}?)`}`,
+    );
+  }
   for (const [low, high] of BOUNDS)
     if ((schema[low] as number) > (schema[high] as number))
       throw createError(`fits no value: its minimum is ${schema[low]}, and its maximum ${schema[high]}`);
   if (Array.isArray(schema["enum"]) && schema["enum"].length === 0)
     throw createError("fits no value: it lists none");
-  const { properties, items } = schema;
+  const { properties, items, anyOf } = schema;
+  const checkPart = (part: unknown, partName: string) => checkField(part, partName, declaration, level + 1);
   if (typeof properties === "object" && properties !== null)
     for (const [propertyName, property] of Object.entries(properties))
-      checkField(property, `${name}.${propertyName}`, { noun, name: subject });
-  if (items !== undefined) checkField(items, `${name}[]`, { noun, name: subject });
+      checkPart(property, `${name}.${propertyName}`);
+  if (items !== undefined) checkPart(items, `${name}[]`);
+  if (Array.isArray(anyOf)) for (const part of anyOf) checkPart(part, name);
 }
 
 /** Refuses parameters whose values a text cannot express. @throws OwnOperationError */
