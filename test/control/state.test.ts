@@ -367,6 +367,9 @@ describe("state calls", () => {
       { store_id: "vs_empty", file_id: "file_loose", completed_at: "2026-03-15T12:00:00.000Z" },
       { status: "completed" },
     ],
+    ["connector_jobs", { connection_id: "conn_wiki", duration: 12 }, { status: "succeeded" }],
+    ["connector_jobs", { connection_id: "conn_wiki", rows_synced: 7 }, { status: "succeeded" }],
+    ["webhooks", { inactive_because: "its receiver moved" }, { active: false }],
   ])(
     "derive the status of a new record in %s from %j [interfaces 4]",
     async (collection, fields, expected) => {
@@ -374,6 +377,24 @@ describe("state calls", () => {
       expect([status, body]).toEqual([201, expect.objectContaining({ ...fields, ...expected })]);
     },
   );
+
+  it.each([
+    ["deliveries", "delivered_at"],
+    ["deliveries", "last_attempt"],
+    ["share_links", "revoked_at"],
+    ["transcriptions", "completed_at"],
+  ])("create a record in %s before its %s [interfaces 4]", async (collection, field) => {
+    const end = "2026-03-15T11:00:00.000Z";
+    const { body } = await control("POST", `/${await fresh()}/state/${collection}`, { [field]: end });
+    expect(body[field]).toBe(end);
+    expect(Date.parse(body.created_at)).toBeLessThanOrEqual(Date.parse(end));
+  });
+
+  it("refuse an active webhook with a reason why it is not [interfaces 14]", async () => {
+    const fields = { active: true, inactive_because: "its receiver moved" };
+    const { status, body } = await control("POST", `/${await fresh()}/state/webhooks`, fields);
+    expect([status, body.field]).toEqual([422, "inactive_because"]);
+  });
 
   it.each([
     ["POST", "deliveries", { webhook_id: "wh_ops", status: "success", response_code: 500 }],

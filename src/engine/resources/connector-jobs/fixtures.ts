@@ -23,7 +23,7 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const { random, world, isFixture, settings } = context;
   const slot = isFixture ? readSlot(fields, world) : findSlot(fields, world);
   const newTotals = drawTotals(random);
-  const status = fields.status ?? (slot.isFree ? "running" : "succeeded");
+  const status = fields.status ?? (slot.isFree && !hasEnded(fields) ? "running" : "succeeded");
   const isRunning = status === "running";
   const durationOnceEnded = fields.duration ?? random.int(5, 120);
   const { duration = isRunning ? null : durationOnceEnded } = fields;
@@ -50,6 +50,11 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
     ...totals,
   };
 };
+
+/** Whether the job has figures that only a job has that ended. */
+function hasEnded({ duration, bytes_synced, rows_synced }: Partial<ConnectorJob>): boolean {
+  return duration != null || bytes_synced !== undefined || rows_synced !== undefined;
+}
 
 /**
  * Draws the start of a job, in milliseconds since the sandbox's origin: negative in a fixture, whose running jobs have

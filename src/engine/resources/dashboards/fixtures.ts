@@ -43,7 +43,7 @@ export const makeShareLink: Factory<ShareLink> = (fields, context) => {
       context.actor_id ??
       world.get(dashboards, dashboard_id)?.created_by ??
       SYSTEM_USER_ID,
-    created_at: fields.created_at ?? now,
+    created_at: fields.created_at ?? Math.min(now, fields.revoked_at ?? now),
     revoked_at: fields.revoked_at ?? (status === "revoked" ? defaultRevokedAt : null),
   };
 };

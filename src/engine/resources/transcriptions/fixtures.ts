@@ -25,7 +25,8 @@ export const makeTranscription: Factory<Transcription> = (fields, context) => {
   const status = fields.status ?? "completed";
   const startedAt = fields.created_at ?? (isFixture ? pickPastStart(status, context) : undefined);
   const processing_time_ms = fields.processing_time_ms ?? random.int(1200, 9000);
-  const created_at = startedAt ?? (status === "processing" ? now : now - processing_time_ms);
+  const defaultEnd = fields.completed_at ?? now;
+  const created_at = startedAt ?? (status === "processing" ? now : defaultEnd - processing_time_ms);
   const endedAt = isFixture ? created_at + processing_time_ms : now;
   const completed_at = status === "completed" ? (fields.completed_at ?? endedAt) : null;
   return {

@@ -44,6 +44,7 @@ const QUIET_URL = "http://127.0.0.1:9/hooks";
 
 export const makeWebhook: Factory<Webhook> = (fields, context) => {
   const { random, world, isFixture, now } = context;
+  const active = fields.active ?? fields.inactive_because === undefined;
   return {
     webhook_id: fields.webhook_id ?? context.createNewestFirstId("wh_"),
     organization_id: chooseOrganization(world, fields.organization_id),
@@ -51,10 +52,10 @@ export const makeWebhook: Factory<Webhook> = (fields, context) => {
     secret: fields.secret ?? `whsec_${context.createSecret("webhook")}`,
     events: fields.events ? [...fields.events] : random.sample(EVENT_NAMES, 3),
     description: fields.description ?? (isFixture ? inventTeam(context) : ""),
-    active: fields.active ?? true,
+    active,
     created_at: fields.created_at ?? (isFixture ? -random.int(DAY_MS, 30 * DAY_MS) : now),
     last_delivery: fields.last_delivery ?? null,
-    ...(fields.inactive_because === undefined ? {} : { inactive_because: fields.inactive_because }),
+    ...(active || fields.inactive_because === undefined ? {} : { inactive_because: fields.inactive_because }),
     ...(fields.receiver_id === undefined ? {} : { receiver_id: fields.receiver_id }),
   };
 };
@@ -77,7 +78,7 @@ export const makeDelivery: Factory<Delivery> = (fields, context) => {
     response_code: fields.response_code ?? (hasFailed ? 500 : 200),
     attempts,
     scheduled_attempts: fields.scheduled_attempts ?? Math.min(attempts, MAX_SCHEDULED_ATTEMPTS),
-    created_at: fields.created_at ?? (isFixture ? endedAt - getScheduleTime(attempts) : now),
+    created_at: fields.created_at ?? endedAt - getScheduleTime(attempts),
     delivered_at: hasFailed ? null : endedAt,
     last_attempt: hasFailed ? endedAt : null,
     next_retry: hasFailed ? (fields.next_retry ?? null) : null,
