@@ -309,6 +309,15 @@ describe("a recording that lacks what a check needs", () => {
     expect(report.summary).toEqual(before.summary);
   });
 
+  it("has headers and parameters whose values are numbers", async () => {
+    const har = recordedBy("other", ({ request, response }) => {
+      for (const pair of [...request.headers, ...request.queryString, ...response.headers])
+        if (/^\d{1,9}$/.test(pair.value)) pair.value = Number(pair.value);
+    });
+    const report = await verify(har);
+    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+  });
+
   it("has the bodies of requests that are in base64, as HAR 1.3 allows", async () => {
     const har = recordedBy("other", ({ request: { postData } }) => {
       if (!postData?.text) return;

@@ -130,7 +130,9 @@ function toMap(value: unknown): HarObject {
 function toPairs(list: unknown): [name: string, value: string][] {
   return (Array.isArray(list) ? list : []).flatMap((pair) => {
     const { name, value } = toMap(pair);
-    return typeof name === "string" && typeof value === "string" ? [[name, value]] : [];
+    // Some recorders write values that are numbers as such.
+    const isText = ["string", "number", "boolean"].includes(typeof value);
+    return typeof name === "string" && isText ? [[name, String(value)]] : [];
   });
 }
 
