@@ -121,6 +121,17 @@ describe("unknown query parameters and charsets [G09]", () => {
     expect(warnings()).toEqual(["unknown query parameter page was ignored"]);
   });
 
+  it("are ignored with a warning like a body where none is taken, or refused like it [G09]", async () => {
+    const remove = () => api.call("ada", "DELETE", "/v1/threads/thread_ada", { reason: "old" });
+    expect((await remove()).status).toBe(200);
+    expect(warnings()).toEqual(["the operation takes no body; the one that was sent was ignored"]);
+    await api.restart({ unknown_fields: "reject" });
+    const refused = await remove();
+    expect([refused.status, refused.body.error.param]).toEqual([422, "body"]);
+    expect((await api.call("ada", "DELETE", "/v1/threads/thread_ada")).status).toBe(200);
+    expect(warnings()).toEqual([]);
+  });
+
   it.each([
     ["A", "ada", "GET", `${CONFIGS}?surprise=01`, undefined],
     ["B", "dan", "GET", "/v1/assistants/asst_support/history?surprise=01", undefined],

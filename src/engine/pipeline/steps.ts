@@ -12,6 +12,7 @@ import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { parseJson, parseText, readMediaType, requireForm } from "./read-body.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
 import {
+  checkSurplusBody,
   checkUnknownParameters,
   validateForm,
   validateJson,
@@ -178,6 +179,7 @@ function validate(exchange: Exchange): void {
 function validateBody(exchange: Exchange): unknown {
   const { operation, json, form, request } = exchange;
   const spec = operation!.body;
+  if (spec === undefined) checkSurplusBody(request.headers, exchange);
   if (spec?.kind === "json") {
     return (
       json && validateJson(spec.schemas_by_type?.[readMediaType(request)] ?? spec.schema, json, exchange)

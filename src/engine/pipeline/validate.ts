@@ -7,7 +7,7 @@ import {
   type InvalidField,
   TOO_LARGE,
 } from "../contract/invalid-field.ts";
-import type { AnyOperation } from "../contract/operation.ts";
+import type { AnyOperation, RequestHeaders } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import { toValidator } from "../contract/validator.ts";
 import type { ReceivedForm } from "./engine-parts.ts";
@@ -71,6 +71,17 @@ export function checkUnknownParameters(
   if (exchange.sandbox.settings.unknown_fields === "reject")
     throw createUnknownFieldError(first, getSentText(new URLSearchParams(search), first));
   exchange.warn(describeIgnored("query parameter", [first, ...others]));
+}
+
+/** The same for a body that the operation does not take. */
+export function checkSurplusBody(
+  { "content-length": length = "0", "transfer-encoding": encoding }: RequestHeaders,
+  exchange: ValidatedExchange,
+): void {
+  if (Number(length) === 0 && encoding === undefined) return;
+  const message = "the operation takes no body";
+  if (exchange.sandbox.settings.unknown_fields === "reject") throw invalidInput("body", null, message);
+  exchange.warn(`${message}; the one that was sent was ignored`);
 }
 
 /** The parameter as it was sent: a text, a list if it was sent several times, null if it was not sent. */
