@@ -193,6 +193,23 @@ describe("a sandbox's own port [interfaces 16]", () => {
     expect(await status({}, "/_s/mine/v1/models")).toBe(200);
   });
 
+  it("answers 421 to the host name of another sandbox, and accepts its own and that of a proxy", async () => {
+    await make({ name: "other" });
+    const { origin } = await make({ name: "mine", origin: true });
+    const port = Number(new URL(origin).port);
+    const status = async (host: string) =>
+      (await rawRequest(port, ["GET /v1/models HTTP/1.1", `Host: ${host}`, "Connection: close"])).status;
+    expect(await status(`other.localhost:${port}`)).toBe(421);
+    for (const host of [
+      `mine.localhost:${port}`,
+      `localhost:${port}`,
+      "app.localhost:5173",
+      "other.localhost",
+    ])
+      expect([host, await status(host)]).toEqual([host, 401]);
+    expect(await seen("other")).toEqual([]);
+  });
+
   it("is in the URLs of uploads, streams and receivers that it hands out", async () => {
     const { origin } = await make({ name: "mine", origin: true });
     const announced = await fetchAs(origin, UPLOAD_URL, json(ANNOUNCED));

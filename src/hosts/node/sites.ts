@@ -12,7 +12,7 @@ interface SiteOptions {
 }
 
 /** `{name}.localhost` names a sandbox (interfaces 16). */
-const NAMED_HOST = /^(.+)\.localhost\.?(?::\d*)?$/i;
+const NAMED_HOST = /^(.+)\.localhost\.?(?::(\d*))?$/i;
 const HOST = /^[A-Za-z0-9._\-:[\]]{1,255}$/;
 
 const isHost = (text: string) => HOST.test(text) && URL.canParse(`http://${text}`);
@@ -106,10 +106,14 @@ class RequestSite implements Site {
   }
 
   get sandboxName(): string | undefined {
-    if (this.onlySandbox !== undefined) return this.onlySandbox;
     const { host } = this.sites.readOrigin(this.request);
-    const name = NAMED_HOST.exec(host ?? "")?.[1]?.toLowerCase();
-    return `${name}.localhost` === this.sites.ownAddress.host ? undefined : name;
+    const [, hostName, port] = NAMED_HOST.exec(host ?? "") ?? [];
+    const name = hostName?.toLowerCase();
+    const isOwnName = `${name}.localhost` === this.sites.ownAddress.host;
+    if (this.onlySandbox === undefined) return isOwnName ? undefined : name;
+    // A proxy may pass on a host with another port, which its client called.
+    const isOfPort = Number(port) === this.request.socket.localPort;
+    return isOwnName || !isOfPort ? this.onlySandbox : name;
   }
 
   get url(): string {
