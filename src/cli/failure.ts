@@ -84,7 +84,7 @@ function replaceCallsWithCommands(message: string): string {
   return COMMANDS.reduce(
     (text, [call, command]) => text.replace(call, `\`understudy ${command}\` `),
     message,
-  );
+  ).replace(/(?<=\b[A-Z]+ )S\//, "/_control/sandboxes/{name}/");
 }
 
 type SystemError = NodeJS.ErrnoException & {

@@ -65,6 +65,17 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [2, "clock advance 5x", "understudy: <by> must be a duration such as 90s"],
     [2, "clock set noon", "understudy: <instant> must be an ISO 8601 timestamp"],
     [2, "deliveries redeliver del_failed --since 2026-03-15", "understudy: --since needs --all-failed"],
+    [
+      2,
+      "deliveries redeliver --all-failed --again",
+      "--again needs ids, and cannot be combined with --all-failed",
+    ],
+    [
+      2,
+      "deliveries redeliver --all-failed --webhook zz",
+      '--webhook "zz" is not a webhook of this sandbox; GET /_control/sandboxes/{name}/state/webhooks lists them.',
+    ],
+    [2, "explain models.list --as zz", "GET /_control/sandboxes/{name}/state/users lists them."],
     [2, "sandbox create zz --setting previw=on", "understudy: --setting previw is not known here."],
     [
       2,

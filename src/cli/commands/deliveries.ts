@@ -45,9 +45,10 @@ const redeliver = sandboxCommand({
       describe: "With ids: also redeliver those that succeeded, as if their answer was lost",
     },
   },
-  check({ ids, "all-failed": all, since, webhook }) {
+  check({ ids, "all-failed": all, since, webhook, again }) {
     if (ids.length === 0 && !all) throw new UsageError("name the deliveries, or use --all-failed");
     if (ids.length > 0 && all) throw new UsageError("--all-failed cannot be combined with ids");
+    if (again && all) throw new UsageError("--again needs ids, and cannot be combined with --all-failed");
     for (const [name, value] of Object.entries({ since, webhook }))
       if (value !== undefined && !all) throw new UsageError(`--${name} needs --all-failed`);
   },
