@@ -255,6 +255,15 @@ describe("a fixture's contents", () => {
     expect(source().load(path).buildRoot(1).tables.get("tracks")!.size).toBe(455);
   });
 
+  it("are refused with a store's file that ends before it starts [2.9]", () => {
+    const times = "started_at: 2026-03-14T10:00:00Z, completed_at: 2026-03-14T09:00:00Z";
+    const path = write(
+      "times.yaml",
+      `extends: reference\nvector_stores: [{ id: vs_a, files: [{ file_id: file_loose, ${times} }] }]`,
+    );
+    expect(refusal(path)).toMatch(/^times.yaml:2:\d+: completed_at lies before started_at/);
+  });
+
   it("are refused with a delivery whose code contradicts its status [3.3]", () => {
     const delivery = "{ delivery_id: del_a, event: user.created, status: success, response_code: 500 }";
     const path = write(

@@ -159,6 +159,22 @@ describe("state calls on stores [interfaces 4]", () => {
     expect(body).toMatchObject({ status: "completed", started_at: "2026-02-28T23:59:00.000Z", completed_at });
   });
 
+  it.each([
+    ["POST", "store_files", { store_id: "vs_empty", file_id: "file_loose" }],
+    ["PATCH", "store_files/vs_handbook:file_handbook", {}],
+  ])("refuse an end before the start: %s %s [2.9]", async (method, path, ids) => {
+    const times = { started_at: "2026-03-15T11:00:00Z", completed_at: "2026-03-15T10:00:00Z" };
+    const { status, body } = await state(method, path, { ...ids, ...times });
+    expect([status, body.field]).toEqual([422, "completed_at"]);
+  });
+
+  it("complete a file that starts later not before its start [2.9]", async () => {
+    const started_at = "2026-03-15T13:00:00.000Z";
+    await state("PATCH", row, { started_at });
+    const { body } = await state("PATCH", row, { status: "completed" });
+    expect(body).toMatchObject({ started_at, completed_at: started_at });
+  });
+
   it("choose a store and a file of one organization for a POST [interfaces 4]", async () => {
     const store_id = (await state("POST", "vector_stores", { organization_id: "org_globex" })).body.id;
     const none = await state("POST", "store_files", { store_id });

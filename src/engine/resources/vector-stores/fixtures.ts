@@ -50,7 +50,10 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
     (givenEnd === null
       ? pickStart({ status, processing_ms, progress_percent: fields.progress_percent ?? 0 }, context)
       : givenEnd - length);
-  const completed_at = status === "processing" ? null : (givenEnd ?? (isFixture ? started_at + length : now));
+  const completed_at =
+    status === "processing"
+      ? null
+      : (givenEnd ?? (isFixture ? started_at + length : Math.max(now, started_at)));
   const progress = calculateProgress({ started_at, processing_ms }, completed_at ?? now);
   const givenPercent = status === "failed" ? fields.progress_percent : undefined;
   return {
@@ -136,7 +139,7 @@ export const vectorStoresFixture: FixtureReader = {
     for (const [position, store] of readEntries(fixture, "vector_stores", entryFormat).entries()) {
       const organization_id = organizations.get(store.id);
       for (const [index, file] of (store.files ?? []).entries()) {
-        const { file_id } = file;
+        const { file_id, started_at, completed_at } = file;
         const reportField = (field: string, message: string) =>
           report(["vector_stores", position, "files", index, field], message);
         if ((organizations.get(file_id) ?? organization_id) !== organization_id)
@@ -147,6 +150,9 @@ export const vectorStoresFixture: FixtureReader = {
           ...(status === "processing" ? (["completed_at"] as const) : []),
         ];
         reportContradictions(file, status, impossible, reportField);
+        const hasTimes = status !== "processing" && started_at && completed_at;
+        if (hasTimes && Date.parse(completed_at) < Date.parse(started_at))
+          reportField("completed_at", "completed_at lies before started_at");
       }
     }
   },

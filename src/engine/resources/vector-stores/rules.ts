@@ -197,7 +197,7 @@ function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor
     if (after.progress_percent === before.progress_percent) return file;
     return { ...file, started_at: findStart(after.progress_percent, processing_ms, tx.now) };
   }
-  const completed_at = after.completed_at ?? before.completed_at ?? tx.now;
+  const completed_at = after.completed_at ?? before.completed_at ?? Math.max(tx.now, after.started_at);
   if (after.status === "completed") return { ...after, completed_at };
   const failed = toFailed(after, completed_at, after.error_message ?? UNSUPPORTED_TYPE);
   const { progress_percent } = after;
@@ -217,6 +217,9 @@ function putStoreFile(
   actor: StateActor,
   statusBefore?: StoreFile["status"],
 ): StoreFile {
+  const { started_at, completed_at } = file;
+  if (completed_at !== null && completed_at < started_at)
+    throw invalidInput("completed_at", tx.toIso(completed_at), "completed_at must not be before started_at");
   const silent = actor.silent || statusBefore === "completed";
   const stored =
     file.status === "completed"
