@@ -24,7 +24,7 @@ export interface SchemaComponents {
   schemas: Readonly<Record<string, JsonSchema>>;
   /** Responses and bodies that operations share. */
   responses?: Readonly<Record<string, DocumentedResponse>>;
-  requestBodies?: Readonly<Record<string, RequestBody>>;
+  requestBodies?: Readonly<Record<string, DocumentedBody>>;
 }
 
 /** The parts of the control API's document that the console reads. */
@@ -110,7 +110,7 @@ export function getDataSchema({ requestBody }: DocumentedEvent): JsonSchema {
   return allOf.findLast(({ properties }) => properties?.["data"])?.properties?.["data"] ?? {};
 }
 
-interface DocumentedOperation {
+interface DocumentedOperation<Body = DocumentedBody> {
   operationId: string;
   summary: string;
   description?: string;
@@ -118,7 +118,7 @@ interface DocumentedOperation {
   /** The file or document that declares the operation, if it is a user's own. */
   "x-own"?: string;
   parameters?: readonly Parameter[];
-  requestBody?: RequestBody;
+  requestBody?: Body;
   responses: Readonly<Record<string, DocumentedResponse>>;
 }
 
@@ -130,9 +130,9 @@ interface Parameter {
   schema?: JsonSchema;
 }
 
-interface RequestBody {
+interface DocumentedBody {
   $ref?: string;
-  content: Content<{ schema: JsonSchema }>;
+  content?: Content<{ schema?: JsonSchema }>;
 }
 
 interface DocumentedResponse {
@@ -142,7 +142,7 @@ interface DocumentedResponse {
   content?: Content<{ schema?: JsonSchema }>;
 }
 
-export interface Operation extends DocumentedOperation {
+export interface Operation extends DocumentedOperation<{ content: Content<{ schema: JsonSchema }> }> {
   method: string;
   path: string;
 }
@@ -152,10 +152,15 @@ export function listOperations({ paths, components }: OpenApi): Operation[] {
     shared?.[one.$ref?.split("/").at(-1) ?? ""] ?? one;
   const resolve = ([status, response]: [string, DocumentedResponse]) =>
     [status, follow(components.responses, response)] as const;
+  const resolveBody = (body: DocumentedBody) => {
+    const types = Object.entries(follow(components.requestBodies, body).content ?? {});
+    // A media type without a schema allows everything.
+    return { content: Object.fromEntries(types.map(([type, { schema = {} }]) => [type, { schema }])) };
+  };
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
+    Object.entries(methods).map(([method, { requestBody, ...operation }]) => ({
       ...operation,
-      ...(operation.requestBody && { requestBody: follow(components.requestBodies, operation.requestBody) }),
+      ...(requestBody && { requestBody: resolveBody(requestBody) }),
       responses: Object.fromEntries(Object.entries(operation.responses).map(resolve)),
       method: method.toUpperCase(),
       path,

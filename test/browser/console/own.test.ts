@@ -112,6 +112,23 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     expect((await control("GET", "/state/projects")).body.items).toMatchObject([{ name: "By hand" }]);
   });
 
+  it("tries out an operation whose body has no schema [interfaces 18]", async () => {
+    const content = { "application/json": {} };
+    const post = {
+      operationId: "anything",
+      requestBody: { content },
+      responses: { 200: { description: "" } },
+    };
+    await control("PUT", "/operations", {
+      openapi: { openapi: "3.1.0", info: { title: "Any", version: "1" }, paths: { "/v2/any": { post } } },
+    });
+    const { page, complaints } = await open("api?operation=anything");
+    await page.getByRole("textbox", { name: "Body" }).fill("[1]");
+    await page.getByRole("button", { name: "Send" }).click();
+    await see(page.getByRole("status").first()).toContainText("200");
+    expect(complaints).toEqual([]);
+  });
+
   it("lists own operations beside the reference's, and opens each [interfaces 18]", async () => {
     await addProject();
     const { body } = await control("GET", "/operations");
