@@ -8,8 +8,10 @@ export interface FormField {
   /** Holds an ISO 8601 timestamp. */
   isInstant: boolean;
   isNullable: boolean;
-  /** Values of an enum, or of the items of a list. */
+  /** Values of an enum, or of the items of a list, as texts. */
   choices: readonly string[];
+  /** The same as values, which may be numbers. */
+  values: readonly unknown[];
   /** The schema's description; else format, bounds and an example, in a few words. */
   hint: string | undefined;
 }
@@ -26,12 +28,14 @@ function toField(name: string, schema: JsonSchema, components: SchemaComponents)
   const { nonNull, isNullable } = splitNull(schema, components);
   const type = nonNull.enum || nonNull.const !== undefined ? "choice" : nonNull.type;
   const kind = KINDS[String(type)] ?? "json";
+  const values = kind === "choice" ? (nonNull.enum ?? [nonNull.const]) : listChoices(nonNull.items);
   return {
     name,
     kind,
     isInstant: nonNull.format === "date-time",
     isNullable,
-    choices: (kind === "choice" ? (nonNull.enum ?? [nonNull.const]) : listChoices(nonNull.items)).map(String),
+    choices: values.map(String),
+    values,
     hint: resolveSchema(schema, components).description ?? nonNull.description ?? makeHint(nonNull),
   };
 }
@@ -69,12 +73,19 @@ export function formatValue(value: unknown, { kind }: FormField): string {
  * Parses a typed value. An invalid number stays text, and the server reports it.
  * @throws ControlError for invalid JSON, with `prefix` before the name of the field
  */
-export function parseValue(text: string, { name, kind, isNullable }: FormField, prefix = ""): unknown {
+export function parseValue(text: string, field: FormField, prefix = ""): unknown {
+  const { name, kind, isNullable } = field;
   if (text.trim() === "" && (isNullable || kind === "number" || kind === "json")) return null;
   if (kind === "json") return requireJson(text, prefix + name, name);
   if (kind === "yesno") return text === "true";
   if (kind === "number") return parseNumber(text);
-  return text;
+  return toChoiceValue(text, field);
+}
+
+/** The value that a choice stands for; any other text stays text. */
+export function toChoiceValue(text: string, { values }: FormField): unknown {
+  const index = values.findIndex((value) => String(value) === text);
+  return index < 0 ? text : values[index];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { memo, useMemo, useState } from "react";
 import { ListBox } from "react-aria-components";
-import { type FormField, parseJson } from "../api/form-fields.ts";
+import { type FormField, parseJson, toChoiceValue } from "../api/form-fields.ts";
 import { type Choice, ChoiceField, ChoiceItem, Field, FilterField } from "./form.tsx";
 import { containsWords } from "./text.tsx";
 
@@ -50,7 +50,10 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
       <ListField
         field={field}
         chosen={chosen}
-        onChange={(next) => onChange(next.size === 0 && isOptional ? "" : JSON.stringify([...next]))}
+        onChange={(next) => {
+          const values = [...next].map((id) => toChoiceValue(id, field));
+          onChange(values.length === 0 && isOptional ? "" : JSON.stringify(values));
+        }}
       />
     );
   }

@@ -45,7 +45,12 @@ const BOXES = {
       Box: {
         type: "object",
         required: ["owner_id", "slug"],
-        properties: { owner_id: { type: "string" }, slug: { type: "string" } },
+        properties: {
+          owner_id: { type: "string" },
+          slug: { type: "string" },
+          level: { type: "integer", enum: [1, 2] },
+          sizes: { type: "array", items: { type: "integer", enum: [10, 20] } },
+        },
       },
     },
   },
@@ -110,6 +115,18 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     await page.getByRole("button", { name: "Send" }).click();
     await see(page.getByRole("status").first()).toContainText("201");
     expect((await control("GET", "/state/projects")).body.items).toMatchObject([{ name: "By hand" }]);
+  });
+
+  it("keeps the numbers of choices in a record's form [interfaces 18]", async () => {
+    await control("PUT", "/operations", { openapi: BOXES });
+    const { page } = await open("world?collection=boxes&record=%2B");
+    await page.getByRole("textbox", { name: "slug", exact: true }).fill("crate");
+    await choose(page, "level", /^2$/);
+    await page.getByRole("option", { name: "20" }).click();
+    await page.getByRole("button", { name: "Create" }).click();
+    await see(page.getByRole("row", { name: /crate/ })).toBeVisible();
+    const { items } = (await control("GET", "/state/boxes")).body;
+    expect(items).toMatchObject([{ slug: "crate", level: 2, sizes: [20] }]);
   });
 
   it("tries out an operation whose body has no schema [interfaces 18]", async () => {
