@@ -104,6 +104,24 @@ describe("a saved history [interfaces 10]", () => {
     expect(told.entries.map(({ id }) => id)).not.toContain((await historyOf(third).newest()).id);
   });
 
+  it.each([
+    [{ status: 503 }, "answered 503"],
+    [{ wire: "reset" }, "answered by a broken connection"],
+  ])(
+    "still says after a restart what a change was answered with: %j [interfaces 6, 10]",
+    async (effect, answered) => {
+      const persist = { folder, durable: true };
+      const first = await start(persist);
+      const match = { operation: "threads.delete" };
+      await historyOf(first).ok("POST", "/faults", { match, phase: "after", effect });
+      await first.call("ada", "DELETE", "/v1/threads/thread_ada").catch(() => {});
+      const { title } = await historyOf(first).newest("?kind=request");
+      expect(title).toContain(`; it was done, but ${answered}`);
+      const second = await restarted(first, persist);
+      expect(await historyOf(second).newest("?kind=request")).toMatchObject({ title });
+    },
+  );
+
   it("has acknowledged entries after kill -9 [interfaces 10]", async () => {
     const args = ["--persist", folder, "--durable", "--quiet", "--no-watch", "--clock", "frozen"];
     const killed = await startServer(args);

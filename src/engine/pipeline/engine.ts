@@ -57,12 +57,23 @@ export async function handleRequest(
     decidedAnswer = await toDecidedAnswer(exchange, error);
   }
   if (decidedAnswer === undefined) return void exchange.cleanUp();
+  noteRefusal(exchange, decidedAnswer);
   // Refusals and broken connections are stored too, since they change counts and the progress of rules.
   const storing = durability?.waitUntilStored(sandbox, mark!);
   const unsaved = storing && (await storing);
   if (unsaved === undefined) return completeAndRecord(exchange, decidedAnswer);
   exchange.decision = unsaved.decision;
   return completeAndRecord(exchange, unsaved);
+}
+
+/** Lets the history say that a change was made and refused, before the change is stored. */
+function noteRefusal({ sandbox, historyChange, code }: Exchange, { answer, wire }: DecidedAnswer): void {
+  const entry = historyChange?.entry;
+  if (entry === undefined) return;
+  const isBroken = wire !== undefined && !wire.fault.shows_status;
+  if (!isBroken && answer.status < 400) return;
+  entry.recordAnswer(isBroken ? { status: 0, code: null } : { status: answer.status, code });
+  sandbox.history.touch(entry);
 }
 
 interface DecidedAnswer {
