@@ -248,6 +248,21 @@ describe("a fixture's contents", () => {
     expect(ids(table(path, key))).toEqual([0, 1, 2, 3].map((n) => `${prefix}_gen000000${n}`));
   });
 
+  it.each([
+    ["tracks", "music_collections: [{ id: mcoll_x, tracks: [{ track_id: mtrack_x_0002 }, {}] }]", 455],
+    ["auth_configs", "auth_configs: { org_acme: [{ id: authcfg_acme_2 }, {}] }", 2],
+    ["audit_logs", "audit_log: { org_acme: [{ id: log_acme_000002 }, {}], org_globex: null }", 2],
+    ["audit_logs", "audit_log: { org_acme: 2, org_globex: [{ id: log_acme_000002 }] }", 3],
+    [
+      "audit_logs",
+      "audit_log: { org_acme: [{ id: log_acme_000003 }], org_globex: null }\ngenerate: { audit_log: { org_acme: 9 } }",
+      9,
+    ],
+  ])("keep given ids in %s apart from those of numbered records: %s [interfaces 5]", (key, list, size) => {
+    const path = write("numbered.yaml", `extends: reference\n${list}`);
+    expect(new Set(ids(table(path, key))).size).toBe(size);
+  });
+
   it("accept a track that is in two collections [2.3]", () => {
     const tracks = "tracks: [{ track_id: mtrack_a }]";
     const collections = ["a", "b"].map((name) => `{ id: mcoll_${name}, ${tracks} }`);

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 import type { Collection, StoredRecord } from "../state/collection.ts";
-import type { Factory } from "./factory.ts";
+import type { Factory, FactoryContext } from "./factory.ts";
 import { convertInstants, isInternal, type PublicFieldSchema, toPublicField } from "./public-view.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "./resource.ts";
 
@@ -185,6 +185,15 @@ export function generateIds(prefix: string, count: number, entries: readonly { i
     if (!taken.has(id)) ids.push(id);
   }
   return ids;
+}
+
+/** A record's id, made of its number; a random one if an entry of the fixture has that id already. */
+export function toFreeId(
+  id: string,
+  taken: ReadonlySet<string | undefined>,
+  { createId }: Pick<FactoryContext, "createId">,
+): string {
+  return taken.has(id) ? createId(id.slice(0, id.indexOf("_") + 1)) : id;
 }
 
 /** Reads a key whose values, by organization, are lists or numbers; `generate:` may ask for more. */

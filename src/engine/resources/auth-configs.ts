@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Factory } from "../contract/factory.ts";
-import { createEntryFormat, readByOrganization } from "../contract/fixture-entry.ts";
+import { createEntryFormat, readByOrganization, toFreeId } from "../contract/fixture-entry.ts";
 import { operation } from "../contract/operation.ts";
 import { publicView } from "../contract/public-view.ts";
 import { belongsTo } from "../contract/references.ts";
@@ -70,23 +70,21 @@ const authConfigsFixture: FixtureReader = {
     ),
   },
   addRecords(fixture, base) {
-    base.fill(authConfigs, () =>
-      readByOrganization(fixture, "auth_configs", entryFormat).flatMap(
-        ({ organization_id, entries, count }) =>
-          Array.from({ length: count }, (_, position) =>
-            makeAuthConfig(
-              {
-                id: `authcfg_${organization_id.slice("org_".length)}_${position + 1}`,
-                // Consecutive records differ in their toolkit.
-                toolkit: TOOLKITS[position % TOOLKITS.length]!,
-                ...entryFormat.toFields(entries[position] ?? {}, base),
-                organization_id,
-              },
-              base.createContext("auth_configs", organization_id, position),
-            ),
-          ),
-      ),
-    );
+    base.fill(authConfigs, () => {
+      const lists = readByOrganization(fixture, "auth_configs", entryFormat);
+      const taken = new Set(lists.flatMap(({ entries }) => entries.map(({ id }) => id)));
+      return lists.flatMap(({ organization_id, entries, count }) =>
+        Array.from({ length: count }, (_, position) => {
+          const context = base.createContext("auth_configs", organization_id, position);
+          const fields = entryFormat.toFields(entries[position] ?? {}, base);
+          const numberedId = `authcfg_${organization_id.slice("org_".length)}_${position + 1}`;
+          const id = fields.id ?? toFreeId(numberedId, taken, context);
+          // Consecutive records differ in their toolkit.
+          const toolkit = TOOLKITS[position % TOOLKITS.length]!;
+          return makeAuthConfig({ toolkit, ...fields, id, organization_id }, context);
+        }),
+      );
+    });
   },
 };
 

@@ -1,6 +1,11 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { createEntryFormat, type FixtureEntry, readByOrganization } from "../../contract/fixture-entry.ts";
+import {
+  createEntryFormat,
+  type FixtureEntry,
+  readByOrganization,
+  toFreeId,
+} from "../../contract/fixture-entry.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { departments } from "../departments/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
@@ -25,9 +30,14 @@ export const auditLogFixture: FixtureReader = {
   dependsOn: ["locale"],
   addRecords(fixture, base) {
     const readLogs = () => readByOrganization(fixture, "audit_log", entryFormat);
+    const makeLogs = () => {
+      const logs = readLogs();
+      const taken = new Set(logs.flatMap(({ entries }) => entries.map(({ id }) => id)));
+      return logs.flatMap((log) => makeEntries({ base, taken, ...log }));
+    };
     base.fill(
       auditLogs,
-      () => readLogs().flatMap((log) => makeEntries({ base, ...log })),
+      makeLogs,
       // Counts without creating entries: each new world counts its records, and most worlds never list their log.
       () => readLogs().reduce((sum, { count }) => sum + count, 0),
     );
@@ -36,19 +46,23 @@ export const auditLogFixture: FixtureReader = {
 
 interface RequestedLog {
   base: BaseBuilder;
+  /** The ids that entries of the fixture have. */
+  taken: ReadonlySet<string | undefined>;
   organization_id: string;
   entries: readonly FixtureEntry<typeof entryFormat>[];
   count: number;
 }
 
 /** Makes the entries newest first, as the index orders them. */
-function makeEntries({ base, organization_id, entries, count }: RequestedLog): AuditLog[] {
+function makeEntries({ base, taken, organization_id, entries, count }: RequestedLog): AuditLog[] {
   const context = base.createContext("audit_log", organization_id);
-  const options = { count, givenCount: entries.length };
+  const makeId = (n: number) => toFreeId(toLogId(organization_id, n), taken, context);
+  const options = { count, givenCount: entries.length, makeId };
   const log = generateLog(readFinalState(base, organization_id), context, options);
   const givenEntries = log.givenInstants.map((timestamp, n) => {
-    const fields = { id: toLogId(organization_id, n), organization_id, timestamp };
-    return makeAuditLog({ ...fields, ...entryFormat.toFields(entries[n]!, base) }, context);
+    const fields = entryFormat.toFields(entries[n]!, base);
+    const id = fields.id ?? makeId(n);
+    return makeAuditLog({ timestamp, ...fields, id, organization_id }, context);
   });
   return [...givenEntries, ...log.generatedEntries];
 }

@@ -50,7 +50,7 @@ interface LogEvent {
 export function generateLog(
   finalState: FinalState,
   context: FactoryContext,
-  { count, givenCount }: { count: number; givenCount: number },
+  { count, givenCount, makeId }: { count: number; givenCount: number; makeId: (n: number) => string },
 ): { givenInstants: readonly number[]; generatedEntries: AuditLog[] } {
   const { random } = context;
   const { organization_id, people } = finalState;
@@ -76,7 +76,7 @@ export function generateLog(
   );
   const generatedEntries = log.reverse().map(({ at, change, creator }, n) => {
     const actor = creator ?? pickAdministrator(administrators, random, { at, excluded: change.entity.id });
-    const id = toLogId(organization_id, givenCount + n);
+    const id = makeId(givenCount + n);
     return toAuditLog(change, { id, organization_id, timestamp: at, actor });
   });
   return { givenInstants: instants.slice(0, givenCount), generatedEntries };

@@ -5,6 +5,7 @@ import {
   type FixtureEntry,
   listReader,
   toEntriesAndCount,
+  toFreeId,
 } from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
@@ -71,10 +72,12 @@ function generateTracks({ id, tracks: tracksOrCount = DEFAULT_TRACKS }: Entry, b
   const context = base.createContext("tracks", id);
   const interval = -created_at / (count + 1);
   const prefix = `mtrack_${id.slice("mcoll_".length)}_`;
+  const taken = new Set(entries.map(({ track_id }) => track_id));
   return Array.from({ length: count }, (_, position) => {
     const addedAt = Math.min(-1, Math.round(created_at + (position + context.random.float()) * interval));
-    const defaults = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: addedAt };
     const fields = trackFormat.toFields(entries[position] ?? {}, base);
-    return makeTrack({ ...defaults, ...fields, collection_id: id, position }, context);
+    const track_id =
+      fields.track_id ?? toFreeId(prefix + String(position + 1).padStart(4, "0"), taken, context);
+    return makeTrack({ added_at: addedAt, ...fields, track_id, collection_id: id, position }, context);
   });
 }
