@@ -36,8 +36,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     queryFn: () => findAll(typed, sandbox, state.get().timeline),
     placeholderData: (before) => before,
   });
+  const isWhole = ({ title }: Command) => title.toLowerCase() === typed.trim().toLowerCase();
   const commands = allCommands
     .filter(({ group, title, detail = "" }) => containsWords(`${group} ${title} ${detail}`, typed))
+    .sort((a, b) => Number(isWhole(b)) - Number(isWhole(a)))
     .slice(0, MAX_SHOWN);
   const groups = [...new Set(commands.map(({ group }) => group))];
   const run = async (id: Key) => {

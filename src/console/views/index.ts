@@ -16,7 +16,7 @@ export const VIEWS: readonly View[] = [
   {
     id: "timeline",
     title: "Timeline",
-    about: "Requests, changes and why they happened",
+    about: "Requests, changes and why they happened; rewind, fork, export",
     icon: "M3 5h9M3 10h14M6 15h8",
   },
   {

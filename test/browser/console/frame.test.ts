@@ -117,6 +117,17 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page).toHaveURL(/collection=departments&record=dept_ml/);
   });
 
+  it("offers first by Ctrl-K what has exactly the typed name [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/world");
+    await seeLive(page);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("searchbox", { name: /^Search views/ }).fill("models.list");
+    await see(page.getByRole("menuitem", { name: /models\.list_for_organization/ })).toBeVisible();
+    await see(page.getByRole("menuitem").first()).toContainText("GET /v1/models");
+    await page.getByRole("searchbox", { name: /^Search views/ }).fill("rewind");
+    await see(page.getByRole("menuitem", { name: /^Timeline/ })).toBeVisible();
+  });
+
   it("reports a deleted sandbox, keeps the input, and reconnects when it exists again [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
     const { page } = await openAt("/s/fleeting/timeline");
