@@ -48,6 +48,7 @@ const BOXES = {
         properties: {
           owner_id: { type: "string" },
           slug: { type: "string" },
+          maxWeight: { type: "integer" },
           level: { type: "integer", enum: [1, 2] },
           sizes: { type: "array", items: { type: "integer", enum: [10, 20] } },
         },
@@ -127,6 +128,17 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     await see(page.getByRole("row", { name: /crate/ })).toBeVisible();
     const { items } = (await control("GET", "/state/boxes")).body;
     expect(items).toMatchObject([{ slug: "crate", level: 2, sizes: [20] }]);
+  });
+
+  it("filters own records by a field with capital letters [interfaces 18]", async () => {
+    await control("PUT", "/operations", { openapi: BOXES });
+    for (const [slug, maxWeight] of Object.entries({ light: 5, heavy: 90 }))
+      await control("POST", "/state/boxes", { slug, owner_id: "usr_dan", maxWeight });
+    const { page } = await open("world?collection=boxes");
+    await see(page.getByRole("row", { name: /light/ })).toBeVisible();
+    await page.getByRole("searchbox", { name: "Filter" }).fill("maxWeight:>50");
+    await see(page.getByRole("row", { name: /light/ })).toHaveCount(0);
+    await see(page.getByRole("row", { name: /heavy/ })).toBeVisible();
   });
 
   it("tries out an operation whose body has no schema [interfaces 18]", async () => {

@@ -91,13 +91,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   const loadedRecords = (query.data?.items ?? NONE) as unknown as readonly Fields[];
   const visibleRecords = useMemo(() => {
     if (isPaged || filter === "") return loadedRecords;
-    return loadedRecords.filter(
-      createMatcher(
-        parseFilter(filter),
-        (record, field) => (Object.hasOwn(record, field) ? record[field] : undefined),
-        joinText,
-      ),
-    );
+    return loadedRecords.filter(createMatcher(parseFilter(filter), readField, joinText));
   }, [isPaged, filter, loadedRecords]);
   const selectedId = get("record");
   const select = (record: string | undefined) => set({ record });
@@ -145,7 +139,9 @@ function Collection({ collection }: { collection: CollectionSummary }) {
       onSelect={(record) => select(String(record[id_field]))}
       empty={
         typed ? (
-          <EmptyState title={`No records match “${typed}”`} />
+          <EmptyState title={`No records match “${typed}”`}>
+            {isPaged && "In a collection of this size, the filter finds one text, and no fields."}
+          </EmptyState>
         ) : (
           <EmptyState title={`No ${name.replaceAll("_", " ")}`}>
             Create one with “New record” or by an API call.
@@ -164,6 +160,12 @@ function Collection({ collection }: { collection: CollectionSummary }) {
       }
     />
   );
+}
+
+/** The field with this name, which filters have in lower case. */
+function readField(record: Fields, lowerCaseName: string): unknown {
+  const name = Object.keys(record).find((one) => one.toLowerCase() === lowerCaseName);
+  return name === undefined ? undefined : record[name];
 }
 
 function joinText(record: Fields): string {
