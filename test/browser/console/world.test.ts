@@ -76,6 +76,7 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await see(grid).toHaveAttribute("aria-rowcount", String(body.total + 1));
     await page.getByRole("searchbox", { name: "Filter" }).fill("no such text");
     await see(page.getByText("No records match “no such text”")).toBeVisible();
+    await see(page.getByText("the filter finds one text, and no fields")).toBeVisible();
     await page.getByRole("searchbox", { name: "Filter" }).fill("");
     await see(page.getByRole("row").nth(5)).toBeVisible();
     expect(complaints).toEqual([]);
