@@ -25,7 +25,8 @@ export function inferPairs({
 }: Pick<OpenApiReading, "operations" | "schemas">): InferredPair[] {
   const byPath = new Map<string, Map<string, DescribedOperation>>();
   for (const operation of operations) {
-    const methods = getOrAdd(byPath, operation.path, () => new Map<string, DescribedOperation>());
+    const path = operation.path.replace(/\/$/, "");
+    const methods = getOrAdd(byPath, path, () => new Map<string, DescribedOperation>());
     methods.set(operation.method, operation);
   }
   const pairs: InferredPair[] = [];
@@ -41,7 +42,7 @@ export function inferPairs({
     if (properties.size === 0 || item === undefined || !isSameSchema(item, schema, schemas)) continue;
     const outerParameters = [...listPath.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
     if (!outerParameters.every((name) => properties.has(name))) continue;
-    const idField = ["id", parameter].find((name) => properties.has(name));
+    const idField = [parameter, "id"].find((name) => properties.has(name));
     if (idField === undefined) continue;
     const collection = toCollectionName(listPath.split("/").at(-1)!);
     const canBind = ({ body }: DescribedOperation) =>
