@@ -413,6 +413,69 @@ describe("paths /xs and /xs/{id} without bindings", () => {
   });
 });
 
+describe("a record of paths without bindings", () => {
+  const text = { type: "string" };
+  const servePair = (record: object, body: object, path: string, parameter = "id") =>
+    serve({
+      paths: {
+        [path]: {
+          get: success({ type: "array", items: record }),
+          post: { requestBody: json(body), ...success(record) },
+        },
+        [path.replace(/(\/?)$/, `/{${parameter}}$1`)]: {
+          get: success(record),
+          patch: { requestBody: json(body), ...success(record) },
+        },
+      },
+    });
+
+  it("gets a fitting object where a valid request has one of another form [interfaces 18]", async () => {
+    const source = { type: "object", required: ["kind"], properties: { kind: { enum: ["file", "url"] } } };
+    const record = {
+      type: "object",
+      required: ["id", "source"],
+      properties: { id: text, name: text, size: { type: "integer", maximum: 9 }, source },
+    };
+    const properties = { name: text, size: { type: "integer" }, source: { type: "object" } };
+    const { send } = servePair(record, { type: "object", properties }, "/v1/evals");
+    const made = await send("POST", "/v1/evals", { body: { name: "a", source: { rows: 3 } } });
+    const expected = { id: made.body.id, name: "a", source: { rows: 3, kind: "file" } };
+    expect([made.status, made.body]).toEqual([200, expected]);
+    const path = `/v1/evals/${made.body.id}`;
+    expect((await send("PATCH", path, { body: { source: { kind: "url" } } })).body.source).toEqual({
+      kind: "url",
+    });
+    const changed = await send("PATCH", path, { body: { name: "b", source: { kind: "x" } } });
+    expect([changed.status, changed.body]).toMatchObject([200, { name: "b", source: { kind: "url" } }]);
+    expect((await send("PATCH", path, { body: { size: 10 } })).status).toBe(422);
+  });
+
+  it("is found by the field that its path names, before `id` [interfaces 18]", async () => {
+    const record = {
+      type: "object",
+      required: ["id", "client_id"],
+      properties: { id: text, client_id: text },
+    };
+    const body = { type: "object", properties: { client_id: text } };
+    const { send } = servePair(record, body, "/v1/clients", "client_id");
+    const made = await send("POST", "/v1/clients", { body: { client_id: "web" } });
+    expect(made.body).toEqual({ id: expect.any(String), client_id: "web" });
+    expect((await send("GET", "/v1/clients/web")).body).toEqual(made.body);
+  });
+
+  it("is found if the paths end with a slash, as Django's [interfaces 18]", async () => {
+    const record = {
+      type: "object",
+      required: ["id"],
+      properties: { id: { type: "integer", readOnly: true }, name: text },
+    };
+    const { send } = servePair(record, record, "/v1/posts/");
+    expect((await send("POST", "/v1/posts/", { body: { name: "a" } })).body).toEqual({ id: 1, name: "a" });
+    expect((await send("GET", "/v1/posts/")).body).toEqual([{ id: 1, name: "a" }]);
+    expect((await send("GET", "/v1/posts/1/")).body).toEqual({ id: 1, name: "a" });
+  });
+});
+
 describe("bound operations", () => {
   const schemas = {
     Tag: {

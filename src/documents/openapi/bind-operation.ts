@@ -76,6 +76,7 @@ export function bindOperation(
     ...(takesFiles(described, action, reading.schemas) && {
       prepare: (call, _loaded, { stream }) => receiveFiles(call, stream, described),
     }),
+    ...(context.isInferred && { checksAnswers: false as const }),
     handle: ((call, record, prepared) =>
       bound().handle(call, record as object, prepared)) as AnyOperation["handle"],
   };

@@ -14,6 +14,8 @@ import { fill, toValues } from "./templates.ts";
 export interface BindingContext {
   reading: OpenApiReading;
   getTarget(name: string): BoundCollection;
+  /** Whether the binding is inferred: no document contains it, and the described schemas may contradict each other. */
+  isInferred: boolean;
   /** The event of a binding's `emit`. */
   findEvent(name: string): AnyEvent | undefined;
 }

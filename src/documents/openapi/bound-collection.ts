@@ -143,6 +143,13 @@ export class BoundCollection extends PublicCollection {
     return world.put(this.collection, this.complete(after, changes, world));
   }
 
+  /** Gives a field this stored value; without one, invents it if it is required. */
+  replaceField(world: Transaction, record: JsonObject, { name, value }: { name: string; value: unknown }) {
+    const { [name]: _, ...others } = record;
+    const fields = value === undefined ? others : { ...record, [name]: value };
+    return world.put(this.collection, this.complete(fields, fields, world));
+  }
+
   /** Invents values for required fields that a record lacks, and orders the fields as the schema does. */
   private complete(record: JsonObject, sent: JsonObject, world: Transaction): object {
     const fields = completeObject(record, this.spec?.schema, {

@@ -89,7 +89,7 @@ export class BoundOperation {
     Object.assign(fields, fill(Object.fromEntries(withoutId), values));
     this.requireOwners(call, fields);
     let record = target.create(call, fields);
-    this.requireFit(call, record, sentNames);
+    record = this.toFitting(call, { record, sent: sentNames });
     if (withId.length > 0) {
       const valuesWithId = toValues(call, target.getId(record));
       record = target.set(call.world, record, fill(Object.fromEntries(withId), valuesWithId) as JsonObject);
@@ -154,8 +154,8 @@ export class BoundOperation {
     this.requireOwners(call, fields);
     const isMerge = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
     const changes = isMerge ? this.mergePatch(target.toPublic(record, call.world), fields) : fields;
-    const after = target.update(call, record, changes, action === "replace");
-    this.requireFit(call, after, sentNames);
+    const changed = target.update(call, record, changes, action === "replace");
+    const after = this.toFitting(call, { record: changed, sent: sentNames, before: record as JsonObject });
     this.emit(call, after);
     return this.present(after, call);
   }
@@ -185,14 +185,24 @@ export class BoundOperation {
     return Object.fromEntries(changedNames.map((name) => [name, toValue(name)]));
   }
 
-  /** Refuses sent fields that fit the request's schema, but not the record's. @throws ApiError INVALID_INPUT */
-  private requireFit(call: Call, record: object, sent: readonly string[]): void {
-    const { spec } = this.parts.target;
-    const publicRecord = this.parts.target.toPublic(record, call.world);
-    const validate = this.schemas.compileValidator(spec?.schema ?? true, "answer");
-    if (validate(publicRecord)) return;
+  /**
+   * Refuses sent fields that fit the request's schema, but not the record's. With an inferred binding, objects and lists
+   * that a record has in another form get the value before, or an invented one. @throws ApiError INVALID_INPUT
+   */
+  private toFitting(
+    call: Call,
+    { record, sent, before = {} }: { record: object; sent: readonly string[]; before?: JsonObject },
+  ): object {
+    const { target, context } = this.parts;
+    const publicRecord = target.toPublic(record, call.world);
+    const validate = this.schemas.compileValidator(target.spec?.schema ?? true, "answer");
+    if (validate(publicRecord)) return record;
     const { field, value, message } = findInvalidField(publicRecord, validate.errors!);
-    if (sent.includes(field.split(/[.[]/)[0]!)) throw invalidInput(field, value, `${field} ${message}`);
+    const name = field.split(/[.[]/)[0]!;
+    if (!sent.includes(name)) return record;
+    if (!context.isInferred || field === name) throw invalidInput(field, value, `${field} ${message}`);
+    const replaced = target.replaceField(call.world, record as JsonObject, { name, value: before[name] });
+    return this.toFitting(call, { record: replaced, sent: sent.filter((one) => one !== name), before });
   }
 
   private remove(call: Call, record: object): unknown {

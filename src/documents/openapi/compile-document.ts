@@ -89,10 +89,6 @@ class DocumentCompiler {
   private readonly targets: BoundCollections;
   /** By the name of the collection. */
   private readonly uses = new Map<string, BindingUse[]>();
-  /**
-   * Inferred bindings, which no document contains. Their answers need not fit the document, which may contradict
-   * itself.
-   */
   private readonly inferredBindings = new Set<LocatedBinding>();
   private readonly warnings: DocumentProblem[];
 
@@ -130,10 +126,10 @@ class DocumentCompiler {
       const binding = bindingsByOperation.get(operation);
       return binding === undefined
         ? answerUnbound(operation, this.reading)
-        : {
-            ...bindOperation(operation, binding.value, context),
-            ...(this.inferredBindings.has(binding) && { checksAnswers: false as const }),
-          };
+        : bindOperation(operation, binding.value, {
+            ...context,
+            isInferred: this.inferredBindings.has(binding),
+          });
     });
     const unsupported = described.flatMap((operation) => {
       const binding = bindingsByOperation.get(operation);
