@@ -6,6 +6,7 @@ import type { HistoryPage } from "../../types/control-api.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { historyOf } from "../support/history-setup.ts";
 import { removeScratch, startServer } from "../support/run-understudy.ts";
+import { announce } from "../support/upload-setup.ts";
 
 const STORES = "/v1/organizations/org_acme/stores/vs_empty/files";
 let folder: string;
@@ -86,6 +87,16 @@ describe("a saved history [interfaces 10]", () => {
       expect((await after.ok("GET", "/clock")).now).not.toBe("2026-03-15T12:02:00.000Z");
     },
   );
+
+  it("says after a restart that a change was answered by a refusal [interfaces 10]", async () => {
+    const persist = { folder, durable: true };
+    const first = await start(persist);
+    const { upload_url } = await announce(first);
+    expect((await fetch(upload_url, { method: "DELETE" })).status).toBe(499);
+    const second = await restarted(first, persist);
+    const { title } = await historyOf(second).newest();
+    expect(title).toMatch(/; it was done, but answered 499/);
+  });
 
   it("loses entries that the bound has dropped, as after a reset [interfaces 10]", async () => {
     const persist = { folder };

@@ -37,7 +37,10 @@ export function recordRequest(
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
   };
-  const entry = sandbox.journal.add(details, historyChange?.entry);
+  const change = historyChange?.entry;
+  const entry = sandbox.journal.add(details, change);
+  // The refusal is part of the title.
+  if (change?.isRefused) sandbox.history.touch(change);
   const { operation, code } = exchange;
   if (operation !== undefined) sandbox.outcomes.count(operation.id, code ?? answer.status);
   return entry;

@@ -205,6 +205,11 @@ export class HistoryEntry {
     };
   }
 
+  /** Whether the change was made, but its client saw a refusal. */
+  get isRefused(): boolean {
+    return this.refusal !== undefined;
+  }
+
   get title(): string {
     if (this.refusal === undefined) return this.baseTitle;
     return `${this.baseTitle.slice(0, -1)}; it was done, but answered ${this.refusal}.`;
