@@ -270,6 +270,34 @@ describe("a fixture's contents", () => {
     expect(source().load(path).buildRoot(1).tables.get("tracks")!.size).toBe(455);
   });
 
+  it.each([
+    [
+      "transcriptions: [{ id: trans_a, sentences: [{ text: a, start: 5, end: 2 }] }]",
+      "end lies before start",
+    ],
+    [
+      "meeting_sessions: [{ id: mbsess_a, transcript_entries: [{ start_time: 5, end_time: 2 }] }]",
+      "end_time lies before start_time",
+    ],
+    ["webhooks: [{ id: wh_a, url: 'http://user:word@x.test/' }]", "url must not contain credentials"],
+    ["webhooks: [{ id: wh_a, url: 'http://256.1.1.1/' }]", "url must be an absolute http or https URL"],
+  ])("are refused like the state calls that make them: %s [interfaces 5]", (list, message) => {
+    const path = write("like.yaml", `extends: reference\n${list}`);
+    expect(refusal(path)).toMatch(new RegExp(`^like.yaml:2:\\d+: ${message}`));
+  });
+
+  it.each([
+    ["sentences", "transcriptions: [{ id: trans_a, sentences: [{ text: a, end: 0.1 }] }]", { end: 0.1 }],
+    [
+      "meeting_transcripts",
+      "meeting_sessions: [{ id: mbsess_a, transcript_entries: [{ end_time: 0.1 }] }]",
+      { end_time: 0.1 },
+    ],
+  ])("keep the end of a line without a start: %s [interfaces 5]", (key, list, end) => {
+    const rows = [...table(write("ends.yaml", `extends: reference\n${list}`), key).all()];
+    expect(rows).toContainEqual(expect.objectContaining(end));
+  });
+
   it("are refused with a store's file that ends before it starts [2.9]", () => {
     const times = "started_at: 2026-03-14T10:00:00Z, completed_at: 2026-03-14T09:00:00Z";
     const path = write(

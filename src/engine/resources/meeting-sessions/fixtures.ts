@@ -135,6 +135,14 @@ export const meetingSessionsFixture: FixtureReader = {
   check(fixture, report) {
     for (const [position, entry] of readEntries(fixture, "meeting_sessions", entryFormat).entries()) {
       const { started_at, ended_at, status = "completed" } = entry;
+      const lines = toEntriesAndCount(entry.transcript_entries ?? []).entries;
+      for (const [index, { start_time, end_time }] of lines.entries()) {
+        if (start_time !== undefined && end_time !== undefined && end_time < start_time)
+          report(
+            ["meeting_sessions", position, "transcript_entries", index, "end_time"],
+            "end_time lies before start_time",
+          );
+      }
       const path = ["meeting_sessions", position, "ended_at"];
       if (ended_at === undefined) continue;
       if (status === "running") report(path, "a running session has not ended");
@@ -200,8 +208,9 @@ function generateTranscripts(
   let lastEnd = 0;
   return lines.map((text, position) => {
     const fields = transcriptFormat.toFields(entries[position] ?? {}, base);
-    const start_time = fields.start_time ?? roundToMilliseconds(lastEnd + random.int(400, 9000) / 1000);
-    const end_time = fields.end_time === undefined ? undefined : Math.max(start_time, fields.end_time);
+    const { end_time } = fields;
+    const drawStart = () => roundToMilliseconds(lastEnd + random.int(400, 9000) / 1000);
+    const start_time = fields.start_time ?? Math.min(drawStart(), end_time ?? Number.POSITIVE_INFINITY);
     const speaker = speakers[position % speakers.length]!;
     const defaults = { text, speaker, language_code: entry.language_code ?? "en" };
     const times = { start_time, end_time };

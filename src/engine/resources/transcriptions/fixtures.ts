@@ -111,6 +111,14 @@ type Entry = FixtureEntry<typeof entryFormat>;
 export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(entryFormat.schema) },
   dependsOn: ["transcription_seconds", "locale"],
+  check(fixture, report) {
+    for (const [position, entry] of readEntries(fixture, "transcriptions", entryFormat).entries()) {
+      for (const [index, { start, end }] of toEntriesAndCount(entry.sentences ?? []).entries.entries()) {
+        if (start !== undefined && end !== undefined && end < start)
+          report(["transcriptions", position, "sentences", index, "end"], "end lies before start");
+      }
+    }
+  },
   addRecords(fixture, base) {
     const getTranscriptions = computeOnce(() =>
       readEntries(fixture, "transcriptions", entryFormat).map((entry) => generateTranscription(entry, base)),
@@ -164,8 +172,9 @@ function generateSentences(
     const fields = givenSentence ? sentenceFormat.toFields(givenSentence, base) : {};
     const text = fields.text ?? inventSentence(position, options);
     const pause = drawPauseSeconds(random);
-    const start = fields.start ?? roundToMilliseconds(lastEnd + pause);
-    const end = Math.max(start, fields.end ?? roundToMilliseconds(start + estimateSeconds(text, random)));
+    const start =
+      fields.start ?? Math.min(roundToMilliseconds(lastEnd + pause), fields.end ?? Number.POSITIVE_INFINITY);
+    const end = fields.end ?? roundToMilliseconds(start + estimateSeconds(text, random));
     lastEnd = end;
     return makeSentence({ transcription_id: entry.id, text, start, end }, context);
   });

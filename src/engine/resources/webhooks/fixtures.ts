@@ -18,7 +18,7 @@ import { EVENT_NAMES } from "../events.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { hasCodeOfStatus, WRONG_CODE } from "./rules.ts";
-import { Delivery, deliveries, Webhook, webhooks } from "./schema.ts";
+import { Delivery, deliveries, requireCallable, Webhook, webhooks } from "./schema.ts";
 
 export interface FixtureFact {
   id: string;
@@ -123,6 +123,11 @@ export const webhooksFixture: FixtureReader = {
   fieldGenerators: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
   check(fixture, report) {
     for (const [position, entry] of readEntries(fixture, "webhooks", entryFormat).entries()) {
+      try {
+        if (entry.url !== undefined) requireCallable(entry.url);
+      } catch (error) {
+        report(["webhooks", position, "url"], (error as Error).message);
+      }
       for (const [deliveryPosition, delivery] of (entry.deliveries ?? []).entries()) {
         const { status, response_code } = delivery;
         const reportField = (field: string, message: string) =>
