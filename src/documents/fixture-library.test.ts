@@ -298,6 +298,18 @@ describe("a fixture's contents", () => {
     expect(rows).toContainEqual(expect.objectContaining(end));
   });
 
+  it("give a job that began just now no duration beyond now [G14]", () => {
+    const start = "2026-03-15T11:59:58.000Z";
+    const path = write(
+      "job.yaml",
+      `extends: reference\nconnector_jobs: [{ job_id: job_a, connection_id: conn_wiki, start_time: ${start} }]`,
+    );
+    const job = [...table(path, "connector_jobs").all()].find(
+      (one) => "job_id" in one && one.job_id === "job_a",
+    );
+    expect(job).toMatchObject({ status: "succeeded", duration: 2 });
+  });
+
   it("are refused with a store's file that ends before it starts [2.9]", () => {
     const times = "started_at: 2026-03-14T10:00:00Z, completed_at: 2026-03-14T09:00:00Z";
     const path = write(

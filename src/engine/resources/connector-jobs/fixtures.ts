@@ -20,16 +20,18 @@ import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 const MAX_SCANNED = 1000;
 
 export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
-  const { random, world, isFixture, settings } = context;
+  const { random, world, isFixture, now, settings } = context;
   const slot = isFixture ? readSlot(fields, world) : findSlot(fields, world);
   const newTotals = drawTotals(random);
   const status = fields.status ?? (slot.isFree && !hasEnded(fields) ? "running" : "succeeded");
   const isRunning = status === "running";
-  const durationOnceEnded = fields.duration ?? random.int(5, 120);
+  // A job that has ended ended by now.
+  const maxDuration = Math.max(0, Math.floor((now - (fields.start_time ?? Number.NEGATIVE_INFINITY)) / 1000));
+  const durationOnceEnded = fields.duration ?? Math.min(random.int(5, 120), maxDuration);
   const { duration = isRunning ? null : durationOnceEnded } = fields;
   const start_time = fields.start_time ?? drawStart(isRunning, durationOnceEnded, context);
   const { organization_id, connection_id, job_type } = slot;
-  const totals = isFixture ? newTotals : planTotals(world, slot, { now: context.now, newTotals });
+  const totals = isFixture ? newTotals : planTotals(world, slot, { now, newTotals });
   const duration_ms = toMilliseconds(settings.connector_job_seconds);
   const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
   // The job of a state call is given its failure when it starts.
