@@ -259,6 +259,9 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     const { page, complaints } = await open();
     await page.getByRole("button", { name: "Save as scenario …" }).press("Enter");
     const dialog = page.getByRole("dialog");
+    // The server refuses a file with this name.
+    await dialog.getByRole("textbox", { name: "Name" }).fill("From console");
+    await see(dialog.getByRole("button", { name: "Download" })).toBeDisabled();
     await dialog.getByRole("textbox", { name: "Name" }).fill("from-console");
     await see(dialog).toContainText("name: from-console");
     await expectAccessible(page);

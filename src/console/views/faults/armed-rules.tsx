@@ -104,6 +104,9 @@ export function RuleLine(props: {
   );
 }
 
+/** As the server checks the name of a scenario. */
+const SCENARIO_NAME = /^[A-Za-z0-9][\w.-]{0,79}$/;
+
 /** Shows the armed rules as a scenario file, to copy or to download. */
 function ScenarioDialog({ rules, onClose }: { rules: readonly FaultRule[]; onClose: () => void }) {
   const [name, setName] = useState(`${useSandboxName()}-rules`);
@@ -115,13 +118,21 @@ function ScenarioDialog({ rules, onClose }: { rules: readonly FaultRule[]; onClo
         Save this file in your scenarios folder, by default <code>./scenarios</code>. It then appears in the
         list, and <code>understudy suite</code> can run it.
       </p>
-      <Field label="Name" name="name" value={name} onChange={setName} autoFocus required />
+      <Field
+        label="Name"
+        name="name"
+        value={name}
+        onChange={setName}
+        autoFocus
+        required
+        hint="Letters, digits, dots, hyphens and underscores, at most 80, with a letter or digit first."
+      />
       <BodyText text={text} />
       <div className="actions">
         <ActionButton
           label="Download"
           look="primary"
-          isDisabled={name.trim() === ""}
+          isDisabled={!SCENARIO_NAME.test(name.trim())}
           onPress={() => downloadFile(file, new Blob([text], { type: "application/yaml" }))}
         />
         <CopyButton text={text} />
