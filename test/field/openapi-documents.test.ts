@@ -450,6 +450,36 @@ describe("a record of paths without bindings", () => {
     expect((await send("PATCH", path, { body: { size: 10 } })).status).toBe(422);
   });
 
+  it("has a number as a text, as FastAPI describes decimals, and the reverse [interfaces 18]", async () => {
+    const number = { type: "number" };
+    const properties = { id: text, rent: text, size: { type: ["integer", "null"] }, place: number };
+    const record = { type: "object", required: ["id", "rent"], properties };
+    const body = { type: "object", properties: { rent: number, size: text, place: text } };
+    const { send } = servePair(record, body, "/v1/leases");
+    const made = await send("POST", "/v1/leases", { body: { rent: 12.5, size: "30", place: "north" } });
+    expect([made.status, made.body]).toEqual([200, { id: made.body.id, rent: "12.5", size: 30 }]);
+  });
+
+  it("stays at its path when it is replaced [interfaces 18]", async () => {
+    const record = {
+      type: "object",
+      required: ["id", "tour"],
+      properties: { id: text, tour: text, name: text },
+    };
+    const body = { type: "object", properties: { name: text } };
+    const written = { requestBody: json(body), ...success(record) };
+    const { send } = serve({
+      paths: {
+        "/v1/tours/{tour}/plans": { get: success({ type: "array", items: record }), post: written },
+        "/v1/tours/{tour}/plans/{id}": { get: success(record), put: written },
+      },
+    });
+    const { id } = (await send("POST", "/v1/tours/t/plans", { body: { name: "a" } })).body;
+    const replaced = await send("PUT", `/v1/tours/t/plans/${id}`, { body: { name: "b" } });
+    expect(replaced.body).toEqual({ id, tour: "t", name: "b" });
+    expect((await send("GET", "/v1/tours/t/plans")).body).toEqual([replaced.body]);
+  });
+
   it("is found by the field that its path names, before `id` [interfaces 18]", async () => {
     const record = {
       type: "object",

@@ -1,7 +1,7 @@
 import isEqual from "fast-deep-equal";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { emit } from "../../engine/contract/event.ts";
-import { findInvalidField } from "../../engine/contract/invalid-field.ts";
+import { findInvalidField, parseNumber } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
@@ -114,8 +114,11 @@ export class BoundOperation {
     const isForm = media?.type.startsWith("multipart/") === true;
     const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
     const fields: JsonObject = {};
-    if (isJsonObject(body))
-      for (const name in body) if (!this.ignoredFields.has(name)) fields[name] = body[name];
+    const ownFields = this.schemas.listFields(this.parts.target.spec?.schema);
+    for (const [name, sent] of Object.entries(isJsonObject(body) ? body : {})) {
+      const value = toTypes(sent, this.schemas.listTypes(ownFields.get(name)));
+      if (value !== undefined && !this.ignoredFields.has(name)) fields[name] = value;
+    }
     for (const file of files ?? []) addFile(fields, this.parts.target.fieldNames, file);
     return fields;
   }
@@ -152,12 +155,20 @@ export class BoundOperation {
     delete fields[idField];
     Object.assign(fields, fill(binding.set ?? {}, toValues(call)));
     this.requireOwners(call, fields);
+    if (action === "replace") this.keepConditions(call, record, fields);
     const isMerge = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
     const changes = isMerge ? this.mergePatch(target.toPublic(record, call.world), fields) : fields;
     const changed = target.update(call, record, changes, action === "replace");
     const after = this.toFitting(call, { record: changed, sent: sentNames, before: record as JsonObject });
     this.emit(call, after);
     return this.present(after, call);
+  }
+
+  /** Keeps the fields by which the record is found at its path, where the request leaves them out. */
+  private keepConditions(call: Call, record: object, fields: JsonObject): void {
+    const before = this.parts.target.toPublic(record, call.world);
+    for (const name of Object.keys(this.access.toConditions(call)))
+      if (fields[name] === undefined) fields[name] = before[name];
   }
 
   private mergePatch(before: JsonObject, fields: JsonObject): JsonObject {
@@ -257,6 +268,13 @@ export class BoundOperation {
       organizations.length > 0 || organization === undefined ? organizations : [organization],
     );
   }
+}
+
+/** A number as a text, or a text as a number, where a record has only that; undefined for any other text. */
+function toTypes(value: unknown, types: ReadonlySet<string>): unknown {
+  const hasNumbers = types.has("number") || types.has("integer");
+  if (typeof value === "number" && types.has("string") && !hasNumbers) return String(value);
+  return typeof value === "string" && hasNumbers && !types.has("string") ? parseNumber(value) : value;
 }
 
 /** A merge patch (RFC 7396), applied to the fields that it names. */

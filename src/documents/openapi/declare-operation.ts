@@ -149,10 +149,15 @@ export function* listUnreadBodies(
     yield { feature: `a body in ${readMedia.type} (any bytes are accepted)`, path };
 }
 
-/** The names of a body's fields whose types in a record are others, so that they are not stored. */
+/** The names of a body's fields whose types in a record are others, so that they are not stored. Numbers are, as texts. */
 export function listForeignFields(body: unknown, record: unknown, schemas: Schemas): string[] {
   const ownFields = schemas.listFields(record);
-  const isForeign = ([name, node]: [string, unknown]) => !schemas.doTypesOverlap(node, ownFields.get(name));
+  const isTextOrNumber = (node: unknown) =>
+    [...schemas.listTypes(node)].every((type) => ["string", "number", "integer", "null"].includes(type));
+  const isForeign = ([name, node]: [string, unknown]) => {
+    const field = ownFields.get(name);
+    return !schemas.doTypesOverlap(node, field) && !(isTextOrNumber(node) && isTextOrNumber(field));
+  };
   return [...schemas.listFields(body)].filter(isForeign).map(([name]) => name);
 }
 
