@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { announce, probe } from "../support/upload-setup.ts";
+import { announce, chunk, expectInvalid, probe, put } from "../support/upload-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -58,6 +58,23 @@ async function infraPath(api: Api): Promise<string> {
 const database = () => join(folder, "understudy.db");
 
 describe("a world saved with --persist", () => {
+  it("lets a complete upload begin again whose bytes are gone, and registers no file without them [G13]", async () => {
+    const first = await start();
+    const { announced, upload_url, gcs_path } = await announce(first, { file_size: 4 });
+    expect((await put(upload_url, "text")).status).toBe(200);
+    await stop(first);
+    for (const file of readdirSync(join(folder, "uploads"))) rmSync(join(folder, "uploads", file));
+    const second = await start();
+    const register = () =>
+      second.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
+    expectInvalid(await register(), "gcs_path");
+    const url = upload_url.replace(first.url, second.url);
+    expect(await probe(url)).toMatchObject({ status: 308, range: null });
+    expect((await chunk(url, "te", 0, 4)).range).toBe("bytes=0-1");
+    expect((await chunk(url, "xt", 2, 4)).status).toBe(200);
+    expect((await register()).status).toBe(201);
+  });
+
   it("continues after a restart with an imported upload that has no bytes yet [interfaces 2]", async () => {
     const api = await start();
     const { upload_url } = await announce(api);

@@ -7,8 +7,10 @@ import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { examineFile, examineUpload } from "./examine-file.ts";
 import { filesFixture, makeFile } from "./fixtures.ts";
 import {
+  createIncompleteError,
   expireUpload,
   fileStateRules,
+  hasItsBytes,
   insertFile,
   requireCompletedUpload,
   requireValidNameAndType,
@@ -120,6 +122,7 @@ const registerFile = operation({
   access: (call) => requireMember(call, call.params.organization_id),
   async prepare({ params, body, world }, _organization, io) {
     const upload = requireCompletedUpload(world, params.organization_id, body);
+    if (!hasItsBytes(upload, io.services.bytes)) throw createIncompleteError(upload.gcs_path, "open");
     return upload.file_id === null ? examineUpload(upload, io) : { passages: [] };
   },
   handle({ params: { organization_id }, body, world, principal }, _organization, findings) {

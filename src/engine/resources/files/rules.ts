@@ -5,6 +5,7 @@ import type { ReceivedFile } from "../../contract/operation.ts";
 import { requireSameOrganization } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import { MIME_TYPE } from "../../contract/schema.ts";
+import type { ByteStore } from "../../contract/services.ts";
 import { listWrites, type Transaction, type WorldReader } from "../../state/transaction.ts";
 import type { Commit } from "../../state/world-parts.ts";
 import { storeFiles } from "../vector-stores/schema.ts";
@@ -84,8 +85,7 @@ export function requireCompletedUpload(
   if (upload === undefined || upload.organization_id !== organization_id) {
     throw invalidInput("gcs_path", gcs_path, "gcs_path names no upload of this organization");
   }
-  if (upload.status !== "complete")
-    throw invalidInput("gcs_path", gcs_path, INCOMPLETE_MESSAGES[upload.status]);
+  if (upload.status !== "complete") throw createIncompleteError(gcs_path, upload.status);
   for (const field of ["filename", "file_size", "mime_type"] as const) {
     const isSame =
       field === "mime_type"
@@ -111,6 +111,18 @@ export function requireValidNameAndType({ filename, mime_type }: ReceivedFile): 
     throw invalidInput("file", filename, `the file's name is longer than ${MAX_FILENAME_LENGTH} characters`);
   if (mime_type.length > MAX_TYPE_LENGTH || !new RegExp(MIME_TYPE).test(mime_type))
     throw invalidInput("file", mime_type, "the file's Content-Type is not a MIME type");
+}
+
+/** Whether a complete upload's bytes are stored, or not needed any more; they may be lost by damage or a restore. */
+export function hasItsBytes({ id, file_id, file_size }: Upload, bytes: Pick<ByteStore, "size">): boolean {
+  return file_id !== null || bytes.size(id) === file_size;
+}
+
+export function createIncompleteError(
+  gcs_path: string,
+  status: Exclude<Upload["status"], "complete">,
+): Error {
+  return invalidInput("gcs_path", gcs_path, INCOMPLETE_MESSAGES[status]);
 }
 
 const INCOMPLETE_MESSAGES: Record<Exclude<Upload["status"], "complete">, string> = {

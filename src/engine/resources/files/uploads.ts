@@ -7,7 +7,7 @@ import { StringEnum, Timestamp } from "../../contract/schema.ts";
 import type { FileDigest } from "../../contract/services.ts";
 import { isJoinedHeader } from "../../contract/text.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { completeUpload } from "./rules.ts";
+import { completeUpload, hasItsBytes } from "./rules.ts";
 import { BUCKET, type Upload, uploads } from "./schema.ts";
 
 /** The answer of Google Cloud Storage to the last bytes; the official client compares the checksum with its own. */
@@ -116,7 +116,7 @@ export const putUpload = operation({
     const range = readRange(headers, upload.file_size);
     // An empty file is complete before its only PUT, whose digests are checked nevertheless.
     if (upload.file_size === 0 && range.kind === "bytes") await checkComplete();
-    if (upload.status === "complete")
+    if (upload.status === "complete" && hasItsBytes(upload, bytes))
       return { receivedBytes: upload.file_size, isProbe: false, crc32c: upload.crc32c };
     if (range.kind === "probe") return { receivedBytes: bytes.size(upload.id), isProbe: true, crc32c: null };
     try {
@@ -150,7 +150,8 @@ export const putUpload = operation({
     }
   },
   handle({ world }, upload, { receivedBytes, isProbe, crc32c }) {
-    if (upload.status === "complete") return renderObject(upload, world);
+    if (upload.status === "complete" && receivedBytes === upload.file_size)
+      return renderObject(upload, world);
     // A probe does not complete an upload whose last byte is just being received.
     if (isProbe || receivedBytes < upload.file_size) {
       return new Reply(308, undefined, receivedBytes === 0 ? {} : { Range: `bytes=0-${receivedBytes - 1}` });
