@@ -1,6 +1,8 @@
 import {
+  accessSync,
   appendFileSync,
   chmodSync,
+  constants,
   existsSync,
   lstatSync,
   readFileSync,
@@ -9,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { toAnnotations, toSummary } from "../tools/reports/github.ts";
 import { type JunitReport, writeJunit } from "../tools/reports/junit.ts";
@@ -43,17 +45,36 @@ export function writeNewFile(
 /**
  * Checks the path of a result; call it before long work, whose result would be lost.
  * @param force whether an existing file may be replaced
- * @throws UsageError if the path is a folder or no regular file, or an existing file may not be replaced
+ * @throws UsageError if the path is a folder or no regular file, or an existing file may not be replaced; the system's
+ * error if it may not be written
  */
 export function requireOutputFile(file: string, force = true): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   // A link to a missing file exists too.
-  if (stats === undefined && (force || lstatSync(file, { throwIfNoEntry: false }) === undefined)) return;
+  if (stats === undefined && (force || lstatSync(file, { throwIfNoEntry: false }) === undefined)) {
+    requireWritable(findNearestFolder(file), file);
+    return;
+  }
   if (stats !== undefined && !stats.isFile())
     throw new UsageError(
       `${file} is ${stats.isDirectory() ? "a folder" : "not a regular file"}; name a file to write`,
     );
   if (!force) throw new UsageError(`${file} exists; add --force to replace it`);
+  requireWritable(file);
+}
+
+function requireWritable(path: string, named = path): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw Object.assign(error as Error, { path: named });
+  }
+}
+
+/** The folder in which the file, or the first missing one of its folders, would be created. */
+function findNearestFolder(file: string): string {
+  const folder = dirname(resolve(file));
+  return existsSync(folder) ? folder : findNearestFolder(folder);
 }
 
 /** Creates the folder of a file, with a message in case its name was mistyped. */

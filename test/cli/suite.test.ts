@@ -327,6 +327,17 @@ describe("suite", () => {
     expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(message)]);
   });
 
+  it.each([
+    [["suite", "a.yaml", "--report", "junit=a.yaml/x.xml"], "a part of its path is a file"],
+    [["coverage", "--html", "a.yaml/x/y.html"], "a part of its path is a file"],
+    [["coverage", "--html", "."], ". is a folder"],
+  ])("runs no command whose report could not be written: %j [interfaces 2]", async (args, message) => {
+    const cwd = place({ "a.yaml": CALM });
+    const { code, stderr } = await runCommand([...args, "--", "touch", "ran"], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(existsSync(join(cwd, "ran"))).toBe(false);
+  });
+
   it("is exit 1 if it reaches no server [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": CALM });
     const { code, stderr } = await runCommand(

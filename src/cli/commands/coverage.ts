@@ -12,7 +12,7 @@ import {
 import { CheckFailed, UsageError } from "../failure.ts";
 import { formatTable, print, runWithCleanup } from "../process.ts";
 import { findOwnScenarios } from "../start-options.ts";
-import { writeNewFile } from "../write-files.ts";
+import { requireOutputFile, writeNewFile } from "../write-files.ts";
 
 export const coverageCommand = serverCommand({
   command: "coverage",
@@ -27,7 +27,7 @@ export const coverageCommand = serverCommand({
     ["$0 coverage --fail-under 40 -- npx vitest run", "Coverage of a test run"],
     ["$0 coverage --fail-under 80 --html coverage.html", "For CI"],
   ],
-  check({ "fail-under": minimum, scenarios, all, "--": command = [], ...target }) {
+  check({ "fail-under": minimum, html, scenarios, all, "--": command = [], ...target }) {
     if (minimum !== undefined && !(minimum >= 0 && minimum <= 100))
       throw new UsageError("--fail-under takes a percentage from 0 to 100");
     if (scenarios !== undefined && command.length === 0)
@@ -40,6 +40,7 @@ export const coverageCommand = serverCommand({
       );
     if (all && given.includes("--sandbox"))
       throw new UsageError("--all counts every sandbox; leave out --sandbox");
+    if (html !== undefined) requireOutputFile(html);
   },
   async run(options) {
     const { json, html, "fail-under": minimum, "--": command = [] } = options;
