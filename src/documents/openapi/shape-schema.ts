@@ -84,7 +84,8 @@ class SchemaShaper {
     if (types.has("array")) return this.shapeList(keywords, inside);
     if (types.has("object")) return this.shapeMap(keywords, inside);
     const [type] = [...types].filter((one) => one !== "null");
-    if (type === undefined) return types.has("null") ? { const: null } : {};
+    // Without a type, an object: FastAPI describes any answer so.
+    if (type === undefined) return { const: types.has("null") ? null : {} };
     const scalar: JsonObject = { type };
     for (const key of SCALAR_KEYWORDS) if (keywords[key] !== undefined) scalar[key] = keywords[key];
     convertExclusiveBounds(scalar);
