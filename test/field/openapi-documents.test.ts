@@ -378,6 +378,18 @@ describe("paths /xs and /xs/{id} without bindings", () => {
     expect(operations.filter(({ path }) => path.startsWith("/v1/two/")).length).toBe(3);
   });
 
+  it("do not show records of the reference whose ids have another form [interfaces 18]", async () => {
+    const user = (format: object) => record({ id: { type: "string", ...format }, email: text });
+    for (const [format, decision] of [
+      [{ format: "uuid" }, "generated"],
+      [{ pattern: "^[0-9a-f]{24}$" }, "generated"],
+      [{}, "ok"],
+    ] as const) {
+      const { send } = serve({ paths: pair("/api/users", user(format)) });
+      expect((await send("GET", "/api/users")).headers.get("x-sandbox-decision")).toBe(decision);
+    }
+  });
+
   it("do not show the bytes of uploads [interfaces 18]", async () => {
     const upload = record({ id: text, name: text });
     const file = { type: "string", format: "binary" };
@@ -578,6 +590,17 @@ it("a parameter that only the path names is read as a text [interfaces 18]", asy
   expect((await send("GET", "/v1/users/8/tags")).body).toEqual([tag]);
   expect((await send("GET", "/v1/users/8/tags/7")).body).toEqual(tag);
 });
+
+it.each([{}, true, { title: "Response" }])(
+  "a generated answer of any type is an object: %j [interfaces 18]",
+  async (schema) => {
+    const paths = Object.fromEntries(
+      ["a", "b", "c"].map((name) => [`/v1/${name}`, { get: success(schema as object) }]),
+    );
+    const { send } = serve({ paths });
+    for (const path of Object.keys(paths)) expect((await send("GET", path)).body).toEqual({});
+  },
+);
 
 it("a generated answer is as deep as its required parts [interfaces 18]", async () => {
   const nest = (depth: number): object =>

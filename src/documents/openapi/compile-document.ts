@@ -222,10 +222,14 @@ class DocumentCompiler {
     return other === undefined || isSameSchema(other, schema, schemas) ? undefined : "the document";
   }
 
-  /** Whether the stored and the described types overlap, for each field that both have. */
-  private doFieldsAgree({ fieldSchemas }: BoundCollection, schema: unknown): boolean {
+  /** Whether the stored and the described types overlap, for each field that both have, and the ids have one form. */
+  private doFieldsAgree({ fieldSchemas, collection }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
-    return [...schemas.listFields(schema)].every(
+    const fields = schemas.listFields(schema);
+    const [id] = fieldSchemas[collection.idField]?.examples ?? [];
+    if (id !== undefined && !schemas.compileValidator(fields.get(collection.idField), "answer")(id))
+      return false;
+    return [...fields].every(
       ([name, node]) =>
         !Object.hasOwn(fieldSchemas, name) || schemas.doTypesOverlap(fieldSchemas[name], node),
     );
