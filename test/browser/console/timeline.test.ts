@@ -100,6 +100,15 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(detail(page).getByRole("button", { name: /^Rewind/ })).toHaveCount(0);
   });
 
+  it("says that a change has left the history, not that there was none [interfaces 10]", async () => {
+    const { headers } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await control("PATCH", "", { settings: { history_limit: 1 } });
+    await api.call("ada", "DELETE", "/v1/threads/thread_long");
+    const { page } = await open(`?entry=${headers.get("x-request-id")}`);
+    await see(detail(page)).toContainText("The history no longer has this call’s change");
+    await control("PATCH", "", { settings: { history_limit: 1000 } });
+  });
+
   it("distinguishes delayed, rejected, failed and injected responses [interfaces 6]", async () => {
     await control("POST", "/faults", { match: { principal: "usr_dan" }, effect: { delay: "20ms" } });
     const failing = { match: { operation: "usage.*" }, effect: { status: 503 } };

@@ -23,7 +23,7 @@ import { SendAgainDialog } from "./send-again.tsx";
 import { describeNode } from "./words.ts";
 
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
-  const { entry } = node;
+  const { entry, request } = node;
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
   const { pins, toggle } = usePins();
@@ -67,7 +67,9 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
         <EntryStateActions entry={entry} title={describeNode(node)} />
       ) : (
         <p className="quiet small wide">
-          The call changed no data. To rewind or fork, open an entry that did.
+          {request?.history
+            ? "The history no longer has this call’s change, so there is nothing to rewind to."
+            : "The call changed no data. To rewind or fork, open an entry that did."}
         </p>
       )}
       <Problem error={repeat.error} />
