@@ -42,8 +42,13 @@ function useRelease(held: Held) {
   );
 }
 
-function formatHeldName({ event, method, path }: Held): string {
-  return event === null ? `${method} ${path}` : `the delivery of ${event}`;
+/** Calls that overtake each other often differ only in the beginning of their query. */
+const SHOWN_QUERY_LENGTH = 80;
+
+function formatHeldName({ event, method, path, request: { query } }: Held): string {
+  if (event !== null) return `the delivery of ${event}`;
+  const shownQuery = query.length > SHOWN_QUERY_LENGTH ? `${query.slice(0, SHOWN_QUERY_LENGTH)}…` : query;
+  return `${method} ${path}${query && `?${shownQuery}`}`;
 }
 
 function HeldLine({ held }: { held: Held }) {

@@ -62,6 +62,17 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints.filter((one) => !one.includes("422"))).toEqual([]);
   });
 
+  it("tells held calls of one path apart by their query [interfaces 20]", async () => {
+    await control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
+    const { page } = await open();
+    const [first, second] = ["a", "ab"].map((text) => api.call("dan", "GET", `/v1/models?q=${text}`));
+    await page.getByRole("button", { name: "Answer 503: GET /v1/models?q=ab", exact: true }).click();
+    expect((await second!).status).toBe(503);
+    await page.getByRole("button", { name: "Continue: GET /v1/models?q=a", exact: true }).click();
+    expect((await first!).status).toBe(200);
+    await control("DELETE", "/faults");
+  });
+
   it("begins an edit with the answer that is held [interfaces 20]", async () => {
     await control("POST", "/faults", {
       match: { operation: "models.list" },
