@@ -272,6 +272,10 @@ describe("a fixture's contents", () => {
 
   it.each([
     [
+      "transcriptions: [{ id: trans_a, audio_duration_seconds: 1, sentences: [{ text: a, end: 2 }] }]",
+      "end lies after the end of the audio",
+    ],
+    [
       "transcriptions: [{ id: trans_a, sentences: [{ text: a, start: 5, end: 2 }] }]",
       "end lies before start",
     ],

@@ -113,9 +113,13 @@ export const transcriptionsFixture: FixtureReader = {
   dependsOn: ["transcription_seconds", "locale"],
   check(fixture, report) {
     for (const [position, entry] of readEntries(fixture, "transcriptions", entryFormat).entries()) {
+      const { audio_duration_seconds = Number.POSITIVE_INFINITY } = entry;
       for (const [index, { start, end }] of toEntriesAndCount(entry.sentences ?? []).entries.entries()) {
-        if (start !== undefined && end !== undefined && end < start)
-          report(["transcriptions", position, "sentences", index, "end"], "end lies before start");
+        const reportEnd = (message: string) =>
+          report(["transcriptions", position, "sentences", index, "end"], message);
+        if (start !== undefined && end !== undefined && end < start) reportEnd("end lies before start");
+        if (end !== undefined && end > audio_duration_seconds)
+          reportEnd("end lies after the end of the audio");
       }
     }
   },
