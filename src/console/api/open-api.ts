@@ -124,7 +124,7 @@ interface DocumentedOperation<Body = DocumentedBody> {
 
 interface Parameter {
   name: string;
-  in: "path" | "query" | "header";
+  in: "path" | "query" | "header" | "cookie";
   required?: boolean;
   description?: string;
   schema?: JsonSchema;

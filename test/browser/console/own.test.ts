@@ -118,6 +118,22 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     expect((await control("GET", "/state/projects")).body.items).toMatchObject([{ name: "By hand" }]);
   });
 
+  it("says that a page cannot send a cookie, which the copied command has [interfaces 18]", async () => {
+    const parameters = [{ name: "session", in: "cookie", required: true, schema: { type: "string" } }];
+    const get = { operationId: "mine", parameters, responses: { 200: { description: "" } } };
+    await control("PUT", "/operations", {
+      openapi: { openapi: "3.1.0", info: { title: "Any", version: "1" }, paths: { "/v2/mine": { get } } },
+    });
+    const { page } = await open("api?operation=mine");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("textbox", { name: "session" }).fill("s1");
+    await see(page.getByText("cookie, required. A page cannot send it")).toBeVisible();
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    await expect
+      .poll(() => page.evaluate("navigator.clipboard.readText()"))
+      .toContain("-H 'cookie: session=s1'");
+  });
+
   it("keeps the numbers of choices in a record's form [interfaces 18]", async () => {
     await control("PUT", "/operations", { openapi: BOXES });
     const { page } = await open("world?collection=boxes&record=%2B");

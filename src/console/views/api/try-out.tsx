@@ -84,6 +84,8 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
     // The browser sets the multipart boundary.
     ...(type && !isMultipart && { "content-type": type }),
   };
+  const cookies = Object.entries(readParameters(operation, "cookie", getValue));
+  const cookie = cookies.map((pair) => pair.join("=")).join("; ");
   const call = useServiceCall(() => ({
     method,
     path,
@@ -104,7 +106,11 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
               name={name}
               value={getValue(name)}
               onChange={(text) => change({ [name]: text })}
-              hint={[[place, required && "required"].filter(Boolean).join(", "), description]
+              hint={[
+                [place, required && "required"].filter(Boolean).join(", "),
+                place === "cookie" && "A page cannot send it: use “Copy as curl”",
+                description,
+              ]
                 .filter(Boolean)
                 .join(". ")}
             />
@@ -134,7 +140,11 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
           text={formatAsCurl({
             method,
             url: `${location.origin}/_s/${encodeURIComponent(sandbox)}${path}`,
-            headers: Object.entries({ ...(actor && { "api-key": actor.key }), ...headers }),
+            headers: Object.entries({
+              ...(actor && { "api-key": actor.key }),
+              ...headers,
+              ...(cookie && { cookie }),
+            }),
             body: content && body,
           })}
         />
@@ -191,7 +201,7 @@ type GetValue = (name: string) => string;
 
 function readParameters(
   { parameters = [] }: Operation,
-  place: "query" | "header",
+  place: "query" | "header" | "cookie",
   getValue: GetValue,
 ): Texts {
   const filled = parameters.filter((one) => one.in === place && getValue(one.name) !== "");
