@@ -329,6 +329,11 @@ describe("a connection by MCP", () => {
     }
   });
 
+  it("ends with 0 once its input ends, also if it is a file [interfaces 13]", async () => {
+    const { code, stderr } = await runCommand(["mcp", "--url", understudy.url]);
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+
   it("ends with a message if a command finds no server [interfaces 13]", async () => {
     const { code, stderr, stdout } = await runCommand(["mcp", "--url", "http://127.0.0.1:9"]);
     expect([code, stdout]).toEqual([1, ""]);

@@ -17,7 +17,8 @@ export async function serveMcpOverStdio(client: UnderstudyClient, version: strin
   // Checked at once, rather than at the client's first call.
   await client.health();
   const target = await loadTarget(client);
-  const ended = new Promise<void>((resolve) => process.stdin.once("close", resolve));
+  // A file, such as /dev/null, ends without closing.
+  const ended = new Promise<void>((resolve) => process.stdin.once("end", resolve).once("close", resolve));
   const handle = serveStdio(() => createMcpServer(target, version), {
     onerror: ({ message }) => process.stderr.write(`understudy: ${message}\n`),
   });
