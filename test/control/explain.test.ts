@@ -30,6 +30,13 @@ describe("faults/explain", () => {
     expect(ids[0]).toBe(ids[1]);
   });
 
+  it("refuses a body where none is taken as the real call does [G09, interfaces 11]", async () => {
+    const name = await fresh();
+    await control("PATCH", `/${name}`, { settings: { unknown_fields: "reject" } });
+    const { body } = await explain(name, { ...MODELS, body: { a: 1 } });
+    expect(body).toMatchObject({ status: 422, decision: "validation", code: "INVALID_INPUT" });
+  });
+
   it("lists the decision of each step and each rule, in the order in which they are asked [interfaces 11]", async () => {
     const name = await fresh();
     await control("PUT", `/${name}/scenarios/active`, { names: ["models-list-signed-out"] });

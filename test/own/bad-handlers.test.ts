@@ -197,6 +197,10 @@ it.each<[string, Handle, object, string]>([
     expect(
       ((await sandbox!.state("notes" as "threads").list()) as never as { items: unknown[] }).items,
     ).toEqual([{ id: "note_first", text: "first" }]);
+    const request = { method: "POST", path: "/v1/spoil", principal: "usr_dan" } as const;
+    const explained = await sandbox!.faults.explain(request);
+    expect(explained).toMatchObject({ status: 500, decision: "internal", code: "INTERNAL_ERROR" });
+    expect(explained.steps.find(({ outcome }) => outcome === "decides")!.says).toContain(reason);
     // The sandbox goes on.
     expect(
       (await sandbox!.fetch("/v1/models", { headers: { "api-key": sandbox!.credentials.usr_dan } })).status,

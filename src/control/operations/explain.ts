@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { countUtf8Bytes } from "../../engine/bytes.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { ClosedObject, MapOf, Nullable, StringEnum, withLibraryType } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
@@ -127,7 +128,10 @@ function readRequest(input: ExplainInput, sandbox: Sandbox): DryRunRequest {
   const body = input.body === undefined ? "" : JSON.stringify(input.body);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(input.headers ?? {})) headers[name.toLowerCase()] = value;
-  if (input.body !== undefined) headers["content-type"] ??= "application/json";
+  if (input.body !== undefined) {
+    headers["content-type"] ??= "application/json";
+    headers["content-length"] ??= String(countUtf8Bytes(body));
+  }
   if (input.principal !== undefined) {
     const credential = CREDENTIAL_HEADERS.find((name) => headers[name] !== undefined);
     if (credential !== undefined)

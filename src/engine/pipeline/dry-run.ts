@@ -1,5 +1,5 @@
 import { toUtf8 } from "../bytes.ts";
-import { ApiError } from "../contract/errors.ts";
+import { ApiError, OwnOperationError } from "../contract/errors.ts";
 import type { FaultInjector } from "../sandbox/fault-types.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toAnswer } from "./answer.ts";
@@ -124,6 +124,13 @@ async function runToEnd(
       if (error.wire === undefined || error.wire.fault.shows_status) return error.answer.status;
       exchange.code = null;
       return 0;
+    }
+    if (error instanceof OwnOperationError) {
+      exchange.decision = "internal";
+      const { code, status } = new ApiError("INTERNAL_ERROR");
+      exchange.code = code;
+      report("decides", error.message);
+      return status;
     }
     if (!(error instanceof ApiError)) throw error;
     exchange.decision = exchange.step;
