@@ -90,6 +90,35 @@ describe("a value that YAML reads as a comment", () => {
   });
 });
 
+describe("a value that YAML reads as an anchor", () => {
+  it.each([
+    ["name: &Co Acme", "1:11: `&Co`", "&Co Acme"],
+    ["names:\n  - &more", "2:10: `&more`", "&more"],
+  ])("is reported with its place: %j", (text, place, quoted) => {
+    const message =
+      "is an anchor that no alias names, and was probably meant as part of the value; quote it:";
+    expect(warnings(text)).toEqual([`${place} ${message} "${quoted}"`]);
+  });
+
+  it.each(["a: &x Acme\nb: *x", "a: &x 5", "a: &x\n  b: 1", "a: '&Co Acme'", "a: Tom & Co"])(
+    "is not reported for %j",
+    (text) => {
+      expect(warnings(text)).toEqual([]);
+    },
+  );
+});
+
+it.each([
+  [
+    "name: - x",
+    "a list begins on the line of its key; put each item on a line of its own, or quote the text",
+  ],
+  ["name: |x", "the text after | or > begins on the next line; quote a text that begins with | or >"],
+  ["name: > y", "the text after | or > begins on the next line; quote a text that begins with | or >"],
+])("the sign that begins %j is explained", (text, message) => {
+  expect(() => readDocument(text, { file: "a.yaml" })).toThrow(message);
+});
+
 describe("a merge key", () => {
   it.each([
     [["fixture", "check"], "merge.yaml", "name: x\nbase: &base { a: 1 }\nother:\n  <<: *base\n"],

@@ -67,6 +67,10 @@ function describeUnexpected(message: string, isJson: boolean): string {
   if (message.includes("Unexpected ,")) return "a comma too many: there is nothing before it";
   const end = /flow-(map|seq)-end/.exec(message);
   if (end !== null) return `a ${end[1] === "map" ? "}" : "]"} too many: nothing is open that it could close`;
+  if (message.includes("block-seq-ind on same line"))
+    return "a list begins on the line of its key; put each item on a line of its own, or quote the text";
+  if (/Block scalar header|Not a YAML token/.test(message))
+    return "the text after | or > begins on the next line; quote a text that begins with | or >";
   if (isJson) return "this is not allowed here; is a comma, a colon or a quote missing before it?";
   if (message.includes("at node end"))
     return "this cannot follow a finished value; is a line break or a quote missing?";

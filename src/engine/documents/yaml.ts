@@ -143,7 +143,7 @@ interface Walk {
 }
 
 /**
- * Walks a parsed document once, in its order. Finds alias targets, and comments that were probably meant as values.
+ * Walks a parsed document once, in its order. Finds alias targets, and comments and anchors that were probably meant as values.
  * @throws UnreadableTextError for what YAML allows and our documents do not, such as dangerous keys, merge keys,
  * integers that lose digits, and aliases without a target
  */
@@ -163,6 +163,7 @@ export function checkNodes(
   };
   checkNode(root, walk);
   if (walk.problems.length > 0) throw new UnreadableTextError(...walk.problems);
+  checkAnchors(walk);
   return walk;
 }
 
@@ -211,6 +212,19 @@ function checkAlias(alias: Alias, walk: Walk): void {
   else if (walk.openNodes.has(target))
     addProblem(walk, alias, `*${name} is inside the value that it refers to`);
   else walk.targets.set(alias, target);
+}
+
+/** A text that begins with `&`, such as `&Co KG`, has an anchor unless it is quoted, which leaves `KG`. */
+function checkAnchors({ anchors, targets, warnings }: Walk): void {
+  const used = new Set(targets.values());
+  for (const [name, node] of anchors) {
+    if (used.has(node) || !isScalar(node) || node.type !== "PLAIN" || !node.range) continue;
+    if (typeof node.value === "number" || typeof node.value === "boolean") continue;
+    if (warnings.length >= MAX_PROBLEMS) return;
+    const fullValue = clip(`&${name} ${node.source ?? ""}`.trim(), 60);
+    const message = `\`&${clip(name, 60)}\` is an anchor that no alias names, and was probably meant as part of the value; quote it: "${fullValue}"`;
+    warnings.push({ offset: node.range[0], message });
+  }
 }
 
 // An integer that changes when it is read must be an error; `.inf` and `.nan` have no form in JSON.
