@@ -57,7 +57,6 @@ export function describeInstantForms(text: unknown): string {
 }
 
 /** Both ends are included, in milliseconds relative to the sandbox's origin. */
-/** Both included, in milliseconds since the sandbox's origin. */
 export interface DateSpan {
   from: number;
   to: number;
