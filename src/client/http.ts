@@ -39,6 +39,8 @@ function explainUnreachable(url: string, cause: unknown): string {
   // fetch wraps what Node reports.
   const thrown = cause as (NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException }) | undefined;
   const { code = "", message = "" } = thrown?.cause ?? thrown ?? {};
+  if (code === "ERR_INVALID_CHAR" || /ByteString|invalid header value/.test(message))
+    return ": the control token has a character that no header can carry. Write it as the server's start printed it.";
   // The fetch standard blocks some ports, such as 6000.
   if (message === "bad port")
     return ": fetch and browsers refuse this port. Start the server on another one.";

@@ -100,6 +100,14 @@ describe("a command whose --url is not Understudy", () => {
       expect(refused.stderr).toContain("is not a server's address; write it as in http://127.0.0.1:4747");
     }
   });
+
+  it("says that a token cannot be sent, instead of blaming the server [interfaces 2]", async () => {
+    const { code, stderr } = await runCommand(["status", "--url", api.url, "--token", "“copied-token”"]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("the control token has a character that no header can carry"),
+    ]);
+  });
 });
 
 describe("a command whose reader closes the pipe", () => {
