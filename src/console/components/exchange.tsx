@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { JournalEntry } from "../../../types/control-api.ts";
 import { getBinarySize } from "../api/copy-request.ts";
 import type { ServiceAnswer } from "../api/fetch-service.ts";
-import { Section } from "./layout.tsx";
+import { revealElement, Section } from "./layout.tsx";
 import { Badge, toStatusOutcome } from "./status.tsx";
 import { CopyButton, pluralize } from "./text.tsx";
 
@@ -78,7 +78,7 @@ export function BodyText({ text }: { text: string }) {
 export function Answer({ answer, children }: { answer: ServiceAnswer; children?: ReactNode }) {
   const { status, headers, text, json } = answer;
   return (
-    <div role="status">
+    <div role="status" ref={revealElement}>
       <p className="flow">
         <Badge outcome={toStatusOutcome(status)}>{status}</Badge>
         {children}

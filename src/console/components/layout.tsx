@@ -231,3 +231,8 @@ export function useWidth<E extends Element>() {
   }, [element]);
   return { ref, width };
 }
+
+/** A `ref` that scrolls the element into view when it appears, such as an answer below a long form. */
+export function revealElement(element: Element | null): void {
+  element?.scrollIntoView({ block: "nearest" });
+}

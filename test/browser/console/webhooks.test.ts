@@ -279,6 +279,14 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints.filter((said) => !said.includes("422"))).toEqual([]);
   });
 
+  it("shows the result of the receiver test below a form that fills a phone's window [interfaces 14]", async () => {
+    const { receiver } = await listening([410]);
+    const { page } = await open("?show=test", { width: 360, height: 740 });
+    await choose(page, "Webhook", receiver.url);
+    await page.getByRole("button", { name: "Run test" }).click();
+    await see(page.getByRole("region", { name: "Report" }).getByRole("alert")).toBeInViewport();
+  });
+
   it("shows the e-mails that the service would have sent, and finds one [interfaces 2]", async () => {
     const { page, complaints } = await open("?show=outbox");
     await see(page.getByText("No e-mails yet")).toBeVisible();

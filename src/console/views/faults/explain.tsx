@@ -6,7 +6,7 @@ import { omitEmptyInputs, requireJson } from "../../api/form-fields.ts";
 import { listOperations } from "../../api/open-api.ts";
 import { useCoverage, useOpenApi, useSandboxQuery } from "../../api/queries.ts";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
-import { DetailPane, Section } from "../../components/layout.tsx";
+import { DetailPane, revealElement, Section } from "../../components/layout.tsx";
 import { Badge, Notice, type Outcome, toStatusOutcome } from "../../components/status.tsx";
 import { formatRuleName } from "../../components/text.tsx";
 import { listOperationChoices, useCallerChoices } from "./rule-draft.ts";
@@ -93,7 +93,7 @@ const STEPS: Readonly<Record<Step["outcome"], readonly [Outcome, string]>> = {
 function ExplanationView({ explanation }: { explanation: Explanation }) {
   const { steps, rules } = explanation;
   return (
-    <div className="section" role="region" aria-label="Explanation">
+    <div ref={revealElement} className="section" role="region" aria-label="Explanation">
       <Notice outcome={toOutcome(explanation)}>{describeExplanation(explanation)}</Notice>
       <Section title="Steps">
         <ol className="lines" aria-label="Steps">

@@ -13,6 +13,7 @@ import { omitEmptyInputs, parseNumber } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { GradedCheck } from "../../components/graded-check.tsx";
+import { revealElement } from "../../components/layout.tsx";
 import { Notice } from "../../components/status.tsx";
 import { CopyButton, downloadJson, pluralize } from "../../components/text.tsx";
 import { useWebhookChoices, useWebhooks } from "./use-webhooks.ts";
@@ -83,9 +84,11 @@ export function ReceiverTest() {
         </div>
       </Form>
       {run.isPending && (
-        <Notice outcome="waiting" action={<ActionButton label="Stop" onPress={stop} />}>
-          {progress ? `${progress.index} of ${progress.total}: ${progress.title}` : "Connecting …"}
-        </Notice>
+        <div ref={revealElement}>
+          <Notice outcome="waiting" action={<ActionButton label="Stop" onPress={stop} />}>
+            {progress ? `${progress.index} of ${progress.total}: ${progress.title}` : "Connecting …"}
+          </Notice>
+        </div>
       )}
       {run.data && !run.isPending && <TestReport report={run.data} />}
     </div>
@@ -130,7 +133,7 @@ function TestReport({ report }: { report: ReceiverReport }) {
       SEVERITY_ORDER.indexOf(a.severity) - SEVERITY_ORDER.indexOf(b.severity),
   );
   return (
-    <section className="stack" aria-label="Report">
+    <section ref={revealElement} className="stack" aria-label="Report">
       <Notice
         outcome={verdict === "pass" ? "ok" : "failed"}
         action={
