@@ -93,6 +93,15 @@ describe("forking and repeating [interfaces 10]", () => {
     expect([body.status, body.principal, body.path]).toEqual([404, "usr_dan", "/v1/threads/thread_none"]);
   });
 
+  it("does not take the time of an error for a difference [interfaces 10]", async () => {
+    const path = "/v1/organizations/org_acme/departments/dept_none/reparent";
+    const answer = await api.call("ada", "POST", path, { new_parent_id: null });
+    expect(answer.body.error).toHaveProperty("timestamp");
+    await api.advance(1000);
+    const again = await history.ok("POST", `/history/${answer.headers.get("x-request-id")}/repeat`);
+    expect(again).toMatchObject({ same: true, differences: [] });
+  });
+
   it("repeats only requests whose bytes the journal has [interfaces 10]", async () => {
     await rename("by the control API");
     const control = await history.newest();

@@ -23,8 +23,8 @@ export type ComparedAnswer = Pick<
 >;
 
 /**
- * Differences between two answers, without those that always exist, such as the request's id, its duration, and
- * the rest of the rate window; at most `MAX_DIFFERENCES`.
+ * Differences between two answers, without those that always exist, such as the request's id, its duration, an error's
+ * timestamp, and the rest of the rate window; at most `MAX_DIFFERENCES`.
  */
 export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): Difference[] {
   const differences: Difference[] = [];
@@ -33,7 +33,8 @@ export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): D
   compareHeaders(differences, readHeaders(first, second.id), readHeaders(second, second.id));
   const [before, after] = [readBody(first, second.id), readBody(second, second.id)];
   compareValues(differences, "body", mask(before), mask(after));
-  return differences.slice(0, MAX_DIFFERENCES);
+  const isErrorTime = ({ what }: Difference) => first.status >= 400 && what === "body.error.timestamp";
+  return differences.filter((one) => !isErrorTime(one)).slice(0, MAX_DIFFERENCES);
 }
 
 function compareHeaders(
