@@ -2260,6 +2260,7 @@ export interface Bundle {
     [k: string]: {
       response_code: number;
       ended_at?: string;
+      restores?: number;
     }[];
   };
   steps: (

@@ -507,6 +507,29 @@ describe("a replay", () => {
     receiver.close();
   });
 
+  it.each(["before", "after"])(
+    "does not end an attempt that a rewind to %s its request has cancelled [interfaces 2]",
+    async (to) => {
+      const { call, control, bundle } = await start();
+      const answers = [{ status: 500, delay: "400ms" }];
+      const { body: receiver } = await control("POST", "/receivers", { answers });
+      const hook = { url: receiver.url, events: ["thread.deleted"] };
+      const { webhook_id } = (await call("ada", "POST", "/webhooks", hook)).body.data;
+      await call("ada", "DELETE", "/v1/threads/thread_ada");
+      await control("PATCH", "/state/users/usr_dan", { name: "Daniel" });
+      const { entries } = (await control("GET", "/history?kind=request")).body;
+      expect((await control("POST", `/history/${entries[0].id}/rewind`, { to })).status).toBe(200);
+      await call("ada", "DELETE", "/v1/threads/thread_ada");
+      const attempts = () => control("GET", "/history?kind=delivery");
+      await expect.poll(async () => (await attempts()).body.total).toBeGreaterThan(0);
+      await call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
+      const { id } = (await control("GET", "/history")).body.entries.at(-2);
+      expect((await control("POST", `/history/${id}/rewind`)).status).toBe(200);
+      await call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
+      expect(await replayBundle(await bundle())).toEqual({ requests: 5, control_calls: 4 });
+    },
+  );
+
   it("uses the recorded result of each delivery, and asks no rules about deliveries [interfaces 6]", async () => {
     const api = await start();
     await api.control("POST", "/faults", { match: { event: "webhook.test" }, sequence: [503, "pass"] });

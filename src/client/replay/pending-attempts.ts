@@ -16,7 +16,7 @@ export class PendingAttempts {
     return this.attempts.size === 0;
   }
 
-  /** Resolves when the attempt is ended, or cancelled by the signal. */
+  /** Resolves when the attempt is ended, or cancelled by the signal. `endsAt` is infinite for one that a restore cancels. */
   wait(endsAt: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const attempt: PendingAttempt = { endsAt, end: resolve };
@@ -36,9 +36,10 @@ export class PendingAttempts {
     }
   }
 
-  /** Ends all attempts, each at its recorded end, or at an instant if that is earlier. */
+  /** Ends all attempts but those that a restore cancels, each at its recorded end, or at an instant if that is earlier. */
   async endAll(instant: number, world: World): Promise<void> {
-    for (const attempt of this.attempts) attempt.endsAt = Math.min(attempt.endsAt, instant);
+    for (const attempt of this.attempts)
+      if (attempt.endsAt !== Number.POSITIVE_INFINITY) attempt.endsAt = Math.min(attempt.endsAt, instant);
     await this.endUntil(instant, world);
   }
 

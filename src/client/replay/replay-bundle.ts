@@ -74,6 +74,7 @@ class Replay {
   private requests = 0;
   private controlCalls = 0;
   private passedOn = 0;
+  private restores = 0;
 
   constructor(bundle: Bundle) {
     this.bundle = bundle;
@@ -84,7 +85,9 @@ class Replay {
     const fixture = JSON.parse(this.resolve(JSON.stringify(bundle.fixture.document))) as object;
     const outbound = createRecordedOutbound(bundle.deliveries, {
       otherwise: () => readReceiverStatus(this.currentRequest),
+      countRestores: () => this.restores,
       waitForEnd: (at, signal) => this.waitForEnd(Date.parse(at), signal),
+      waitForCancel: (signal) => this.pendingAttempts.wait(Number.POSITIVE_INFINITY, signal),
     });
     this.world = await openReplayWorld(bundle, fixture, {
       replay: { outbound, beforeChange: () => this.advanceToCommit() },
@@ -155,6 +158,7 @@ class Replay {
       return undefined;
     }
     await this.moveTo(control.changed);
+    if (GOES_BACK.has(control.operation)) this.restores += 1;
     const body = control.body === undefined ? undefined : this.resolve(control.body);
     this.secrets.registerWritten(body ?? "null");
     const response = await fetch(`${url}/_control/sandboxes/${sandbox.name}${this.resolve(control.path)}`, {
@@ -162,7 +166,7 @@ class Replay {
       ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body }),
     });
     const text = await response.text();
-    await sandbox.world.whenSettled();
+    await this.pendingAttempts.whenSettled(sandbox.world);
     this.registerKeys();
     if (response.status === control.status) return undefined;
     return {

@@ -31,7 +31,12 @@ const Answer = Type.Object({
 });
 export type BundleAnswer = Static<typeof Answer>;
 
-const RecordedAttempt = Type.Object({ response_code: Type.Integer(), ended_at: Type.Optional(Instant) });
+const RecordedAttempt = Type.Object({
+  response_code: Type.Integer(),
+  ended_at: Type.Optional(Instant),
+  /** The number of restores before it; an attempt that a restore cancelled has no entry. */
+  restores: Type.Optional(Type.Integer({ minimum: 0 })),
+});
 export type RecordedAttempt = Static<typeof RecordedAttempt>;
 
 const RequestStep = Type.Object({

@@ -56,6 +56,7 @@ export interface Recording {
   callBytes: number;
   /** The reason why this sandbox cannot be replayed; undefined if it can. */
   replayProblem: string | undefined;
+  restores: number;
   /** Number of restores whose control call has not been recorded yet. */
   unrecordedRestores: number;
 }
@@ -96,6 +97,7 @@ export class Recordings {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
     recording.unrecordedRestores += 1;
+    recording.restores += 1;
     // After an edit of its fixture, an untouched sandbox is restored (interfaces 6), and marked as untouched afterwards.
     queueMicrotask(() => {
       if (!sandbox.world.isUntouched || this.recordings.get(sandbox) !== recording) return;
@@ -158,6 +160,7 @@ export class Recordings {
       getOrAdd(recording.attempts, id, () => []).push({
         response_code,
         ...(ended_at !== undefined && { ended_at: toIso(sandbox.world.origin + ended_at) }),
+        ...(recording.restores > 0 && { restores: recording.restores }),
       });
     }
   };
@@ -185,6 +188,7 @@ export class Recordings {
       replayProblem: world.isUntouched
         ? undefined
         : "it began as a copy of another sandbox, not from its fixture",
+      restores: 0,
       unrecordedRestores: 0,
     });
   }

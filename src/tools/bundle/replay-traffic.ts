@@ -71,14 +71,22 @@ function waitFor(milliseconds: number): Promise<undefined> {
 /**
  * Replaces the receivers of a bundle: each attempt of a delivery gets its recorded answer, or 200 if it has none, and
  * no receiver is called. `otherwise` returns the status for requests that are not deliveries; `waitForEnd` gets the
- * recorded instant at which an attempt ended.
+ * recorded instant at which an attempt ended. An attempt whose record comes after a later restore was cancelled: it stays
+ * without an answer.
  */
 export function createRecordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,
   {
     otherwise,
+    countRestores,
     waitForEnd,
-  }: { otherwise: () => number; waitForEnd: (at: string, signal: AbortSignal | undefined) => Promise<void> },
+    waitForCancel,
+  }: {
+    otherwise: () => number;
+    countRestores: () => number;
+    waitForEnd: (at: string, signal: AbortSignal | undefined) => Promise<void>;
+    waitForCancel: (signal: AbortSignal | undefined) => Promise<void>;
+  },
 ): OutboundClient {
   const attempts = new Map<string, number>();
   return {
@@ -86,8 +94,12 @@ export function createRecordedOutbound(
       const id = headers["X-Service-Delivery"];
       if (id === undefined) return toResult(otherwise());
       const attempt = attempts.get(id) ?? 0;
-      attempts.set(id, attempt + 1);
       const recorded = deliveries[id]?.[attempt];
+      if ((recorded?.restores ?? 0) > countRestores()) {
+        await waitForCancel(signal);
+        return toResult(0);
+      }
+      attempts.set(id, attempt + 1);
       if (recorded?.ended_at !== undefined) await waitForEnd(recorded.ended_at, signal);
       return toResult(recorded?.response_code ?? 200);
     },
