@@ -33,3 +33,8 @@ export function toPairs(items: readonly string[]): [name: string, value: string]
   for (let i = 0; i < items.length; i += 2) pairs.push([items[i]!, items[i + 1]!]);
   return pairs;
 }
+
+/** The object's own value: every object inherits one for names such as `constructor`. */
+export function getOwn<T>(object: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}

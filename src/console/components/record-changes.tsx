@@ -1,4 +1,5 @@
 import type { RecordChanges } from "../../../types/control-api.ts";
+import { getOwn } from "../../engine/maps.ts";
 import { formatCount, PathText } from "./text.tsx";
 
 type ChangedRecord = RecordChanges[string][number];
@@ -67,7 +68,9 @@ type Sides = Pick<ChangedRecord, "before" | "after">;
 
 export function listDifferingFields({ before, after }: Sides): string[] {
   const names = new Set(Object.keys({ ...before, ...after }));
-  return [...names].filter((name) => toText(before?.[name]) !== toText(after?.[name]));
+  return [...names].filter(
+    (name) => toText(getOwn(before ?? {}, name)) !== toText(getOwn(after ?? {}, name)),
+  );
 }
 
 /** The fields in which two objects differ, or all fields if there is only one. */

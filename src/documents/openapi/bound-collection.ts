@@ -12,6 +12,7 @@ import type { Reference } from "../../engine/contract/references.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { Resource, StateActor } from "../../engine/contract/resource.ts";
 import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
+import { getOwn } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
@@ -159,7 +160,10 @@ export class BoundCollection extends PublicCollection {
       sent,
     });
     const orderedFields: JsonObject = {};
-    for (const name of this.fieldNames) if (fields[name] !== undefined) orderedFields[name] = fields[name];
+    for (const name of this.fieldNames) {
+      const value = getOwn(fields, name);
+      if (value !== undefined) orderedFields[name] = value;
+    }
     // Invented instants are in their public form.
     return this.convert({ ...orderedFields, ...fields }, (at) =>
       typeof at === "string" ? world.toInstant(Date.parse(at)) : at,

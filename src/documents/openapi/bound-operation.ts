@@ -192,7 +192,7 @@ export class BoundOperation {
     // Fields that a new whole record lacks become undefined, as in PUT, and not null.
     const replacesRecord = target.spec !== undefined && patch.some(({ path }) => path === "");
     const toValue = (name: string) =>
-      name in after ? after[name] : replacesRecord ? undefined : target.getRemovedValue(name);
+      Object.hasOwn(after, name) ? after[name] : replacesRecord ? undefined : target.getRemovedValue(name);
     return Object.fromEntries(changedNames.map((name) => [name, toValue(name)]));
   }
 

@@ -4,6 +4,7 @@ import { isInstant } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { JsonSchema } from "../contract/schema.ts";
 import { toValidator } from "../contract/validator.ts";
+import { getOwn } from "../maps.ts";
 import { chooseOrganization, findAuthor } from "../resources/organizations/access.ts";
 import { DAY_MS } from "../state/clock.ts";
 import type { AnyCollection } from "../state/collection.ts";
@@ -33,7 +34,8 @@ export function createFactory(
         : chooseOrganization(context.world, fields["organization_id"] as string | undefined);
     const record: Fields = {};
     for (const [name, schema] of Object.entries(properties)) {
-      if (fields[name] !== undefined) record[name] = fields[name];
+      const value = getOwn(fields, name);
+      if (value !== undefined) record[name] = value;
       else if (name === idField) record[name] = context.createId(prefix);
       else if (name === "organization_id") record[name] = organization_id;
       else if (required.includes(name)) {

@@ -49,6 +49,7 @@ const BOXES = {
           owner_id: { type: "string" },
           slug: { type: "string" },
           maxWeight: { type: "integer" },
+          constructor: { type: "string" },
           level: { type: "integer", enum: [1, 2] },
           sizes: { type: "array", items: { type: "integer", enum: [10, 20] } },
         },
@@ -132,6 +133,20 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     await expect
       .poll(() => page.evaluate("navigator.clipboard.readText()"))
       .toContain("-H 'cookie: session=s1'");
+  });
+
+  it("shows a record's fields that have names of JavaScript's own [interfaces 18]", async () => {
+    await control("PUT", "/operations", { openapi: BOXES });
+    const { page } = await open("world?collection=boxes&record=%2B");
+    await page.getByRole("textbox", { name: "slug", exact: true }).fill("crate");
+    await see(page.getByRole("textbox", { name: "constructor", exact: true })).toHaveValue("");
+    await page.getByRole("textbox", { name: "constructor", exact: true }).fill("Acme");
+    await page.getByRole("button", { name: "Create" }).click();
+    await see(page.getByRole("row", { name: /crate/ })).toBeVisible();
+    expect((await control("GET", "/state/boxes")).body.items).toMatchObject([{ constructor: "Acme" }]);
+    await open("webhooks?show=trigger&event=constructor").then(({ page: trigger }) =>
+      see(trigger.getByRole("button", { name: "Trigger" })).toBeVisible(),
+    );
   });
 
   it("keeps the numbers of choices in a record's form [interfaces 18]", async () => {

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { getOwn } from "../../../engine/maps.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { type Actor, useSelectedActor } from "../../api/actors.ts";
 import { formatAsCurl } from "../../api/copy-request.ts";
@@ -77,7 +78,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
   const isMultipart = type === MULTIPART;
   const body = typedBody ?? proposeBody(props, samples);
   const parts = { ...(isMultipart && proposeParts(content!.schema, components, samples)), ...typedParts };
-  const getValue = (name: string) => inputs[name] ?? samples?.parameters[name] ?? "";
+  const getValue = (name: string) => getOwn(inputs, name) ?? getOwn(samples?.parameters ?? {}, name) ?? "";
   const path = fillPath(operation, getValue);
   const headers = {
     ...readParameters(operation, "header", getValue),

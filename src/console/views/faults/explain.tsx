@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { ExplainInput, Explanation } from "../../../../types/control-api.ts";
 import { toPrintableLines } from "../../../engine/contract/text.ts";
+import { getOwn } from "../../../engine/maps.ts";
 import { useParameters } from "../../address.ts";
 import { omitEmptyInputs, requireJson } from "../../api/form-fields.ts";
 import { listOperations } from "../../api/open-api.ts";
@@ -29,7 +30,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const principal = get("by") ?? ANONYMOUS;
   const call = {
     operation,
-    params: omitEmptyInputs(Object.fromEntries(params.map((name) => [name, inputs[name] ?? ""]))),
+    params: omitEmptyInputs(Object.fromEntries(params.map((name) => [name, getOwn(inputs, name) ?? ""]))),
     ...(principal !== ANONYMOUS && { principal }),
   } as ExplainInput;
   const [request, setRequest] = useState<{ call: ExplainInput; body: string }>();
@@ -69,7 +70,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
             key={name}
             label={name}
             name={`params.${name}`}
-            value={inputs[name] ?? ""}
+            value={getOwn(inputs, name) ?? ""}
             onChange={(text) => changeInput({ [name]: text })}
             hint="If empty, checks that need it are skipped."
           />

@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import type { EventName, Triggered } from "../../../../types/control-api.ts";
+import { getOwn } from "../../../engine/maps.ts";
 import { useParameters } from "../../address.ts";
 import {
   type Fields,
@@ -30,7 +31,7 @@ export function Trigger() {
   const name = get("event") ?? events?.[0]?.id ?? "";
   const { choices: organizations = [] } = useOrganizations();
   const fields = useMemo(() => {
-    const event = api?.webhooks[name];
+    const event = api && getOwn(api.webhooks, name);
     return api && event ? listFormFields(getDataSchema(event.post), api.components) : [];
   }, [api, name]);
   const example = useExampleId(fields[0]?.name);
@@ -94,7 +95,7 @@ export function Trigger() {
               field={field}
               prefix="data."
               isOptional
-              value={texts[field.name] ?? ""}
+              value={getOwn(texts, field.name) ?? ""}
               onType={onType}
             />
           ))}
@@ -121,7 +122,7 @@ function useExampleId(field: string | undefined): string {
 
 /** Parses the typed fields. @throws ControlError for invalid JSON */
 function parseTexts(fields: readonly FormField[], texts: Readonly<Record<string, string>>): Fields {
-  const typedFields = fields.filter(({ name }) => texts[name]?.trim());
+  const typedFields = fields.filter(({ name }) => getOwn(texts, name)?.trim());
   return Object.fromEntries(
     typedFields.map((field) => [field.name, parseValue(texts[field.name]!, field, "data.")]),
   );

@@ -1,4 +1,5 @@
 import { type ComponentProps, useCallback, useState } from "react";
+import { getOwn } from "../../../engine/maps.ts";
 import {
   type Fields,
   type FormField,
@@ -93,7 +94,8 @@ export function useDraft(key: string, record: Fields) {
       requireValidInput(typed, fields);
       return typed.values;
     },
-    getText: (field: FormField) => typed.texts[field.name] ?? formatValue(edited[field.name], field),
+    getText: (field: FormField) =>
+      getOwn(typed.texts, field.name) ?? formatValue(getOwn(edited, field.name), field),
     changeText,
     json: typed.json ?? JSON.stringify(edited, null, 2),
     changeJson: (text: string) => changeState((before) => applyJson(before, text, record)),
@@ -117,7 +119,7 @@ function applyJson({ texts, values }: FormState, json: string, record: Fields): 
   const parsed = parseObject(json);
   if (parsed === undefined) return { texts, values, json };
   const differing = Object.entries(parsed).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(record[name]),
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(getOwn(record, name)),
   );
   return { texts: {}, values: Object.fromEntries(differing), json };
 }
@@ -127,7 +129,7 @@ function requireValidInput({ texts, json }: FormState, fields: readonly FormFiel
   if (json !== undefined && parseObject(json) === undefined)
     throw toInputError("json", "This is not a JSON object. Nothing was sent.");
   for (const field of fields) {
-    const text = texts[field.name];
+    const text = getOwn(texts, field.name);
     if (text !== undefined) parseValue(text, field);
   }
 }

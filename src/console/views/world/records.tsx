@@ -1,4 +1,5 @@
 import { type ReactNode, useDeferredValue, useMemo } from "react";
+import { getOwn } from "../../../engine/maps.ts";
 import { NEW_RECORD, useNavigateToView, useParameters } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
 import { type Fields, type FormField, listFormFields } from "../../api/form-fields.ts";
@@ -231,8 +232,11 @@ function makeColumn(
   return {
     id: name,
     title: name,
-    value: ({ [name]: value }) => (typeof value === "number" ? value : String(value ?? "")),
-    renderCell: ({ [name]: value }) => formatCell(value, isInstant),
+    value(record) {
+      const value = getOwn(record, name);
+      return typeof value === "number" ? value : String(value ?? "");
+    },
+    renderCell: (record) => formatCell(getOwn(record, name), isInstant),
     width,
     minWidth,
     isNumber: kind === "number",
