@@ -24,6 +24,27 @@ const get = (path: string, schema: string, more = "") =>
 const post = (schema: string, more = "") =>
   `  /v1/things:\n    post: { operationId: post, requestBody: { required: true, content: { application/json: { schema: ${schema} } } }, ${more} responses: { "201": { description: d } } }\n`;
 
+it("a change of the history has an operation's summary in its title, else its method and path [interfaces 18]", async () => {
+  const answer = json('{ $ref: "#/components/schemas/Any" }');
+  const create = (path: string, id: string, summary: string) =>
+    `  ${path}:\n    post: { operationId: ${id}, ${summary} responses: { "201": ${answer} } }\n`;
+  const { send, understudy } = serve(
+    document(
+      create("/v1/notes", "createNote", "summary: Create a note., ") + create("/v1/tags", "createTag", ""),
+      {
+        more: "components: { schemas: { Any: { type: object, properties: { id: { type: string } } } } }",
+      },
+    ),
+    "openapi: openapi.yaml\noperations: { createNote: { create: notes }, createTag: { create: tags } }\ncollections: { notes: { schema: '#/components/schemas/Any' }, tags: { schema: '#/components/schemas/Any' } }\n",
+  );
+  const titles = [];
+  for (const path of ["/v1/notes", "/v1/tags"]) {
+    expect((await send("POST", path, { body: {} })).status).toBe(201);
+    titles.push(understudy.sandboxes.get("default")!.history.newest!.title);
+  }
+  expect(titles).toEqual(["usr_dan asked to create a note.", "usr_dan asked to POST /v1/tags."]);
+});
+
 it("a header with the name of a query parameter does not filter a list [interfaces 18]", async () => {
   const { send } = serve(
     document(
