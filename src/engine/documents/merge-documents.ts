@@ -71,21 +71,21 @@ function mergeById(base: readonly Fields[], overlay: Fields): Fields[] {
 }
 
 /** A record that a map over a list deletes although the list does not have it. */
-export interface VainDeletion {
+export interface UnknownDeletion {
   /** In the overlay; it ends with the id. */
   path: (string | number)[];
   id: string;
   knownIds: string[];
 }
 
-export function* findVainDeletions(
+export function* findUnknownDeletions(
   base: unknown,
   overlay: unknown,
   path: (string | number)[] = [],
-): Generator<VainDeletion> {
+): Generator<UnknownDeletion> {
   if (isJsonObject(base) && isJsonObject(overlay)) {
     for (const [key, value] of Object.entries(overlay))
-      yield* findVainDeletions(base[key], value, [...path, key]);
+      yield* findUnknownDeletions(base[key], value, [...path, key]);
     return;
   }
   if (!Array.isArray(base) || !isRecords(base)) return;
@@ -93,10 +93,10 @@ export function* findVainDeletions(
   if (Array.isArray(overlay)) {
     for (const [index, record] of overlay.entries())
       if (isJsonObject(record))
-        yield* findVainDeletions(records.get(findRecordId(record) ?? ""), record, [...path, index]);
+        yield* findUnknownDeletions(records.get(findRecordId(record) ?? ""), record, [...path, index]);
   } else if (addressesRecords(base, overlay)) {
     for (const [id, change] of Object.entries(overlay))
-      if (change !== null) yield* findVainDeletions(records.get(id), change, [...path, id]);
+      if (change !== null) yield* findUnknownDeletions(records.get(id), change, [...path, id]);
       else if (!records.has(id)) yield { path: [...path, id], id, knownIds: [...records.keys()] };
   }
 }
