@@ -14,7 +14,7 @@ export function makeAjv(options: Options = {}): Ajv2020 {
     code: { optimize: false },
     // In binary, 19.99 / 0.01 is not an integer; the quotient may differ from one by up to 0.000001.
     multipleOfPrecision: 6,
-    // Every object inherits a function `constructor`, which is no value of a field of that name.
+    // Every object inherits a function `constructor`; it does not count as the value of a field of that name.
     ownProperties: true,
     ...options,
   });

@@ -48,7 +48,7 @@ export class Timeline {
   /** Adds the request or delivery to an entry, which need not be the newest. */
   attach(entry: EntryHead, exchange: JournalEntry): void {
     entry.exchange = exchange;
-    const index = this.log.lastIndexOf(entry);
+    const index = this.log.findLastIndex((one) => one === entry);
     this.oldestIndexes.exchange = Math.min(this.oldestIndexes.exchange, index);
   }
 
