@@ -36,7 +36,7 @@ export interface StartOptions {
   locate(error: unknown): unknown;
 }
 
-const DEFAULT_CONFIG = "understudy.config.yaml";
+const DEFAULT_CONFIGS = ["understudy.config.yaml", "understudy.config.yml"];
 /** Addresses that mean every address of the machine; no client can call them. */
 const EVERY_ADDRESS = /^[0:.]+$/;
 
@@ -274,7 +274,7 @@ function requireRanges(flag: "allow-webhook" | "allow-upstream", all: StartFlags
 }
 
 async function loadConfiguration(path: string | undefined): Promise<LoadedConfiguration> {
-  const file = path ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
+  const file = path ?? DEFAULT_CONFIGS.find((name) => existsSync(name));
   if (file === undefined) return { options: {}, settings: undefined, locate: (error) => error };
   // Loads the YAML reader and the schema only if there is a file to read.
   const { readConfiguration } = await import("./configuration.ts");

@@ -110,20 +110,23 @@ describe("start", () => {
     ]);
   });
 
-  it("reads options and settings from understudy.config.yaml, and prefers flags [interfaces 2]", async () => {
-    const folder = scratch();
-    writeFileSync(
-      join(folder, "understudy.config.yaml"),
-      "seed: 3\nclock: frozen\nsettings:\n  preview: true\n  retry_schedule: [2m]\n",
-    );
-    const { ready } = await started(["--seed", "5"], { cwd: folder });
-    const sandbox = await body(`${ready.url}/_control/sandboxes/default`);
-    expect(sandbox).toMatchObject({
-      seed: 5,
-      clock: { mode: "frozen" },
-      settings: { preview: "on", retry_schedule: ["2m"] },
-    });
-  });
+  it.each(["understudy.config.yaml", "understudy.config.yml"])(
+    "reads options and settings from %s, and prefers flags [interfaces 2]",
+    async (file) => {
+      const folder = scratch();
+      writeFileSync(
+        join(folder, file),
+        "seed: 3\nclock: frozen\nsettings:\n  preview: true\n  retry_schedule: [2m]\n",
+      );
+      const { ready } = await started(["--seed", "5"], { cwd: folder });
+      const sandbox = await body(`${ready.url}/_control/sandboxes/default`);
+      expect(sandbox).toMatchObject({
+        seed: 5,
+        clock: { mode: "frozen" },
+        settings: { preview: "on", retry_schedule: ["2m"] },
+      });
+    },
+  );
 
   it("names file, line and column of a mistake in the configuration [interfaces 2]", async () => {
     const folder = scratch();
