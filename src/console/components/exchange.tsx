@@ -4,7 +4,7 @@ import { getBinarySize } from "../api/copy-request.ts";
 import type { ServiceAnswer } from "../api/fetch-service.ts";
 import { revealElement, Section } from "./layout.tsx";
 import { Badge, toStatusOutcome } from "./status.tsx";
-import { CopyButton, pluralize } from "./text.tsx";
+import { CopyButton, formatCount, pluralize } from "./text.tsx";
 
 /** Request and response as sent, with secrets masked. */
 export function Exchange(props: {
@@ -64,13 +64,24 @@ export function Message({ title, line, headers, body, isOpen }: MessageProps) {
   );
 }
 
+/** To lay out megabytes of text would block the page for seconds. */
+const MAX_SHOWN_CHARACTERS = 200_000;
+
 /** A body, which keyboards can scroll. */
 export function BodyText({ text }: { text: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can scroll a long body
-    <pre className="wire body" tabIndex={0}>
-      {text}
-    </pre>
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can scroll a long body */}
+      <pre className="wire body" tabIndex={0}>
+        {text.slice(0, MAX_SHOWN_CHARACTERS)}
+      </pre>
+      {text.length > MAX_SHOWN_CHARACTERS && (
+        <p className="quiet small">
+          Only the first {formatCount(MAX_SHOWN_CHARACTERS)} of {formatCount(text.length)} characters are
+          shown.
+        </p>
+      )}
+    </>
   );
 }
 

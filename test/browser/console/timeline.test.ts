@@ -240,6 +240,16 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
   });
 
+  it("shows the beginning of a long body alone, since the page would stand still [interfaces 10]", async () => {
+    const effect = { status: 200, body: { text: "x".repeat(300_000) } };
+    await control("POST", "/faults", { match: { operation: "models.list" }, effect });
+    const { headers } = await api.call("dan", "GET", "/v1/models");
+    const { page } = await open(`?entry=${headers.get("x-request-id")}`);
+    const response = detail(page).getByRole("region", { name: "Response" });
+    await see(response).toContainText("Only the first 200,000 of 300,");
+    expect((await response.locator("pre.body").textContent())!.length).toBe(200_000);
+  });
+
   it("says that a body of bytes is not part of a copy [interfaces 10]", async () => {
     const path = "/v1/organizations/org_acme/files/upload";
     const type = { "content-type": "multipart/form-data; boundary=x" };
