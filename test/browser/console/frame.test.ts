@@ -57,7 +57,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("contentinfo")).toContainText("No active faults");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("create key");
-    await page.keyboard.press("ArrowDown");
+    await see(page.getByRole("menuitem", { name: /^Create key/ })).toBeVisible();
     await page.keyboard.press("Enter");
     await see(page).toHaveURL(/keys\?make=key$/);
     await api.call(undefined, "POST", "/_control/sandboxes/default/reset");
