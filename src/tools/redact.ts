@@ -1,7 +1,6 @@
 import {
   API_KEY,
   isSecretName,
-  KEY_ID,
   replaceLongTokens,
   SECRET_HEADER,
   SECRET_NAMES,
@@ -69,8 +68,7 @@ export function redactJson(value: unknown): unknown {
   const isValueSecret = typeof fieldName === "string" && isSecretName(fieldName.split(/[.[]/).at(-1)!);
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      const isNamedSecret = isSecretName(name) || (isValueSecret && name === "value");
-      const isSecret = isNamedSecret && !KEY_ID.test(String(inner));
+      const isSecret = isSecretName(name) || (isValueSecret && name === "value");
       return [name, isSecret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
     }),
   );

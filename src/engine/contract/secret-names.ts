@@ -38,9 +38,6 @@ export const USER_INFO = /(\w:\/\/)([^\s/?#@:"']{1,200}:[^\s/?#@"']{1,200})(?=@)
 export const isFormType = (type: string | undefined) =>
   /^\s*application\/x-www-form-urlencoded/i.test(type ?? "");
 
-/** The id of an API key: rules name a key by it, and it gives no access. */
-export const KEY_ID = /^apikey_\w+$/;
-
 /** API keys and webhook secrets anywhere in a text; the first group is the part after the prefix. */
 export const API_KEY = /\bak_([A-Za-z0-9]{8,})/g;
 export const WEBHOOK_SECRET = /\bwhsec_([A-Za-z0-9_+/=-]+)/g;

@@ -3,7 +3,6 @@ import {
   API_KEY,
   findLongTokens,
   isSecretName,
-  KEY_ID,
   replaceLongTokens,
   SECRET_HEADER,
   SECRET_NAMES,
@@ -56,10 +55,15 @@ export class SecretPlaceholders {
     return this.secrets.get(name);
   }
 
+  /** Whether the text is the id of a registered API key: rules name keys by it, under the name of a secret. */
+  private isKeyId(text: string): boolean {
+    return this.secrets.has(`api_key:${text}`);
+  }
+
   /** Registers the secrets of an answer, which later requests may contain. */
   registerIssued(answer: number, text: string): void {
     for (const secret of findIssuedSecrets(text)) {
-      if (this.names.has(secret)) continue;
+      if (this.names.has(secret) || this.isKeyId(secret)) continue;
       const count = this.issuedCounts.get(answer) ?? 0;
       this.issuedCounts.set(answer, count + 1);
       this.register(secret, `answer:${answer}.${count}:${secret.length}`);
@@ -80,7 +84,7 @@ export class SecretPlaceholders {
   registerIn(text: string): void {
     this.registerWritten(text);
     for (const secret of findIssuedSecrets(text))
-      if (secret.length >= 16 && /\d/.test(secret)) this.registerUnnamed(secret);
+      if (secret.length >= 16 && /\d/.test(secret) && !this.isKeyId(secret)) this.registerUnnamed(secret);
   }
 
   registerUnnamed(secret: string): void {
@@ -104,7 +108,7 @@ export class SecretPlaceholders {
       .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${maskUnknown(secret)}`)
       .replace(JWT, maskUnknown)
       .replace(NAMED_SECRET, (pair, secret: string) =>
-        secret.includes(OPEN) || KEY_ID.test(secret)
+        secret.includes(OPEN) || this.isKeyId(secret)
           ? pair
           : `${pair.slice(0, -secret.length - 1)}${maskUnknown(secret)}"`,
       )
@@ -163,7 +167,6 @@ function findIssuedSecrets(text: string): string[] {
   }
   for (const match of text.matchAll(NAMED_SECRET)) {
     const secret = match[1]!;
-    if (KEY_ID.test(secret)) continue;
     matches.push({ at: match.index + match[0].length - secret.length - 1, secret });
   }
   for (const url of text.matchAll(URL_TEXT)) {
