@@ -80,7 +80,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [
       2,
       "sandbox create zz --clock x99999999",
-      `"x99999999" is not a rate; write for example x1, x60 or x0.5`,
+      `"x99999999" is not a rate; write for example x1, x60 or x0.5; at most x1000000`,
     ],
     [2, "explain threads.delete --param x=1", "understudy: --param x is not a parameter of threads.delete"],
     [2, "listen --forward-to :1/ --events zz", 'understudy: --events must be "user.created", '],

@@ -496,6 +496,8 @@ describe("a replay", () => {
     await called;
     const listDeliveries = () => api.call("ada", "GET", `/webhooks/${made.data.webhook_id}/deliveries`);
     await listDeliveries();
+    // The clock goes on by a second at least, so that the end has another instant than the request.
+    await new Promise((resolve) => setTimeout(resolve, 5));
     answer();
     await vi.waitFor(async () => expect((await listDeliveries()).body.data[0]?.status).toBe("success"));
     const bundle = await api.bundle();
