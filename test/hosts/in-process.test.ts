@@ -92,6 +92,13 @@ describe("a sandbox in this process", () => {
       expect((await sandbox.fetch(input, input instanceof Request ? undefined : asDan)).status).toBe(200);
   });
 
+  it("a response has its URL in the sandbox, as clients resolve links against it [interfaces 17]", async () => {
+    for (const origin of ["", "https://api.example.com"]) {
+      const response = await sandbox.fetch(`${origin}/v1/models?limit=1#top`, asDan);
+      expect(response.url).toBe(`${sandbox.url}/v1/models?limit=1`);
+    }
+  });
+
   it("rejects an invalid request, as fetch does, and never throws [interfaces 17]", async () => {
     const outcomes = [
       sandbox.fetch("http://["),
@@ -497,6 +504,14 @@ describe("a broken connection looks to the caller as it does to fetch", () => {
     const { text, error } = await readBroken(await sandbox.fetch("/v1/models", asDan));
     expect(error).toBeUndefined();
     expect(JSON.parse(text)).toBeTruthy();
+  });
+
+  it("drip ends when the caller aborts, with the caller's reason [interfaces 17]", async () => {
+    await arm({ wire: "drip", over: "10m" });
+    const caller = new AbortController();
+    const answer = await sandbox.fetch("/v1/models", { ...asDan, signal: caller.signal });
+    caller.abort(new Error("enough"));
+    await expect(answer.text()).rejects.toThrow("enough");
   });
 
   it("hang ends when the caller aborts, with the caller's reason [interfaces 17]", async () => {

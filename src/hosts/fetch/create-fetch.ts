@@ -38,8 +38,11 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
     if (complete.wire !== undefined) return breakAnswer(complete, request);
     return toResponse(complete, request);
   };
-  return (request, base = "") =>
-    retainUntilAnswered(request, rejectOnAbort(request.signal, answer(request, base)));
+  return async (request, base = "") => {
+    const response = await retainUntilAnswered(request, rejectOnAbort(request.signal, answer(request, base)));
+    // A constructed response has none, and clients resolve links against it.
+    return Object.defineProperty(response, "url", { value: request.url.replace(/#.*/s, "") });
+  };
 }
 
 async function answerReceiver({ receiver }: FetchRoutes, fetchRequest: FetchRequest): Promise<Response> {

@@ -76,8 +76,9 @@ class FetchWire implements Wire {
   }
 
   destroy(): void {
-    if (this.pieceStream !== undefined) this.pieceStream.end(new TypeError("terminated"));
-    else this.parts.reject(this.clientLeft.aborted ? this.clientLeft.reason : new TypeError("fetch failed"));
+    const { aborted, reason } = this.clientLeft;
+    if (this.pieceStream !== undefined) this.pieceStream.end(aborted ? reason : new TypeError("terminated"));
+    else this.parts.reject(aborted ? reason : new TypeError("fetch failed"));
   }
 
   private beginResponse(): void {
