@@ -86,7 +86,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
         {
           openapi: Type.Unknown({
             description:
-              "The document, 3.0 or 3.1: an object, or a text in YAML or JSON, for errors with line numbers",
+              "The document, 3.0 to 3.2: an object, or a text in YAML or JSON, for errors with line numbers",
           }),
           bindings: Type.Optional(
             Type.Unknown({ description: "As a file with bindings has them: `collections` and `operations`" }),

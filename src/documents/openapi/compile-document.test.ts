@@ -76,8 +76,16 @@ describe("a text that is not an OpenAPI document", () => {
     ["a list", "[1, 2]", "a.yaml:1:1: this is not an OpenAPI document: it is not a map"],
     ["a fixture", "organizations: []", "a.yaml:1:1: this is not an OpenAPI document: it has no `openapi`"],
     ["Swagger 2", 'info: {}\nswagger: "2.0"', "a.yaml:2:10: this is a Swagger 2.0 document; convert it"],
-    ["a later version", "openapi: 4.0.0", 'a.yaml:1:10: OpenAPI "4.0.0" is not supported; 3.0 and 3.1 are'],
-    ["a number as version", "openapi: 3.1", "a.yaml:1:10: OpenAPI 3.1 is not supported; 3.0 and 3.1 are"],
+    [
+      "a later version",
+      "openapi: 4.0.0",
+      'a.yaml:1:10: OpenAPI "4.0.0" is not supported; 3.0, 3.1 and 3.2 are',
+    ],
+    [
+      "a number as version",
+      "openapi: 3.1",
+      'a.yaml:1:10: the version must be a text with three numbers, such as "3.1.0", not 3.1',
+    ],
     ["broken YAML", 'openapi: "3.1.0\npaths: {', "a.yaml:"],
     ["broken JSON", '{"openapi": "3.1.0",, }', "a.yaml:1:21: "],
     ["nothing", "", "a.yaml:1:1: this is not an OpenAPI document: it is empty"],

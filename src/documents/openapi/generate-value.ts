@@ -86,7 +86,8 @@ export function findExample(
   if (isJsonObject(examples))
     for (const one of Object.values(examples)) {
       const example = isJsonObject(one) ? references.follow({ node: one, path: [] }).node : {};
-      if (example["value"] !== undefined) return { value: example["value"] };
+      const value = example["value"] ?? example["dataValue"] ?? example["serializedValue"];
+      if (value !== undefined) return { value };
     }
   const keywords = schemas.mergeKeywords(schema);
   if (keywords["example"] !== undefined) return { value: keywords["example"] };

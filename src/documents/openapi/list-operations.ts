@@ -225,6 +225,10 @@ class DocumentReader {
         if (!isJsonObject(entry)) continue;
         const parameter = this.references.follow({ node: entry, path: [...parentPath, "parameters", index] });
         const { name, in: place } = parameter.node;
+        if (place === "querystring") {
+          this.warn("a parameter of the whole query string (it is not read)", parameter.path);
+          continue;
+        }
         if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
           const message = "a parameter needs a `name`, and `in`: path, query, header or cookie";
           this.report(parameter.path, message);
@@ -259,10 +263,11 @@ class DocumentReader {
 
   private listMedia({ node, path }: ResolvedNode): Media[] {
     const { content } = node;
-    return Object.entries(isJsonObject(content) ? content : {}).flatMap(([type, media]) => {
-      if (!isJsonObject(media)) return [];
-      const schema = findOwnSchema(media, [...path, "content", type]);
-      return [{ type: type.toLowerCase(), node: media, schema }];
+    return Object.entries(isJsonObject(content) ? content : {}).flatMap(([type, entry]) => {
+      if (!isJsonObject(entry)) return [];
+      const media = this.references.follow({ node: entry, path: [...path, "content", type] });
+      const schema = findOwnSchema(media.node, media.path);
+      return [{ type: type.toLowerCase(), node: media.node, schema }];
     });
   }
 

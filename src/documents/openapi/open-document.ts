@@ -69,9 +69,9 @@ function parseYaml(text: string): unknown {
   }
 }
 
-const VERSION = /^3\.[01]\.\d+/;
+const VERSION = /^3\.[012]\.\d+/;
 
-/** The value of an OpenAPI 3.0 or 3.1 document. @throws DocumentError that says what the document is instead */
+/** The value of an OpenAPI document. @throws DocumentError that says what the document is instead */
 export function requireOpenApi({ value, file, text, locate }: UserDocument): JsonObject {
   const createError = (at: Position, message: string) => documentError(file, at, message);
   const top = text === undefined ? NO_POSITION : { line: 1, column: 1 };
@@ -91,10 +91,12 @@ export function requireOpenApi({ value, file, text, locate }: UserDocument): Jso
       top,
       "this is not an OpenAPI document: it has no `openapi` with its version, such as 3.1.0",
     );
-  if (typeof openapi !== "string" || !VERSION.test(openapi))
-    throw createError(
-      locate(["openapi"]),
-      `OpenAPI ${JSON.stringify(openapi)} is not supported; 3.0 and 3.1 are, written as a text such as "3.1.0"`,
-    );
+  if (typeof openapi !== "string" || !VERSION.test(openapi)) {
+    const isShort = /^3(\.[012])?$/.test(String(openapi));
+    const message = isShort
+      ? `the version must be a text with three numbers, such as "3.1.0", not ${JSON.stringify(openapi)}`
+      : `OpenAPI ${JSON.stringify(openapi)} is not supported; 3.0, 3.1 and 3.2 are`;
+    throw createError(locate(["openapi"]), message);
+  }
   return value;
 }

@@ -176,14 +176,18 @@ export class Schemas extends SchemaReader {
 
   /**
    * The property that selects one of the alternatives, and the values that select each. Undefined without a
-   * discriminator, and if one of the alternatives is not a `$ref`: then plain alternatives decide.
+   * discriminator, with a `defaultMapping`, and if one of the alternatives is not a `$ref`: then plain alternatives decide.
    */
   private readDiscriminator(
     { discriminator }: JsonObject,
     branches: readonly unknown[],
   ): { property: string; choices: { target: unknown; values: unknown[] }[] } | undefined {
-    const { propertyName: property, mapping } = isJsonObject(discriminator) ? discriminator : {};
-    if (typeof property !== "string") return undefined;
+    const {
+      propertyName: property,
+      mapping,
+      defaultMapping,
+    } = isJsonObject(discriminator) ? discriminator : {};
+    if (typeof property !== "string" || defaultMapping !== undefined) return undefined;
     const byTarget = new Map<unknown, unknown[]>();
     for (const [name, ref] of Object.entries(isJsonObject(mapping) ? mapping : {})) {
       const target = this.references.find(

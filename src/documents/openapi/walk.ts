@@ -25,7 +25,7 @@ export const SUBSCHEMAS: Readonly<Record<Shape, readonly string[]>> = {
   list: ["allOf", "anyOf", "oneOf", "prefixItems"],
   map: ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"],
 };
-const OPERATIONS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+const OPERATIONS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
 /** The parts of each kind, by key. Everything else, such as extensions and the values of examples, is not read. */
 const GRAMMAR: Readonly<Record<Kind, Children>> = {
@@ -38,9 +38,11 @@ const GRAMMAR: Readonly<Record<Kind, Children>> = {
     headers: ["parameter", "map"],
     pathItems: ["pathItem", "map"],
     examples: ["example", "map"],
+    mediaTypes: ["media", "map"],
   },
   pathItem: {
     parameters: ["parameter", "list"],
+    additionalOperations: ["operation", "map"],
     ...Object.fromEntries(OPERATIONS.map((method) => [method, ["operation", "one"] as const])),
   },
   operation: {
@@ -51,7 +53,7 @@ const GRAMMAR: Readonly<Record<Kind, Children>> = {
   parameter: { schema: ["schema", "one"], content: ["media", "map"] },
   body: { content: ["media", "map"] },
   response: { content: ["media", "map"], headers: ["parameter", "map"] },
-  media: { schema: ["schema", "one"], examples: ["example", "map"] },
+  media: { schema: ["schema", "one"], itemSchema: ["schema", "one"], examples: ["example", "map"] },
   example: {},
   schema: Object.fromEntries(
     Object.entries(SUBSCHEMAS).flatMap(([shape, keys]) =>

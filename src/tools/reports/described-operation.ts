@@ -27,6 +27,9 @@ export function copyDescribedParts(
     if (Array.isArray(value)) return value.map(copy);
     if (!isJsonObject(value)) return value;
     const { $ref } = value;
+    // The server's document is OpenAPI 3.1, which has no components of this kind.
+    if (/^#\/components\/mediaTypes\/[^/]+$/.test(String($ref)))
+      return copy(references.find(String($ref))?.node);
     const copied: JsonObject = {};
     for (const [key, inner] of Object.entries(hidesSiblings && typeof $ref === "string" ? { $ref } : value)) {
       // No reference of the copy names an anchor, and one that exists twice is invalid.
