@@ -1,8 +1,10 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -332,6 +334,36 @@ describe("a connection by MCP", () => {
   it("ends with 0 once its input ends, also if it is a file [interfaces 13]", async () => {
     const { code, stderr } = await runCommand(["mcp", "--url", understudy.url]);
     expect([code, stderr]).toEqual([0, ""]);
+  });
+
+  it("answers every call of an input that ends at once, the last line without a newline [interfaces 13]", async () => {
+    const params = {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "t", version: "1" },
+    };
+    const callApi = {
+      name: "call_api",
+      arguments: { sandbox: "default", method: "GET", path: "/v1/models" },
+    };
+    const input = [
+      { id: 1, method: "initialize", params },
+      { method: "notifications/initialized" },
+      ...[2, 3, 4].map((id) => ({ id, method: "tools/call", params: callApi })),
+    ].map((message) => JSON.stringify({ jsonrpc: "2.0", ...message }));
+    const child = spawn(process.execPath, [BIN, "mcp", "--url", understudy.url]);
+    child.stdin.end(input.join("\n"));
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close"),
+    ]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const answers = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3, 4]);
   });
 
   it("ends with a message if a command finds no server [interfaces 13]", async () => {

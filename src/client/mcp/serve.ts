@@ -1,7 +1,8 @@
+import { EventEmitter, once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { createMcpHandler } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { createMcpHandler, isJSONRPCRequest } from "@modelcontextprotocol/server";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { ServerAccess } from "../../control/understudy-options.ts";
 import { ClientGoneError } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
@@ -10,20 +11,53 @@ import { connect, type UnderstudyClient } from "../connect.ts";
 import { createMcpServer, loadTarget } from "./mcp-server.ts";
 
 /**
- * `understudy mcp`: speaks the protocol over standard input and output until its client leaves.
+ * `understudy mcp`: speaks the protocol over standard input and output until its input has ended and every request is
+ * answered.
  * @throws UnreachableError if no server answers
  */
 export async function serveMcpOverStdio(client: UnderstudyClient, version: string): Promise<void> {
   // Checked at once, rather than at the client's first call.
   await client.health();
   const target = await loadTarget(client);
-  // A file, such as /dev/null, ends without closing.
-  const ended = new Promise<void>((resolve) => process.stdin.once("end", resolve).once("close", resolve));
-  const handle = serveStdio(() => createMcpServer(target, version), {
+  const unanswered = new Set<unknown>();
+  const answers = new EventEmitter();
+  const settle = (id: unknown) => {
+    unanswered.delete(id);
+    answers.emit("answer");
+  };
+  const transport = new StdioServerTransport(Readable.from(readInput(unanswered, answers)));
+  const send = transport.send.bind(transport);
+  transport.send = async (message) => {
+    await send(message);
+    if (!("method" in message)) settle(message.id);
+  };
+  serveStdio(() => createMcpServer(target, version), {
+    transport,
     onerror: ({ message }) => process.stderr.write(`understudy: ${message}\n`),
   });
-  await ended;
-  await handle.close();
+  const { onmessage, onclose } = transport;
+  transport.onmessage = (message) => {
+    // A subscription lasts as long as the connection.
+    if (isJSONRPCRequest(message) && message.method !== "subscriptions/listen") unanswered.add(message.id);
+    else if ("method" in message && message.method === "notifications/cancelled")
+      settle(message.params?.["requestId"]);
+    onmessage?.(message);
+  };
+  await new Promise<void>((resolve) => {
+    transport.onclose = () => {
+      onclose?.();
+      resolve();
+    };
+  });
+  process.stdin.destroy();
+}
+
+/** Standard input, which ends only when every request is answered: the transport gives no answers after its end. */
+async function* readInput(unanswered: ReadonlySet<unknown>, answers: EventEmitter): AsyncGenerator<Buffer> {
+  yield* process.stdin;
+  // Ends a last line without a newline.
+  yield Buffer.from("\n");
+  while (unanswered.size > 0) await once(answers, "answer");
 }
 
 /** No call of a tool is larger; the control API has its own limits. */
