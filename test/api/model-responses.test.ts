@@ -339,6 +339,8 @@ describe("the rules for replies", () => {
     expect(missing.body.error.details).toEqual({ file_id: "file_handbook" });
     rules.patch(refusing.record.id, { error: "ORGANIZATION_ACCESS_DENIED" });
     expect((await asked([user("x")])).body.error.details).toEqual({ organization_id: "org_acme" });
+    rules.patch(refusing.record.id, { error: "PAYLOAD_TOO_LARGE" });
+    expect((await asked([user("x")])).body.error.details).toEqual({ limit_bytes: 10 * 1024 * 1024 });
     expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
   });
 

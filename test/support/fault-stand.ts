@@ -1,5 +1,6 @@
 import type { AnyOperation } from "../../src/engine/contract/operation.ts";
 import type { Resource } from "../../src/engine/contract/resource.ts";
+import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { SandboxFaults } from "../../src/engine/faults/faults.ts";
 import { RefusalScenarios } from "../../src/engine/faults/refusal-scenarios.ts";
 import { API } from "../../src/engine/resources/index.ts";
@@ -51,6 +52,7 @@ export function factsOf(operation_id: string, sent: Sent = {}): FaultFacts {
     organization,
     callerRefusal: undefined,
     world: undefined as never,
+    settings: DEFAULT_SETTINGS,
     rate: undefined,
     body: undefined as unknown,
     hasReadBody: false,

@@ -3,6 +3,7 @@ import { ApiError } from "../../engine/contract/errors.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
+import { getJsonLimit } from "../../engine/contract/settings.ts";
 import type { Action } from "./binding-schema.ts";
 import { chooseMedia, listFileParts } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
@@ -31,7 +32,7 @@ export async function receiveFiles(
   stream: AsyncIterable<Uint8Array>,
   { body }: DescribedOperation,
 ): Promise<SentFile[]> {
-  const maxBytes = call.settings.json_limit_mb * 1024 * 1024;
+  const maxBytes = getJsonLimit(call.settings);
   const files = Object.values(call.files);
   if (files.length > 0)
     return Promise.all(

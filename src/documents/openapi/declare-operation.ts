@@ -2,6 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { getJsonLimit } from "../../engine/contract/settings.ts";
 import { getOrAdd } from "../../engine/maps.ts";
 import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
@@ -187,7 +188,7 @@ function toForm(media: Media, schemas: Schemas): Extract<BodySpec, { kind: "mult
         {
           required: required.has(name),
           ...(schemas.listTypes(schema).has("array") && { maxCount: maxItems as number }),
-          limit: ({ json_limit_mb }) => json_limit_mb * 1024 * 1024,
+          limit: getJsonLimit,
         },
       ];
     });

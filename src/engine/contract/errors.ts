@@ -15,6 +15,8 @@ export type DetailSource =
   | "organization"
   /** The field at fault and what was sent there (G08). */
   | "input"
+  /** The header whose digest does not fit, and what was sent there (G43). */
+  | "digest"
   /** The caller's rate window (section 8). */
   | "rate"
   /** The caller's monthly limits (4.17). */
@@ -141,7 +143,7 @@ export const CATALOGUE = {
     "G43",
     "The bytes do not have the digest that was sent.",
     "Nothing was stored. Send all bytes again, with the base64 of their digest.",
-    { field: "input", value: "input" },
+    { field: "digest", value: "digest" },
   ),
   PAYLOAD_TOO_LARGE: defineError(
     413,

@@ -209,6 +209,11 @@ export const Settings = Type.Object(
 );
 export type Settings = Static<typeof Settings>;
 
+/** The largest JSON body in bytes (G09). */
+export function getJsonLimit({ json_limit_mb }: Settings): number {
+  return json_limit_mb * 1024 * 1024;
+}
+
 export const DEFAULT_SETTINGS = Object.fromEntries(
   describeSettings().map((setting) => [setting.name, setting.default]),
 ) as Settings;

@@ -3,6 +3,7 @@ import { getValue } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { findRefusal, type SpendingFigures, toRateDetails, toReachedLimit } from "../contract/refusals.ts";
 import { isJsonObject } from "../contract/schema.ts";
+import { getJsonLimit } from "../contract/settings.ts";
 import type { FaultAnswer, FaultFacts, RequestEffect } from "../sandbox/fault-types.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
@@ -78,7 +79,7 @@ interface RefusalContext {
  * ids from the request's path and body, the caller's limits. Details of the rule are merged over them.
  */
 function makeDetails(code: ErrorCode, facts: FaultFacts, context: RefusalContext): Record<string, unknown> {
-  const details: Record<string, unknown> = {};
+  const details: Record<string, unknown> = describeBodyRefusal(code, facts);
   for (const [name, source] of Object.entries(findRefusal(facts.operation, code).details)) {
     details[name] = isComputed(source)
       ? COMPUTED_DETAILS[source](facts, context)[name]
@@ -124,11 +125,24 @@ function getProperties(schema: unknown): Values {
   return (schema as { properties?: Values } | undefined)?.properties ?? {};
 }
 
+/** The details of a 413 or 415, which follow from the declared body (G09, G13, G26). */
+function describeBodyRefusal(
+  code: ErrorCode,
+  { operation: { body }, settings }: FaultFacts,
+): Record<string, unknown> {
+  const [file] = Object.entries(body?.kind === "multipart" ? body.files : {});
+  if (code === "UNSUPPORTED_MEDIA_TYPE") return file?.[1].types ? { field: file[0], value: null } : {};
+  if (code !== "PAYLOAD_TOO_LARGE") return {};
+  if (file) return { field: file[0], limit_bytes: file[1].limit(settings) };
+  return body === undefined || "isUpload" in body ? {} : { limit_bytes: getJsonLimit(settings) };
+}
+
 /** Sources that are computed, several details at once. */
-type ComputedSource = "input" | "rate" | "spending";
+type ComputedSource = "input" | "digest" | "rate" | "spending";
 
 const COMPUTED_DETAILS: Record<ComputedSource, (facts: FaultFacts, context: RefusalContext) => Values> = {
   input: describeInput,
+  digest: describeDigest,
   rate: describeRate,
   spending: describeSpending,
 };
@@ -152,6 +166,12 @@ function describeInput(facts: FaultFacts): Values {
   return pathField === undefined
     ? { field: "body", value: null }
     : { field: pathField, value: params[pathField] };
+}
+
+/** The header with the digest at fault (G43). */
+function describeDigest({ headers }: FaultFacts): Values {
+  const field = headers["x-goog-hash"] === undefined ? "Content-MD5" : "X-Goog-Hash";
+  return { field, value: headers[field.toLowerCase()] ?? null };
 }
 
 const DEFAULT_LIMIT = 100;

@@ -1,6 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation, Call, Identity, Principal, RequestInfo } from "../contract/operation.ts";
+import { getJsonLimit } from "../contract/settings.ts";
 import type { FaultInjector, FaultVerdict, StagedRequest } from "../sandbox/fault-types.ts";
 import type { RequestDetails, WorldChange } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
@@ -127,7 +128,7 @@ export class Exchange implements RequestIdSource, StepExchange {
    * @throws ApiError PAYLOAD_TOO_LARGE; ClientGoneError
    */
   readBody(): Promise<Uint8Array> {
-    this.pendingBody ??= readJsonBytes(this.request, this.sandbox.settings.json_limit_mb * 1024 * 1024);
+    this.pendingBody ??= readJsonBytes(this.request, getJsonLimit(this.sandbox.settings));
     return this.pendingBody;
   }
 

@@ -1,6 +1,7 @@
 import { fromUtf8 } from "../bytes.ts";
 import type { ApiError } from "../contract/errors.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
+import type { Settings } from "../contract/settings.ts";
 import type { FaultFacts } from "../sandbox/fault-types.ts";
 import { countSecondsUntil } from "../sandbox/rate-windows.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -43,6 +44,10 @@ export class RequestFacts implements FaultFacts {
 
   get world(): Transaction {
     return this.exchange.sandbox.world.read();
+  }
+
+  get settings(): Settings {
+    return this.exchange.sandbox.settings;
   }
 
   get rate(): FaultFacts["rate"] {

@@ -1,5 +1,6 @@
 import type { ApiError } from "../contract/errors.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
+import type { Settings } from "../contract/settings.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { Hold } from "./held.ts";
 
@@ -19,6 +20,7 @@ export interface FaultFacts {
   /** The organization of the path, else the key's current one. */
   readonly organization: string | undefined;
   readonly world: Transaction;
+  readonly settings: Settings;
   /** The current rate window of the caller's key; undefined without a caller. */
   readonly rate: { limit: number; seconds_left: number } | undefined;
   /** Parsed JSON once `readBody` was awaited; undefined before, and for a body that is not JSON. */

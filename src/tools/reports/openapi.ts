@@ -152,7 +152,9 @@ function toDetailSchema(name: string, source: DetailSource): JsonObject {
   if (typeof source === "object" && "always" in source) return { const: source.always };
   if (source === "rate") return { type: "integer" };
   if (source === "now") return { type: "string", format: "date-time" };
-  return source === "input" || source === "spending" ? (NAMED_DETAILS[name] ?? {}) : SENT;
+  return source === "input" || source === "digest" || source === "spending"
+    ? (NAMED_DETAILS[name] ?? {})
+    : SENT;
 }
 
 const text = { type: "string" };
@@ -160,7 +162,7 @@ const text = { type: "string" };
 /** A value that the request contains, such as an id of its path; null if a fault refuses a request without it. */
 const SENT = { type: ["string", "null"] };
 
-/** The details from the sources `input` and `spending`, by name. */
+/** The details from the sources `input`, `digest` and `spending`, by name. */
 const NAMED_DETAILS: Readonly<Record<string, JsonObject>> = {
   field: text,
   // Whatever was sent.

@@ -2,6 +2,7 @@ import { parseDuration } from "../../contract/duration.ts";
 import { ApiError, type ErrorCode } from "../../contract/errors.ts";
 import type { Call } from "../../contract/operation.ts";
 import { toRateDetails, toReachedLimit } from "../../contract/refusals.ts";
+import { getJsonLimit } from "../../contract/settings.ts";
 import { foldCase } from "../../contract/text.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { sleepUnlessAborted } from "../../webhooks/attempt.ts";
@@ -16,7 +17,7 @@ interface MatchedRequest {
   file_ids: readonly string[];
 }
 
-type Caller = Pick<Call, "world" | "principal">;
+type Caller = Pick<Call, "world" | "principal" | "settings">;
 
 /** Finds the first rule that matches (G20). */
 export function findRule(world: Transaction, request: MatchedRequest): ReplyRule | undefined {
@@ -45,8 +46,9 @@ export async function waitForRule(rule: ReplyRule | undefined, signal: AbortSign
  * The text of a rule. A sequence gives its next text, and repeats the last one.
  * @throws ApiError with the rule's error
  */
-export function takeReply({ world, principal }: Caller, rule: ReplyRule, request: MatchedRequest): string {
-  if (rule.error !== undefined) throw createRuleError(rule.error, request, { world, principal });
+export function takeReply(caller: Caller, rule: ReplyRule, request: MatchedRequest): string {
+  const { world } = caller;
+  if (rule.error !== undefined) throw createRuleError(rule.error, request, caller);
   const { sequence, turn = 0 } = rule;
   if (sequence === undefined) return rule.reply ?? "";
   if (turn < sequence.length - 1) world.update(replyRules, rule.id, { turn: turn + 1 });
@@ -68,6 +70,7 @@ const ERROR_DETAILS: Partial<
 > = {
   ORGANIZATION_ACCESS_DENIED: (_, { principal: { organization_id } }) => ({ organization_id }),
   RESOURCE_NOT_FOUND: ({ file_ids: [file_id = null] }) => ({ file_id }),
+  PAYLOAD_TOO_LARGE: (_, { settings }) => ({ limit_bytes: getJsonLimit(settings) }),
   INVALID_INPUT: ({ model }) => ({ field: "model", value: model }),
   RATE_LIMIT_EXCEEDED: (_, { world, principal }) =>
     toRateDetails(
