@@ -366,6 +366,19 @@ describe("a connection by MCP", () => {
     expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3, 4]);
   });
 
+  it("ends when its answers have no reader, while its input is open [interfaces 13]", async () => {
+    const child = spawn(process.execPath, [BIN, "mcp", "--url", understudy.url]);
+    child.stdout.destroy();
+    const params = {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "t", version: "1" },
+    };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+    expect([code, stderr]).toEqual([0, "understudy: write EPIPE\n"]);
+  });
+
   it("ends with a message if a command finds no server [interfaces 13]", async () => {
     const { code, stderr, stdout } = await runCommand(["mcp", "--url", "http://127.0.0.1:9"]);
     expect([code, stdout]).toEqual([1, ""]);

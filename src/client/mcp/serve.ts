@@ -49,7 +49,8 @@ export async function serveMcpOverStdio(client: UnderstudyClient, version: strin
       resolve();
     };
   });
-  process.stdin.destroy();
+  // After a broken pipe, input may still be open. A file has no `unref`, and ends by itself.
+  process.stdin.unref?.();
 }
 
 /** Standard input, which ends only when every request is answered: the transport gives no answers after its end. */
