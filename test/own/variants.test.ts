@@ -1,3 +1,4 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterEach, expect, it } from "vitest";
 import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
 
@@ -108,3 +109,62 @@ paths:
   expect((await served.send("GET", "/one")).body).toEqual(types);
   expect((await served.send("POST", "/things", { body: {} })).body).toEqual(types);
 });
+
+const OVERLAPPING: [name: string, schema: object][] = [
+  [
+    "with one of two fields",
+    {
+      properties: { url: { type: "string" }, text: { type: "string" } },
+      oneOf: [{ required: ["url"] }, { required: ["text"] }],
+    },
+  ],
+  [
+    "of which the second accepts all of the first",
+    {
+      oneOf: [
+        {
+          type: "object",
+          required: ["name", "bark"],
+          properties: { name: { type: "string" }, bark: { type: "string" } },
+        },
+        { type: "object", required: ["name"], properties: { name: { type: "string" } } },
+      ],
+    },
+  ],
+  ["of integers and numbers", { oneOf: [{ type: "integer" }, { type: "number" }] }],
+  [
+    "of which the second accepts what the first leaves optional",
+    {
+      oneOf: [
+        { type: "object", properties: { id: { type: "string" }, name: { type: "string" } } },
+        { type: "object", required: ["name"], properties: { name: { type: "string" } } },
+      ],
+    },
+  ],
+];
+
+it.each(OVERLAPPING)(
+  "a generated value fits exactly one of several forms %s [interfaces 18]",
+  async (_, form) => {
+    const schema = {
+      type: "array",
+      minItems: 1,
+      items: { type: "object", required: ["part"], properties: { part: form } },
+    };
+    const served = serveDocument(
+      JSON.stringify({
+        openapi: "3.1.0",
+        info: { title: "t", version: "1" },
+        paths: {
+          "/parts": {
+            get: { responses: { "200": { description: "d", content: { "application/json": { schema } } } } },
+          },
+        },
+      }),
+    );
+    open.push(served);
+    const { status, body } = await served.send("GET", "/parts");
+    const validate = new Ajv2020({ strict: false }).compile(schema);
+    expect([status, validate(body), validate.errors]).toEqual([200, true, null]);
+  },
+);

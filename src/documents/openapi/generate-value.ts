@@ -3,13 +3,23 @@ import { generateBySchema } from "../../engine/own/generate-by-schema.ts";
 import { isEmptyEnum } from "./check-schema.ts";
 import type { OpenApiReading } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
-import { shapeSchema } from "./shape-schema.ts";
+import { type ShapeOptions, shapeSchema } from "./shape-schema.ts";
+
+/** Best first. Overlapping alternatives may both fit a value, where only one may: then a smaller value or another alternative. */
+const WAYS: readonly ShapeOptions[] = [
+  { examples: true },
+  ...[0, 1, 2].flatMap((alternative) => [{ alternative }, { alternative, requiredOnly: true }]),
+];
 
 /** A value that fits a schema; the same for the same seed. Examples within the schema are used if they fit. */
 export function generateValue(schemas: Schemas, node: unknown, seed: number): unknown {
-  const value = generateBySchema(shapeSchema(node, schemas, { examples: true }), seed);
-  if (schemas.compileValidator(node, "answer")(value)) return value;
-  return generateBySchema(shapeSchema(node, schemas, { examples: false }), seed);
+  const validate = schemas.compileValidator(node, "answer");
+  const generate = (way: ShapeOptions) => generateBySchema(shapeSchema(node, schemas, way), seed);
+  for (const way of WAYS) {
+    const value = generate(way);
+    if (validate(value)) return value;
+  }
+  return generate({});
 }
 
 export interface Invention {

@@ -24,16 +24,21 @@ const SCALAR_KEYWORDS = [
   "pattern",
 ];
 
+export interface ShapeOptions {
+  /** Whether the document's examples and defaults are used. */
+  examples?: boolean;
+  /** Whether required properties alone are shown. */
+  requiredOnly?: boolean;
+  /** The position of the alternative that is chosen, among those that can be. */
+  alternative?: number;
+}
+
 /**
  * The schema of one plausible value: alternatives are chosen, references are replaced, circles end, and the number of
  * fields is bounded. A generator then only invents values.
  */
-export function shapeSchema(
-  node: unknown,
-  schemas: Schemas,
-  { examples }: { examples: boolean },
-): JsonObject {
-  return new SchemaShaper(schemas, examples).shape(node, { depth: 0, ancestors: [] });
+export function shapeSchema(node: unknown, schemas: Schemas, options: ShapeOptions): JsonObject {
+  return new SchemaShaper(schemas, options).shape(node, { depth: 0, ancestors: [] });
 }
 
 interface SchemaContext {
@@ -51,12 +56,12 @@ interface ObjectParts {
 
 class SchemaShaper {
   private readonly schemas: Schemas;
-  private readonly examples: boolean;
+  private readonly options: ShapeOptions;
   private fieldsLeft = MAX_FIELDS;
 
-  constructor(schemas: Schemas, examples: boolean) {
+  constructor(schemas: Schemas, options: ShapeOptions) {
     this.schemas = schemas;
-    this.examples = examples;
+    this.options = options;
   }
 
   shape(node: unknown, { depth, ancestors }: SchemaContext): JsonObject {
@@ -98,20 +103,22 @@ class SchemaShaper {
   private findOwnValue(keywords: JsonObject): JsonObject | undefined {
     const { const: constant, default: defaultValue, example, examples, enum: values } = keywords;
     const [first] = Array.isArray(examples) ? examples : [];
-    const candidates = this.examples ? [constant, example, first, defaultValue] : [constant];
+    const candidates = this.options.examples ? [constant, example, first, defaultValue] : [constant];
     const value = candidates.find((one) => one !== undefined && one !== null);
     if (value !== undefined) return { const: value };
     if (!Array.isArray(values) || isEmptyEnum(keywords)) return undefined;
     return { enum: values.filter((one) => one !== null || values.length === 1) };
   }
 
-  /** The first alternative that is not null; if there is one, the first that does not contain this schema. */
+  /** An alternative that is not null; if there is one, of those that do not contain this schema. */
   private choose(keywords: JsonObject, { ancestors }: SchemaContext) {
     const { schemas } = this;
     const key = Array.isArray(keywords["oneOf"]) ? "oneOf" : "anyOf";
     const branches = Array.isArray(keywords[key]) ? (keywords[key] as unknown[]) : [];
     const usable = branches.filter((branch) => !isNull(schemas.listTypes(branch)));
-    const node = usable.find((branch) => !ancestors.includes(schemas.mergeKeywords(branch))) ?? usable[0];
+    const outer = usable.filter((branch) => !ancestors.includes(schemas.mergeKeywords(branch)));
+    const candidates = outer.length > 0 ? outer : usable;
+    const node = candidates[(this.options.alternative ?? 0) % candidates.length];
     if (node === undefined) return undefined;
     const selector = schemas.findDiscriminatorValue(keywords, key, node);
     const fixed = new Map<string, unknown>();
@@ -135,7 +142,7 @@ class SchemaShaper {
   }
 
   private isWorthShowing(schema: unknown, depth: number, ancestors: readonly JsonObject[]): boolean {
-    if (this.fieldsLeft <= 0 || depth >= MAX_DEPTH) return false;
+    if (this.options.requiredOnly || this.fieldsLeft <= 0 || depth >= MAX_DEPTH) return false;
     const { schemas } = this;
     const keywords = schemas.mergeKeywords(schema);
     if (ancestors.includes(keywords) || ancestors.includes(schemas.mergeKeywords(keywords["items"])))
