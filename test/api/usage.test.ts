@@ -123,6 +123,18 @@ describe("usage.retrieve_limits [4.17]", () => {
     });
   });
 
+  it("has no key's spending left once the organization's usage is deleted [4.17, interfaces 4]", async () => {
+    const usage = "/_control/sandboxes/default/state/usage";
+    expect((await api.call(undefined, "DELETE", `${usage}/org_acme`)).status).toBe(204);
+    const { body } = await limits("dan");
+    expect(body.organization_limits).toMatchObject({ monthly_limit: null, current_usage: 0 });
+    expect(body.api_key_limits).toEqual([]);
+    const { items } = (await api.call(undefined, "GET", usage)).body;
+    expect(
+      items.filter(({ organization_id }: { organization_id: string }) => organization_id === "org_acme"),
+    ).toEqual([]);
+  });
+
   it("measures a past month against today's limits [4.17, G33]", async () => {
     const { body } = await limits("ada", "org_acme", "?month=2");
     expect(body.organization_limits).toMatchObject({ current_usage: 400, utilization_percentage: 40 });

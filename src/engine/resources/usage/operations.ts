@@ -116,7 +116,12 @@ export const usageStateRules: StateRules<Usage> = {
     const row = { ...after, spent: { ...before.spent, ...after.spent }, emitted: before.emitted };
     return saveRow(tx, row, actor, before.spent);
   },
-  remove: (tx, record) => addToOrganization(tx, record, { from: record.spent, to: {} }),
+  /** An organization's row takes the rows of its keys with it, since their spending is part of it. */
+  remove(tx, row) {
+    addToOrganization(tx, row, { from: row.spent, to: {} });
+    if (row.api_key_id !== null) return;
+    for (const { id } of [...tx.index(usage, "keys_of", row.organization_id)]) tx.remove(usage, id);
+  },
 };
 
 /** Saves a row, adds its new spending to the organization's, and emits the events of limits that spending crosses. */
