@@ -195,6 +195,16 @@ describe("record as a proxy [interfaces 12]", () => {
     expect(last(entries).response.content.text).toBe("data: 1\n\n");
   });
 
+  it("records a stream that the recording's end cuts with that reason [interfaces 12]", async () => {
+    const { url, entries, close } = await recorder(
+      await target((_incoming, answer) => void answer.writeHead(200).write("data: 1\n\n")),
+    );
+    const response = await fetch(`${url}/events`);
+    await close();
+    await expect(response.text()).rejects.toThrow();
+    expect(entries).toMatchObject([{ _error: "the recording ended", response: { status: 200 } }]);
+  });
+
   it("breaks off an answer that the target breaks off, and does not record it as an answer [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {

@@ -54,12 +54,12 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
   const { target, port, host, onExchange } = options;
   const { Agent, request } = target.startsWith("https:") ? https : http;
   const agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
-  const running = new Set<Promise<void>>();
+  const running = new Map<Relay, Promise<void>>();
   const server = http.createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (incoming, outgoing) => {
     const relay = new Relay(target, (url, sent) => request(url, { ...sent, agent }));
     const relaying = relay.pass(incoming, outgoing).then(onExchange);
-    running.add(relaying);
-    void relaying.finally(() => running.delete(relaying));
+    running.set(relay, relaying);
+    void relaying.finally(() => running.delete(relay));
   });
   // The service decides about timeouts.
   server.requestTimeout = 0;
@@ -68,7 +68,8 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
   return {
     url,
     async close() {
-      await Promise.all([close(), ...running]);
+      for (const relay of running.keys()) relay.noteEnd();
+      await Promise.all([close(), ...running.values()]);
       agent.destroy();
     },
   };
@@ -88,6 +89,7 @@ class Relay {
   private headAt: number | undefined;
   private answer: http.IncomingMessage | undefined;
   private error: string | undefined;
+  private closeReason = "the client left";
 
   constructor(target: string, send: Send) {
     this.target = target;
@@ -100,6 +102,11 @@ class Relay {
     incoming.on("data", (piece: Buffer) => this.requestBody.add(piece));
     await new Promise<void>((resolve) => this.forward(incoming, outgoing, resolve));
     return this.toEntry(incoming);
+  }
+
+  /** Call it before the recorder closes the client's connection. */
+  noteEnd(): void {
+    this.closeReason = "the recording ended";
   }
 
   private forward(
@@ -115,7 +122,7 @@ class Relay {
     });
     const onClose = () => {
       if (outgoing.writableFinished) return done();
-      this.error ??= "the client left";
+      this.error ??= this.closeReason;
       upstream.destroy();
       done();
     };
