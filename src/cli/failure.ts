@@ -4,6 +4,7 @@ import { toPrintableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
 import { PersistenceError } from "../persistence/store.ts";
+import { InputError, UnusableTargetError } from "../tools/input.ts";
 import { printError } from "./process.ts";
 
 /** A check failed, or the server cannot be reached (interfaces 2). */
@@ -32,7 +33,7 @@ export class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 }
 
-const USAGE_ERRORS = [UsageError, AddressError, PersistenceError, OwnOperationError];
+const USAGE_ERRORS = [UsageError, InputError, AddressError, PersistenceError, OwnOperationError];
 
 /** Prints one readable message, never a stack trace, and returns the exit code. */
 export function report(error: unknown, json: boolean): number {
@@ -50,7 +51,8 @@ function describeFailure(error: unknown): { message: string; code: number; detai
     return { message: explainUnknownScenario(error), code: EXIT_USAGE };
   if (USAGE_ERRORS.some((kind) => error instanceof kind))
     return { message: (error as Error).message, code: EXIT_USAGE };
-  if (error instanceof CheckFailed) return { message: error.message, code: EXIT_FAILED };
+  if (error instanceof CheckFailed || error instanceof UnusableTargetError)
+    return { message: error.message, code: EXIT_FAILED };
   if (error instanceof UnreachableError)
     return { message: error.message.replace(ADDRESS_ADVICE, "name another with --url"), code: EXIT_FAILED };
   if (error instanceof ControlError) {

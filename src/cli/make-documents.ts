@@ -8,11 +8,9 @@ import type { FixtureData } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, LOCALES } from "../engine/contract/settings.ts";
 import { pluralize } from "../engine/contract/text.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
-import { InputError } from "../tools/input.ts";
 import { inferFixtureFromHar } from "../tools/traffic/fixture-from-har.ts";
 import { inferScenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
 import { Contract } from "../tools/verify/contract.ts";
-import { UnusableTargetError } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { writeNewFile } from "./write-files.ts";
@@ -25,12 +23,11 @@ interface FromHarOptions {
 
 const MAX_DROPPED_SHOWN = 5;
 
-/** Prints or writes a fixture of a recording. @throws UsageError, CheckFailed, DocumentError */
+/** Prints or writes a fixture of a recording. @throws InputError, UnusableTargetError, CheckFailed, DocumentError */
 export async function writeFixture({ file, out, force }: FromHarOptions): Promise<Result> {
   const contract = new Contract(RESOURCES);
-  const { fixture, base, counts, dropped, key, without_body } = await readRecording(() =>
-    inferFixtureFromHar({ file, contract, resources: RESOURCES }),
-  );
+  const seen = await inferFixtureFromHar({ file, contract, resources: RESOURCES });
+  const { fixture, base, counts, dropped, key, without_body } = seen;
   if (Object.keys(counts).length === 0) {
     const missingBodies =
       without_body === 0 ? "" : `; the recorder left out the bodies of ${pluralize(without_body, "answer")}`;
@@ -54,29 +51,18 @@ export async function writeFixture({ file, out, force }: FromHarOptions): Promis
   return { value: { file: out, counts, dropped, key, epoch }, text: lines.join("\n") };
 }
 
-/** Prints or writes a scenario of a recording, named after its file. @throws UsageError, CheckFailed */
+/** Prints or writes a scenario of a recording, named after its file. @throws InputError, UnusableTargetError */
 export async function writeScenario({ file, out, force }: FromHarOptions): Promise<Result> {
   const path = out ?? file;
   const withoutExtension = basename(path, extname(path)).replaceAll(/[^A-Za-z0-9._-]+/g, "-");
   const name = withoutExtension.replace(/^[^A-Za-z0-9]+/, "").slice(0, 80) || "recorded";
   const contract = new Contract(RESOURCES);
-  const scenario = await readRecording(() => inferScenarioFromHar({ file, contract, name }));
+  const scenario = await inferScenarioFromHar({ file, contract, name });
   const text = stringify(scenario, { lineWidth: 100 });
   if (out === undefined) return { value: scenario, text: text.trimEnd() };
   writeNewFile(out, text, { force });
   const rules = scenario.rules.length;
   return { value: { file: out, name, rules }, text: `Wrote ${out}: ${pluralize(rules, "rule")}.` };
-}
-
-/** @throws UsageError for a file that is not an archive; CheckFailed if it has nothing of this API */
-async function readRecording<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof InputError) throw new UsageError(error.message);
-    if (error instanceof UnusableTargetError) throw new CheckFailed(error.message);
-    throw error;
-  }
 }
 
 interface FixtureOptions {

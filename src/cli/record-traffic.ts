@@ -1,7 +1,7 @@
 import { isLocalhost } from "../engine/contract/http-url.ts";
 import { pluralize } from "../engine/contract/text.ts";
 import { HarFile } from "../tools/har/har-file.ts";
-import { InputError, readTarget } from "../tools/input.ts";
+import { readTarget } from "../tools/input.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { onTermination, printError, printJsonLine, printLines } from "./process.ts";
@@ -19,11 +19,11 @@ interface RecordOptions {
 
 /**
  * Records until the first SIGINT, SIGTERM or SIGHUP (the terminal is closed).
- * @throws UsageError; CheckFailed if exchanges could not be written
+ * @throws UsageError, InputError; CheckFailed if exchanges could not be written
  */
 export async function record(options: RecordOptions): Promise<void> {
   const { out, json } = options;
-  const target = parseTarget(options.target);
+  const target = readTarget(options.target);
   refuseOwnAddress(target, options.port);
   let file: HarFile | undefined;
   let firstWriteError: string | undefined;
@@ -58,15 +58,6 @@ export async function record(options: RecordOptions): Promise<void> {
   if (!json) printLines(`${pluralize(file.count, "exchange")} in ${out}`);
   if (firstWriteError !== undefined)
     throw new CheckFailed(`${out} lacks exchanges that could not be written: ${firstWriteError}`);
-}
-
-/** @throws UsageError */
-function parseTarget(text: string): string {
-  try {
-    return readTarget(text);
-  } catch (error) {
-    throw error instanceof InputError ? new UsageError(error.message) : error;
-  }
 }
 
 const LOCAL_HOSTS = ["127.0.0.1", "[::1]"];

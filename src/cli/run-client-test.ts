@@ -4,8 +4,8 @@ import { CommandNotFound, runCommand } from "../client/suite/run-command.ts";
 import { SuiteServer } from "../client/suite/suite-server.ts";
 import type { FixtureInput } from "../client/types.ts";
 import type { RunClient } from "../tools/client-test/client-report-types.ts";
-import { ClientTestUsageError, gradeClient } from "../tools/client-test/grade-client.ts";
-import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
+import { gradeClient } from "../tools/client-test/grade-client.ts";
+import { CheckFailed, EXIT_FAILED } from "./failure.ts";
 import { createStatusLine, isInteractive, printJson, printStyled, runWithCleanup } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
@@ -49,10 +49,6 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
     else printStyled(formatReport(result, { colour: isInteractive(process.stdout) }));
     if (result.verdict === "not-graded") throw new CheckFailed("the client could not be graded");
     if (result.verdict === "fail") process.exitCode = EXIT_FAILED;
-  } catch (error) {
-    if (error instanceof ClientTestUsageError || error instanceof CommandNotFound)
-      throw new UsageError(error.message);
-    throw error;
   } finally {
     await server.close();
   }

@@ -1,4 +1,3 @@
-import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
 import { renderSuiteHtml, toSuiteReport } from "../client/suite/suite-reports.ts";
 import { formatCoverage, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
@@ -65,8 +64,6 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
     if (interrupted)
       throw new CheckFailed("interrupted; the commands were ended and their sandboxes deleted");
     if (!result.ok) process.exitCode = EXIT_FAILED;
-  } catch (error) {
-    throw error instanceof CommandNotFound ? new UsageError(error.message) : error;
   } finally {
     progress.close();
     await server.close();

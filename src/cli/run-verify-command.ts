@@ -3,7 +3,6 @@ import packageJson from "../../package.json" with { type: "json" };
 import { toPrintableLines } from "../engine/contract/text.ts";
 import { formatProblem } from "../engine/documents/document-error.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
-import { InputError } from "../tools/input.ts";
 import type { Check } from "../tools/verify/check.ts";
 import { Contract } from "../tools/verify/contract.ts";
 import { readUses } from "../tools/verify/known-objects.ts";
@@ -17,10 +16,10 @@ import {
   type VerifyOutcome,
   type VerifyReport,
 } from "../tools/verify/report.ts";
-import { runVerify, UnusableTargetError } from "../tools/verify/run-verify.ts";
+import { runVerify } from "../tools/verify/run-verify.ts";
 import { type Result, toMilliseconds } from "./command.ts";
 import { type OwnOptions, readApi } from "./document-files.ts";
-import { CheckFailed, UsageError } from "./failure.ts";
+import { UsageError } from "./failure.ts";
 import { createStatusLine, formatTable, isInteractive, printError, runInterruptible } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
@@ -45,20 +44,14 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
   checkMode(options);
   const { resources } = await readApi(options);
   const contract = new Contract(resources);
-  try {
-    const uses = readUses(options.use ?? [], contract.names, (problem) => printError(formatProblem(problem)));
-    const result =
-      har === undefined
-        ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written. A second does not wait.
-          await runInterruptible((signal) => verifyTarget(options, { contract, uses, signal, timeoutMs }))
-        : await verifyRecorded({ contract, file: har, target, strict: options.strict });
-    writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) });
-    return { value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" };
-  } catch (error) {
-    if (error instanceof InputError) throw new UsageError(error.message);
-    if (error instanceof UnusableTargetError) throw new CheckFailed(error.message);
-    throw error;
-  }
+  const uses = readUses(options.use ?? [], contract.names, (problem) => printError(formatProblem(problem)));
+  const result =
+    har === undefined
+      ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written. A second does not wait.
+        await runInterruptible((signal) => verifyTarget(options, { contract, uses, signal, timeoutMs }))
+      : await verifyRecorded({ contract, file: har, target, strict: options.strict });
+  writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) });
+  return { value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" };
 }
 
 /** @throws UsageError for options that exclude each other */

@@ -3,6 +3,9 @@ import { readHttpUrl } from "../engine/contract/http-url.ts";
 /** An option or a file cannot be used; the message is one sentence that says what to do. */
 export class InputError extends Error {}
 
+/** Nothing can be verified: nothing answers, the key is refused, or a recording has nothing of this API. */
+export class UnusableTargetError extends Error {}
+
 /**
  * Reads the base URL that `--target` names; removes slashes at its end.
  * @throws InputError

@@ -81,16 +81,14 @@ async function fetchCoverage({ all, ...target }: Target & { all: boolean }): Pro
 
 /**
  * Runs a command with a server of its own; returns the coverage of all its sandboxes, also deleted ones (interfaces 11).
- * @throws UsageError
+ * @throws UsageError, CommandNotFound
  */
 async function measureCoverage(
   command: readonly string[],
   { scenarios, json }: { scenarios: string | undefined; json: boolean },
 ): Promise<MeasuredCoverage> {
   const { SuiteServer } = await import("../../client/suite/suite-server.ts");
-  const { CommandNotFound, describeFailedEnd, runCommand } = await import(
-    "../../client/suite/run-command.ts"
-  );
+  const { describeFailedEnd, runCommand } = await import("../../client/suite/run-command.ts");
   const server = await SuiteServer.start({ scenariosFolder: findOwnScenarios(scenarios) });
   try {
     const result = await runWithCleanup((signal) =>
@@ -103,8 +101,6 @@ async function measureCoverage(
     );
     const matrix = await server.client.coverage();
     return { matrix, subject: command.join(" "), failure: describeFailedEnd(result) };
-  } catch (error) {
-    throw error instanceof CommandNotFound ? new UsageError(error.message) : error;
   } finally {
     await server.close();
   }

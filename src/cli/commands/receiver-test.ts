@@ -12,7 +12,7 @@ import {
   text,
   texts,
 } from "../command.ts";
-import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
+import { CheckFailed, EXIT_FAILED } from "../failure.ts";
 import { createStatusLine, isInteractive, printJson, printStyled, runInterruptible } from "../process.ts";
 import { parseReportFiles, writeReports } from "../write-files.ts";
 
@@ -51,7 +51,7 @@ export const receiverTestCommand = command({
     const probe = options.probe === undefined ? undefined : readUrlOption("--probe", options.probe);
     const reports = parseReportFiles(options.report);
     const { gradeFor } = await import("../../tools/grader/run-grading.ts");
-    const { OPTION_NAMES, ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
+    const { OPTION_NAMES } = await import("../../tools/grader/report.ts");
     const { formatText, listReceiverCases, renderReceiverHtml } = await import(
       "../../tools/grader/receiver-report.ts"
     );
@@ -80,7 +80,6 @@ export const receiverTestCommand = command({
         onProgress: ({ index, total, title }) => showStatus(`[${index}/${total}] ${title}`),
       })
         .catch((error: unknown) => {
-          if (error instanceof ReceiverTestUsageError) throw new UsageError(error.message);
           throw signal.aborted ? new CheckFailed("the grading was interrupted") : error;
         })
         .finally(() => showStatus("")),

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
+import { InputError } from "../../tools/input.ts";
 
 export interface CommandRun {
   exit_code: number | null;
@@ -25,7 +26,7 @@ export function describeFailedEnd({ exit_code, signal }: CommandRun): string | u
 }
 
 /** The command itself cannot be started: wrong usage, not a failed test. */
-export class CommandNotFound extends Error {}
+export class CommandNotFound extends InputError {}
 
 /** The last bytes of a longer output are stored. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;

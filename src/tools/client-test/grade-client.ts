@@ -2,6 +2,7 @@ import type { JournalEntry, SettingsChange } from "../../../types/control-api.ts
 import { pluralize } from "../../engine/contract/text.ts";
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { countOutcomes } from "../checks/frame.ts";
+import { InputError } from "../input.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
 import {
   type ClientCheck,
@@ -21,7 +22,7 @@ import type {
 } from "./client-report-types.ts";
 
 /** An option has a wrong value, such as a check that does not exist. */
-export class ClientTestUsageError extends Error {
+export class ClientTestUsageError extends InputError {
   override readonly name = "ClientTestUsageError";
 }
 

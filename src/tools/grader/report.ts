@@ -1,4 +1,5 @@
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
+import { InputError } from "../input.ts";
 
 /** In ascending order. */
 export const SEVERITIES = ["minor", "major", "critical"] as const;
@@ -45,7 +46,7 @@ export interface GradeReceiverOptions {
 }
 
 /** The URL, the probe, the secret or another option is wrong. That is wrong usage, not a failing receiver. */
-export class ReceiverTestUsageError extends Error {
+export class ReceiverTestUsageError extends InputError {
   override readonly name = "ReceiverTestUsageError";
   /** The option at fault, if callers of the control API can give it. */
   readonly option: "url" | "probe" | "data" | "event" | "only" | "skip" | undefined;

@@ -1,6 +1,6 @@
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { runChecks } from "../checks/frame.ts";
-import { InputError, readTarget } from "../input.ts";
+import { InputError, readTarget, UnusableTargetError } from "../input.ts";
 import { type Check, createContext, NotObservable, type RunParts } from "./check.ts";
 import { listChecks } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
@@ -35,9 +35,6 @@ export interface VerifyOptions {
   onStart?: (check: Check, position: { index: number; total: number }) => void;
   onEnd?: (report: CheckReport) => void;
 }
-
-/** Nothing can be verified: nothing answers, or the key is refused. */
-export class UnusableTargetError extends Error {}
 
 const TOTAL_TIMEOUT_MS = 600_000;
 const REQUEST_TIMEOUT_MS = 30_000;

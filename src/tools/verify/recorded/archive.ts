@@ -4,8 +4,8 @@ import { Router } from "../../../engine/contract/router.ts";
 import { pluralize } from "../../../engine/contract/text.ts";
 import { readHar } from "../../har/har-file.ts";
 import { storeHar } from "../../har/store-har.ts";
+import { UnusableTargetError } from "../../input.ts";
 import type { Contract } from "../contract.ts";
-import { UnusableTargetError } from "../run-verify.ts";
 import { type RecordedExchange, readEntry } from "./read-entry.ts";
 
 export interface OperationExchange extends RecordedExchange, MatchedOperation {}
