@@ -99,3 +99,5 @@ export interface Assumption {
   /** Its consequences, for docs/reference/assumptions.md. */
   details?: readonly string[];
 }
+
+export type AssumptionsById = Readonly<Record<string, Omit<Assumption, "id">>>;

@@ -1,9 +1,8 @@
-import type { Assumption } from "../provenance.ts";
+import type { AssumptionsById } from "../provenance.ts";
 
 /** Credentials, permissions, the order of checks, envelopes, headers. */
-export const ACCESS: readonly Assumption[] = [
-  {
-    id: "G01",
+export const ACCESS: AssumptionsById = {
+  G01: {
     topic: "Token exchange",
     chosen:
       "POST /v1/auth/token exchanges an API key for an HS256 access token and a refresh token, which lives 30 days and works once at POST /v1/auth/refresh. A reset ends every token.",
@@ -11,8 +10,7 @@ export const ACCESS: readonly Assumption[] = [
       "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A missing or invalid credential is 401; one that is not text is 422.",
     ],
   },
-  {
-    id: "G02",
+  G02: {
     topic: "Permissions",
     chosen:
       "A user has a role per organization (owner, admin, member) and capabilities; owners and admins have all of them. Of several credentials, api-key comes before X-API-Key before Authorization.",
@@ -21,8 +19,7 @@ export const ACCESS: readonly Assumption[] = [
       "Without credentials: upload URLs (G13), shared links (G19), and the token endpoints (G01).",
     ],
   },
-  {
-    id: "G03",
+  G03: {
     topic: "403 or 404",
     chosen:
       "An unknown organization is 404, a foreign one 403 ORGANIZATION_ACCESS_DENIED, a missing role or capability 403 INSUFFICIENT_PERMISSIONS, unless the reference says otherwise.",
@@ -32,15 +29,13 @@ export const ACCESS: readonly Assumption[] = [
       "4.8 writes its codes in upper case in envelope B.",
     ],
   },
-  {
-    id: "G04",
+  G04: {
     topic: "Order of checks",
     chosen:
       "Route, faults, credentials, rate limit, readable body, shape, existence and access, spending (only 4.19 is billable), the operation's own rules.",
     details: ["[The steps](../errors-and-limits.md#why-was-this-answered) have the answers."],
   },
-  {
-    id: "G05",
+  G05: {
     topic: "Body of a 429",
     chosen:
       "The operation's own envelope with RATE_LIMIT_EXCEEDED (and Retry-After) or SPENDING_LIMIT_EXCEEDED, and the figures in the details.",
@@ -49,14 +44,12 @@ export const ACCESS: readonly Assumption[] = [
       "In envelope B the type is `rate_limit_error` and the code `rate_limit_exceeded`.",
     ],
   },
-  {
-    id: "G06",
+  G06: {
     topic: "Where envelope C is used",
     chosen: "In errors of the token endpoints, and with a setting in every 401 and 403.",
     details: ["Envelope C also has the `error_type`s `ValidationError` (422) and `RateLimitError` (429)."],
   },
-  {
-    id: "G07",
+  G07: {
     topic: "Rate headers",
     chosen:
       "Every response to a request that counts against the rate has both families of headers: plain (`X-RateLimit-*`) and alternative (`x-ratelimit-*-requests`, `x-ratelimit-*-tokens`). The window is a fixed minute of the sandbox's clock per API key. A token budget is shown and never refuses.",
@@ -65,8 +58,7 @@ export const ACCESS: readonly Assumption[] = [
       "The plain reset is a Unix time in seconds, the alternative one a duration such as `41s` or `1m0s`. The token budget is 1,000 times the request limit, is spent by the total tokens of 4.19 and stops at 0.",
     ],
   },
-  {
-    id: "G08",
+  G08: {
     topic: "Malformed values",
     chosen:
       "422 INVALID_INPUT with the field and the value as sent, for ids, enumerations, page sizes, offsets and dates. Integers of 2^53 and beyond are refused everywhere.",
@@ -76,8 +68,7 @@ export const ACCESS: readonly Assumption[] = [
       "In envelope B the type is `invalid_request_error`, and `param` names the field.",
     ],
   },
-  {
-    id: "G09",
+  G09: {
     topic: "Transport errors",
     chosen:
       "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A. Unknown body fields and query parameters are ignored, with a warning in the journal.",
@@ -86,29 +77,25 @@ export const ACCESS: readonly Assumption[] = [
       "With `unknown_fields` at `reject` a 422 names the first unknown field (envelope C: in `detail`).",
     ],
   },
-  {
-    id: "G29",
+  G29: {
     topic: "Developer messages",
     chosen:
       "system_message is always present and says how to correct the request; trace_id equals x-request-id.",
   },
-  {
-    id: "G30",
+  G30: {
     topic: "Browsers",
     chosen: "CORS is answered for loopback origins and those configured.",
     details: [
       "Allowed are the request headers of section 5 and of Understudy. Exposed are those of sections 8 and 9, `Retry-After`, `WWW-Authenticate`, `ETag`, `Last-Modified`, `Range`, `Content-Disposition`, `X-Provider…`, `X-PII-…` and `X-Sandbox-Decision`.",
     ],
   },
-  {
-    id: "G32",
+  G32: {
     topic: "Organization of a request",
     chosen: "The path's, else the key's current one. 4.5 changes the calling key only.",
   },
-  {
-    id: "G41",
+  G41: {
     topic: "Challenge of a 401",
     chosen:
       'Every 401 has `WWW-Authenticate: Bearer realm="service"`, as HTTP requires; some clients fail without it.',
   },
-];
+};

@@ -1,9 +1,8 @@
-import type { Assumption } from "../provenance.ts";
+import type { AssumptionsById } from "../provenance.ts";
 
 /** Bodies, states and endpoints of single resources. */
-export const RESOURCES: readonly Assumption[] = [
-  {
-    id: "G10",
+export const RESOURCES: AssumptionsById = {
+  G10: {
     topic: "Department tree",
     chosen:
       "A top-level department has depth 0 and its own id as path; colors are #rrggbb; an unknown or foreign parent is 404.",
@@ -11,8 +10,7 @@ export const RESOURCES: readonly Assumption[] = [
       "A child's path is its parent's path and its own id: `dept_acme/dept_eng`. A move does not change `member_count`. The 404 of a parent has `new_parent_id`.",
     ],
   },
-  {
-    id: "G11",
+  G11: {
     topic: "File processing",
     chosen:
       "Progress is linear on the sandbox's clock through parsing, chunking and embedding. A failure (G34) keeps the progress reached; completion emits file.processed. Pictures, archives and unknown bytes fail when parsing ends, as an unsupported file type.",
@@ -20,15 +18,13 @@ export const RESOURCES: readonly Assumption[] = [
       "`parsing` lasts until 15 percent, `chunking` until 40, `embedding` until the end. A failure sets `error_message` and `completed_at`, and `current_step` to null.",
     ],
   },
-  {
-    id: "G12",
+  G12: {
     topic: "Putting a file into a store",
     chosen:
       "POST of a file_id to the store's files is 202 with the processing status, or 200 for a file that is already there, whose processing does not restart.",
     details: ["An unknown store or file is 404 `RESOURCE_NOT_FOUND` with `store_id` or `file_id`."],
   },
-  {
-    id: "G13",
+  G13: {
     topic: "Uploads",
     chosen:
       "Upload URLs point to this server and use the Google Cloud Storage resumable protocol, with a token in place of credentials. Registering compares the arrived bytes with the announcement. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an empty file is complete from the start.",
@@ -37,8 +33,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Registering is 201, or 200 if repeated. A difference is 422 with its field, an incomplete upload 422 with `gcs_path`. Every new file emits `file.uploaded`.",
     ],
   },
-  {
-    id: "G14",
+  G14: {
     topic: "Connector jobs",
     chosen:
       "Jobs run on the sandbox's clock; their end is fixed when they start (G34: which ones fail). A connection has one running job per type. Cancelling is a POST.",
@@ -47,8 +42,7 @@ export const RESOURCES: readonly Assumption[] = [
       "`duration` is in whole seconds, and null while running; bytes and rows grow with time. The default of `order_by` is `-start_time`.",
     ],
   },
-  {
-    id: "G15",
+  G15: {
     topic: "Connector notifications",
     chosen:
       "Rules name outcomes of connector jobs or events of 6.1. Each notification is sent once, unsigned; e-mail goes to the sandbox's outbox.",
@@ -57,8 +51,7 @@ export const RESOURCES: readonly Assumption[] = [
       "The call that tests a notification answers `success: false` if the receiver's answer is not 2xx, and 422 if the call has no `url` and there is no webhook rule.",
     ],
   },
-  {
-    id: "G16",
+  G16: {
     topic: "Meeting sessions",
     chosen:
       "A session is running or completed; stop is idempotent. Transcripts, status and logs are server-sent events in order of arrival, resumed with Last-Event-ID.",
@@ -66,8 +59,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Members may read and export; the session's owner and the organization's owners and admins may stop and delete it.",
     ],
   },
-  {
-    id: "G17",
+  G17: {
     topic: "Transcriptions",
     chosen:
       "A transcription completes on the sandbox's clock; until then a read of it is 422. The operations that the `actions` of its answer link to (paragraphs, SRT, VTT) exist. Redaction headers name the policies.",
@@ -76,8 +68,7 @@ export const RESOURCES: readonly Assumption[] = [
       'The 422 has the details `{field: "status", value}`. The durations in `metadata` come from the seed. A foreign transcription is 404 with `transcription_id`.',
     ],
   },
-  {
-    id: "G18",
+  G18: {
     topic: "Creating what has no public endpoint",
     chosen:
       "Through the control API's state calls, which emit the events and audit entries of a real change.",
@@ -85,14 +76,12 @@ export const RESOURCES: readonly Assumption[] = [
       "Such are users, messages, threads, assistants and invoices. An assistant's history outlives it, and begins with `created`. A foreign or unknown assistant is 404.",
     ],
   },
-  {
-    id: "G19",
+  G19: {
     topic: "Shared dashboards",
     chosen:
       "GET /v1/dashboards/shared/{slug} resolves a link without credentials; revoked and unknown links are 404.",
   },
-  {
-    id: "G20",
+  G20: {
     topic: "Model responses",
     chosen:
       "Reply rules decide; otherwise a text from the seed quotes the best passage of each attached file and repeats a line of the conversation. Tokens are bytes divided by four, rounded up.",
@@ -102,22 +91,19 @@ export const RESOURCES: readonly Assumption[] = [
       "An unknown or inactive model is 422 with `model`, an unknown file 404. Both forms of a message may be mixed.",
     ],
   },
-  {
-    id: "G21",
+  G21: {
     topic: "Model listing",
     chosen: "Active models in display order, the same under /v1 and /v2.",
     details: ["The envelope of 2.8 without `organization_id`. All organizations have all models."],
   },
-  {
-    id: "G22",
+  G22: {
     topic: "The announced model endpoint",
     chosen: "404 as in production, until the preview is switched on.",
     details: [
       "Credentials are checked first. With the preview, a user who is not a member gets 403 `INSUFFICIENT_PERMISSIONS`.",
     ],
   },
-  {
-    id: "G26",
+  G26: {
     topic: "Outpainting",
     chosen:
       "The same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images are refused.",
@@ -126,14 +112,12 @@ export const RESOURCES: readonly Assumption[] = [
       "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (default `1024x1024`) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has these names too.",
     ],
   },
-  {
-    id: "G27",
+  G27: {
     topic: "Organization types, other 404s",
     chosen:
       "Types are company and personal. A missing resource without a code of its own is RESOURCE_NOT_FOUND with the path parameter in the details.",
   },
-  {
-    id: "G28",
+  G28: {
     topic: "Orders, dates, search",
     chosen:
       "Logs are newest first, ties by id. A date without time is the whole UTC day. CSV values stay as they are unless the setting disarms formulas.",
@@ -141,8 +125,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Transcripts are ordered by `start_time`. A range includes its start and end; a start after the end is 422 with the start's field. `search_term` ignores case. The exported file is named by the sandbox's day. TXT exports round times down and have no heading; SRT texts are `speaker: text`.",
     ],
   },
-  {
-    id: "G31",
+  G31: {
     topic: "Audit",
     chosen:
       "Reparenting and state calls on departments, users, roles and stores write organization entries; assistants write their history and a change log.",
@@ -151,8 +134,7 @@ export const RESOURCES: readonly Assumption[] = [
       "State calls write `created`, `updated` and `deleted`, or the word of 4.15: `reparented`, `deactivated` and `reactivated` (an account or a department), `assigned` and `unassigned` (a role; a change of role writes both). A change of a capability is `updated` of a `permission`, with the values `granted` and `denied`. Entries keep names as they were.",
     ],
   },
-  {
-    id: "G33",
+  G33: {
     topic: "Usage figures",
     chosen: "A missing limit is null. Two decimals are shown, and statuses decided before rounding.",
     details: [
@@ -160,8 +142,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Keys with a limit or any spending in the organization are listed by id, and `total_keys` counts those; a key may have another limit in each organization. The spending of a deleted key still counts in its months, under its last name and without a limit; a new key with its id starts at zero.",
     ],
   },
-  {
-    id: "G34",
+  G34: {
     topic: "Failures of processing; work in progress",
     chosen:
       "A file that is empty, or whose content is not of its type, fails when parsing ends, one without text when chunking ends, one without words when embedding ends; error_message says why.",
@@ -171,8 +152,7 @@ export const RESOURCES: readonly Assumption[] = [
       "With `live_meetings` on, every running meeting gets a line each 9 to 16 seconds of the sandbox's clock; after each 500 lines, half as often.",
     ],
   },
-  {
-    id: "G35",
+  G35: {
     topic: "Context window, vision",
     chosen:
       "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A picture is described by format, size and dominant colours. A model may have `vision: false` in the fixture (no answer shows this field); a picture is then 422 with the field of its file_id.",
@@ -180,8 +160,7 @@ export const RESOURCES: readonly Assumption[] = [
       "PNG, JPEG, WebP and GIF files of up to 25 MiB are decoded. Any other image is described as unreadable; one without bytes is described from the seed.",
     ],
   },
-  {
-    id: "G36",
+  G36: {
     topic: "Invoices over time",
     chosen:
       "With `invoicing` on, every organization that spent anything in a month gets an invoice when the month ends on the sandbox's clock. Three days later it is paid, or fails if the organization's monthly limit was reached in that month, with the events of 6.1.",
@@ -189,8 +168,7 @@ export const RESOURCES: readonly Assumption[] = [
       "The amount is the month's spending, to the centime and at least one; the status is `draft` until the payment. An invoice that a state call settles or deletes does not change again. With the setting off, invoices and payments pause.",
     ],
   },
-  {
-    id: "G37",
+  G37: {
     topic: "Former members; deletion",
     chosen:
       "A key works only while its user is a member of the organization it acts in. Afterwards each operation refuses it as it refuses a non-member, until 4.5 changes its organization. Operations without such a refusal of their own (4.10, 4.19, lists of models and webhooks) answer 403 ORGANIZATION_ACCESS_DENIED.",
@@ -199,15 +177,13 @@ export const RESOURCES: readonly Assumption[] = [
       "Deleting a record deletes everything that belongs to it, timers included: an organization's departments, files, threads with messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with access tokens and rate windows. A new record with the same id starts empty. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
     ],
   },
-  {
-    id: "G38",
+  G38: {
     topic: "Bounds",
     chosen:
       "Ids have at most 120 characters after their prefix, slugs 120, URLs 2,048, descriptions 10,000, file names 1,024, types 255, files 5 TiB, and an organization 100 notification rules; beyond it is 422 with the field.",
     details: ["Characters are code points. A path parameter may have 32 KiB."],
   },
-  {
-    id: "G39",
+  G39: {
     topic: "Caching, numbers, order",
     chosen:
       "If-None-Match decides before If-Modified-Since. Amounts below a hundredth have six decimals in the details of errors. Titles of models are ordered by code point. The arrow `-->` inside a subtitle's text becomes `-- >`.",
@@ -216,8 +192,7 @@ export const RESOURCES: readonly Assumption[] = [
       "A track may be in several collections. Its record in one has the ids of both as its key, as `mcoll_ada:mtrack_1`.",
     ],
   },
-  {
-    id: "G40",
+  G40: {
     topic: "Seeded histories",
     chosen:
       "The generated audit logs, change logs and assistants' histories of a fixture are a possible past: applied to an invented beginning, they lead to the fixture's state.",
@@ -226,14 +201,12 @@ export const RESOURCES: readonly Assumption[] = [
       "A change log contains the entries of the histories of the fixture's assistants. Entries that a fixture writes out stay as they are.",
     ],
   },
-  {
-    id: "G42",
+  G42: {
     topic: "End of an event stream",
     chosen:
       "A stream closes when its meeting has ended. A client that then returns with the id of its last event, or to a stream without any event, is answered 204, which ends its retries.",
   },
-  {
-    id: "G43",
+  G43: {
     topic: "Digests of an upload",
     chosen:
       "`X-Goog-Hash` (`crc32c`, `md5`) and `Content-MD5` on the last request of an upload are compared with all its bytes: another digest, or a text that is not the base64 of one, is 400 `INVALID_DIGEST` with the header; nothing is stored, and the upload begins again.",
@@ -241,8 +214,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Each of several values must be right; other algorithms and the headers of earlier requests are ignored.",
     ],
   },
-  {
-    id: "G44",
+  G44: {
     topic: "Generated data",
     chosen:
       "Names, e-mail addresses, titles and file names that a fixture, `fixture generate` or a state call leaves out come from @faker-js/faker with the sandbox's seed: valid, plausible in the locale, and distinct where they must be.",
@@ -250,4 +222,4 @@ export const RESOURCES: readonly Assumption[] = [
       "The same seed and record give the same values. E-mail addresses are in the domain `example.test`, valid for a name in any script. English replaces missing data of a locale.",
     ],
   },
-];
+};

@@ -1,9 +1,8 @@
-import type { Assumption } from "../provenance.ts";
+import type { AssumptionsById } from "../provenance.ts";
 
 /** Management, deliveries and data of events. */
-export const WEBHOOKS: readonly Assumption[] = [
-  {
-    id: "G23",
+export const WEBHOOKS: AssumptionsById = {
+  G23: {
     topic: "Webhook management",
     chosen:
       "Webhooks belong to the key's current organization; creation is 201, everything else 200; the secret is shown once.",
@@ -12,8 +11,7 @@ export const WEBHOOKS: readonly Assumption[] = [
       "`last_delivery` is the latest attempt's time or null. Successes have `delivered_at`, failures `last_attempt` and `next_retry`.",
     ],
   },
-  {
-    id: "G24",
+  G24: {
     topic: "Delivery lifecycle",
     chosen:
       "Each retry is due after the end of the previous attempt. Attempts of one delivery run one after the other; once one succeeds, redeliveries that waited behind it are refused.",
@@ -22,8 +20,7 @@ export const WEBHOOKS: readonly Assumption[] = [
       "An attempt made during an advance has the time at which it was due. A redelivery counts in `attempts`.",
     ],
   },
-  {
-    id: "G25",
+  G25: {
     topic: "Event data",
     chosen:
       "The object's public fields with its id as <resource>_id; each usage event once per scope and month.",
@@ -32,4 +29,4 @@ export const WEBHOOKS: readonly Assumption[] = [
       "`user.verified` is emitted when a user's `verified` becomes true.",
     ],
   },
-];
+};
