@@ -4,7 +4,7 @@ import type { AnyCollection, Collection, StoredRecord } from "../state/collectio
 import { Random } from "../state/random.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { View } from "../state/view.ts";
-import type { FactoryContext, RecordLookup } from "./factory.ts";
+import { createSeededContext, type FactoryContext, type RecordLookup } from "./factory.ts";
 import { isInstant, isInternal } from "./public-view.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 
@@ -145,17 +145,7 @@ export function inventData(
   for (const [field, value] of Object.entries(givenFields))
     if (Object.hasOwn(fields, field)) values[field === idAlias?.inData ? idAlias.inSubject : field] = value;
   const now = event.createsSubject ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
-  const createId = (prefix: string) => random.id(prefix);
-  const context: FactoryContext = {
-    random,
-    now,
-    isFixture: false,
-    settings,
-    world,
-    createId,
-    createNewestFirstId: createId,
-    createSecret: () => random.characters(32),
-  };
+  const context = createSeededContext(random, { now, isFixture: false, settings, world });
   return buildEventData(
     event,
     { ...invent?.(values, context, givenFields.organization_id), ...values },

@@ -56,3 +56,15 @@ export function createStateContext(
     createSecret: (label) => world.createSecret(label),
   };
 }
+
+const SECRET_LENGTH = 40;
+
+/** A record outside a transaction, of a fixture or a sample, has ids and secrets that follow from its own generator. */
+export function createSeededContext(
+  random: Random,
+  parts: Pick<FactoryContext, "now" | "isFixture" | "settings" | "world">,
+): FactoryContext {
+  const createId = (prefix: string) => random.id(prefix);
+  const createSecret = () => random.characters(SECRET_LENGTH);
+  return { random, ...parts, createId, createNewestFirstId: createId, createSecret };
+}
