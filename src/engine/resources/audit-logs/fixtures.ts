@@ -12,8 +12,9 @@ import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
+import { makeChange } from "./log-changes.ts";
 import { type FinalState, generateLog, toLogId } from "./log-generator.ts";
-import { findActorId, findPerson } from "./rules.ts";
+import { findActorId, findPerson, toAuditLog } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
 const entryFormat = createEntryFormat(AuditLog, { omit: ["organization_id"] });
@@ -82,21 +83,7 @@ export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const organization_id = chooseOrganization(world, fields.organization_id);
   const actor_id = fields.actor_id ?? findActorId(world, undefined, organization_id);
   const actor = findPerson(world, actor_id);
-  return {
-    id: fields.id ?? context.createId("log_"),
-    organization_id,
-    timestamp: fields.timestamp ?? now,
-    entity_type: fields.entity_type ?? "user",
-    entity_id: fields.entity_id ?? actor_id,
-    entity_name: fields.entity_name ?? actor.name,
-    action: fields.action ?? "updated",
-    actor_id,
-    actor_name: fields.actor_name ?? actor.name,
-    actor_email: fields.actor_email ?? actor.email,
-    target_id: fields.target_id ?? null,
-    target_name: fields.target_name ?? null,
-    department_id: fields.department_id ?? null,
-    previous_value: fields.previous_value ?? null,
-    new_value: fields.new_value ?? null,
-  };
+  const { id = context.createId("log_"), timestamp = now } = fields;
+  const change = makeChange("user", "updated", actor);
+  return { ...toAuditLog(change, { id, organization_id, timestamp, actor }), ...fields };
 };
