@@ -14,13 +14,13 @@ import type { FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import { type Connection, connections } from "../connections.ts";
 import { chooseOrganization } from "../organizations/access.ts";
-import { drawFailure, drawTotals, findRunningJob, planTotals } from "./rules.ts";
+import { drawTotals, findRunningJob, planEnd, planTotals } from "./rules.ts";
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
 const MAX_SCANNED = 1000;
 
 export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
-  const { random, world, isFixture, now, settings } = context;
+  const { random, world, isFixture, now } = context;
   const slot = isFixture ? readSlot(fields, world) : findSlot(fields, world);
   const newTotals = drawTotals(random);
   const status = fields.status ?? (slot.isFree && !hasEnded(fields) ? "running" : "succeeded");
@@ -32,10 +32,7 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const start_time = fields.start_time ?? drawStart(isRunning, durationOnceEnded, context);
   const { organization_id, connection_id, job_type } = slot;
   const totals = isFixture ? newTotals : planTotals(world, slot, { now, newTotals });
-  const duration_ms = toMilliseconds(settings.connector_job_seconds);
-  const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
-  // The job of a state call is given its failure when it starts.
-  const fails_after = isFixture && isRunning ? drawFailure(random, { duration_ms, rate }) : null;
+  const isPlanned = isFixture && isRunning;
   const syncedTotals = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
   return {
     job_id: fields.job_id ?? context.createId("job_"),
@@ -47,8 +44,8 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
     rows_synced: isRunning ? 0 : (fields.rows_synced ?? syncedTotals.rows_total),
     duration,
     organization_id: fields.organization_id ?? organization_id,
-    due: isRunning ? start_time + duration_ms : null,
-    fails_at: fails_after === null ? null : start_time + fails_after,
+    // The end of a state call's job is planned when it starts.
+    ...(isPlanned ? planEnd(world, { connection_id, start_time }, context) : { due: null, fails_at: null }),
     ...totals,
   };
 };

@@ -61,13 +61,17 @@ export function planTotals(
   return { bytes_total, rows_total };
 }
 
-/** Draws the milliseconds until a job fails, 10 to 90 percent of its duration; null if it succeeds. */
-export function drawFailure(
-  random: Random,
-  { duration_ms, rate }: { duration_ms: number; rate: number },
-): number | null {
+/** The instant at which a job succeeds, or before it the one at which the job fails, after 10 to 90 percent of its time. */
+export function planEnd(
+  world: RecordLookup,
+  { connection_id, start_time }: Pick<ConnectorJob, "connection_id" | "start_time">,
+  { random, settings }: { random: Random; settings: Settings },
+): { due: number; fails_at: number | null } {
+  const duration_ms = toMilliseconds(settings.connector_job_seconds);
+  const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
   const share = random.int(10, 90) / 100;
-  return random.chance(rate) ? Math.round(duration_ms * share) : null;
+  const fails_at = random.chance(rate) ? start_time + Math.round(duration_ms * share) : null;
+  return { due: start_time + duration_ms, fails_at };
 }
 
 type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
@@ -109,14 +113,10 @@ export function startJob(
   job: Omit<RunningJob, "due" | "fails_at">,
   settings: Settings,
 ): ConnectorJob {
-  const { organization_id, connection_id, start_time } = job;
-  const duration_ms = toMilliseconds(settings.connector_job_seconds);
+  const { organization_id, connection_id } = job;
   const jobs = tx.index(connectorJobs, "start_time", toJobGroup(organization_id, { connection_id }));
   const random = new Random(tx.seed, `connector_failure/${connection_id}`, jobs.size);
-  const rate = tx.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
-  const fails_after = drawFailure(random, { duration_ms, rate });
-  const fails_at = fails_after === null ? null : start_time + fails_after;
-  return putRunningJob(tx, { ...job, due: start_time + duration_ms, fails_at });
+  return putRunningJob(tx, { ...job, ...planEnd(tx, job, { random, settings }) });
 }
 
 /** Stores a running job and sets its timer. */
