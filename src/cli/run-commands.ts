@@ -99,8 +99,8 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .strict()
     .parserConfiguration({ "populate--": true })
     .wrap(Math.min(110, process.stdout.columns ?? 100))
-    // Completion scripts must print nothing else; yargs ensures that by ending the process.
-    .exitProcess(words[0] === COMPLETION || words[0] === COMPLETION_FLAG)
+    // A list of completions must have nothing else; yargs ensures that by ending the process.
+    .exitProcess(words[0] === COMPLETION_FLAG)
     .check((argv, options) => checkValues(argv, options, words), true)
     .fail((message, error, usage) => {
       // yargs throws its own error for an option without a value; it is a usage error too.
@@ -110,6 +110,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     });
   for (const one of COMMANDS) parser.command(one);
   parser.completion(COMPLETION, COMPLETION_SUMMARY);
+  if (words[0] === COMPLETION) return void parser.showCompletionScript();
   try {
     refuseUnknownCommand(words);
     refuseNegativeTime(words);

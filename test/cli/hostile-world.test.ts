@@ -140,13 +140,16 @@ describe("a command whose reader closes the pipe", () => {
     expect(await unread(["listen", "--port", "0"], cwd)).toEqual({ code: 0, text: "" });
   });
 
-  it("exits 2 with a message if the disk takes no more of the output [interfaces 2]", async () => {
-    const line = `'${process.execPath}' '${BIN}' openapi > /dev/full`;
-    const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) =>
-      execFile("/bin/bash", ["-c", line], (error, _out, text) => resolve({ code: error?.code, text })),
-    );
-    expect([code, text]).toEqual([2, "understudy: the output cannot be written (ENOSPC)\n"]);
-  });
+  it.each(["openapi", "completion", "status --help", "--version"])(
+    "exits 2 with a message if the disk takes no more of the output of %s [interfaces 2]",
+    async (words) => {
+      const line = `'${process.execPath}' '${BIN}' ${words} > /dev/full`;
+      const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) =>
+        execFile("/bin/bash", ["-c", line], (error, _out, text) => resolve({ code: error?.code, text })),
+      );
+      expect([code, text]).toEqual([2, "understudy: the output cannot be written (ENOSPC)\n"]);
+    },
+  );
 });
 
 describe("wrong usage", () => {
