@@ -2,8 +2,7 @@ import { toHex } from "../engine/bytes.ts";
 import type { FixtureData, Resource } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
 import { DocumentError, documentError, NO_POSITION } from "../engine/documents/document-error.ts";
-import { throwLayerProblems } from "../engine/documents/merge-documents.ts";
-import { createInlineDocument } from "../engine/documents/user-document.ts";
+import { createInlineDocument, throwProblems } from "../engine/documents/user-document.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
@@ -168,7 +167,7 @@ export class FixtureLibrary implements FixtureSource {
   /** @throws DocumentError */
   private createFixture({ document, files, isTrusted }: ParsedFixture): LoadedDocument<Fixture> {
     if (isTrusted) return { value: this.findShipped(document.value), files };
-    throwLayerProblems(document, checkFixtureDocument(document, this.shape));
+    throwProblems(checkFixtureDocument(document, this.shape), ...document.layers);
     return { value: new Fixture(document.value as FixtureData, isTrusted, this.builders), files };
   }
 

@@ -167,7 +167,7 @@ function readLayer(file: string, { cwd, trustBuild, warn }: FixtureReadOptions):
     const reason =
       document.value === null ? ", but this one is empty; write {} for a world without records" : "";
     const message = `a fixture must be a map of lists and settings${reason}`;
-    throwProblems(document, [locateProblem(document, { path: [], message })]);
+    throwProblems([locateProblem(document, { path: [], message })], document);
   }
   return { document, isTrusted: false, file, version };
 }

@@ -3,10 +3,11 @@ import type { AnyOperation } from "../../engine/contract/operation.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
 import { isJsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
-import { DocumentError, type DocumentProblem } from "../../engine/documents/document-error.ts";
+import type { DocumentProblem } from "../../engine/documents/document-error.ts";
 import {
   locateProblem,
   type ProblemDetails,
+  throwProblems,
   type UserDocument,
 } from "../../engine/documents/user-document.ts";
 import { getOrAdd } from "../../engine/maps.ts";
@@ -51,27 +52,10 @@ export function compileDocument(
   { bindings: file, available }: { bindings?: UserDocument | undefined; available: AvailableDeclarations },
 ): CompiledDocument {
   const reading = readOpenApi(document, requireOpenApi(document));
-  requireNoProblems(reading.problems, document);
+  throwProblems(reading.problems, document);
   const bindings = readBindings(reading, file);
-  requireNoProblems(bindings.problems, document, file);
-  const compiler = new DocumentCompiler(reading, bindings, available);
-  const compiled = compiler.compile();
-  requireNoProblems(compiler.problems, document, file);
-  return compiled;
-}
-
-/** @throws DocumentError if there are problems */
-function requireNoProblems(
-  problems: readonly DocumentProblem[],
-  ...documents: (UserDocument | undefined)[]
-): void {
-  const [first] = problems;
-  if (first === undefined) return;
-  const areInOneFile = problems.every(({ file }) => file === first.file);
-  throw new DocumentError(
-    problems,
-    areInOneFile ? documents.find((one) => one?.file === first.file)?.text : undefined,
-  );
+  throwProblems(bindings.problems, document, file);
+  return new DocumentCompiler(reading, bindings, available).compile();
 }
 
 /** An operation that is bound to a collection. */
@@ -82,7 +66,7 @@ interface BindingUse {
 }
 
 class DocumentCompiler {
-  readonly problems: DocumentProblem[] = [];
+  private readonly problems: DocumentProblem[] = [];
   private readonly reading: OpenApiReading;
   private readonly bindings: ParsedBindings;
   private readonly available: AvailableDeclarations;
@@ -115,8 +99,7 @@ class DocumentCompiler {
     for (const [operation, binding] of bindingsByOperation) checker.check(operation, binding);
     this.problems.push(...checker.problems);
     this.warnings.push(...checker.warnings);
-    if (this.problems.length > 0)
-      return { collections: [], operations: [], events: [], factories: {}, state: {}, warnings: [] };
+    throwProblems(this.problems, this.reading.document, this.bindings.file);
     const context = {
       reading: this.reading,
       getTarget: (name: string) => this.targets.find(name)!,

@@ -30,11 +30,12 @@ export interface ParsedBindings {
   collections: Map<string, LocatedBinding<CollectionBinding>>;
   operations: Map<string, LocatedBinding>;
   problems: DocumentProblem[];
+  file: UserDocument | undefined;
 }
 
 /** The bindings of a document: its own `x-understudy`, then its operations', then a file's; the last one counts. */
 export function readBindings(reading: OpenApiReading, file: UserDocument | undefined): ParsedBindings {
-  const bindings: ParsedBindings = { collections: new Map(), operations: new Map(), problems: [] };
+  const bindings: ParsedBindings = { collections: new Map(), operations: new Map(), problems: [], file };
   const { document, root, operations } = reading;
   const ownBindings = root["x-understudy"];
   if (ownBindings !== undefined) {

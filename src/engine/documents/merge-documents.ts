@@ -1,5 +1,5 @@
 import { isJsonObject } from "../contract/schema.ts";
-import { DocumentError, type DocumentPath, type DocumentProblem, type Position } from "./document-error.ts";
+import type { DocumentPath, Position } from "./document-error.ts";
 import type { UserDocument } from "./user-document.ts";
 
 type Fields = Record<string, unknown>;
@@ -143,15 +143,6 @@ export function mergeLayers(layers: readonly [UserDocument, ...UserDocument[]]):
     locate: (path) => locateInLayer(path, "locate"),
     locateKey: (path) => locateInLayer(path, "locateKey"),
   };
-}
-
-/** @throws DocumentError if there are problems; frames are shown if all problems are in one text */
-export function throwLayerProblems(document: LayeredDocument, problems: readonly DocumentProblem[]): void {
-  if (problems.length === 0) return;
-  const file = problems[0]!.file;
-  const layer = document.layers.find((candidate) => candidate.file === file);
-  const isOneFile = problems.every((problem) => problem.file === file);
-  throw new DocumentError(problems, isOneFile ? layer?.text : undefined);
 }
 
 /** The layer with the value at a path: the topmost of those that contain most of the path. */

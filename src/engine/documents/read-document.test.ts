@@ -117,8 +117,8 @@ describe("a document's positions", () => {
       message: "is wrong",
       hint: "three",
     });
-    expect(() => throwProblems(document, [])).not.toThrow();
-    expect(() => throwProblems(document, [problem])).toThrow(DocumentError);
+    expect(() => throwProblems([], document)).not.toThrow();
+    expect(() => throwProblems([problem], document)).toThrow(DocumentError);
   });
 });
 

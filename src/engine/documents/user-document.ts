@@ -78,7 +78,15 @@ export function locateProblem(document: UserDocument, details: ProblemDetails): 
   return hint === undefined ? problem : { ...problem, hint };
 }
 
-/** @throws DocumentError if there are problems; its frames show the document's text. */
-export function throwProblems(document: UserDocument, problems: readonly DocumentProblem[]): void {
-  if (problems.length > 0) throw new DocumentError(problems, document.text);
+/**
+ * @param documents those that the problems are in; frames are shown if all problems are in one
+ * @throws DocumentError if there are problems
+ */
+export function throwProblems(
+  problems: readonly DocumentProblem[],
+  ...documents: readonly (UserDocument | undefined)[]
+): void {
+  if (problems.length === 0) return;
+  const document = documents.find((one) => problems.every(({ file }) => file === one?.file));
+  throw new DocumentError(problems, document?.text);
 }

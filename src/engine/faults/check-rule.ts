@@ -54,11 +54,11 @@ function checkInlineRule(
   listProblems: (rule: RuleDocument) => ProblemDetails[],
 ): RuleDocument {
   const document = createInlineDocument(value, { file: "rule" });
-  throwProblems(document, checkDocument(document, toValidator(RuleDocument)));
+  throwProblems(checkDocument(document, toValidator(RuleDocument)), document);
   const rule = value as RuleDocument;
   throwProblems(
-    document,
     listProblems(rule).map((problem) => locateProblem(document, problem)),
+    document,
   );
   return rule;
 }

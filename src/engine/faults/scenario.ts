@@ -98,10 +98,10 @@ interface ScenarioText {
 export function readScenario({ text, displayName, file, warn }: ScenarioText, api: RuleApi): Scenario {
   const limits = { maxBytes: MAX_SCENARIO_BYTES, maxScalar: 100_000 };
   const document = readDocument(text, { file: displayName, limits, warn });
-  throwProblems(document, checkDocument(document, toValidator(ScenarioDocument)));
+  throwProblems(checkDocument(document, toValidator(ScenarioDocument)), document);
   const scenario = document.value as ScenarioDocument;
   const name = scenario.name ?? toScenarioName(file);
-  throwProblems(document, findProblems(document, { scenario, name, api }));
+  throwProblems(findProblems(document, { scenario, name, api }), document);
   return toScenario(scenario, { name, file }, api.operations);
 }
 
