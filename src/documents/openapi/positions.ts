@@ -1,5 +1,5 @@
 import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, type ScalarEvent } from "js-yaml";
-import type { DocumentPath, Position } from "../../engine/documents/document-error.ts";
+import { type DocumentPath, type Position, toPosition } from "../../engine/documents/document-error.ts";
 
 interface Place {
   key: Position;
@@ -70,8 +70,7 @@ export class Positions {
   }
 
   private toPosition(at: number): Position {
-    const lines = this.text.slice(0, toOffset(this.events[at])).split("\n");
-    return { line: lines.length, column: lines.at(-1)!.length + 1 };
+    return toPosition(this.text, toOffset(this.events[at]));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { OperationDocuments, Resource } from "../../engine/contract/resource.ts";
 import { isJsonObject } from "../../engine/contract/schema.ts";
-import { DocumentError, NO_POSITION } from "../../engine/documents/document-error.ts";
+import { documentError, NO_POSITION } from "../../engine/documents/document-error.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { joinResources, type OperationSource } from "../../engine/own/join.ts";
@@ -10,7 +10,7 @@ import { toOwnSource } from "./openapi-source.ts";
 /**
  * Reads an OpenAPI document that arrived in a request; it declares operations and contains no code.
  * @param resources the resources of the server
- * @throws DocumentError, OwnOperationError
+ * @throws documentError, OwnOperationError
  */
 export function readSentOperations(
   sent: OperationDocuments,
@@ -39,7 +39,5 @@ function readBindings(sent: unknown): UserDocument {
       ? readDocument(sent, { file: "bindings" })
       : createInlineDocument(sent, { file: "bindings" });
   if (isJsonObject(document.value)) return { ...document, value: { openapi: "openapi", ...document.value } };
-  throw new DocumentError([
-    { file: "bindings", ...NO_POSITION, field: "", message: "bindings must be a map" },
-  ]);
+  throw documentError("bindings", NO_POSITION, "bindings must be a map");
 }

@@ -1,4 +1,4 @@
-import { clip, DocumentError } from "./document-error.ts";
+import { clip, documentError, toPosition } from "./document-error.ts";
 
 /**
  * An escape, a quote, an end of a map or list, or a long integer. Whole texts would overflow the stack of regular
@@ -18,9 +18,7 @@ export function checkJsonText(
   { file, exactNumbers }: { file: string; exactNumbers: boolean },
 ): void {
   const refuse = (offset: number, message: string): never => {
-    const lines = text.slice(0, offset).split("\n");
-    const position = { line: lines.length, column: lines.at(-1)!.length + 1 };
-    throw new DocumentError([{ file, ...position, field: "", message }], text);
+    throw documentError(file, toPosition(text, offset), message, { text });
   };
   const keysOfOpen: Set<string>[] = [];
   /** Where the quoted text begins that the token is in. */

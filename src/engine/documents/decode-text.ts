@@ -1,5 +1,5 @@
 import { repairWestern } from "../contract/text.ts";
-import { type DocumentError, documentError } from "./document-error.ts";
+import { type DocumentError, documentError, toPosition } from "./document-error.ts";
 
 export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be";
 
@@ -82,8 +82,8 @@ export function createEncodingError(bytes: Uint8Array, encoding: TextEncoding, f
     return documentError(file, { line: 1, column: 1 }, `the file is in ${encoding.toUpperCase()}; ${advice}`);
   }
   const validBytes = countValid(bytes, encoding);
-  const before = new TextDecoder(encoding).decode(bytes.subarray(0, validBytes)).split("\n");
-  const place = { line: before.length, column: before.at(-1)!.length + 1 };
+  const before = new TextDecoder(encoding).decode(bytes.subarray(0, validBytes));
+  const place = toPosition(before, before.length);
   if (encoding !== "utf-8")
     return documentError(file, place, `the file is broken ${encoding.toUpperCase()}; ${advice}`);
   const byte = bytes[validBytes]!;

@@ -69,9 +69,14 @@ export function documentError(
   file: string,
   at: Position,
   message: string,
-  { path = [], hint }: { path?: DocumentPath; hint?: string | undefined } = {},
+  { path = [], hint, text }: { path?: DocumentPath; hint?: string | undefined; text?: string } = {},
 ): DocumentError {
-  return new DocumentError([{ file, ...at, field: formatPath(path), message, ...(hint && { hint }) }]);
+  return new DocumentError([{ file, ...at, field: formatPath(path), message, ...(hint && { hint }) }], text);
+}
+
+export function toPosition(text: string, offset: number): Position {
+  const lines = text.slice(0, offset).split("\n");
+  return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
 export function formatProblem(problem: DocumentProblem): string {

@@ -8,6 +8,7 @@ import {
   documentError,
   MAX_PROBLEMS,
   type Position,
+  toPosition,
 } from "./document-error.ts";
 import { DEFAULT_LIMITS } from "./document-limits.ts";
 import { findForeignText } from "./misread-text.ts";
@@ -38,17 +39,15 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
   const lines = new LineCounter();
   const foreignText = findForeignText(content, file);
   if (foreignText !== undefined) {
-    const before = content.slice(0, foreignText.offset).split("\n");
-    const position = { line: before.length, column: before.at(-1)!.length + 1 };
-    const problem = { file, field: "", ...position, message: foreignText.message };
-    throw new DocumentError([problem], content);
+    const { offset, message } = foreignText;
+    throw documentError(file, toPosition(content, offset), message, { text: content });
   }
   try {
     const root = parseYaml(content, limits, lines);
     const { targets, warnings } = checkNodes(root, content, options.anyKey ?? false);
-    const locateNode = (node: unknown) => toPosition(lines, findOffset(node));
+    const locateNode = (node: unknown) => toLinePosition(lines, findOffset(node));
     for (const { offset, message } of warnings)
-      options.warn?.({ file, ...toPosition(lines, offset), field: "", message });
+      options.warn?.({ file, ...toLinePosition(lines, offset), field: "", message });
     return {
       file,
       text: content,
@@ -92,7 +91,7 @@ function findNode(root: Node | null, path: DocumentPath, targets: AliasTargets) 
   return { node, key };
 }
 
-function toPosition(lines: LineCounter, offset: number): Position {
+function toLinePosition(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset);
   return { line, column: col };
 }
@@ -101,7 +100,7 @@ function toPosition(lines: LineCounter, offset: number): Position {
 function keepOnePerLine(problems: readonly SyntaxProblem[], lines: LineCounter) {
   const seen = new Map<number, Position & { message: string }>();
   for (const { offset, message } of problems) {
-    const position = toPosition(lines, offset);
+    const position = toLinePosition(lines, offset);
     if (!seen.has(position.line)) seen.set(position.line, { ...position, message });
   }
   return [...seen.values()].slice(0, MAX_PROBLEMS);
