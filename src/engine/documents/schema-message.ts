@@ -16,8 +16,8 @@ type Explain = (error: ErrorObject) => Explanation;
 
 const EXPLANATIONS: Readonly<Record<string, Explain>> = {
   type: (error) => explainExpected(getNoun(error) ?? describeType(error.params.type), error),
-  const: (error) => explainExpectedValue([error.params.allowedValue], error),
-  enum: (error) => explainExpectedValue(error.params.allowedValues, error),
+  const: (error) => explainChoices([error], error),
+  enum: (error) => explainChoices([error], error),
   choices: (error) => explainChoices(error.params.errors, error),
   required: (error) => ({ message: `needs \`${error.params.missingProperty}\`` }),
   requiredOneOf: (error) => ({ message: `needs ${joinWords(error.params.keys.map(quoteKey), "or")}` }),
@@ -81,20 +81,12 @@ function describeMismatch(error: ErrorObject): string {
   return "data" in error ? `, not ${describeGivenValue(error.data)}` : "";
 }
 
-function explainExpectedValue(values: readonly unknown[], error: ErrorObject): Explanation {
-  const hint = findHint(values, error.data);
-  return {
-    message: `must be ${joinWords(shortenList(values.map(quoteValue)), "or")}${describeMismatch(error)}`,
-    hint,
-  };
-}
-
 function explainChoices(errors: readonly ErrorObject[], place: ErrorObject): Explanation {
   const values = errors.flatMap(listAllowedValues);
   const kinds = errors.filter((error) => listAllowedValues(error).length === 0).map(describeKind);
   const all = [...new Set([...shortenList(values.map(quoteValue)), ...kinds])];
   return {
-    message: `must be ${joinWords(all, "or")}${describeMismatch(place)}`,
+    ...explainExpected(joinWords(all, "or"), place),
     hint: findHint(values, place.data),
   };
 }
