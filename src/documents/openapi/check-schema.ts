@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { hasType, isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { SUBSCHEMAS } from "./walk.ts";
 
 /** A problem of one schema, with the key that it is about. */
@@ -110,14 +110,6 @@ export function isEmptyEnum({ enum: values, type, nullable }: JsonObject): boole
   const fits = (value: unknown) =>
     types.length === 0 || types.some((one) => hasType(one, value)) || (value === null && nullable === true);
   return !values.some(fits);
-}
-
-function hasType(type: string, value: unknown): boolean {
-  if (type === "null") return value === null;
-  if (type === "array") return Array.isArray(value);
-  if (type === "object") return isJsonObject(value);
-  if (type === "integer") return Number.isInteger(value);
-  return typeof value === type;
 }
 
 function isNameList(value: unknown): value is string[] {

@@ -42,6 +42,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** @param type a type of JSON Schema */
+export function hasType(type: string, value: unknown): boolean {
+  if (type === "null") return value === null;
+  if (type === "array") return Array.isArray(value);
+  if (type === "object") return isJsonObject(value);
+  if (type === "integer") return Number.isInteger(value);
+  return typeof value === type;
+}
+
 /** A field whose stored value is an instant; the API, state calls and fixtures have a timestamp instead. */
 export type InstantSchema<T extends number | null = number> = TUnsafe<T> & { "x-instant": true };
 

@@ -8,7 +8,7 @@ import {
   findPlaceAssumption,
   findStatusAssumption,
 } from "../../engine/contract/provenance.ts";
-import { type JsonSchema, listSpecifiedPrefixes } from "../../engine/contract/schema.ts";
+import { hasType, type JsonSchema, listSpecifiedPrefixes } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
 import { explain } from "../../engine/documents/schema-message.ts";
@@ -270,10 +270,7 @@ function isOfType({ keyword, parentSchema, schema, data, params }: ErrorObject):
   if (keyword === "choices") return (params["errors"] as ErrorObject[]).some(isOfType);
   if (keyword === "type") return false;
   const { type } = (parentSchema ?? schema ?? {}) as { type?: string };
-  if (type === undefined) return true;
-  if (type === "integer") return Number.isInteger(data);
-  if (type === "array") return Array.isArray(data);
-  return data !== null && typeof data === type;
+  return type === undefined || hasType(type, data);
 }
 
 function describeProblem({ id }: AnyOperation, error: ErrorObject): string {
