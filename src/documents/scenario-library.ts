@@ -101,12 +101,7 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   has(name: string): boolean {
-    return (
-      this.isActive(name) ||
-      this.refusalScenarios.has(name) ||
-      this.openedScenarios.has(name) ||
-      this.files.find(name) !== undefined
-    );
+    return this.hasWithoutListing(name) || this.files.find(name) !== undefined;
   }
 
   /** Whether the scenario is active, opened, derived, or has a file of its name; does not list folders. */
