@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { mapCollections } from "../../engine/contract/public-collection.ts";
 import { removeInternalFields, toPublicSchema } from "../../engine/contract/public-view.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
 import { ClosedObject, ListOf, StringEnum } from "../../engine/contract/schema.ts";
@@ -40,12 +41,10 @@ const MAX_RECORDS = 1_000_000;
 
 /** By collection. */
 const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
-  RESOURCES.flatMap(({ collections }) => collections)
-    .filter(({ internal }) => internal !== true)
-    .map(({ name, schema }) => [
-      name,
-      { ...acceptAnyEvent(removeInternalFields(schema)), $id: `${toPascalCase(name)}Record` },
-    ]),
+  mapCollections(RESOURCES, ({ name, schema }) => ({
+    ...acceptAnyEvent(removeInternalFields(schema)),
+    $id: `${toPascalCase(name)}Record`,
+  })),
 );
 
 const AnyRecord = Type.Unsafe<Fields>({

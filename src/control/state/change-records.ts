@@ -1,11 +1,9 @@
-import { createStateContext } from "../../engine/contract/factory.ts";
-import { requireReferences } from "../../engine/contract/references.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { AnyCollection, StoredRecord } from "../../engine/state/collection.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
-import { conflict, Problem, unprocessable } from "../problem.ts";
+import { Problem, unprocessable } from "../problem.ts";
 import type { StateCollection } from "./state-collection.ts";
 
 export type Fields = Record<string, unknown>;
@@ -24,20 +22,9 @@ export interface StateChange {
  */
 export function insertRecord({ state, sandbox, actor, checkLimits }: StateChange, input: Fields): Fields {
   state.checkFields(input);
-  const { collection, rules } = state;
-  const { idField } = collection;
   return sandbox.world.transact((tx) => {
-    const random = tx.random(`state/${collection.name}`);
-    const fields = state.toStored(input, tx);
-    requireFreeId(tx, collection, fields[idField]);
-    requireReferences(tx, collection, fields);
-    const record: Fields = state.factory(
-      fields,
-      createStateContext(tx, { random, settings: actor.settings, actor_id: actor.user_id }),
-    );
-    if (input[idField] === undefined) requireFreeId(tx, collection, record[idField]);
-    const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
-    const completed = readAgain(tx, collection, inserted);
+    state.requireFreeId(tx, input[state.collection.idField]);
+    const completed = state.insertRecord(tx, input, actor, "state");
     const problem = findRecordProblem(state, completed, tx);
     if (problem !== undefined) throw problem;
     const publicRecord = state.toPublic(completed, tx);
@@ -53,22 +40,15 @@ export function updateRecord(
   id: string,
   input: Fields,
 ): Fields {
-  const { collection, rules } = state;
+  const { collection } = state;
   state.checkFields(input);
   const { idField } = collection;
   if (input[idField] !== undefined && input[idField] !== id) {
     throw unprocessable(idField, input[idField], `cannot change: this record is ${id}`);
   }
   return sandbox.world.transact((tx) => {
-    const before = requireRecord(tx, collection, id);
-    const publicBefore = state.toPublic(before, tx);
-    const fields = state.toStored(input, tx);
-    requireReferences(tx, collection, fields);
-    const after = { ...before, ...fields };
-    const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
+    const changed = state.updateRecord(tx, requireRecord(tx, collection, id), input, actor);
     checkLimits(tx);
-    const changed = state.toPublic(readAgain(tx, collection, updated), tx);
-    state.requireGivenValuesKept(input, changed, tx, publicBefore);
     return changed;
   });
 }
@@ -92,20 +72,6 @@ export function requireRecord(tx: Transaction, collection: AnyCollection, id: st
     detail: `There is no ${id.slice(0, 200)} in ${collection.name}. GET the collection to see what there is.`,
     value: id,
   });
-}
-
-/** The record after the change, as the rules have completed it. */
-function readAgain(tx: Transaction, collection: AnyCollection, record: StoredRecord): Fields {
-  return (tx.get(collection, collection.getId(record)) ?? record) as Fields;
-}
-
-function requireFreeId(tx: Transaction, collection: AnyCollection, id: unknown): void {
-  if (id === undefined || tx.get(collection, id as string) === undefined) return;
-  throw conflict(
-    "id-in-use",
-    `There is a record ${id} in ${collection.name} already`,
-    "PATCH it, choose another id, or omit the id to have one generated",
-  );
 }
 
 /** The problem of a stored record whose public form does not fit its schema; used for uploaded snapshots too. */

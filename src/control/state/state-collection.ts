@@ -1,7 +1,7 @@
 import { type TObject, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { parseInstant } from "../../engine/contract/instant.ts";
-import { PublicCollection, toIso } from "../../engine/contract/public-collection.ts";
+import { mapCollections, PublicCollection, toIso } from "../../engine/contract/public-collection.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
 import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import { findNearest, foldCase } from "../../engine/contract/text.ts";
@@ -12,7 +12,7 @@ import { FIRST_INSTANT, LAST_INSTANT } from "../../engine/state/clock.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { checkInput } from "../check-input.ts";
-import { unknownName, unprocessable } from "../problem.ts";
+import { conflict, unknownName, unprocessable } from "../problem.ts";
 
 /** A collection for the state calls of the control API, whose errors are problems. */
 export class StateCollection extends PublicCollection {
@@ -32,6 +32,17 @@ export class StateCollection extends PublicCollection {
 
   protected override createError(field: string, value: unknown, message: string): Error {
     return unprocessable(field, value, message);
+  }
+
+  /** @throws Problem 409 */
+  override requireFreeId(tx: Transaction, id: unknown): void {
+    const { collection } = this;
+    if (id === undefined || tx.get(collection, id as string) === undefined) return;
+    throw conflict(
+      "id-in-use",
+      `There is a record ${id} in ${collection.name} already`,
+      "PATCH it, choose another id, or omit the id to have one generated",
+    );
   }
 
   /** @throws Problem 422 naming the first field that is unknown or does not fit */
@@ -98,17 +109,8 @@ const collectionsByResources = new WeakMap<readonly Resource[], ReadonlyMap<stri
 
 /** The collections of the state calls, by name; without internal ones. */
 export function listStateCollections(resources: readonly Resource[]): ReadonlyMap<string, StateCollection> {
-  return getOrAdd(
-    collectionsByResources,
-    resources,
-    () =>
-      new Map(
-        resources.flatMap((resource) =>
-          resource.collections
-            .filter(({ internal }) => internal !== true)
-            .map((collection) => [collection.name, new StateCollection(collection, resource)] as const),
-        ),
-      ),
+  return getOrAdd(collectionsByResources, resources, () =>
+    mapCollections(resources, (one, resource) => new StateCollection(one, resource)),
   );
 }
 

@@ -1,13 +1,14 @@
 import isEqual from "fast-deep-equal";
 import type { TObject, TSchema } from "typebox";
-import type { AnyCollection } from "../state/collection.ts";
-import type { WorldReader } from "../state/transaction.ts";
+import type { AnyCollection, StoredRecord } from "../state/collection.ts";
+import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
-import type { Factory } from "./factory.ts";
+import { createStateContext, type Factory } from "./factory.ts";
 import { parseInstant } from "./instant.ts";
 import { findInvalidField } from "./invalid-field.ts";
 import { convertInstants, isInternal, removeInternalFields } from "./public-view.ts";
-import type { Resource, StateRules } from "./resource.ts";
+import { requireReferences } from "./references.ts";
+import type { Resource, StateActor, StateRules } from "./resource.ts";
 import { isJsonObject } from "./schema.ts";
 import { toValidator } from "./validator.ts";
 
@@ -68,6 +69,41 @@ export class PublicCollection {
     }) as Fields;
   }
 
+  /**
+   * Inserts a record with the given fields, which `checkFields` accepted; the others are derived from them, or generated.
+   * @param stream of random numbers
+   * @returns the record as the rules have completed it
+   */
+  insertRecord(tx: Transaction, input: Fields, actor: StateActor, stream: string): Fields {
+    const { collection, rules } = this;
+    const fields = this.toStored(input, tx);
+    requireReferences(tx, collection, fields);
+    const { user_id: actor_id, settings } = actor;
+    const random = tx.random(`${stream}/${collection.name}`);
+    const record: Fields = this.factory(fields, createStateContext(tx, { random, settings, actor_id }));
+    this.requireFreeId(tx, record[collection.idField]);
+    return readAgain(tx, collection, rules.insert?.(tx, record, actor) ?? tx.insert(collection, record));
+  }
+
+  /** Changes given fields, which `checkFields` accepted; the rules keep the API's invariants. Returns the public form. */
+  updateRecord(tx: Transaction, before: StoredRecord, input: Fields, actor: StateActor): Fields {
+    const { collection, rules } = this;
+    const fields = this.toStored(input, tx);
+    requireReferences(tx, collection, fields);
+    const publicBefore = this.toPublic(before, tx);
+    const after = { ...before, ...fields };
+    const updated = rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
+    const changed = this.toPublic(readAgain(tx, collection, updated), tx);
+    this.requireGivenValuesKept(input, changed, tx, publicBefore);
+    return changed;
+  }
+
+  protected requireFreeId(tx: Transaction, id: unknown): void {
+    const { collection } = this;
+    if (id !== undefined && tx.get(collection, id as string) !== undefined)
+      throw invalidInput(collection.idField, id, `${id} is in use`);
+  }
+
   /** @throws what `createError` returns, for the first field that is unknown or does not fit */
   checkFields(fields: unknown): void {
     this.validate(this.partialSchema, fields);
@@ -109,6 +145,24 @@ export class PublicCollection {
     const { field, value: found, message } = findInvalidField(value, validate.errors!);
     throw this.createError(field, found, message);
   }
+}
+
+/** What `create` makes of each collection, by name; without internal ones. */
+export function mapCollections<T>(
+  resources: readonly Resource[],
+  create: (collection: AnyCollection, resource: Resource) => T,
+): ReadonlyMap<string, T> {
+  const entries = resources.flatMap((resource) =>
+    resource.collections
+      .filter(({ internal }) => internal !== true)
+      .map((one) => [one.name, create(one, resource)] as const),
+  );
+  return new Map(entries);
+}
+
+/** The record after the change, as the rules have completed it. */
+function readAgain(tx: Transaction, collection: AnyCollection, record: StoredRecord): Fields {
+  return (tx.get(collection, collection.getId(record)) ?? record) as Fields;
 }
 
 export function toIso(value: unknown, world: Pick<WorldReader, "toIso">): unknown {

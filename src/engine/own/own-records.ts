@@ -1,8 +1,6 @@
 import isEqual from "fast-deep-equal";
 import { invalidInput, OwnOperationError, resourceNotFound } from "../contract/errors.ts";
-import { createStateContext } from "../contract/factory.ts";
 import type { PublicCollection } from "../contract/public-collection.ts";
-import { requireReferences } from "../contract/references.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { toSingular } from "../contract/text.ts";
@@ -125,21 +123,11 @@ export class OwnRecords implements Iterable<Fields> {
 
   /** @throws ApiError INVALID_INPUT for a field that does not fit */
   insert(values: Fields): Fields {
-    const { publicCollection, collection } = this;
-    const [tx, actor] = [this.#transaction.writable, this.#actor];
+    const { publicCollection } = this;
+    const tx = this.#transaction.writable;
     const fields = copyJson(values) as Fields;
     publicCollection.checkFields(fields);
-    const storedFields = publicCollection.toStored(fields, tx);
-    requireReferences(tx, collection, storedFields);
-    const random = tx.random(`own/${collection.name}`);
-    const record: Fields = publicCollection.factory(
-      storedFields,
-      createStateContext(tx, { random, settings: actor.settings, actor_id: actor.user_id }),
-    );
-    const id = collection.getId(record);
-    if (tx.get(collection, id) !== undefined) throw invalidInput(collection.idField, id, `${id} is in use`);
-    const inserted = publicCollection.rules.insert?.(tx, record, actor) ?? tx.insert(collection, record);
-    const after = this.toPublic(tx.get(collection, collection.getId(inserted)) ?? inserted);
+    const after = this.toPublic(publicCollection.insertRecord(tx, fields, this.#actor, "own"));
     publicCollection.checkRecord(after);
     publicCollection.requireGivenValuesKept(fields, after, tx);
     return after;
@@ -148,21 +136,15 @@ export class OwnRecords implements Iterable<Fields> {
   /** @throws ApiError RESOURCE_NOT_FOUND, INVALID_INPUT */
   update(id: string, values: Fields): Fields {
     const { publicCollection, collection } = this;
-    const [tx, actor] = [this.#transaction.writable, this.#actor];
+    const tx = this.#transaction.writable;
     this.require(id);
     const fields = copyJson(values) as Fields;
     publicCollection.checkFields(fields);
     if ((fields[collection.idField] ?? id) !== id)
       throw invalidInput(collection.idField, fields[collection.idField], `the id of ${id} cannot change`);
-    const storedFields = publicCollection.toStored(fields, tx);
-    requireReferences(tx, collection, storedFields);
-    const before = tx.get(collection, id)!;
-    const publicBefore = this.toPublic(before);
-    const after = { ...before, ...storedFields };
-    const updated = publicCollection.rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
-    const changed = this.toPublic(tx.get(collection, id) ?? updated);
-    publicCollection.requireGivenValuesKept(fields, changed, tx, publicBefore);
-    return changed;
+    return copyJson(
+      publicCollection.updateRecord(tx, tx.get(collection, id)!, fields, this.#actor),
+    ) as Fields;
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND */

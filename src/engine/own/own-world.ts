@@ -2,7 +2,7 @@ import { type Api, findEvent } from "../contract/api.ts";
 import { OwnOperationError } from "../contract/errors.ts";
 import { emit } from "../contract/event.ts";
 import type { Call } from "../contract/operation.ts";
-import { PublicCollection } from "../contract/public-collection.ts";
+import { mapCollections, PublicCollection } from "../contract/public-collection.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../contract/settings.ts";
 import { getOrAdd } from "../maps.ts";
@@ -16,14 +16,9 @@ const collectionsByApi = new WeakMap<Api, ReadonlyMap<string, PublicCollection>>
 
 /** Lists collections by name, without internal ones. */
 function getPublicCollections(api: Api): ReadonlyMap<string, PublicCollection> {
-  return getOrAdd(collectionsByApi, api, () => {
-    const entries = api.resources.flatMap((resource) =>
-      resource.collections
-        .filter(({ internal }) => !internal)
-        .map((one) => [one.name, new PublicCollection(one, resource)] as const),
-    );
-    return new Map(entries);
-  });
+  return getOrAdd(collectionsByApi, api, () =>
+    mapCollections(api.resources, (one, resource) => new PublicCollection(one, resource)),
+  );
 }
 
 interface WorldSource extends Pick<Call, "api" | "world" | "settings">, Partial<Pick<Call, "principal">> {
