@@ -2,6 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { ApiError } from "../../../engine/contract/errors.ts";
 import type { ByteStore, FileDigest, FormSpace, WriteOutcome } from "../../../engine/contract/services.ts";
 import { crc32c, formatCrc32c } from "../../../engine/crc32c.ts";
+import { Mutex } from "../../../engine/state/concurrency.ts";
 import { throwWithFolder } from "./folders.ts";
 import {
   type Blob,
@@ -25,8 +26,7 @@ export interface ByteFolders {
 /** A blob that can still grow; a restore replaces it. */
 interface LiveBlob {
   value: Blob;
-  /** Settles when all earlier writes are done. */
-  lastWrite: Promise<unknown>;
+  readonly writes: Mutex;
 }
 
 /** The upload bytes of one sandbox, within its share of the disk. */
@@ -80,13 +80,11 @@ export class SandboxBytes implements ByteStore, FormSpace {
     chunks: AsyncIterable<Uint8Array>,
     place: { start: number; end: number },
   ): Promise<WriteOutcome> {
-    const live = this.liveBlobs.get(blob) ?? { value: EMPTY_BLOB, lastWrite: Promise.resolve() };
+    const live = this.liveBlobs.get(blob) ?? { value: EMPTY_BLOB, writes: new Mutex() };
     this.liveBlobs.set(blob, live);
     const isGone = () => this.liveBlobs.get(blob) !== live;
     // One writer at a time: a client may reconnect while its old connection is still being read.
-    const ownWrite = live.lastWrite.then(() => this.append(live, isGone, { chunks, ...place }));
-    live.lastWrite = ownWrite.catch(() => {});
-    return ownWrite;
+    return live.writes.run(() => this.append(live, isGone, { chunks, ...place }));
   }
 
   read(blob: string, maxBytes: number): Promise<Buffer> {
@@ -136,7 +134,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     this.revision += 1;
     for (const [id, value] of captured ?? []) {
       retainBlob(value);
-      this.liveBlobs.set(id, { value, lastWrite: Promise.resolve() });
+      this.liveBlobs.set(id, { value, writes: new Mutex() });
     }
     for (const { value } of before.values()) dropBlob(value);
   }
