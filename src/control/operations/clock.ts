@@ -1,12 +1,6 @@
 import { type Static, Type } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
-import {
-  ClosedObject,
-  Nullable,
-  StringEnum,
-  Timestamp,
-  withLibraryType,
-} from "../../engine/contract/schema.ts";
+import { ClosedObject, Duration, Nullable, StringEnum, Timestamp } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { type AdvanceTarget, TIMER_KINDS } from "../../engine/state/clock.ts";
 import type { PendingTimer } from "../../engine/state/timers.ts";
@@ -37,14 +31,9 @@ export const ClockChangeBody = ClosedObject(
 export const AdvanceInput = ClosedObject(
   {
     by: Type.Optional(
-      withLibraryType(
-        "Duration",
-        Type.Unsafe<string | number>({
-          type: ["string", "number"],
-          title: "a duration such as 90s",
-          description: "`90s`, `5m`, `6h`, `2d`, `PT5M` or milliseconds",
-        }),
-      ),
+      Duration("a duration such as 90s", {
+        description: "`90s`, `5m`, `6h`, `2d`, `PT5M` or milliseconds",
+      }),
     ),
     to: OptionalText("The instant to advance to", { title: "an ISO 8601 timestamp" }),
     next: Type.Optional(

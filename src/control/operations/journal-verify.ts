@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
-import { ClosedObject, withLibraryType } from "../../engine/contract/schema.ts";
+import { ClosedObject, Duration } from "../../engine/contract/schema.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import { webhooks } from "../../engine/resources/webhooks/schema.ts";
@@ -21,14 +21,9 @@ import { conflict, unprocessable } from "../problem.ts";
 import { waitForChange } from "../stream-entries.ts";
 
 const Within = Type.Optional(
-  withLibraryType(
-    "Duration",
-    Type.Unsafe<string | number>({
-      type: ["string", "number"],
-      title: "a duration such as 5s",
-      description: "How long to wait until it is met, on the wall clock; at most `2m`",
-    }),
-  ),
+  Duration("a duration such as 5s", {
+    description: "How long to wait until it is met, on the wall clock; at most `2m`",
+  }),
 );
 
 const CountExpectation = ClosedObject({ match: EntryMatch, count: Count, within: Within });
