@@ -276,6 +276,10 @@ describe("a fixture's contents", () => {
       "end lies after the end of the audio",
     ],
     [
+      "transcriptions: [{ id: trans_a, audio_duration_seconds: 1, sentences: [{ text: a, start: 2 }] }]",
+      "start lies after the end of the audio",
+    ],
+    [
       "transcriptions: [{ id: trans_a, sentences: [{ text: a, start: 5, end: 2 }] }]",
       "end lies before start",
     ],

@@ -64,6 +64,35 @@ describe("transcriptions.list_sentences", () => {
     expect(data.audio_duration_seconds).toBeGreaterThanOrEqual(clock);
   });
 
+  it.each<[number, object, number]>([
+    [3, { sentences: 20 }, 20],
+    [
+      3,
+      {
+        sentences: [
+          { text: "One." },
+          { text: "Two, and much longer than what is left of this audio.", start: 2.5 },
+          { text: "Three.", end: 2.75 },
+        ],
+      },
+      3,
+    ],
+    [3, {}, 1],
+    [0, {}, 0],
+    [20, {}, 4],
+  ])("in a fixture have the audio's given length of %d seconds (%j) [2.5]", async (length, fields, count) => {
+    const transcriptions = [{ id: "trans_given", audio_duration_seconds: length, ...fields }];
+    const fixture = { extends: "reference", transcriptions };
+    await api.call(undefined, "POST", "/_control/sandboxes/default/reset", { fixture });
+    const { data } = (await get("trans_given")).body;
+    expect(data.audio_duration_seconds).toBe(length);
+    expect(data.sentences).toHaveLength(count);
+    for (const { start, end } of data.sentences as Timed[]) {
+      expect(start).toBeLessThanOrEqual(end);
+      expect(end).toBeLessThanOrEqual(length);
+    }
+  });
+
   it("has the links next and previous through all pages [4.11]", async () => {
     const whole = (await get("trans_interview")).body.data.sentences;
     let page = (await get("trans_interview", "sentences?limit=500")).body;

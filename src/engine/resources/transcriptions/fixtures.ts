@@ -120,6 +120,11 @@ export const transcriptionsFixture: FixtureReader = {
         if (start !== undefined && end !== undefined && end < start) reportEnd("end lies before start");
         if (end !== undefined && end > audio_duration_seconds)
           reportEnd("end lies after the end of the audio");
+        else if (start !== undefined && start > audio_duration_seconds)
+          report(
+            ["transcriptions", position, "sentences", index, "start"],
+            "start lies after the end of the audio",
+          );
       }
     }
   },
@@ -145,7 +150,7 @@ interface GeneratedTranscription {
 
 function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTranscription {
   const context = base.createContext("transcriptions", entry.id);
-  const generatedSentences = generateSentences(entry, { base, context });
+  const generatedSentences = fitIntoAudio(generateSentences(entry, { base, context }), entry);
   const speechLength = generatedSentences.reduce((longest, { end }) => Math.max(longest, end), 0);
   const pause = context.random.int(500, 4000) / 1000;
   const fields = entryFormat.toFields(entry, base);
@@ -154,12 +159,30 @@ function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTransc
     generatedSentences.length === 0 && fields.status === "processing"
       ? undefined
       : roundToMilliseconds(speechLength + pause);
-  const duration = fields.audio_duration_seconds ?? defaultDuration;
-  const audio_duration_seconds = duration === undefined ? undefined : Math.max(speechLength, duration);
+  const audio_duration_seconds = fields.audio_duration_seconds ?? defaultDuration;
   return {
     transcription: makeTranscription({ ...fields, audio_duration_seconds }, context),
     generatedSentences,
   };
+}
+
+/** Leaves out sentences that the entry does not ask for, and shortens the others, until they fit into its audio. */
+function fitIntoAudio(
+  generated: Sentence[],
+  { sentences: asked, audio_duration_seconds: length = Number.POSITIVE_INFINITY }: Entry,
+): Sentence[] {
+  const isChosen = (end: number, position: number) =>
+    asked !== undefined || end <= length || (position === 0 && length > 0);
+  const chosen = generated.filter(({ end }, position) => isChosen(end, position));
+  const speechLength = chosen.reduce((longest, { end }) => Math.max(longest, end), 0);
+  if (speechLength <= length) return chosen;
+  const { entries } = toEntriesAndCount(asked ?? 1);
+  const shorten = (seconds: number) => Math.floor((seconds * length * 1000) / speechLength) / 1000;
+  return chosen.map((sentence, position) => {
+    const { start = shorten(sentence.start), end = Math.max(start, shorten(sentence.end)) } =
+      entries[position] ?? {};
+    return { ...sentence, start, end };
+  });
 }
 
 function generateSentences(
