@@ -97,6 +97,9 @@ export function parseReportFiles(
     if (kind === undefined) throw new UsageError(`--report takes junit=FILE or html=FILE, not "${part}"`);
     if (files[kind as ReportKind] !== undefined)
       throw new UsageError(`--report has ${kind} more than once; give one file for each kind`);
+    const taken = Object.values(files).find((other) => resolve(other) === resolve(file!));
+    if (taken !== undefined)
+      throw new UsageError(`--report names ${taken} for both kinds; give each kind a file of its own`);
     requireOutputFile(file!);
     files[kind as ReportKind] = file;
   }

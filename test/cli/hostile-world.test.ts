@@ -196,6 +196,7 @@ describe("wrong usage", () => {
     ],
     [["fixture", "generate", "--count", "users=1,users=2"], "--count names users more than once"],
     [["suite", "x.yaml", "--report", "html=a,html=b", "--", "true"], "--report has html more than once"],
+    [["suite", "x.yaml", "--report", "html=a,junit=./a", "--", "true"], "--report names a for both kinds"],
   ])("is exit 2 for %j: %s [interfaces 2]", async (words, message) => {
     const { code, stdout, stderr } = await runCommand(words, { cwd: scratch() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
