@@ -6,32 +6,12 @@ import { type DigestCandidate, type DigestInputs, findMatchingDigest } from "./d
 const PREFIX = "sha256=";
 const HEX_LENGTH = 64;
 
-/** The cause of a signature's verdict; stable names for tests, reports and the receiver grader. */
-export type VerdictCode =
-  | "match"
-  | "no-header"
-  | "empty-header"
-  | "repeated-header"
-  | "no-secret"
-  | "no-prefix"
-  | "wrong-prefix"
-  | "surrounding-space"
-  | "upper-case"
-  | "wrong-encoding"
-  | "truncated"
-  | "wrong-length"
-  | "wrong-algorithm"
-  | "wrong-secret"
-  | "swapped"
-  | "body-changed"
-  | "mismatch";
-
 const FIX_FORM = "Write `sha256=` and the 64 lower-case hex digits of the HMAC-SHA256, and nothing else.";
 const FIX_KEY =
   "Use the webhook's secret exactly as it was shown at creation: the whole text, whsec_ included, nothing decoded, trimmed or added.";
 
-/** The change that the signer has to make. */
-export const FIXES: Readonly<Record<VerdictCode, string>> = {
+/** The change that the signer has to make, by the cause of the verdict. */
+export const FIXES = {
   match: "Nothing.",
   "no-header": "Send the signature in the X-Service-Signature header.",
   "empty-header": "Send the signature in the X-Service-Signature header.",
@@ -51,6 +31,9 @@ export const FIXES: Readonly<Record<VerdictCode, string>> = {
     "Take the HMAC over the body's bytes as they travel: before anything parses, trims or decodes them, and without anything added.",
   mismatch: "Compare, on both sides, the secret and the bytes that go into the HMAC.",
 };
+
+/** The cause of a signature's verdict; stable names for tests, reports and the receiver grader. */
+export type VerdictCode = keyof typeof FIXES;
 
 export interface Explanation {
   code: VerdictCode;
