@@ -1,4 +1,5 @@
 import type { Faker } from "@faker-js/faker";
+import { getOrAdd } from "../maps.ts";
 import { platform } from "../platform.ts";
 import { Random } from "../state/random.ts";
 import type { FactoryContext } from "./factory.ts";
@@ -90,15 +91,13 @@ const fakers = new Map<string, Faker>();
 let source = new Random(0);
 
 function getSeededFaker({ random, settings: { locale } }: InventContext): Faker {
-  let faker = fakers.get(locale);
-  if (faker === undefined) {
+  const faker = getOrAdd(fakers, locale, () => {
     const loaded = platform().loadFaker(locale);
     const Constructor = loaded.constructor as new (options: ConstructorParameters<typeof Faker>[0]) => Faker;
     // Seeding faker's own generator takes 20 times as long as a value does.
     const randomizer = { next: () => source.float(), seed() {} };
-    faker = new Constructor({ locale: loaded.rawDefinitions, randomizer });
-    fakers.set(locale, faker);
-  }
+    return new Constructor({ locale: loaded.rawDefinitions, randomizer });
+  });
   source = new Random(random.uint32());
   return faker;
 }

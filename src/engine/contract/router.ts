@@ -1,3 +1,4 @@
+import { getOrAdd } from "../maps.ts";
 import { decodeLeniently } from "./http-url.ts";
 import { type AnyOperation, METHODS, type Method } from "./operation.ts";
 import { escapeRegExp } from "./text.ts";
@@ -44,10 +45,7 @@ export class Router<O extends Routable = AnyOperation> {
           names.push(...Array.from(part.matchAll(PARAMETER), ([, parameter]) => parameter!));
           segment = addTemplate(segment, part);
         } else {
-          const text = decodeLeniently(part);
-          const next = segment.fixed.get(text) ?? new Segment<O>();
-          segment.fixed.set(text, next);
-          segment = next;
+          segment = getOrAdd(segment.fixed, decodeLeniently(part), () => new Segment<O>());
         }
       }
       segment.endpoints.set(operation.method, { operation, names });

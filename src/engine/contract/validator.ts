@@ -1,5 +1,6 @@
 import { Ajv2020, type Options, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { getOrAdd } from "../maps.ts";
 import { parseDateOrInstant } from "./instant.ts";
 import { toPlainSchema } from "./schema.ts";
 
@@ -37,11 +38,8 @@ export function provideValidator(schema: object, create: () => ValidateFunction)
  * server does not pay for schemas that are never used.
  */
 export function toValidator(schema: object): ValidateFunction {
-  let validate = validators.get(schema);
-  if (validate === undefined) {
+  return getOrAdd(validators, schema, () => {
     ajv ??= makeAjv();
-    validate = factories.get(schema)?.() ?? ajv.compile(toPlainSchema(schema));
-    validators.set(schema, validate);
-  }
-  return validate;
+    return factories.get(schema)?.() ?? ajv.compile(toPlainSchema(schema));
+  });
 }

@@ -1,6 +1,6 @@
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../contract/operation.ts";
-import { getOrAdd } from "../maps.ts";
+import { computeOnce, getOrAdd } from "../maps.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ScenarioDocument } from "./rule-document.ts";
 import {
@@ -49,33 +49,27 @@ interface OperationRefusal {
  * declarations: every request to the operation is answered with that code.
  */
 export class RefusalScenarios {
-  private readonly operations: readonly AnyOperation[];
   private readonly scenarios = new Map<string, Scenario>();
-  private refusalsByName: ReadonlyMap<string, OperationRefusal> | undefined;
+  private readonly getRefusals: () => ReadonlyMap<string, OperationRefusal>;
 
   constructor(operations: readonly AnyOperation[]) {
-    this.operations = operations;
+    this.getRefusals = computeOnce(() => findRefusals(operations));
   }
 
   has(name: string): boolean {
-    return this.refusals.has(name);
+    return this.getRefusals().has(name);
   }
 
   listNames(): readonly string[] {
-    return [...this.refusals.keys()];
+    return [...this.getRefusals().keys()];
   }
 
   find(name: string): Scenario | undefined {
-    const refusal = this.refusals.get(name);
+    const refusal = this.getRefusals().get(name);
     if (refusal === undefined) return undefined;
     return getOrAdd(this.scenarios, name, () =>
       toScenario(toDocument(name, refusal), { name, file: undefined }, [refusal.operation]),
     );
-  }
-
-  private get refusals(): ReadonlyMap<string, OperationRefusal> {
-    this.refusalsByName ??= findRefusals(this.operations);
-    return this.refusalsByName;
   }
 }
 

@@ -55,8 +55,7 @@ function splitSentences(line: string): string[] {
 
 /** Each segmenter is created when it is needed, since the first one loads tables of some 6 MB. */
 function segment(text: string, granularity: "sentence" | "word"): string[] {
-  const segmenter = segmenters.get(granularity) ?? new Intl.Segmenter("und", { granularity });
-  segmenters.set(granularity, segmenter);
+  const segmenter = getOrAdd(segmenters, granularity, () => new Intl.Segmenter("und", { granularity }));
   return Array.from(segmenter.segment(text), (part) => part.segment);
 }
 
