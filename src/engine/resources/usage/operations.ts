@@ -86,9 +86,8 @@ function renderKeyFigures(world: WorldReader, row: Usage, spentMicro: number) {
   const key = world.get(apiKeys, api_key_id);
   const api_key_name = key?.name ?? row.api_key_name ?? api_key_id;
   // The spending of a deleted key remains; its limit does not.
-  const figures = renderLimitFigures(spentMicro, key ? row.monthly_limit : null);
-  const { monthly_limit, current_usage, utilization_percentage, status } = figures;
-  return { api_key_id, api_key_name, monthly_limit, current_usage, utilization_percentage, status };
+  const { remaining_budget: _, ...figures } = renderLimitFigures(spentMicro, key ? row.monthly_limit : null);
+  return { api_key_id, api_key_name, ...figures };
 }
 
 export const usageStateRules: StateRules<Usage> = {

@@ -65,10 +65,13 @@ const USAGE_STATUSES = ["ok", "warning", "exceeded", "no_limit"] as const;
 export type UsageStatus = (typeof USAGE_STATUSES)[number];
 
 /** A limit and its use (2.7). Without a limit, the nullable fields are null (G33). */
-const LimitFigures = Type.Object({
+export const FIGURES = {
   monthly_limit: Nullable(Type.Number()),
   current_usage: Type.Number(),
   utilization_percentage: Nullable(Type.Number()),
+};
+const LimitFigures = Type.Object({
+  ...FIGURES,
   remaining_budget: Nullable(Type.Number()),
   status: StringEnum(USAGE_STATUSES),
 });
@@ -81,9 +84,7 @@ export const UsageLimits = Type.Object(
       Type.Object({
         api_key_id: Id("apikey_"),
         api_key_name: Type.String(),
-        monthly_limit: Nullable(Type.Number()),
-        current_usage: Type.Number(),
-        utilization_percentage: Nullable(Type.Number()),
+        ...FIGURES,
         status: StringEnum(USAGE_STATUSES),
       }),
     ),

@@ -3,7 +3,7 @@ import { ApiError } from "../../contract/errors.ts";
 import { type EventSubject, emit, event } from "../../contract/event.ts";
 import type { Principal } from "../../contract/operation.ts";
 import type { SpendingFigures } from "../../contract/refusals.ts";
-import { Id, Nullable, StringEnum } from "../../contract/schema.ts";
+import { Id, StringEnum } from "../../contract/schema.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -21,7 +21,7 @@ import {
   toMicro,
   toStatus,
 } from "./rules.ts";
-import { toUsageId, usage } from "./schema.ts";
+import { FIGURES, toUsageId, usage } from "./schema.ts";
 
 const SAMPLE_LIMIT = 1000;
 
@@ -29,9 +29,7 @@ const BudgetFigures = Type.Object({
   organization_id: Id("org_"),
   scope: StringEnum(BUDGET_SCOPES),
   api_key_id: Type.Optional(Id("apikey_")),
-  monthly_limit: Nullable(Type.Number()),
-  current_usage: Type.Number(),
-  utilization_percentage: Nullable(Type.Number()),
+  ...FIGURES,
 });
 type BudgetFigures = Static<typeof BudgetFigures>;
 
