@@ -169,7 +169,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     kind: "scenario",
     describeChange: () => ({ title: "All inline rules were disarmed." }),
     success: { status: 204 },
-    handle: ({ sandbox, server }) => server.faults.getSandboxFaults(sandbox).removeAll(),
+    handle: ({ sandbox, server }) => server.faults.getSandboxFaults(sandbox).rules.remove(),
   }),
 ];
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from "../state/clock.ts";
+import { DAY_MS, FIRST_INSTANT, LAST_INSTANT } from "../state/clock.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
 
@@ -6,9 +6,6 @@ const DATE_LENGTH = "2026-03-15".length;
 /** A date, then perhaps a time: hours and minutes, seconds, their fraction, and the sign, hours and minutes of an offset. */
 const DATE_TIME =
   /^((?!0000)\d{4}-\d{2}-\d{2})(?:[Tt](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)?)?$/;
-// Years outside 1 to 9999 are refused, also if only the offset moves an instant out of them (G08).
-const EARLIEST = Date.parse("0001-01-01T00:00:00.000Z");
-const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
  * Epoch milliseconds of a strict ISO 8601 date or date-time; undefined for anything else. No zone means UTC; impossible
@@ -26,7 +23,8 @@ export function parseInstant(text: unknown): number | undefined {
   if (!isPossible || Number(hours) > 23 || Number(minutes) > 59) return undefined;
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
   const shifted = sign === "-" ? instant + offset : instant - offset;
-  return shifted < EARLIEST || shifted > LATEST ? undefined : shifted;
+  // Years outside 1 to 9999 are refused, also if only the offset moves an instant out of them (G08).
+  return shifted < FIRST_INSTANT || shifted > LAST_INSTANT ? undefined : shifted;
 }
 
 /**

@@ -170,7 +170,10 @@ export interface Declaration<
   body?: BodySpec<B>;
   /** Request headers that the operation reads, in lower case, with what they do. */
   headers?: Readonly<Record<string, string>>;
-  /** Refusals of its own; others follow from the rest of its declaration. */
+  /**
+   * Refusals of its own, a code with several reasons once for each, the likeliest first. Those of credentials, rate,
+   * validation and transport follow from the rest of its declaration.
+   */
   errors: readonly E[];
   success: Success<S> | readonly Success<S>[];
   /** Whether it changes nothing. Default: true for GET. */
@@ -203,11 +206,6 @@ export interface Operation<
   identify?: (call: Call<Static<P>, Static<Q>, Static<B>>) => Identity;
   /** Whether spending limits are checked before it (G04: only 4.19). */
   billable?: boolean;
-  /**
-   * A code with several reasons is listed once for each, the likeliest first. Codes of credentials, rate, validation
-   * and transport are derived from other fields.
-   */
-  errors: readonly DeclaredError[];
   /** The part of validation that a schema cannot express. @throws ApiError INVALID_INPUT */
   validate?: (call: Call<Static<P>, Static<Q>, Static<B>>) => void;
   /**

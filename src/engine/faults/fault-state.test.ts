@@ -64,7 +64,7 @@ const CALLS: Record<string, () => unknown> = {
   change: () =>
     faults.change(faults.rules.inlineRules[0]?.rule.id ?? "none", { match, effect, times: ++changes }),
   remove: () => faults.remove(faults.rules.inlineRules[0]?.rule.id ?? "none"),
-  removeAll: () => faults.removeAll(),
+  removeAll: () => faults.rules.remove(),
   replaceScenario: () => {
     const [name] = faults.rules.scenarios;
     if (name !== undefined)
@@ -80,7 +80,7 @@ it("every change of the saved state of faults increases their revision [interfac
   await fc.assert(
     fc.asyncProperty(fc.array(names, { minLength: 5, maxLength: 30 }), async (sequence) => {
       faults.setInitialScenarios([]);
-      faults.removeAll();
+      faults.rules.remove();
       for (const name of sequence) {
         const [state, revision] = [JSON.stringify(faults.toState()), faults.rules.revision];
         try {

@@ -92,11 +92,6 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     return true;
   }
 
-  /** Removes all inline rules. */
-  removeAll(): void {
-    this.rules.remove();
-  }
-
   reset(): void {
     this.rules.reset();
     this.lastRuleNumber = 0;

@@ -79,7 +79,7 @@ describe("a rule", () => {
     });
     expect(await ask(faults, "threads.delete")).toBe("-");
     expect(await ask(faults, "departments.reparent")).toBe("fault:inline/f");
-    faults.removeAll();
+    faults.rules.remove();
     faults.add({ id: "f", match: { operation: "*" }, effect: { error: "DEPARTMENT_CYCLE_DETECTED!" } });
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
   });

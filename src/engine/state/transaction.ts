@@ -174,12 +174,7 @@ export class Transaction {
   /** Base64url text that follows from the secret key, the label and the number of earlier draws. */
   createSecret(label: string): string {
     this.draws += 1;
-    return this.deriveSecret(`${label}/${this.draws}`);
-  }
-
-  /** The same secret for the same label as long as the sandbox is not reset, such as the key of tokens. */
-  deriveSecret(label: string): string {
-    return toBase64Url(hmac("sha256", this.secretKey, label));
+    return toBase64Url(hmac("sha256", this.secretKey, `${label}/${this.draws}`));
   }
 
   /** Queues a webhook event of section 6.1; it is sent after the commit, never before. */

@@ -47,7 +47,9 @@ const revokeShareLink = operation({
     return link;
   },
   handle({ world }, link) {
-    world.put(shareLinks, revokeLink(link, world.now));
+    // A link that was revoked before keeps the time of its first revocation (3.4).
+    if (link.status === "active")
+      world.put(shareLinks, { ...link, status: "revoked", revoked_at: world.now });
     return noContent();
   },
 });
@@ -75,11 +77,6 @@ const resolveShareLink = operation({
   },
   handle: (_call, shared) => shared,
 });
-
-/** Returns the link as revoked; a link that was revoked before keeps the time of its first revocation (3.4). */
-function revokeLink(link: ShareLink, now: number): ShareLink {
-  return link.status === "revoked" ? link : { ...link, status: "revoked", revoked_at: now };
-}
 
 const shareLinkStateRules: StateRules<ShareLink> = {
   insert: (tx, record) => tx.insert(shareLinks, toConsistent(tx, record)),

@@ -20,13 +20,8 @@ import { organizations } from "../organizations/schema.ts";
 import { hasCodeOfStatus, WRONG_CODE } from "./rules.ts";
 import { Delivery, deliveries, requireCallable, Webhook, webhooks } from "./schema.ts";
 
-export interface FixtureFact {
-  id: string;
-  organization_id: string;
-}
-
 /** Remembers which organization the fixture names first, since the tables of a sandbox are sorted by id. */
-export const fixtureFacts = collection<FixtureFact>({
+export const fixtureFacts = collection({
   name: "_fixture_facts",
   internal: true,
   schema: Type.Object({ id: Type.String(), organization_id: Type.String(belongsTo("organizations")) }),
