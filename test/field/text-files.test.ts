@@ -156,6 +156,12 @@ it.each([
   expect(() => readUserText(file)).toThrow(says);
 });
 
+it("an exported sandbox that is read as a document is refused with the command that opens it", () => {
+  const file = join(folder, "failed.understudy");
+  writeFileSync(file, gzipSync("{}"));
+  expect(() => readUserText(file)).toThrow("an exported sandbox; open it with `understudy open`");
+});
+
 it.each(["\r", "\r\n", "\n"])("a document's lines may end with %j", async (lineEnd) => {
   const { code, said } = await run(
     ["fixture", "check"],

@@ -41,8 +41,9 @@ function isPlainUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** The first characters of files in other formats than text, and what such a file is. */
-const SIGNATURES: readonly (readonly [start: string, what: string])[] = [
+/** The first characters of files in other formats than text, what such a file is, and how its name ends. */
+const SIGNATURES: readonly (readonly [start: string, what: string, ending?: string])[] = [
+  ["\x1f\x8b", "an exported sandbox; open it with `understudy open`", ".understudy"],
   ["\x1f\x8b", "compressed with gzip; unpack it first"],
   ["\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"],
   ["\xfd7zXZ\0", "compressed with xz; unpack it first"],
@@ -56,7 +57,9 @@ const SIGNATURES: readonly (readonly [start: string, what: string])[] = [
 /** @throws DocumentError for a file whose first bytes are those of another format than text */
 export function requireTextFormat(bytes: Uint8Array, file: string): void {
   const start = String.fromCharCode(...bytes.subarray(0, 16));
-  const what = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
+  const what = SIGNATURES.find(
+    ([signature, , ending = ""]) => start.startsWith(signature) && file.endsWith(ending),
+  )?.[1];
   if (what !== undefined) throw documentError(file, { line: 1, column: 1 }, `the file is ${what}`);
 }
 
