@@ -1,3 +1,4 @@
+import type { ErrorObject } from "ajv";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { createStateContext, type FactoryContext } from "../../engine/contract/factory.ts";
 import {
@@ -15,7 +16,7 @@ import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import { getOwn } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
-import { completeObject, generateValue } from "./generate-value.ts";
+import { completeObject, generateValue, inventField } from "./generate-value.ts";
 import { matches } from "./list-records.ts";
 import {
   type CollectionSpec,
@@ -27,6 +28,10 @@ import {
 import type { Schemas } from "./schemas.ts";
 
 const MAX_TRIES = 100;
+/** For records that are only compared with a schema. */
+const ANY = { now: "2026-01-01T00:00:00.000Z", seed: 1 };
+/** The keywords about a record as a whole. */
+const RECORD_KEYWORD = /^(oneOf|anyOf|not|if|minProperties|maxProperties|dependentRequired)$/;
 
 /** A collection as bound operations use it: the reference's own, or one that the document declares. */
 export class BoundCollection extends PublicCollection {
@@ -183,8 +188,48 @@ export class BoundCollection extends PublicCollection {
     return fits ? invented : generateValue(schemas, node, random.uint32());
   }
 
-  /** The first of the given fields that does not fit the document's schema, which says more than the collection's. */
-  findInvalid(fields: JsonObject): InvalidField | undefined {
+  /** Adds generated fields to a new record that breaks a rule about whole records. */
+  completeWhole(record: JsonObject, { random }: Pick<FactoryContext, "random">): object {
+    if (this.findBrokenRule(record) === undefined) return record;
+    const generated = Object.entries(this.generateWhole(record, random.uint32()));
+    const added = Object.fromEntries(generated.filter(([name]) => !this.instants.includes(name)));
+    const whole = { ...record, ...added, ...record };
+    return this.findBrokenRule(whole) === undefined ? whole : record;
+  }
+
+  private generateWhole(given: JsonObject, seed: number): JsonObject {
+    return generateValue(this.schemas, this.spec?.schema, seed, this.toComparable(given)) as JsonObject;
+  }
+
+  /** The rule about whole records that a record breaks, in its stored or its public form. */
+  private findBrokenRule(record: JsonObject): ErrorObject | undefined {
+    const { schemas } = this;
+    const schema = this.spec?.schema;
+    if (!Object.keys(schemas.mergeKeywords(schema)).some((key) => RECORD_KEYWORD.test(key))) return undefined;
+    const validate = schemas.compileValidator(schema, "answer");
+    if (validate(completeObject(this.toComparable(record), schema, { schemas, ...ANY }))) return undefined;
+    return validate.errors!.find((one) => one.instancePath === "" && RECORD_KEYWORD.test(one.keyword));
+  }
+
+  /** The described fields, with any id and any instants, whose stored forms differ. */
+  private toComparable(fields: JsonObject): JsonObject {
+    const { schemas } = this;
+    const described = schemas.listFields(this.spec?.schema);
+    const { idField } = this.collection;
+    const entries = Object.entries(fields).filter(([name]) => described.has(name));
+    return Object.fromEntries(
+      entries.map(([name, value]) => {
+        const isStored = name === idField || this.instants.includes(name);
+        return [name, isStored ? inventField(described.get(name), { schemas, ...ANY }) : value];
+      }),
+    );
+  }
+
+  /**
+   * The first of the given fields that does not fit the document's schema, which says more than the collection's; else the
+   * rule about whole records that they break, which no other fields can make valid unless `isWhole`.
+   */
+  findInvalid(fields: JsonObject, { isWhole = false } = {}): InvalidField | undefined {
     const { schemas, collection } = this;
     for (const [name, value] of Object.entries(fields)) {
       const node = schemas.listFields(this.spec?.schema).get(name);
@@ -195,7 +240,11 @@ export class BoundCollection extends PublicCollection {
       const pointer = appendStep("", name) + invalid.pointer;
       return { ...invalid, pointer, field: toFieldName(pointer) };
     }
-    return undefined;
+    const broken = this.findBrokenRule(fields);
+    const canFit = (given: JsonObject) =>
+      this.findBrokenRule(this.generateWhole(given, ANY.seed)) === undefined;
+    if (broken === undefined || (!isWhole && canFit(fields)) || !canFit({})) return undefined;
+    return { field: "body", pointer: "", value: fields, message: broken.message ?? "is invalid" };
   }
 
   /** The fields that a client does not send when it replaces a record. */

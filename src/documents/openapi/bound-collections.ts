@@ -1,6 +1,7 @@
 import type { Api } from "../../engine/contract/api.ts";
 import type { Factory } from "../../engine/contract/factory.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 import { createFactory } from "../../engine/own/make-record.ts";
@@ -49,7 +50,7 @@ export class BoundCollections {
     return Object.fromEntries(
       this.declaredCollections.map(({ name }) => [
         name,
-        { findInvalid: (fields) => this.find(name)!.findInvalid(fields) },
+        { findInvalid: (fields, options) => this.find(name)!.findInvalid(fields, options) },
       ]),
     );
   }
@@ -62,7 +63,9 @@ export class BoundCollections {
     const entries = this.declaredCollections.map((one) => {
       const bound = this.find(one.name)!;
       const factory = createFactory(one, byName, (...invented) => bound.replaceUnfit(...invented));
-      return [one.name, factory] as const;
+      const createWhole: Factory<object> = (given, context) =>
+        bound.completeWhole(factory(given, context) as JsonObject, context);
+      return [one.name, createWhole] as const;
     });
     return Object.fromEntries(entries);
   }

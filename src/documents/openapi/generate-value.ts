@@ -11,10 +11,16 @@ const WAYS: readonly ShapeOptions[] = [
   ...[0, 1, 2].flatMap((alternative) => [{ alternative }, { alternative, requiredOnly: true }]),
 ];
 
-/** A value that fits a schema; the same for the same seed. Examples within the schema are used if they fit. */
-export function generateValue(schemas: Schemas, node: unknown, seed: number): unknown {
+/**
+ * A value that fits a schema; the same for the same seed. Examples within the schema are used if they fit.
+ * @param given fields that the value, an object, must have
+ */
+export function generateValue(schemas: Schemas, node: unknown, seed: number, given?: JsonObject): unknown {
   const validate = schemas.compileValidator(node, "answer");
-  const generate = (way: ShapeOptions) => generateBySchema(shapeSchema(node, schemas, way), seed);
+  const generate = (way: ShapeOptions) => {
+    const value = generateBySchema(shapeSchema(node, schemas, way), seed);
+    return isJsonObject(value) && given !== undefined ? { ...value, ...given } : value;
+  };
   for (const way of WAYS) {
     const value = generate(way);
     if (validate(value)) return value;

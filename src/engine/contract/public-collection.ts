@@ -94,6 +94,10 @@ export class PublicCollection {
     const after = { ...before, ...fields };
     const updated = rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
     const changed = this.toPublic(readAgain(tx, collection, updated), tx);
+    const findInvalid = (record: Fields) => rules.findInvalid?.(record, { isWhole: true });
+    const invalid = findInvalid(changed);
+    if (invalid !== undefined && findInvalid(publicBefore) === undefined)
+      throw this.createError(invalid.field, invalid.value, invalid.message);
     this.requireGivenValuesKept(input, changed, tx, publicBefore);
     return changed;
   }

@@ -133,7 +133,7 @@ export interface StateActor {
  */
 export interface StateRules<R extends StoredRecord> {
   /** The first given field, in its public form, that breaks a rule beyond the collection's schema. */
-  findInvalid?: (fields: Record<string, unknown>) => InvalidField | undefined;
+  findInvalid?: (fields: Record<string, unknown>, options?: { isWhole: boolean }) => InvalidField | undefined;
   /** The record's public form, if converting `Instant()` fields is not enough. */
   toPublic?: (record: R, world: WorldReader) => object;
   /** The inverse, for the given fields only. */

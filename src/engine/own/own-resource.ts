@@ -248,7 +248,10 @@ export function toFixtureReader(
         for (const [index, entry] of ((fixture[name] ?? []) as JsonObject[]).entries()) {
           const invalid = state[name]?.findInvalid?.(entry);
           if (invalid !== undefined)
-            report([name, index, ...toSteps(invalid.pointer)], `${invalid.field} ${invalid.message}`);
+            report(
+              [name, index, ...toSteps(invalid.pointer)],
+              `${invalid.pointer === "" ? "the record" : invalid.field} ${invalid.message}`,
+            );
         }
     },
     addRecords(fixture, base) {

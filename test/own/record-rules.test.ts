@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { createSandbox } from "../../src/client/engine.ts";
+
+const json = (schema: object) => ({ content: { "application/json": { schema } } });
+const one = { $ref: "#/components/schemas/Item" };
+const Text = { type: "string" };
+const document = (rule: object) => ({
+  openapi: "3.1.0",
+  info: { title: "Stock", version: "1" },
+  paths: {
+    "/stock/{id}": { get: { operationId: "get", responses: { 200: { description: "d", ...json(one) } } } },
+  },
+  components: {
+    schemas: {
+      Item: {
+        type: "object",
+        required: ["id"],
+        properties: { id: { ...Text, readOnly: true }, url: Text, text: Text, size: Text },
+        ...rule,
+      },
+    },
+  },
+  "x-understudy": {
+    collections: { stock: { schema: "#/components/schemas/Item", prefix: "item_" } },
+    operations: { get: { retrieve: "stock" } },
+  },
+});
+
+/** A rule of a whole record, fields that keep it, and fields that break it. */
+const RULES: [name: string, rule: object, fits: object, unfit: object][] = [
+  ["maxProperties", { maxProperties: 2 }, { url: "a" }, { url: "a", text: "b" }],
+  [
+    "oneOf",
+    { oneOf: [{ required: ["url"] }, { required: ["text"] }] },
+    { url: "a" },
+    { url: "a", text: "b" },
+  ],
+  [
+    "anyOf",
+    { anyOf: [{ not: { required: ["url"] } }, { not: { required: ["text"] } }] },
+    { text: "a" },
+    { url: "a", text: "b" },
+  ],
+  ["not", { not: { required: ["url", "text"] } }, { size: "a" }, { url: "a", text: "b" }],
+  [
+    "if and then",
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    { if: { required: ["url"] }, then: { not: { required: ["text"] } } },
+    { text: "a" },
+    { url: "a", text: "b" },
+  ],
+];
+
+describe.each(RULES)("a record that breaks %s", (_, rule, fits, unfit) => {
+  it("is refused in state calls, and one that fits is not [interfaces 18]", async () => {
+    const sandbox = await createSandbox({ openapi: [document(rule)] });
+    const stock = sandbox.state("stock" as "threads");
+    const { id } = await stock.create(fits as never);
+    await expect(stock.create(unfit as never)).rejects.toThrow("body must");
+    await expect(stock.update(id, unfit as never)).rejects.toThrow("body must");
+    const others = Object.entries(unfit).filter(([name]) => !Object.hasOwn(fits, name));
+    if (others.length < 2) {
+      await expect(stock.update(id, Object.fromEntries(others) as never)).rejects.toThrow("body must");
+      expect((await sandbox.fetch(`/stock/${id}`)).status).toBe(200);
+    }
+    await sandbox.close();
+  });
+
+  it("is refused in a fixture with its place, and one that fits is not [interfaces 18]", async () => {
+    const create = (fields: object) => {
+      const fixture: object = { extends: "reference", stock: [{ id: "item_a", ...fields }] };
+      return createSandbox({ openapi: [document(rule)], fixture });
+    };
+    await (await create(fits)).close();
+    await expect(create(unfit)).rejects.toThrow("the record must");
+  });
+});
+
+/** Rules that call for fields. */
+const NEEDS: [name: string, rule: object, given: object, all: object][] = [
+  ["minProperties", { minProperties: 4 }, { url: "a" }, { url: "a", text: expect.any(String) }],
+  ["oneOf", { oneOf: [{ required: ["url"] }, { required: ["text"] }] }, {}, { url: expect.any(String) }],
+  [
+    "dependentRequired",
+    { dependentRequired: { url: ["text"] } },
+    { url: "a" },
+    { url: "a", text: expect.any(String) },
+  ],
+];
+
+it.each(NEEDS)("fields that %s asks for are invented [interfaces 18]", async (_, rule, given, all) => {
+  const fixture: object = { extends: "reference", stock: [{ id: "item_a", ...given }] };
+  const sandbox = await createSandbox({ openapi: [document(rule)], fixture });
+  const stock = sandbox.state("stock" as "threads");
+  expect(await stock.create(given as never)).toMatchObject(all);
+  const answer = await sandbox.fetch("/stock/item_a");
+  expect([answer.status, await answer.json()]).toMatchObject([200, all]);
+  await sandbox.close();
+});
