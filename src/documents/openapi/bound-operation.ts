@@ -114,12 +114,14 @@ export class BoundOperation {
     const isForm = media?.type.startsWith("multipart/") === true;
     const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
     const fields: JsonObject = {};
-    const ownFields = this.schemas.listFields(this.parts.target.spec?.schema);
+    const { target, context } = this.parts;
+    const ownFields = this.schemas.listFields(target.spec?.schema);
     for (const [name, sent] of Object.entries(isJsonObject(body) ? body : {})) {
       const value = toTypes(sent, this.schemas.listTypes(ownFields.get(name)));
-      if (value !== undefined && !this.ignoredFields.has(name)) fields[name] = value;
+      const isLost = context.isInferred && target.isUnreadableInstant(name, value);
+      if (value !== undefined && !this.ignoredFields.has(name) && !isLost) fields[name] = value;
     }
-    for (const file of files ?? []) addFile(fields, this.parts.target.fieldNames, file);
+    for (const file of files ?? []) addFile(fields, target.fieldNames, file);
     return fields;
   }
 
