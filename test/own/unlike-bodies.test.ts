@@ -51,3 +51,13 @@ it("a refused time of a bound record is named [interfaces 18]", async () => {
   const { status, body } = await send("POST", "/notes", { body: { created_at: "yesterday" } });
   expect([status, body.error.message]).toEqual([422, "created_at must be an ISO 8601 timestamp"]);
 });
+
+it.each([
+  ["/notes", "/notes/{id}", "/notes/1"],
+  ["/notes/", "/notes/{id}/", "/notes/1/"],
+  ["/notes/", "/notes/{id}", "/notes/1"],
+])("Location of a record of %s and %s is its address [interfaces 18]", async (list, single, address) => {
+  const { send } = serve({ list, single });
+  const { headers } = await send("POST", list, { body: { text: "a" } });
+  expect(headers.get("location")).toBe(`http://x.test${address}`);
+});

@@ -26,6 +26,8 @@ export class BoundOperation {
   private readonly presentRecord: ReturnType<typeof createRecordPresenter>;
   private readonly presentBody: ReturnType<typeof createBodyPresenter> | undefined;
   private readonly itemAt: string;
+  /** A slash, if the path of one record ends with it. */
+  private readonly endOfAddress: string;
 
   constructor(parts: BoundParts) {
     const { described, binding, target, context, success } = parts;
@@ -38,6 +40,10 @@ export class BoundOperation {
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
     this.presentRecord = createRecordPresenter(target, inner ?? {}, this.schemas);
     this.presentBody = this.itemAt === "" ? undefined : createBodyPresenter(answer, this.schemas);
+    const start = `${described.path.replace(/\/$/, "")}/{`;
+    const isPathOfOne = (path: string) =>
+      path.startsWith(start) && /^[^/]+\/$/.test(path.slice(start.length));
+    this.endOfAddress = context.reading.operations.some(({ path }) => isPathOfOne(path)) ? "/" : "";
     this.access = new BoundAccess(parts);
     this.handle = this.toHandler();
   }
@@ -105,7 +111,7 @@ export class BoundOperation {
     if (name === undefined) return new Reply(status, body);
     const path = request.target.split("?", 1)[0]!.replace(/\/$/, "");
     const id = encodeURIComponent(this.parts.target.getId(record));
-    return new Reply(status, body, { [name]: `${request.base_url}${path}/${id}` });
+    return new Reply(status, body, { [name]: `${request.base_url}${path}/${id}${this.endOfAddress}` });
   }
 
   /** The fields of the body that the client may set, and its files. */
