@@ -135,3 +135,29 @@ describe("a comment in JSON", () => {
     expect(value(text, "a.json")).toEqual(expected);
   });
 });
+
+describe("a template that is not filled in", () => {
+  it.each([
+    ["a value", "a: 1\nname: {{ name }}\nid: {{ id }}\n", "{{ name }}", "2:7"],
+    [
+      "a value in braces",
+      "info: { title: {{ .Values.title | quote }} }\n",
+      "{{ .Values.title | quote }}",
+      "1:16",
+    ],
+    ["a part of a value", "name: {{ a }}-{{ b }}\n", "{{ a }}", "1:7"],
+    ["a condition", "{{- if .Values.x }}\nname: a\n{{- end }}\n", "{{- if .Values.x }}", "1:1"],
+    ["a loop", "users:\n  {% for a in b %}\n  - id: a\n  {% endfor %}\n", "{% for a in b %}", "2:3"],
+    ["a section", "users:\n{{#users}}\n  - id: a\n{{/users}}\n", "{{#users}}", "2:1"],
+    ["a value of JSON", '{"name": {{ name }} }', "{{ name }}", "1:10"],
+  ])("is named, with its place: %s [interfaces 2]", (_, text, mark, place) => {
+    expect(refusal(text)[0]).toBe(
+      `a.yaml:${place}: ${mark} belongs to a template that is not filled in yet; fill it in first, or quote it if it is a text`,
+    );
+  });
+
+  it("is not what breaks a text that quotes one [interfaces 2]", () => {
+    expect(refusal('name: "{{ name }}" x\n')[0]).not.toContain("template");
+    expect(refusal("text: |\n  {{ name }}\n\nusers: [a\n")[0]).not.toContain("template");
+  });
+});

@@ -1,8 +1,8 @@
 import { clip } from "./document-error.ts";
 
 /*
- * Parts of a text that YAML reads otherwise than their author: marks of Git, comments in JSON, and characters that look
- * like spaces and quotes.
+ * Parts of a text that YAML reads otherwise than their author: marks of Git and of templates, comments in JSON, and
+ * characters that look like spaces and quotes.
  */
 
 interface MisreadText {
@@ -41,6 +41,25 @@ function findJsonComment(text: string): MisreadText | undefined {
     }
   }
   return undefined;
+}
+
+/** A placeholder or a statement of Jinja, Helm, Mustache and the like. */
+const TEMPLATE_MARK = /\{\{[^{}\n]{0,200}\}\}|\{%[^\n]{0,200}?%\}/;
+const QUOTED = /"[^"\n]*"|'[^'\n]*'/g;
+
+/** Finds a mark of a template, outside of quotes, in the line that YAML cannot read, or in the line before. */
+export function findTemplateMark(text: string, offset: number): MisreadText | undefined {
+  const before = text
+    .slice(Math.max(0, offset - 1000), offset)
+    .split("\n")
+    .slice(-2)
+    .join("\n");
+  const after = text.slice(offset, offset + 1000).split("\n", 1)[0]!;
+  const unquoted = (before + after).replace(QUOTED, (quoted) => " ".repeat(quoted.length));
+  const found = TEMPLATE_MARK.exec(unquoted);
+  if (found === null) return undefined;
+  const message = `${clip(found[0], 60)} belongs to a template that is not filled in yet; fill it in first, or quote it if it is a text`;
+  return { offset: offset - before.length + found.index, message };
 }
 
 /** Characters that look like a space, or like nothing, and are neither to YAML. */

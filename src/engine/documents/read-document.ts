@@ -11,7 +11,7 @@ import {
   toPosition,
 } from "./document-error.ts";
 import { DEFAULT_LIMITS } from "./document-limits.ts";
-import { findForeignText } from "./misread-text.ts";
+import { findForeignText, findTemplateMark } from "./misread-text.ts";
 import type { ReadOptions, UserDocument } from "./user-document.ts";
 import {
   type AliasTargets,
@@ -57,7 +57,8 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
     };
   } catch (error) {
     if (error instanceof UnreadableTextError) {
-      const problems = keepOnePerLine(error.problems, lines);
+      const template = findTemplateMark(content, error.problems[0]!.offset);
+      const problems = keepOnePerLine(template === undefined ? error.problems : [template], lines);
       throw new DocumentError(
         problems.map((problem) => ({ file, field: "", ...problem })),
         content,
