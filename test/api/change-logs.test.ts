@@ -80,6 +80,22 @@ describe("change_logs.list [4.16]", () => {
     expect(day.body.total_count).toBeGreaterThan(0);
   });
 
+  it("clamps page sizes and offsets of any size if the setting says so [4.16, G08]", async () => {
+    const settings = { out_of_range_limits: "clamp" };
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "clamping", settings });
+    const post = (body: string) =>
+      api.call("ada", "POST", `/_s/clamping${PATH}`, body, { "content-type": "application/json" });
+    for (const [body, page] of [
+      ['{"skip": 1e21, "take": 100000000000000000000}', { skip: Number.MAX_SAFE_INTEGER, take: 100 }],
+      ['{"skip": -1e21}', { skip: 0, take: 50 }],
+    ] as const) {
+      const answer = await post(body);
+      expect([answer.status, answer.body]).toMatchObject([200, page]);
+    }
+    const refused = await post('{"skip": 1e21, "start_date": 1e21}');
+    expect([refused.status, refused.body.error.details.field]).toEqual([422, "start_date"]);
+  });
+
   it("is paged by skip and take [4.16]", async () => {
     const logs = await everything();
     const { body } = await list("ada", { skip: 125, take: 10 });

@@ -11,16 +11,19 @@ interface WrittenNumber {
 const MAYBE_INEXACT = /\d{16}|\d[eE]/;
 const STRING_OR_NUMBER = /-?\d[\d.eE+-]*|"/g;
 
-/** The first number of a valid JSON document that is an integer beyond 2^53, or infinite in JavaScript (G08). */
-export function findInexactNumber(text: string): WrittenNumber | undefined {
+/**
+ * The first number of a valid JSON document that is an integer beyond 2^53, or infinite in JavaScript (G08).
+ * @param isAccepted whether a field may have such a number
+ */
+export function findInexactNumber(
+  text: string,
+  isAccepted: (field: string) => boolean = () => false,
+): WrittenNumber | undefined {
   if (!MAYBE_INEXACT.test(text) || !hasInexactNumber(text)) return undefined;
-  let inexact: LosslessNumber | undefined;
-  const document = parseWithNumbers(text, (token) => {
-    if (inexact !== undefined || !isInexact(Number(token))) return 0;
-    inexact = new LosslessNumber(token);
-    return inexact;
-  });
-  return { field: toFieldName(findPointer(document, inexact!) ?? ""), value: inexact! };
+  const document = parseWithNumbers(text, (token) =>
+    isInexact(Number(token)) ? new LosslessNumber(token) : 0,
+  );
+  return findNumber(document, isAccepted);
 }
 
 /** Larger bodies are not read a second time for the spelling of a number. */
@@ -63,12 +66,19 @@ function parseWithNumbers(text: string, parseNumber: (token: string) => unknown)
   return parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
-function findPointer(value: unknown, target: object, pointer = ""): string | undefined {
-  if (value === target) return pointer;
-  if (typeof value !== "object" || value === null || value instanceof LosslessNumber) return undefined;
+function findNumber(
+  value: unknown,
+  isAccepted: (field: string) => boolean,
+  pointer = "",
+): WrittenNumber | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (value instanceof LosslessNumber) {
+    const field = toFieldName(pointer);
+    return isAccepted(field) ? undefined : { field, value };
+  }
   for (const [key, inner] of Object.entries(value)) {
-    const innerPointer = findPointer(inner, target, appendStep(pointer, key));
-    if (innerPointer !== undefined) return innerPointer;
+    const found = findNumber(inner, isAccepted, appendStep(pointer, key));
+    if (found !== undefined) return found;
   }
   return undefined;
 }

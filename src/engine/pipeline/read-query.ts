@@ -88,6 +88,11 @@ function parseIntegerOrText(text: string, isClamped: boolean): number | string {
   return text.startsWith("-") ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
 }
 
+/** Whether a field is a page number that is brought within its bounds (G08). */
+export function isClamped(schema: TSchema | undefined, name: string, outOfRange: OutOfRange): boolean {
+  return outOfRange === "clamp" && getProperties(schema)[name]?.["x-page"] === true;
+}
+
 /** A copy with the schema's defaults, and with page numbers clamped to their bounds if the schema asks for it (G08). */
 export function addDefaults<T>(schema: TSchema | undefined, value: T, outOfRange: OutOfRange): T {
   const properties = getProperties(schema);

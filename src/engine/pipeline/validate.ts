@@ -13,7 +13,7 @@ import { toValidator } from "../contract/validator.ts";
 import type { ReceivedForm } from "./engine-parts.ts";
 import { parseIfJson } from "./form-parts.ts";
 import { findInexactNumber, findWrittenNumber } from "./json-numbers.ts";
-import { addDefaults, findRepeatedName, readQuery, readTexts } from "./read-query.ts";
+import { addDefaults, findRepeatedName, isClamped, readQuery, readTexts } from "./read-query.ts";
 import { describeIgnored, findUnknownFields } from "./unknown-fields.ts";
 
 /** The part of an exchange that validation uses. */
@@ -96,7 +96,8 @@ export function validateJson(
   { value, text }: { value: unknown; text: string },
   exchange: ValidatedExchange,
 ): unknown {
-  const inexact = findInexactNumber(text);
+  const { out_of_range_limits: outOfRange } = exchange.sandbox.settings;
+  const inexact = findInexactNumber(text, (field) => isClamped(schema, field, outOfRange));
   if (inexact !== undefined)
     throw invalidInput(inexact.field, inexact.value, `${inexact.field} ${TOO_LARGE}`);
   const readSent: ReadSent = (field) =>
