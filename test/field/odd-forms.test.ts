@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createSandbox } from "../../src/client/engine.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
@@ -80,6 +81,23 @@ describe("a form that a client built by hand is refused with its mistake", () =>
     const [status, message] = await upload(named("a.txt").toString().replaceAll("\r\n", "\n"));
     expect([status, message]).toEqual([422, expect.stringContaining("lines must end with CR and LF")]);
   });
+});
+
+it.each([
+  ["a semicolon after its boundary", "boundary=edge;", "edge"],
+  ["spaces around its boundary", "boundary=edge ; charset=utf-8", "edge"],
+  ["a boundary that should be in quotes", "boundary=edge/1:2=3,(4)", "edge/1:2=3,(4)"],
+  ["a boundary in quotes with a space", 'charset=utf-8; boundary="edge 1"', "edge 1"],
+])("a form with %s is read in every host: %s [G13, RFC 2046 5.1.1]", async (_what, parameters, boundary) => {
+  const type = `multipart/form-data; ${parameters}`;
+  const body = named("a.txt").toString().replaceAll("--edge", `--${boundary}`);
+  expect(await upload(body, type)).toEqual([201, "a.txt"]);
+  const sandbox = await createSandbox();
+  const headers = { "api-key": KEYS.dan, "content-type": type };
+  const path = "/v1/organizations/org_acme/files/upload";
+  const answer = await sandbox.fetch(path, { method: "POST", headers, body });
+  expect([answer.status, await answer.json()]).toMatchObject([201, { filename: "a.txt" }]);
+  await sandbox.close();
 });
 
 describe("a file's name in a form", () => {

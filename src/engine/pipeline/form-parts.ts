@@ -15,6 +15,12 @@ export function findBoundary(contentType: string): string | undefined {
   return (quoted ?? plain) || undefined;
 }
 
+/** The type of a form, with its boundary in quotes, since parsers read values without them strictly. */
+export function toFormType(contentType: string): string {
+  const boundary = findBoundary(contentType);
+  return boundary === undefined ? contentType : `multipart/form-data; boundary="${boundary}"`;
+}
+
 /** The error for a form that cannot be read: `reason`, unless its type or its beginning is wrong. */
 export function createFormError(contentType: string, start: string, reason: string): ApiError {
   const cause = explainUnreadable(contentType, start) ?? reason;

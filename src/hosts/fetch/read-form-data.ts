@@ -4,7 +4,7 @@ import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
-import { createFormError, FormParts } from "../../engine/pipeline/form-parts.ts";
+import { createFormError, FormParts, toFormType } from "../../engine/pipeline/form-parts.ts";
 import { digest } from "../../engine/platform.ts";
 
 /** Receives a multipart body by the platform's own parser, in memory. */
@@ -39,7 +39,7 @@ async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<For
   for await (const piece of body) pieces.push(piece);
   const bytes = concatBytes(pieces) as Uint8Array<ArrayBuffer>;
   try {
-    return await new Response(bytes, { headers: { "content-type": type } }).formData();
+    return await new Response(bytes, { headers: { "content-type": toFormType(type) } }).formData();
   } catch {
     // Browsers do not report the reason.
     const isComplete = /--\s*$/.test(toLatin1(bytes.subarray(-8)));

@@ -10,7 +10,7 @@ import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import type { FormSpace } from "../../engine/contract/services.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
-import { createFormError, FormParts, type FormSpec } from "../../engine/pipeline/form-parts.ts";
+import { createFormError, FormParts, type FormSpec, toFormType } from "../../engine/pipeline/form-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
 import { cutAfterHeads, findContentType, restoreLetters } from "./part-heads.ts";
 import { throwWithFolder } from "./storage/folders.ts";
@@ -145,7 +145,7 @@ class FormReader {
     const limits = { fieldSize: FIELD_BYTES, fields: MAX_PARTS, files: MAX_PARTS, parts: MAX_PARTS };
     try {
       return busboy({
-        headers: this.request.headers,
+        headers: { "content-type": toFormType(String(this.request.headers["content-type"])) },
         defParamCharset: "utf8",
         limits: { ...limits, headerPairs: 50 },
       });
