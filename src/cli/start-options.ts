@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { isIP, isIPv6 } from "node:net";
 import { inspect } from "node:util";
 import type { ClockChange } from "../client/types.ts";
@@ -274,7 +274,7 @@ function requireRanges(flag: "allow-webhook" | "allow-upstream", all: StartFlags
 }
 
 async function loadConfiguration(path: string | undefined): Promise<LoadedConfiguration> {
-  const file = path ?? DEFAULT_CONFIGS.find((name) => existsSync(name));
+  const file = path ?? DEFAULT_CONFIGS.find((name) => lstatSync(name, { throwIfNoEntry: false }));
   if (file === undefined) return { options: {}, settings: undefined, locate: (error) => error };
   // Loads the YAML reader and the schema only if there is a file to read.
   const { readConfiguration } = await import("./configuration.ts");

@@ -1,6 +1,6 @@
 import { execSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -127,6 +127,16 @@ describe("start", () => {
       });
     },
   );
+
+  it("refuses a configuration that is a link to a missing file [interfaces 2]", async () => {
+    const cwd = scratch();
+    symlinkSync("gone.yaml", join(cwd, "understudy.config.yaml"));
+    const { code, stderr } = await runCommand(["start", "--clock", "never"], { cwd });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("the configuration understudy.config.yaml: there is no"),
+    ]);
+  });
 
   it("names file, line and column of a mistake in the configuration [interfaces 2]", async () => {
     const folder = scratch();
