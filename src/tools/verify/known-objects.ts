@@ -139,27 +139,22 @@ export function listParameterNames(operation: AnyOperation): string[] {
   return listPathParameters(operation).map(({ name }) => name);
 }
 
-/** Invented ids for all path parameters except those given. */
-export function inventParams({ params }: AnyOperation, fixed: PathParams = {}): PathParams {
-  const schemas = (params?.properties ?? {}) as Record<string, object>;
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, fixed[name] ?? inventId(getPrefix(schema) ?? "")]),
-  );
-}
-
 /**
- * The same for an own operation; undefined if a parameter has values, a pattern or a format for which no id can be invented.
+ * Invented ids for all path parameters except those given; undefined if a parameter of an own operation has values, a
+ * pattern or a format for which no id can be invented.
  * @param examples existing ids, whose prefixes the invented ones get
  */
-export function inventOwnParams(
+export function inventParams(
   operation: AnyOperation,
   fixed: PathParams = {},
   examples: PathParams = {},
 ): PathParams | undefined {
-  const parameters = new Map(listParameters(operation, "path").map((one) => [one.name, one.schema]));
+  const schemas = new Map(listParameters(operation, "path").map((one) => [one.name, one.schema]));
+  const isOwn = operation.sourceFile !== undefined;
   const invented = listParameterNames(operation).map((name): [string, string | undefined] => {
-    const prefix = getPrefix(parameters.get(name) ?? {}) ?? /^[a-z]+_/.exec(examples[name] ?? "")?.[0] ?? "";
-    return [name, fixed[name] ?? inventOwnId(parameters.get(name) ?? {}, prefix)];
+    const schema = schemas.get(name) ?? {};
+    const prefix = getPrefix(schema) ?? /^[a-z]+_/.exec(examples[name] ?? "")?.[0] ?? "";
+    return [name, fixed[name] ?? (isOwn ? inventOwnId(schema, prefix) : inventId(prefix))];
   });
   if (invented.some(([, id]) => id === undefined)) return undefined;
   return Object.fromEntries(invented) as PathParams;

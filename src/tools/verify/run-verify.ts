@@ -6,7 +6,7 @@ import { listChecks } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsoleUrl } from "./discover-understudy.ts";
 import type { Call } from "./exchange.ts";
-import { inventOwnParams, KnownObjects } from "./known-objects.ts";
+import { inventParams, KnownObjects } from "./known-objects.ts";
 import { isHarmless, readNeededQuery } from "./own-operation.ts";
 import { type CheckReport, countAssumptions, decideVerdict, summarize, type VerifyReport } from "./report.ts";
 import { type Exchange, RunStopped, Target, type TargetOptions } from "./target.ts";
@@ -135,7 +135,7 @@ class Run {
     const { contract, own } = this.options;
     if (own !== true) return { operation: contract.getOperation("models.list") };
     const calls = contract.operations.flatMap((operation): Call[] => {
-      const [needed, params] = [readNeededQuery(operation), inventOwnParams(operation)];
+      const [needed, params] = [readNeededQuery(operation), inventParams(operation)];
       const isUsable =
         operation.sourceFile !== undefined && isHarmless(operation) && operation.credentials !== false;
       return isUsable && params !== undefined && "query" in needed ? [{ operation, params, ...needed }] : [];

@@ -4,7 +4,7 @@ import { checkSuccess, checkWellFormed } from "../check-answer.ts";
 import { checkUnauthenticated } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { type Call, changesNothing } from "../exchange.ts";
-import { inventOwnParams, inventParams, listParameterNames } from "../known-objects.ts";
+import { inventParams, listParameterNames } from "../known-objects.ts";
 import { isHarmless } from "../own-operation.ts";
 
 /**
@@ -35,10 +35,7 @@ async function callWithoutCredentials(
 ): Promise<void> {
   // Operations that only read are asked for an existing object, which proves most.
   const [binding] = isHarmless(operation) ? known.listBindings(operation, 1) : [];
-  const params =
-    operation.sourceFile === undefined
-      ? inventParams(operation, binding)
-      : inventOwnParams(operation, binding);
+  const params = inventParams(operation, binding);
   const call: Call = { operation, params, credential: "none", firstEvents: true };
   if (params === undefined || !changesNothing(call))
     return verdict.notObservable("an invented id in its path might be that of an object");

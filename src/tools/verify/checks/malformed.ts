@@ -3,7 +3,7 @@ import type { Check, Context } from "../check.ts";
 import { hasSucceeded } from "../check-answer.ts";
 import { checkDescribedRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { inventOwnParams, inventParams, listParameterNames } from "../known-objects.ts";
+import { inventParams, listParameterNames } from "../known-objects.ts";
 import { isHarmless, listParameters } from "../own-operation.ts";
 import { checkAnyPage } from "./listings.ts";
 
@@ -70,10 +70,7 @@ async function checkInvalidValues(
 ): Promise<void> {
   const [binding] = known.listBindings(operation, 1);
   // The shape is checked before existence (G04), so an id that does not exist is enough if none is known.
-  const params =
-    successes.get(operation.id)?.params ??
-    binding ??
-    (operation.sourceFile === undefined ? inventParams(operation) : inventOwnParams(operation));
+  const params = successes.get(operation.id)?.params ?? binding ?? inventParams(operation);
   if (params === undefined) return verdict.notObservable(known.describeMissingFor(operation));
   for (const one of listInvalidValues(operation)) {
     const { field, value } = one;
@@ -154,7 +151,7 @@ function createBodyCheck(name: string, title: string, { body, type }: { body: st
     title,
     async run(context) {
       const ids = context.requireIds("organization_id");
-      const params = inventParams(context.contract.getOperation("change_logs.list"), ids);
+      const params = inventParams(context.contract.getOperation("change_logs.list"), ids)!;
       const headers = { "content-type": type };
       const exchange = await context.send("change_logs.list", { params, body, headers });
       const code = name === "json" ? "INVALID_JSON" : "UNSUPPORTED_MEDIA_TYPE";

@@ -2,10 +2,9 @@ import { PAGE_PARAMETERS } from "../../../documents/openapi/list-records.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { isJsonObject } from "../../../engine/contract/schema.ts";
 import type { Check, Context } from "../check.ts";
-import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, refusesWith } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { inventOwnParams, listParameterNames, type PathParams } from "../known-objects.ts";
+import { inventParams, listParameterNames, type PathParams } from "../known-objects.ts";
 import { findItems, isHarmless, listParameters, readNeededQuery } from "../own-operation.ts";
 
 /** Checks of own operations only: pages of lists, and records that do not exist. */
@@ -50,10 +49,9 @@ async function checkPages(context: Context, operation: AnyOperation): Promise<vo
   const all = findItems(first.exchange.json);
   if (all === undefined) return verdict.notObservable("its answer has no list of objects");
   const names = findPageParameters(operation);
-  const requestPage = async (more: Record<string, string>) => {
+  const requestPage = (more: Record<string, string>) => {
     const query = { ...first.exchange.sent.query, [names["limit"]!]: "1", ...more };
-    const exchange = await context.send(operation.id, { params: first.params, query });
-    return checkSuccess(verdict, exchange) && hasSucceeded(exchange) ? exchange : undefined;
+    return context.sendAndCheck(operation.id, { params: first.params, query });
   };
   const page = await requestPage({});
   const items = findItems(page?.json);
@@ -85,7 +83,7 @@ async function checkUnknown({ target, known, verdict }: Context, operation: AnyO
   const [binding] = known.listBindings(operation, 1);
   const last = listParameterNames(operation).at(-1)!;
   const { [last]: id, ...otherIds } = binding ?? ({} as PathParams);
-  const params = inventOwnParams(operation, otherIds, id === undefined ? {} : { [last]: id });
+  const params = inventParams(operation, otherIds, id === undefined ? {} : { [last]: id });
   if (params === undefined || "missing" in needed)
     return verdict.notObservable("no id can be invented for it");
   const exchange = await target.send({ operation, params, ...needed });

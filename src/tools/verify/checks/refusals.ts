@@ -16,7 +16,7 @@ async function checkRefusalCase(
   const missing = neededObjects.map(([, name]) => name).filter((name) => known.findOne(name) === undefined);
   if (missing.length > 0) return verdict.notObservable(known.describeMissing(missing));
   const values = Object.fromEntries(neededObjects.map(([param, name]) => [param, known.findOne(name)!]));
-  const params = inventParams(operation, values);
+  const params = inventParams(operation, values)!;
   const { query, body, code, assumption, codeAssumption, detailsAssumption } = one;
   const credential = operation.credentials === false ? "none" : "key";
   const exchange = await target.send({ operation, params, query, body, credential, firstEvents: true });
