@@ -83,21 +83,20 @@ interface RunningCheck {
 /** Verifies recorded exchanges one by one, without storing them. */
 class RecordingVerifier implements ExchangeVisitor {
   organization_id: string | null = null;
-  readonly counts: Omit<RecordedReport, "file" | "creator" | "entries">;
+  readonly counts: Omit<RecordedReport, "file" | "creator" | "entries"> = {
+    checked: 0,
+    other_hosts: 0,
+    unknown_paths: 0,
+    not_checked: {},
+    partly_checked: {},
+    operations: [],
+  };
   private readonly runningChecks: readonly RunningCheck[];
   private readonly byOperation = new Map<string, RunningCheck[]>();
   private readonly showsCredentials: boolean;
 
   constructor(contract: Contract, { showsCredentials }: { showsCredentials: boolean }) {
     this.showsCredentials = showsCredentials;
-    this.counts = {
-      checked: 0,
-      other_hosts: 0,
-      unknown_paths: 0,
-      not_checked: {},
-      partly_checked: {},
-      operations: [],
-    };
     this.runningChecks = createRecordedChecks(contract).map((check) => ({
       check,
       checkExchange: check.observe.begin(),
