@@ -10,6 +10,8 @@ import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
 import {
   type CheckReport,
   describeRecorded,
+  formatDifference,
+  formatRequest,
   listVerifyCases,
   nameVerdict,
   renderVerifyHtml,
@@ -118,13 +120,10 @@ const MAX_REQUESTS = 3;
 
 /** The checks that did not pass, the changes, the assumptions that differ, and the verdict. */
 function formatVerifyReport(report: VerifyReport): string {
-  const notPassed = report.checks.filter(({ outcome }) => outcome !== "passed");
-  const listByOutcome = (outcome: VerifyOutcome) => notPassed.filter((one) => one.outcome === outcome);
-  const lines = [
-    ...listByOutcome("not-observable"),
-    ...listByOutcome("differs"),
-    ...listByOutcome("failed"),
-  ].flatMap(formatCheckLines);
+  const shownOutcomes: VerifyOutcome[] = ["not-observable", "differs", "failed"];
+  const lines = shownOutcomes
+    .flatMap((outcome) => report.checks.filter((one) => one.outcome === outcome))
+    .flatMap(formatCheckLines);
   const { recorded } = report;
   return [
     ...(recorded === null ? [] : [replaceControls(`${describeRecorded(recorded)}.`), ""]),
@@ -136,17 +135,14 @@ function formatVerifyReport(report: VerifyReport): string {
   ].join("\n");
 }
 
-function formatCheckLines({ outcome, section, title, id, ...findings }: CheckReport): string[] {
-  const lines = [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`];
-  for (const failure of findings.failures) lines.push(`      ${failure}`);
-  for (const { assumption, detail } of findings.differences)
-    lines.push(`      differs from the assumption ${assumption}: ${detail}`);
-  if (outcome === "not-observable") for (const reason of findings.not_observed) lines.push(`      ${reason}`);
-  if (outcome === "failed") {
-    for (const { method, path, status, request_id } of findings.requests.slice(-MAX_REQUESTS))
-      lines.push(`      ${method} ${path} -> ${status}${request_id === null ? "" : ` (${request_id})`}`);
-  }
-  return lines.map(replaceControls);
+function formatCheckLines({ outcome, section, title, id, ...check }: CheckReport): string[] {
+  const findings = [
+    ...check.failures,
+    ...check.differences.map(formatDifference),
+    ...(outcome === "not-observable" ? check.not_observed : []),
+    ...(outcome === "failed" ? check.requests.slice(-MAX_REQUESTS).map(formatRequest) : []),
+  ].map((text) => `      ${text}`);
+  return [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`, ...findings].map(replaceControls);
 }
 
 function formatChanges({ write, changes }: VerifyReport): string[] {

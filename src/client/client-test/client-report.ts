@@ -1,5 +1,5 @@
 import { toPrintableLines } from "../../engine/contract/text.ts";
-import { nameOutcome, OUTCOME_MARKS, toJunitCase, WORST_FIRST } from "../../tools/checks/frame.ts";
+import { nameOutcome, OUTCOME_MARKS, sortWorstFirst, toJunitCase } from "../../tools/checks/frame.ts";
 import type { ClientCheckReport, ClientReport } from "../../tools/client-test/client-report-types.ts";
 import { describeReport } from "../../tools/client-test/grade-client.ts";
 import { type Html, html, renderHtmlPage, renderProseHtml } from "../../tools/reports/html.ts";
@@ -65,14 +65,13 @@ section h2 { margin-top: 1rem; font-size: 1.05rem; }
 /** One page that needs neither network nor scripts; the checks with the worst outcome come first. */
 export function renderClientHtml(report: ClientReport, name: string): string {
   const title = describeReport(report);
-  const checks = WORST_FIRST.flatMap((outcome) => report.checks.filter((one) => one.outcome === outcome));
   return renderHtmlPage({
     title: "Client test",
     style: STYLE,
     body: html`<h1 class="${report.verdict === "pass" ? "passed" : "failed"}">${title}</h1>
 <p><code>${name}</code></p>
 <p class="quiet">The client ran first without failures, then once for each kind of failure. Its behaviour was read from the requests that it sent.</p>
-${checks.map((check) => renderCheckHtml(check, report.exports[check.id]))}`,
+${sortWorstFirst(report.checks).map((check) => renderCheckHtml(check, report.exports[check.id]))}`,
   });
 }
 

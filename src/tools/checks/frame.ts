@@ -66,6 +66,10 @@ export const OUTCOME_MARKS: Readonly<Record<CheckOutcome, { mark: string; colour
 
 export const WORST_FIRST = Object.keys(OUTCOME_MARKS) as CheckOutcome[];
 
+export function sortWorstFirst<R extends { outcome: CheckOutcome }>(results: readonly R[]): R[] {
+  return results.toSorted((a, b) => WORST_FIRST.indexOf(a.outcome) - WORST_FIRST.indexOf(b.outcome));
+}
+
 /** The outcome in words: `not observable`. */
 export function nameOutcome(outcome: CheckOutcome): string {
   return outcome.replace("-", " ");

@@ -1,12 +1,13 @@
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { pluralize } from "../../engine/contract/text.ts";
+import { groupBy } from "../../engine/maps.ts";
 import {
   type CheckOutcome,
   type CheckResult,
   countOutcomes,
   nameOutcome,
+  sortWorstFirst,
   toJunitCase,
-  WORST_FIRST,
 } from "../checks/frame.ts";
 import { type Html, html, renderHtmlPage } from "../reports/html.ts";
 import type { JunitCase, JunitReport } from "../reports/junit.ts";
@@ -156,13 +157,14 @@ const FAMILIES: Readonly<Record<CheckFamily, string>> = {
  * differs from an assumption passes, with the difference in its output.
  */
 export function listVerifyCases({ checks, target }: VerifyReport): JunitReport {
-  const suites = (Object.keys(FAMILIES) as CheckFamily[])
-    .map((family) => ({
-      name: family,
-      cases: checks.filter((one) => one.family === family).map(toVerifyCase),
-    }))
-    .filter(({ cases }) => cases.length > 0);
+  const families = groupBy(sortByFamily(checks), ({ family }) => family);
+  const suites = [...families].map(([name, group]) => ({ name, cases: group.map(toVerifyCase) }));
   return { name: `understudy verify ${target}`, suites };
+}
+
+function sortByFamily(checks: readonly CheckReport[]): CheckReport[] {
+  const order = Object.keys(FAMILIES);
+  return checks.toSorted((a, b) => order.indexOf(a.family) - order.indexOf(b.family));
 }
 
 function toVerifyCase(check: CheckReport): JunitCase {
@@ -180,11 +182,11 @@ function toVerifyCase(check: CheckReport): JunitCase {
   });
 }
 
-function formatDifference({ assumption, detail }: CheckReport["differences"][number]): string {
+export function formatDifference({ assumption, detail }: CheckReport["differences"][number]): string {
   return `differs from the assumption ${assumption}: ${detail}`;
 }
 
-function formatRequest({ method, path, status, request_id }: CheckReport["requests"][number]): string {
+export function formatRequest({ method, path, status, request_id }: CheckReport["requests"][number]): string {
   return `${method} ${path} -> ${status === 0 ? "no answer" : status}${request_id === null ? "" : ` (${request_id})`}`;
 }
 
@@ -202,7 +204,15 @@ export function renderVerifyHtml(report: VerifyReport): string {
   const title = `${words[0]!.toUpperCase()}${words.slice(1)}: contract of ${target}`;
   const userText = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
   const counts = `${pluralize(summary.total, "check")}${userText}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
-  const families = sortWorstFirst(report.checks).map((family) => renderFamilyHtml(family, report));
+  // Families with failures first, then those with differences, then the others in their order.
+  const sorted = sortWorstFirst(sortByFamily(report.checks));
+  const families = [...groupBy(sorted, ({ family }) => family)].map(([family, checks]) =>
+    renderSectionHtml(
+      FAMILIES[family],
+      ["Outcome", "Section", "Check and finding"],
+      checks.map((check) => renderRowHtml(check, report.console)),
+    ),
+  );
   return renderHtmlPage({
     title,
     style: STYLE,
@@ -239,27 +249,6 @@ function renderChangesHtml({ write, changes }: VerifyReport): Html {
       html`<tr><td><span class="badge">${undone ? "undone" : "stays"}</span></td><td>${done}</td><td>${detail}</td></tr>\n`,
   );
   return renderSectionHtml("Changed", ["State", "Change", "Detail"], rows);
-}
-
-/** Families with failures first, then those with differences, then the others in their order. */
-function sortWorstFirst(checks: readonly CheckReport[]): CheckFamily[] {
-  const rank = (family: CheckFamily) =>
-    WORST_FIRST.findIndex((outcome) =>
-      checks.some((one) => one.family === family && one.outcome === outcome),
-    );
-  return (Object.keys(FAMILIES) as CheckFamily[]).toSorted((a, b) => rank(a) - rank(b));
-}
-
-function renderFamilyHtml(family: CheckFamily, { checks, console }: VerifyReport): Html {
-  const checksOfFamily = WORST_FIRST.flatMap((outcome) =>
-    checks.filter((one) => one.family === family && one.outcome === outcome),
-  );
-  if (checksOfFamily.length === 0) return html``;
-  return renderSectionHtml(
-    FAMILIES[family],
-    ["Outcome", "Section", "Check and finding"],
-    checksOfFamily.map((check) => renderRowHtml(check, console)),
-  );
 }
 
 function renderSectionHtml(title: string, heads: readonly string[], rows: readonly Html[]): Html {
