@@ -1,9 +1,7 @@
 import { formatReport, listClientCases, renderClientHtml } from "../client/client-test/client-report.ts";
-import type { SandboxClient } from "../client/sandbox.ts";
 import { CommandNotFound, runCommand } from "../client/suite/run-command.ts";
 import { SuiteServer } from "../client/suite/suite-server.ts";
 import type { FixtureInput } from "../client/types.ts";
-import type { RunClient } from "../tools/client-test/client-report-types.ts";
 import { gradeClient } from "../tools/client-test/grade-client.ts";
 import { CheckFailed, EXIT_FAILED } from "./failure.ts";
 import { createStatusLine, isInteractive, printJson, printStyled, runWithCleanup } from "./process.ts";
@@ -29,18 +27,26 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
   const server = await SuiteServer.start();
   try {
     const sandbox = await server.client.sandbox({ fixture, seed, origin: true });
-    const runs = createRun(command, { server, sandbox });
+    const env = server.getEnvironment(sandbox);
+    let notFound: CommandNotFound | undefined;
+    const run = (signal: AbortSignal) =>
+      runOnce(command, env, signal).catch((error: unknown) => {
+        // A command that cannot be started is not a failure of the client.
+        if (error instanceof CommandNotFound) notFound = error;
+        throw error;
+      });
     const result = await runWithCleanup((signal) =>
-      gradeClient(sandbox, runs.run, {
+      gradeClient(sandbox, run, {
         only,
         skip,
         timeoutMs,
         signal,
         exportFailed: reports.html !== undefined,
-        onRun: (run) => showStatus(`[${run.run}/${run.of}] ${run.checks.join(", ") || "without failures"}`),
+        onRun: ({ run: number, of, checks }) =>
+          showStatus(`[${number}/${of}] ${checks.join(", ") || "without failures"}`),
       }).finally(() => showStatus("")),
     );
-    if (runs.notFound !== undefined) throw runs.notFound;
+    if (notFound !== undefined) throw notFound;
     writeReports(reports, {
       cases: () => listClientCases(result, name),
       html: () => renderClientHtml(result, name),
@@ -54,26 +60,21 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
   }
 }
 
-/** `run` runs the command once; `notFound` is set if the command cannot be started, which is not a failure of the client. */
-function createRun(
+/** @throws CommandNotFound; Error with the reason if the command fails */
+async function runOnce(
   command: readonly string[],
-  { server, sandbox }: { server: SuiteServer; sandbox: SandboxClient },
-): { run: RunClient; notFound: CommandNotFound | undefined } {
-  const env = server.getEnvironment(sandbox);
-  const runs = { run, notFound: undefined as CommandNotFound | undefined };
-  async function run(signal: AbortSignal) {
-    try {
-      const result = await runCommand(command, { env, timeoutMs: undefined, signal });
-      const { exit_code, signal: endSignal, output } = result;
-      const errorLine = findError(output);
-      const end = endSignal === null ? `exit code ${exit_code}` : `the signal ${endSignal}`;
-      if (exit_code !== 0) throw new Error(`${end}${errorLine ? `: ${errorLine}` : ""}`);
-    } catch (error) {
-      if (error instanceof CommandNotFound) runs.notFound = error;
-      throw error;
-    }
-  }
-  return runs;
+  env: Readonly<Record<string, string>>,
+  stop: AbortSignal,
+): Promise<void> {
+  const { exit_code, signal, output } = await runCommand(command, {
+    env,
+    timeoutMs: undefined,
+    signal: stop,
+  });
+  if (exit_code === 0) return;
+  const errorLine = findError(output);
+  const end = signal === null ? `exit code ${exit_code}` : `the signal ${signal}`;
+  throw new Error(`${end}${errorLine ? `: ${errorLine}` : ""}`);
 }
 
 /** Runtimes write the error before or after their stacks. */
