@@ -253,7 +253,7 @@ export function splitIds(values: readonly string[] | undefined): string[] | unde
 }
 
 /** A value from the command line: parsed as JSON if possible, otherwise the text itself. */
-export function parseTypedValue(value: string): unknown {
+function parseTypedValue(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
@@ -276,6 +276,12 @@ export function readKeyedValues(
       return [pair.slice(0, equals), pair.slice(equals + 1)];
     }),
   );
+}
+
+/** The same with values that are JSON if possible. @throws UsageError */
+export function readTypedValues(option: string, pairs: readonly string[] = [], form?: string) {
+  const values = Object.entries(readKeyedValues(option, pairs, form)!);
+  return Object.fromEntries(values.map(([name, value]) => [name, parseTypedValue(value)]));
 }
 
 /** The address as it was given, or completed if its scheme or host is missing. @throws UsageError */

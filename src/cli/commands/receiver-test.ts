@@ -4,9 +4,8 @@ import {
   command,
   flag,
   number,
-  parseTypedValue,
   REPORT,
-  readKeyedValues,
+  readTypedValues,
   readUrlOption,
   splitIds,
   text,
@@ -56,7 +55,6 @@ export const receiverTestCommand = command({
       "../../tools/grader/receiver-report.ts"
     );
     const showStatus = createStatusLine(!json && isInteractive(process.stderr));
-    const data = Object.entries(readKeyedValues("--data", options.data, "FIELD=VALUE") ?? {});
     const graded = await runInterruptible((signal) =>
       gradeFor({ names: OPTION_NAMES.cli }, endpoint, {
         secret,
@@ -67,7 +65,7 @@ export const receiverTestCommand = command({
         only: splitIds(options.only),
         skip: splitIds(options.skip),
         failOn: options["fail-on"] as Severity,
-        data: Object.fromEntries(data.map(([name, value]) => [name, parseTypedValue(value)])),
+        data: readTypedValues("--data", options.data, "FIELD=VALUE"),
         memoryMs: options.memory * 1000,
         timeoutMs: options.timeout * 1000,
         patienceMs: options.patience * 1000,

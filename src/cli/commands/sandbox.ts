@@ -8,9 +8,8 @@ import {
   group,
   NO_SANDBOX,
   number,
-  parseTypedValue,
   readFixture,
-  readKeyedValues,
+  readTypedValues,
   serverCommand,
   text,
   texts,
@@ -56,7 +55,6 @@ const create = serverCommand({
     return field.startsWith("settings.") ? field.replace("settings.", "--setting ") : undefined;
   },
   async run({ name, fixture, seed, clock, scenario, setting, origin }, server) {
-    const settings = Object.entries(readKeyedValues("--setting", setting) ?? {});
     const sandbox = await server.sandbox({
       name,
       fixture: await readFixture(fixture),
@@ -65,7 +63,7 @@ const create = serverCommand({
       clock: toClockChange(clock),
       // The server knows the scenarios, and suggests the nearest.
       scenarios: scenario as ScenarioName[] | undefined,
-      settings: setting && Object.fromEntries(settings.map(([key, value]) => [key, parseTypedValue(value)])),
+      settings: setting && readTypedValues("--setting", setting),
     });
     return describeSandbox(sandbox);
   },

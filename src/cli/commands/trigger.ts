@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { EventName, Triggered, TriggerOptions } from "../../client/types.ts";
-import { choice, flag, number, parseTypedValue, sandboxCommand, text, texts } from "../command.ts";
+import { choice, flag, number, readTypedValues, sandboxCommand, text, texts } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { formatTable } from "../process.ts";
 import { lookUpDeliveries } from "./deliveries.ts";
@@ -163,18 +163,16 @@ function parseRate(rate: string | undefined): number {
 function parseData(assignments: readonly string[] | undefined): Record<string, unknown> | undefined {
   if (assignments === undefined) return undefined;
   const data: Record<string, unknown> = {};
-  for (const assignment of assignments) {
-    const equals = assignment.indexOf("=");
-    if (equals < 1) throw new UsageError(`--set takes path=value, not "${assignment}"`);
-    const path = assignment.slice(0, equals).split(".");
+  for (const [place, value] of Object.entries(readTypedValues("--set", assignments, "path=value"))) {
+    const path = place.split(".");
     if (path.some((part) => ["", "__proto__", "constructor", "prototype"].includes(part)))
-      throw new UsageError(`--set cannot address "${assignment.slice(0, equals)}"`);
+      throw new UsageError(`--set cannot address "${place}"`);
     let parent = data;
     for (const part of path.slice(0, -1)) {
       if (typeof parent[part] !== "object" || parent[part] === null) parent[part] = {};
       parent = parent[part] as Record<string, unknown>;
     }
-    parent[path.at(-1)!] = parseTypedValue(assignment.slice(equals + 1));
+    parent[path.at(-1)!] = value;
   }
   return data;
 }
