@@ -6,7 +6,7 @@ import type { FixtureInput } from "../client/types.ts";
 import { isPath } from "../documents/files.ts";
 import { readHttpUrl } from "../engine/contract/http-url.ts";
 import { CheckFailed, EXIT_FAILED, report, UsageError } from "./failure.ts";
-import { print } from "./process.ts";
+import { print, printStyled } from "./process.ts";
 
 /** An option that is off unless it is given. */
 export const flag = (describe: string) => ({ type: "boolean", default: false, describe }) as const;
@@ -56,6 +56,8 @@ type Arguments<Line extends string> = Line extends `${infer First} ${infer Rest}
 export interface Result {
   value: unknown;
   text: string;
+  /** The text has colours; the code that made it has escaped all other control characters. */
+  styled?: true;
   /** A reason is also printed on standard error. */
   failed?: boolean | string;
 }
@@ -191,7 +193,8 @@ function toModule(
       check?.(parsed);
       const result = await Promise.resolve(run(parsed)).catch(rethrowWithOption);
       if (!result) return;
-      print(parsed.json, result.value, result.text);
+      if (result.styled && !parsed.json) printStyled(result.text);
+      else print(parsed.json, result.value, result.text);
       if (!result.failed) return;
       if (typeof result.failed === "string") report(new CheckFailed(result.failed), parsed.json);
       process.exitCode = EXIT_FAILED;

@@ -3,8 +3,8 @@ import { CommandNotFound, runCommand } from "../client/suite/run-command.ts";
 import { SuiteServer } from "../client/suite/suite-server.ts";
 import type { FixtureInput } from "../client/types.ts";
 import { gradeClient } from "../tools/client-test/grade-client.ts";
-import { CheckFailed, EXIT_FAILED } from "./failure.ts";
-import { createStatusLine, isInteractive, printJson, printStyled, runWithCleanup } from "./process.ts";
+import type { Result } from "./command.ts";
+import { createStatusLine, isInteractive, runWithCleanup } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface ClientTestOptions {
@@ -19,7 +19,7 @@ interface ClientTestOptions {
 }
 
 /** `client-test`: grades a command against a server of its own (interfaces 21). */
-export async function runClientTest(options: ClientTestOptions, command: readonly string[]): Promise<void> {
+export async function runClientTest(options: ClientTestOptions, command: readonly string[]): Promise<Result> {
   const { fixture, seed, json, only, skip, timeoutMs } = options;
   const reports = parseReportFiles(options.report);
   const name = command.join(" ");
@@ -51,10 +51,10 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
       cases: () => listClientCases(result, name),
       html: () => renderClientHtml(result, name),
     });
-    if (json) printJson({ ...result, exports: undefined });
-    else printStyled(formatReport(result, { colour: isInteractive(process.stdout) }));
-    if (result.verdict === "not-graded") throw new CheckFailed("the client could not be graded");
-    if (result.verdict === "fail") process.exitCode = EXIT_FAILED;
+    const text = formatReport(result, { colour: isInteractive(process.stdout) });
+    const reason = result.verdict === "not-graded" && "the client could not be graded";
+    const failed = reason || result.verdict === "fail";
+    return { value: { ...result, exports: undefined }, text, styled: true, failed };
   } finally {
     await server.close();
   }

@@ -3,10 +3,10 @@ import { renderSuiteHtml, toSuiteReport } from "../client/suite/suite-reports.ts
 import { formatCoverage, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
 import { SuiteServer } from "../client/suite/suite-server.ts";
 import { formatSeconds, toPrintable, toPrintableLines } from "../engine/contract/text.ts";
-import { readFixture, toMilliseconds } from "./command.ts";
+import { type Result, readFixture, toMilliseconds } from "./command.ts";
 import { loadScenarios } from "./document-files.ts";
-import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
-import { formatTable, isInteractive, print, runWithCleanup } from "./process.ts";
+import { UsageError } from "./failure.ts";
+import { formatTable, isInteractive, runWithCleanup } from "./process.ts";
 import { findOwnScenarios, toClockChange } from "./start-options.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
@@ -20,12 +20,11 @@ interface SuiteOptions {
   seed: number | undefined;
   clock: string | undefined;
   timeout: number | undefined;
-  json: boolean;
 }
 
 /** `suite`, after its options were checked; a module of its own, since it loads the server. */
-export async function runSuiteCommand(options: SuiteOptions, command: readonly string[]): Promise<void> {
-  const { url, token, jobs, seed, timeout, json } = options;
+export async function runSuiteCommand(options: SuiteOptions, command: readonly string[]): Promise<Result> {
+  const { url, token, jobs, seed, timeout } = options;
   const timeoutMs = timeout === undefined ? undefined : toMilliseconds("--timeout", timeout);
   const reports = parseReportFiles(options.report);
   const fixture = await readFixture(options.fixture);
@@ -58,12 +57,9 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
       }),
       interrupted: signal.aborted,
     }));
-    progress.close();
     writeReports(reports, { cases: () => toSuiteReport(result), html: () => renderSuiteHtml(result) });
-    print(json, result, formatSuite(result));
-    if (interrupted)
-      throw new CheckFailed("interrupted; the commands were ended and their sandboxes deleted");
-    if (!result.ok) process.exitCode = EXIT_FAILED;
+    const reason = interrupted && "interrupted; the commands were ended and their sandboxes deleted";
+    return { value: result, text: formatSuite(result), failed: reason || !result.ok };
   } finally {
     progress.close();
     await server.close();

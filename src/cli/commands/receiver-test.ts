@@ -11,8 +11,8 @@ import {
   text,
   texts,
 } from "../command.ts";
-import { CheckFailed, EXIT_FAILED } from "../failure.ts";
-import { createStatusLine, isInteractive, printJson, printStyled, runInterruptible } from "../process.ts";
+import { CheckFailed } from "../failure.ts";
+import { createStatusLine, isInteractive, runInterruptible } from "../process.ts";
 import { parseReportFiles, writeReports } from "../write-files.ts";
 
 export const receiverTestCommand = command({
@@ -83,8 +83,7 @@ export const receiverTestCommand = command({
         .finally(() => showStatus("")),
     );
     writeReports(reports, { cases: () => listReceiverCases(graded), html: () => renderReceiverHtml(graded) });
-    if (json) printJson(graded);
-    else printStyled(formatText(graded, { colour: isInteractive(process.stdout) }));
-    if (graded.verdict === "fail") process.exitCode = EXIT_FAILED;
+    const text = formatText(graded, { colour: isInteractive(process.stdout) });
+    return { value: graded, text, styled: true, failed: graded.verdict === "fail" };
   },
 });
