@@ -1,7 +1,7 @@
-import isEqual from "fast-deep-equal";
 import { type Static, type TSchema, Type } from "typebox";
 import type { Api } from "../engine/contract/api.ts";
 import { ClosedObject, MapOf, Nullable } from "../engine/contract/schema.ts";
+import { isEqual } from "../engine/maps.ts";
 import type { BeforeAfter } from "../engine/sandbox/history-entry.ts";
 import type { Root } from "../engine/state/tables.ts";
 import { Transaction } from "../engine/state/transaction.ts";

@@ -38,3 +38,16 @@ export function toPairs(items: readonly string[]): [name: string, value: string]
 export function getOwn<T>(object: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
+
+/** Whether two JSON values are equal, whatever the names of their fields are. */
+export function isEqual(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b) || a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [fields, otherFields] = [a, b] as Record<string, unknown>[];
+  const names = Object.keys(fields!);
+  return (
+    names.length === Object.keys(otherFields!).length &&
+    names.every((name) => Object.hasOwn(otherFields!, name) && isEqual(fields![name], otherFields![name]))
+  );
+}

@@ -1,5 +1,5 @@
-import isEqual from "fast-deep-equal";
 import type { Scenario } from "../../engine/faults/scenario.ts";
+import { isEqual } from "../../engine/maps.ts";
 import { assemble } from "../../understudy.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
 import type { SandboxClient } from "../sandbox.ts";

@@ -1,7 +1,6 @@
-import isEqual from "fast-deep-equal";
 import { type Static, Type } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
-import { toPairs } from "../../engine/maps.ts";
+import { isEqual, toPairs } from "../../engine/maps.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import { redactHeader, redactJson } from "../../tools/redact.ts";
 

@@ -1,4 +1,3 @@
-import isEqual from "fast-deep-equal";
 import { type Static, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
@@ -7,6 +6,7 @@ import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/do
 import { findNearestPath, findParameterProblem } from "../../engine/faults/check-rule.ts";
 import { isJournalCode } from "../../engine/faults/effects/error.ts";
 import { listMatchingOperations } from "../../engine/faults/rule.ts";
+import { isEqual } from "../../engine/maps.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable } from "../problem.ts";

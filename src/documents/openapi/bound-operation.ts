@@ -1,10 +1,10 @@
-import isEqual from "fast-deep-equal";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { emit } from "../../engine/contract/event.ts";
 import { findInvalidField, parseNumber } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { isEqual } from "../../engine/maps.ts";
 import { BoundAccess, type BoundParts } from "./bound-access.ts";
 import { addFile, type SentFile, toDownload } from "./bound-files.ts";
 import { createLister } from "./bound-list.ts";

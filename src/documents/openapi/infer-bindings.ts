@@ -1,6 +1,5 @@
-import equal from "fast-deep-equal";
 import { isJsonObject } from "../../engine/contract/schema.ts";
-import { getOrAdd } from "../../engine/maps.ts";
+import { getOrAdd, isEqual } from "../../engine/maps.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import { chooseMedia, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
@@ -77,7 +76,7 @@ function findItem(answer: unknown, schemas: OpenApiReading["schemas"]): unknown 
 export function isSameSchema(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]): boolean {
   const isSameReference =
     isJsonObject(a) && isJsonObject(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
-  return isSameReference || equal(schemas.mergeKeywords(a), schemas.mergeKeywords(b));
+  return isSameReference || isEqual(schemas.mergeKeywords(a), schemas.mergeKeywords(b));
 }
 
 /** `user-groups` and `userGroups` become `user_groups`, as collections are named. */

@@ -1,7 +1,7 @@
-import isEqual from "fast-deep-equal";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { toSteps } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { isEqual } from "../../engine/maps.ts";
 
 export const JSON_PATCH = "application/json-patch+json";
 

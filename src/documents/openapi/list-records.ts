@@ -278,7 +278,8 @@ function readSorting(sort: string) {
 export function matches(value: unknown, expected: unknown): boolean {
   if (Array.isArray(value) && !Array.isArray(expected)) return value.includes(expected);
   if (Array.isArray(expected)) return expected.length === 0 || expected.some((one) => matches(value, one));
+  if (value === expected) return true;
   return (
-    value === expected || (!isJsonObject(expected) && String(value ?? null) === String(expected ?? null))
+    !isJsonObject(value) && !isJsonObject(expected) && String(value ?? null) === String(expected ?? null)
   );
 }

@@ -1,6 +1,5 @@
-import isEqual from "fast-deep-equal";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { getOrAdd } from "../../engine/maps.ts";
+import { getOrAdd, isEqual } from "../../engine/maps.ts";
 import type { References } from "./references.ts";
 
 /** Reads what the keywords of a schema say together, following references and `allOf`; each schema is read once. */

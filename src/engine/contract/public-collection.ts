@@ -1,5 +1,5 @@
-import isEqual from "fast-deep-equal";
 import type { TObject, TSchema } from "typebox";
+import { isEqual } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";

@@ -1,9 +1,9 @@
-import isEqual from "fast-deep-equal";
 import { invalidInput, OwnOperationError, resourceNotFound } from "../contract/errors.ts";
 import type { PublicCollection } from "../contract/public-collection.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { toSingular } from "../contract/text.ts";
+import { isEqual } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 

@@ -1,4 +1,4 @@
-import isEqual from "fast-deep-equal";
+import { isEqual } from "../maps.ts";
 import type { Clock } from "../state/clock.ts";
 import { drawRequestId, type RequestIdSource } from "../state/random.ts";
 import type { Root } from "../state/tables.ts";

@@ -1,6 +1,6 @@
-import isEqual from "fast-deep-equal";
 import type { CoverageMatrix, FaultRule, RuleDefinition } from "../../../../types/control-api.ts";
 import { capitalize } from "../../../engine/contract/text.ts";
+import { isEqual } from "../../../engine/maps.ts";
 import { useRecords } from "../../api/queries.ts";
 import type { Choice } from "../../components/form.tsx";
 import { toDefinition, WIRE_WORDS } from "./rules.ts";
