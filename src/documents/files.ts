@@ -24,12 +24,15 @@ export function isPath(document: string): boolean {
 /** The files that may be the document of this name, by their real paths, in the order of the folders. */
 export function* findDocumentFiles(name: string, folders: readonly string[]): Generator<string> {
   if (isPath(name)) return;
-  for (const folder of folders) {
-    for (const extension of EXTENSIONS) {
-      const real = resolveFile(join(folder, name + extension));
-      if (real !== undefined) yield real;
-    }
+  for (const file of listDocumentPaths(name, folders)) {
+    const real = resolveFile(file);
+    if (real !== undefined) yield real;
   }
+}
+
+/** The paths that a document of this name may have, in the order of precedence. */
+export function listDocumentPaths(name: string, folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => EXTENSIONS.map((extension) => join(folder, name + extension)));
 }
 
 /**

@@ -68,8 +68,14 @@ export function followScenarios(
   library: ScenarioLibrary,
   { onChange, onProblem }: ScenarioEdits,
 ): WatchedDocuments {
+  const { files } = library;
   return {
-    files: library.files,
+    files: {
+      listFilesInUse: () => new Set([...files.listFilesInUse(), ...library.listNamesakes()]),
+      isFileInUse: (file) => files.isFileInUse(file) || library.listNamesakes().includes(file),
+      isOutdated: (file) => files.isOutdated(file),
+      onUse: (listener) => files.onUse(listener),
+    },
     applyEdit(file) {
       const { changed, broken } = library.refresh(file);
       for (const { problem } of broken) onProblem(problem);

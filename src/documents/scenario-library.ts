@@ -18,7 +18,14 @@ import {
   DocumentLibrary,
   type LoadedDocument,
 } from "./document-library.ts";
-import { isPath, readFileText, UnreadableFile } from "./files.ts";
+import {
+  isPath,
+  listDocumentPaths,
+  readFileText,
+  resolveFile,
+  toDocumentName,
+  UnreadableFile,
+} from "./files.ts";
 import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
 interface ScenarioLibraryOptions {
@@ -89,9 +96,12 @@ export class ScenarioLibrary implements ScenarioSource {
 
   getLastGood(name: string): Scenario {
     const { files } = this;
-    const document = files.find(name) ?? files.listLoaded().find((one) => files.getName(one) === name);
-    if (document?.version !== undefined) return document.version;
-    if (document?.problem !== undefined) throw document.problem;
+    const document = files.find(name);
+    const usable = [document, ...files.listLoaded()].find(
+      (one) => one?.version !== undefined && files.getName(one) === name,
+    );
+    if (usable?.version !== undefined) return usable.version;
+    if (document?.problem !== undefined && !this.isActive(name)) throw document.problem;
     return this.findOpenedOrDerived(name);
   }
 
@@ -185,9 +195,15 @@ export class ScenarioLibrary implements ScenarioSource {
     this.subscribers.delete(user);
   }
 
+  /** The paths in the folders, also of missing files, that are named after active scenarios. */
+  listNamesakes(): string[] {
+    const folders = this.files.folders.flatMap((folder) => resolveFile(folder) ?? []);
+    return [...this.activeCounts.keys()].flatMap((name) => listDocumentPaths(name, folders));
+  }
+
   /**
-   * Applies an edited file to the sandboxes that use it. While it is gone, another file with a scenario of its name takes
-   * its place.
+   * Applies an edited file to the sandboxes that use it, or a scenario that it hides. While it is gone, another file with a
+   * scenario of its name takes its place.
    */
   refresh(file: string): AffectedDocuments<Scenario> {
     const { files } = this;
@@ -202,9 +218,21 @@ export class ScenarioLibrary implements ScenarioSource {
       if (isReplaced) current.push(other);
       return !isReplaced;
     });
-    for (const { version } of current)
-      for (const user of this.subscribers.keys()) user.replaceScenario(version!);
+    const namesake = this.listNamesakes().includes(file)
+      ? files.findByFileName(toDocumentName(file))
+      : undefined;
+    if (namesake?.file === file && !current.includes(namesake)) {
+      const { version, problem } = namesake;
+      if (version !== undefined && this.apply(version)) current.push(namesake);
+      else if (version === undefined) unreplaced.push({ document: namesake, problem: problem! });
+    }
+    for (const { version } of current) this.apply(version!);
     return { changed: current, broken: unreplaced };
+  }
+
+  /** Returns whether it changes rules of a sandbox. */
+  private apply(scenario: Scenario): boolean {
+    return [...this.subscribers.keys()].filter((user) => user.replaceScenario(scenario)).length > 0;
   }
 
   private toListed(document: Document<Scenario>, isLost: boolean): ListedScenario {

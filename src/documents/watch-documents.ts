@@ -5,6 +5,7 @@ import type { OperationSource } from "../engine/own/join.ts";
 import type { ChangeListeners } from "../engine/state/concurrency.ts";
 import type { DocumentLibrary } from "./document-library.ts";
 import { getFileVersion } from "./files.ts";
+import { existsSync } from "./node-files.ts";
 
 /** Editors write in several steps; a file is read once it has been quiet for this long. */
 const QUIET_MS = 60;
@@ -78,8 +79,9 @@ export class DocumentWatch {
   /** Folders are watched along with their files, because editors replace a file as often as they write into it. */
   private follow(): void {
     const files = this.documents.flatMap((one) => [...one.files.listFilesInUse()]);
+    // The watcher would be ready too early with a missing file; its folder announces it.
     const newPaths = [...new Set(files.flatMap((file) => [file, dirname(file)]))].filter(
-      (path) => !this.paths.has(path),
+      (path) => !this.paths.has(path) && existsSync(path),
     );
     if (this.closed || newPaths.length === 0) return;
     for (const path of newPaths) this.paths.add(path);

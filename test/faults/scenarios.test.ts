@@ -222,6 +222,25 @@ describe("an edit of a scenario's file", () => {
     await watch.close();
   });
 
+  it("that adds a file of an active built-in scenario's name applies it at once, a broken one not [interfaces 2, 6]", async () => {
+    const names = ["threads-delete-forbidden", "slow-network"];
+    await activate(api, ...names);
+    const problems: Error[] = [];
+    const changes: string[] = [];
+    const watch = follow(changes, problems);
+    await watch.waitUntilReady();
+    scenario(names[0]!, "rules:\n  - { effect: { statsu: 500 } }\n");
+    await expect.poll(() => problems.length).toBe(1);
+    expect((await control("PUT", "/scenarios/active", { names })).status).toBe(200);
+    expect(decisionOf(await call())).toMatch(/^fault:threads-delete-forbidden\//);
+    scenario(names[0]!, "rules:\n  - { id: own, effect: { status: 500 } }\n");
+    await expect.poll(() => changes).toEqual([names[0]]);
+    expect(decisionOf(await call())).toBe("fault:threads-delete-forbidden/own");
+    scenario(names[1]!, "rules:\n  - { id: slow, effect: { delay: 1ms } }\n");
+    await expect.poll(() => changes).toEqual(names);
+    await watch.close();
+  });
+
   it("applies without a watch when the scenario is switched on [interfaces 6]", async () => {
     await activate(api, "mine");
     await activate(api);

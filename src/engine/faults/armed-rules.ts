@@ -129,11 +129,11 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     });
   }
 
-  /** Unchanged rules keep their progress. */
-  replaceScenario(scenario: Scenario): void {
+  /** Unchanged rules keep their progress. Returns whether any changed. */
+  replaceScenario(scenario: Scenario): boolean {
     const { name, rules } = scenario;
     const before = this.activeScenarios.get(name);
-    if (before === undefined) return;
+    if (before === undefined) return false;
     const renewed = this.readForSandbox(rules).map(
       (rule) => before.find((previous) => isSameRule(previous.rule, rule)) ?? new ArmedRule(rule, name),
     );
@@ -142,6 +142,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
       activeScenarios: new Map([...this.activeScenarios, [name, renewed]]),
       stagesByScenario: new Map([...others, ...this.getStages(scenario)]),
     });
+    return renewed.length !== before.length || renewed.some((rule, place) => rule !== before[place]);
   }
 
   /** Removes all rules but those of the server. To be called when the world is new and has no lease timers yet. */

@@ -58,8 +58,8 @@ export interface ScenarioNames {
 export interface ScenarioSubscriber {
   /** The names of its active scenarios. */
   readonly scenarios: readonly string[];
-  /** Called when one of them was edited. */
-  replaceScenario(scenario: Scenario): void;
+  /** Called when one of them was edited. Returns whether that changes its rules. */
+  replaceScenario(scenario: Scenario): boolean;
 }
 
 /** The scenarios of a server's sandboxes, by name. */
