@@ -9,8 +9,8 @@ import { RECIPES } from "../support/openapi/recipes.ts";
 import { refusalFor } from "../support/openapi/refusals.ts";
 
 /**
- * Secrets that no one else uses go through every operation, with success, with every refusal and with every
- * forced fault; afterwards nothing that can be read anywhere may hold one, or a telling piece of one.
+ * Sends secrets that occur nowhere else through every operation: with success, with every refusal and with every forced
+ * fault. No readable output may then contain one of them, or a recognizable part of one.
  */
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 const PIECE = 12;
@@ -29,7 +29,7 @@ afterAll(() => api.close());
 const canaryKey = (who: string) => `ak_${`CaNaRy7${who}Q`.padEnd(39, "Zx9Ym3")}`;
 const WEBHOOK_SECRET = "whsec_CaNaRyWebhookSecretQ7Zx9Ym3Zx9Ym3";
 
-/** A world whose users have keys of this test's own. */
+/** A world whose users have keys that only this test uses. */
 async function canaryWorld(): Promise<{ world: FreshWorld; secrets: Set<string> }> {
   const world = await FreshWorld.create(api);
   const secrets = new Set([WEBHOOK_SECRET]);
@@ -45,7 +45,7 @@ async function canaryWorld(): Promise<{ world: FreshWorld; secrets: Set<string> 
 
 const OWN_KEYS = new Set<Who | undefined>(["ada", "ben", "cleo", "dan", "eve"]);
 
-/** The same request with the canary key of its user, each time in another of section 5's places. */
+/** The same request with the canary key of its user. Each call sends the key in the next of the places of section 5. */
 let turn = 0;
 function withCanary({ who, headers, ...sent }: Sent): Sent {
   if (!OWN_KEYS.has(who)) return { who, headers, ...sent };
@@ -58,23 +58,23 @@ function withCanary({ who, headers, ...sent }: Sent): Sent {
   return { ...sent, headers: { ...headers, ...places[turn++ % places.length] } };
 }
 
-/** Secrets that the server itself hands out are canaries from then on. */
-function remember(secrets: Set<string>, { body, status }: Answered): void {
+/** Adds the secrets that the server issues to the canaries. */
+function addIssuedSecrets(secrets: Set<string>, { body, status }: Answered): void {
   if (status >= 300) return;
   const url = body?.upload_url && new URL(body.upload_url).searchParams.get("upload_id");
   for (const secret of [body?.access_token?.split(".")[2], body?.refresh_token, body?.data?.secret, url])
     if (typeof secret === "string") secrets.add(secret);
 }
 
-function pieces(secret: string): string[] {
+function listPieces(secret: string): string[] {
   const found = [secret];
   for (let at = 0; at + PIECE <= secret.length; at += PIECE / 2) found.push(secret.slice(at, at + PIECE));
   return found;
 }
 
-function expectNone(text: string, secrets: ReadonlySet<string>, where: string): void {
+function expectNoSecret(text: string, secrets: ReadonlySet<string>, where: string): void {
   for (const secret of secrets) {
-    for (const piece of pieces(secret)) {
+    for (const piece of listPieces(secret)) {
       const at = text.indexOf(piece);
       if (at >= 0)
         expect.fail(`${where} shows ${piece} of ${secret}: …${text.slice(Math.max(0, at - 150), at + 60)}…`);
@@ -82,8 +82,8 @@ function expectNone(text: string, secrets: ReadonlySet<string>, where: string): 
   }
 }
 
-/** Everything that tells what went on in a sandbox. */
-async function outlets(world: FreshWorld): Promise<Record<string, string>> {
+/** Every output that describes the requests of a sandbox. */
+async function readOutputs(world: FreshWorld): Promise<Record<string, string>> {
   const journal = await world.control("GET", "/journal?limit=1000");
   const [entry] = journal.body.entries;
   return {
@@ -97,8 +97,8 @@ async function outlets(world: FreshWorld): Promise<Record<string, string>> {
   };
 }
 
-/** The journal's stream, as long as it is open. */
-async function follow(world: FreshWorld) {
+/** Collects the journal's stream until it is closed. */
+async function followJournal(world: FreshWorld) {
   const abort = new AbortController();
   const response = await fetch(`${api.url}/_control/sandboxes/${world.name}/journal/stream`, {
     signal: abort.signal,
@@ -123,17 +123,17 @@ describe("a canary secret [quality 2.14]", () => {
     "in %s is in no refusal, journal, stream, HAR or metrics [quality 2.14]",
     async (id, operation) => {
       const { world, secrets } = await canaryWorld();
-      const stream = await follow(world);
+      const stream = await followJournal(world);
       for (const [what, sent] of await requests(world, operation)) {
         const answer = await world.call(operation.path, operation.method, withCanary(sent));
-        remember(secrets, answer);
-        if (answer.status >= 400) expectNone(answer.text, secrets, `the answer to ${what}`);
+        addIssuedSecrets(secrets, answer);
+        if (answer.status >= 400) expectNoSecret(answer.text, secrets, `the answer to ${what}`);
       }
       const { body } = await world.control("GET", "/journal?limit=1");
       expect(body.total).toBeGreaterThan(1);
-      expectNone(await stream.upTo(body.total), secrets, "journal stream");
-      for (const [where, text] of Object.entries(await outlets(world)))
-        expectNone(text, secrets, `${id}: ${where}`);
+      expectNoSecret(await stream.upTo(body.total), secrets, "journal stream");
+      for (const [where, text] of Object.entries(await readOutputs(world)))
+        expectNoSecret(text, secrets, `${id}: ${where}`);
       await world.delete();
     },
   );
@@ -145,7 +145,7 @@ describe("a canary secret [quality 2.14]", () => {
     const good = await recipes[0]!.request(world);
     for (const code of listErrorCodes(operation)) {
       list.push([`a fault ${code}`, { ...good, headers: { ...good.headers, "x-sandbox-fault": code } }]);
-      // Refusals that change the whole sandbox would leave nothing to look at.
+      // A refusal of the whole sandbox would leave no request to examine.
       if (["RATE_LIMIT_EXCEEDED", "PAYLOAD_TOO_LARGE", "UPLOAD_EXPIRED"].includes(code)) continue;
       const spoiled = await refusalFor(operation, code)?.({ world, operation, good });
       if (spoiled && !("status" in spoiled)) list.push([code, spoiled]);
@@ -153,7 +153,7 @@ describe("a canary secret [quality 2.14]", () => {
     return list;
   }
 
-  it("in unusual places is masked in everything stored [quality 2.14]", async () => {
+  it("in an unusual place is masked in everything stored [quality 2.14]", async () => {
     const { world, secrets } = await canaryWorld();
     const key = canaryKey("dan");
     const json = { "content-type": "application/json" };
@@ -181,14 +181,14 @@ describe("a canary secret [quality 2.14]", () => {
     ];
     for (const [path, method, one] of sent) {
       const answer = await world.call(path, method, one);
-      remember(secrets, answer);
-      // What a client sends as an id or a value is told back to it (G08); credentials never are.
+      addIssuedSecrets(secrets, answer);
+      // The answer repeats an id or a value of the request (G08), but never a credential.
       const echoed = path.includes(key) || typeof (one.body as { api_key?: unknown })?.api_key === "object";
       const echoedToken = Array.isArray((one.body as { refresh_token?: unknown })?.refresh_token);
       if (answer.status >= 400 && !echoed && !echoedToken)
-        expectNone(answer.text, secrets, `${method} ${path}`);
+        expectNoSecret(answer.text, secrets, `${method} ${path}`);
     }
-    // The journal did receive them: it is the way out that masks.
+    // The journal stores the secret; its output masks it.
     const raw = api.understudy.sandboxes
       .get(world.name)!
       .journal.entries()
@@ -197,7 +197,8 @@ describe("a canary secret [quality 2.14]", () => {
       )
       .join("\n");
     for (const secret of [key, ...credentials]) expect(raw).toContain(secret);
-    for (const [where, text] of Object.entries(await outlets(world))) expectNone(text, secrets, where);
+    for (const [where, text] of Object.entries(await readOutputs(world)))
+      expectNoSecret(text, secrets, where);
     await world.delete();
   });
 
@@ -215,8 +216,9 @@ describe("a canary secret [quality 2.14]", () => {
       expect(answer.text).not.toMatch(/a defect|\.ts|node_modules/);
       expect(logged).toContain("a defect made by this test");
       expect(logged).toContain(answer.body.error.trace_id);
-      for (const [where, text] of Object.entries(await outlets(world))) expectNone(text, secrets, where);
-      expectNone(logged, secrets, "the log");
+      for (const [where, text] of Object.entries(await readOutputs(world)))
+        expectNoSecret(text, secrets, where);
+      expectNoSecret(logged, secrets, "the log");
     } finally {
       failing.mockRestore();
     }

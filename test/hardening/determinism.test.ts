@@ -21,7 +21,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A process of its own, as a user starts it; resolves with its port. */
+/** Starts a process as a user does, and resolves with its port. */
 async function start(name: string, { seed = 7, TZ = "UTC" } = {}): Promise<number> {
   const ready = join(folder, `${name}.json`);
   const options = ["--port", "0", "--seed", String(seed), "--clock", `frozen@${EPOCH}`, "--quiet"];
@@ -62,7 +62,7 @@ describe("the same fixture, seed and frozen clock [interfaces 5]", () => {
     reference = await transcript({ port, sandbox: "default" });
   });
 
-  it("are tested by 200 mixed requests: reads, writes, refusals, state and clock [interfaces 5]", () => {
+  it("answer 200 mixed requests: reads, writes, refusals, state and clock [interfaces 5]", () => {
     expect(reference).toHaveLength(200);
     const statuses = new Set(reference.map(({ status }) => status));
     expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 202, 204, 400, 401, 403, 404, 422]));

@@ -9,18 +9,21 @@ import { type Answered, type Api, EPOCH, startReference } from "../support/harne
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
 
-/** `FUZZ_RUNS=10000 FUZZ_SEED=7 npx vitest run test/hardening/fuzz-control.test.ts` for more, or another course. */
+/**
+ * `FUZZ_RUNS=10000 FUZZ_SEED=7 npx vitest run test/hardening/fuzz-control.test.ts` runs more calls, or another
+ * sequence.
+ */
 const RUNS = Math.ceil(Number(process.env["FUZZ_RUNS"] ?? 2_000) / 8);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20260315);
 const COLLECTIONS = RESOURCES.flatMap(({ collections }) => collections)
   .filter(({ internal }) => internal !== true)
   .map(({ name }) => name);
-/** Streams never end, and are tested beside what they tell of. */
+/** Streams are left out: they never end. The tests of their sources cover them. */
 const OPERATIONS = CONTROL_OPERATIONS.filter(
   (operation) => listSuccesses(operation)[0]!.events === undefined,
 );
-/** Recipes that are plain data, to see what the API says of a world that state calls have made. */
-const LOOKS = RESOURCES.flatMap(({ operations }) => operations).flatMap((operation) =>
+/** GET requests as plain data, which show whether the API can read a world that state calls made. */
+const READS = RESOURCES.flatMap(({ operations }) => operations).flatMap((operation) =>
   RECIPES[operation.id]!.filter(({ request }) => request.length === 0).map((recipe) => ({
     operation,
     recipe,
@@ -37,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-interface Asked {
+interface GeneratedRequest {
   method: string;
   path: string;
   query: string;
@@ -62,7 +65,7 @@ const IDS = [
   "file_loose",
 ];
 
-/** Bodies that each call knows what to do with, to be broken in one place. */
+/** Valid bodies for each call. The test changes one place of them. */
 const BODIES: readonly [RegExp, readonly unknown[]][] = [
   [/clock$/, [{ mode: "frozen", now: EPOCH }, { mode: "scaled", rate: 60 }, { mode: "real" }]],
   [/advance$/, [{ by: "90s" }, { by: 1000 }, { to: "2026-03-16T00:00:00Z" }, { next: true }]],
@@ -89,7 +92,10 @@ const BODIES: readonly [RegExp, readonly unknown[]][] = [
   [/\/default$|world-\d+$/, [{ settings: { preview: "on", json_limit_mb: 5 } }]],
 ];
 
-function askedOf(records: Readonly<Record<string, unknown>>, sandbox: string): fc.Arbitrary<Asked> {
+function generateRequest(
+  records: Readonly<Record<string, unknown>>,
+  sandbox: string,
+): fc.Arbitrary<GeneratedRequest> {
   return fc.constantFrom(...OPERATIONS).chain(({ method, path }) => {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
     const parameters = fc.record(
@@ -111,7 +117,10 @@ function askedOf(records: Readonly<Record<string, unknown>>, sandbox: string): f
           "since=x",
           "a=%ff",
         ),
-        body: method === "GET" ? fc.constant(undefined) : bodyOf(filled, records[given["collection"] ?? ""]),
+        body:
+          method === "GET"
+            ? fc.constant(undefined)
+            : generateBody(filled, records[given["collection"] ?? ""]),
         type: fc.constantFrom(...Array.from({ length: 9 }, () => "application/json"), "text/plain"),
       });
     });
@@ -126,7 +135,7 @@ function parameter(name: string): fc.Arbitrary<string> {
   return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, hostile);
 }
 
-function bodyOf(path: string, record: unknown): fc.Arbitrary<string> {
+function generateBody(path: string, record: unknown): fc.Arbitrary<string> {
   const samples = BODIES.find(([pattern]) => pattern.test(path))?.[1] ?? [record ?? {}];
   const good = fc.constantFrom(...samples);
   return fc
@@ -138,8 +147,8 @@ function bodyOf(path: string, record: unknown): fc.Arbitrary<string> {
     .map((value) => JSON.stringify(value) ?? "null");
 }
 
-/** A record of each collection, without its id, as a model of what can be written. */
-async function models(): Promise<Record<string, unknown>> {
+/** A record of each collection without its id, as a sample of a valid record. */
+async function sampleRecords(): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const name of COLLECTIONS) {
     const { body } = await api.call(undefined, "GET", `/_control/sandboxes/default/state/${name}?limit=1`);
@@ -149,7 +158,7 @@ async function models(): Promise<Record<string, unknown>> {
   return found;
 }
 
-function problemsOf({ status, headers, text }: Answered): string[] {
+function findProblems({ status, headers, text }: Answered): string[] {
   if (status >= 500) return [`answered ${status}: ${text}\n${logged.slice(-3_000)}`];
   const type = headers.get("content-type");
   if (status >= 400 && type !== "application/problem+json") return [`${status} came as ${type}: ${text}`];
@@ -158,12 +167,12 @@ function problemsOf({ status, headers, text }: Answered): string[] {
 
 describe("the control API [interfaces 4]", () => {
   it(`answers ${RUNS} valid and broken calls without a 500, with problems as problem+json, and stays usable [interfaces 4]`, async () => {
-    const records = await models();
+    const records = await sampleRecords();
     const tally = new Map<number, number>();
-    const look = fc.constantFrom(...LOOKS);
+    const look = fc.constantFrom(...READS);
     await fc.assert(
       fc.asyncProperty(
-        fc.array(askedOf(records, "SANDBOX"), { minLength: 1, maxLength: 4 }),
+        fc.array(generateRequest(records, "SANDBOX"), { minLength: 1, maxLength: 4 }),
         look,
         async (calls, seen) => {
           const world = await FreshWorld.create(api);
@@ -178,7 +187,7 @@ describe("the control API [interfaces 4]", () => {
               body ? { "content-type": type } : {},
             );
             tally.set(answer.status, (tally.get(answer.status) ?? 0) + 1);
-            const problems = problemsOf(answer);
+            const problems = findProblems(answer);
             if (problems.length > 0) throw new Error(problems.join("\n"));
           }
           const sent = (await seen.recipe.request(world)) as Sent;

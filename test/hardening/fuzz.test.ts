@@ -8,7 +8,7 @@ import { type FuzzedRequest, type Prepared, requestsOf } from "../support/fuzz/r
 import { type Api, startReference } from "../support/harness.ts";
 import { AnswerValidator, type CheckedAnswer } from "../support/openapi/answer-validator.ts";
 
-/** quality 2.3 asks for 10,000: `FUZZ_RUNS=10000 npx vitest run test/hardening/fuzz.test.ts`. */
+/** quality 2.3 requires 10,000: `FUZZ_RUNS=10000 npx vitest run test/hardening/fuzz.test.ts`. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20260315);
 const OPERATIONS = API.operations;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** A world in which every operation has something to go on from, kept as a snapshot. */
+/** Makes a world in which every operation can succeed, and saves it as a snapshot. */
 async function prepare(): Promise<Prepared> {
   for (const id of ["org_acme", "org_globex", "org_initech"])
     await api.call(undefined, "PATCH", `${S}/state/organizations/${id}`, {
@@ -73,28 +73,28 @@ async function collect(response: IncomingMessage): Promise<CheckedAnswer> {
   for (const [name, value] of Object.entries(response.headers)) headers.set(name, String(value));
   for await (const chunk of response) {
     chunks.push(chunk);
-    // A stream of a running session has no end; its beginning will do.
+    // The stream of a running session has no end, so its first part is enough.
     if (headers.get("content-type")?.startsWith("text/event-stream")) break;
   }
   return { status: response.statusCode!, headers, text: Buffer.concat(chunks).toString() };
 }
 
-/** The operation that the document says answers this request; undefined where none does. */
-function operationOf({ method, target }: FuzzedRequest): AnyOperation | undefined {
+/** The operation that handles this request according to the document; undefined if none does. */
+function findOperation({ method, target }: FuzzedRequest): AnyOperation | undefined {
   const path = target.split("?")[0]!;
   const fits = OPERATIONS.filter(
     (operation) =>
       operation.method === method &&
       new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path),
   );
-  // A literal segment is closer than a parameter.
+  // A literal segment takes precedence over a parameter.
   return fits.sort((one, other) => one.path.split("{").length - other.path.split("{").length)[0];
 }
 
-function problemsOf(sent: FuzzedRequest, answer: CheckedAnswer): string[] {
+function findProblems(sent: FuzzedRequest, answer: CheckedAnswer): string[] {
   if (answer.status >= 500) return [`answered ${answer.status}: ${answer.text}`];
-  const operation = operationOf(sent);
-  // Refused by its head, before any operation was looked for.
+  const operation = findOperation(sent);
+  // The server refused the request by its head, before it looked for an operation.
   if (answer.status === 417) return "expect" in sent.headers ? [] : ["417 without an Expect header"];
   if (answer.headers.get("x-sandbox-decision") !== "route") {
     return operation
@@ -109,7 +109,7 @@ function problemsOf(sent: FuzzedRequest, answer: CheckedAnswer): string[] {
 }
 
 describe("requests generated from our own OpenAPI document [quality 2.3]", () => {
-  it(`${RUNS} valid and broken requests get documented answers, and the server lives on [G08, G09]`, async () => {
+  it(`${RUNS} valid and broken requests get documented answers, and the server keeps running [G08, G09]`, async () => {
     const tally = new Map<number, number>();
     const prepared = await prepare();
     await fc.assert(
@@ -117,10 +117,10 @@ describe("requests generated from our own OpenAPI document [quality 2.3]", () =>
         await restore();
         const answer = await send(sent);
         tally.set(answer.status, (tally.get(answer.status) ?? 0) + 1);
-        const problems = problemsOf(sent, answer);
+        const problems = findProblems(sent, answer);
         if (problems.length > 0) throw new Error(problems.join("\n"));
       }),
-      // fast-check's report names seed and path; FUZZ_SEED runs another course.
+      // The report of fast-check has the seed and the path; FUZZ_SEED sets another seed.
       {
         numRuns: RUNS,
         seed: SEED,
@@ -131,7 +131,7 @@ describe("requests generated from our own OpenAPI document [quality 2.3]", () =>
     expect((await api.call(undefined, "GET", "/_control/health")).status).toBe(200);
     const good = [...tally].filter(([status]) => status < 400).reduce((sum, [, count]) => sum + count, 0);
     if (process.env["FUZZ_TALLY"]) process.stdout.write(`${JSON.stringify([...tally].sort())}\n`);
-    // Requests that are all refused at the door would prove little.
+    // If the server refused nearly all requests, the test would prove little.
     expect(good / RUNS).toBeGreaterThan(0.15);
     expect(tally.size).toBeGreaterThan(8);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();

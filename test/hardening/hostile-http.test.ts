@@ -23,7 +23,7 @@ const post = (headers: string, body: string) =>
   `POST /v1/organizations/org_acme/departments/dept_ml/reparent HTTP/1.1\r\nHost: x\r\n${KEY}${headers}\r\n${body}`;
 const sized = (body: string) => post(`${JSON_TYPE}Content-Length: ${body.length}\r\n`, body);
 const header = (line: string) => get("/v1/models", `Host: x\r\n${line}\r\n${KEY}`);
-/** The body in one chunk; 0x16 are its bytes. */
+/** The body in one chunk of 0x16 bytes. */
 const chunk = `16\r\n${TO_TOP}\r\n`;
 
 interface Case {
@@ -40,7 +40,7 @@ const line = (name: string, send: string | Buffer, status: number, code?: string
   code,
 });
 
-/** What HTTP itself forbids: refused with a reason, and the connection is not trusted any further. */
+/** Requests that HTTP forbids. The server refuses each with a reason and closes the connection. */
 const UNREADABLE: readonly Case[] = [
   line("a bare CR in a header", header("X-A: a\rb"), 400),
   line("CR LF smuggled into a value by a fold", header("X-A: a\r\n b"), 400),
@@ -101,7 +101,7 @@ const bomb = {
   sameKey: `{${'"a":1,'.repeat(100_000)}"new_parent_id":7}`,
 };
 
-/** Odd, and still a request: it gets the answer that the API documents for it. */
+/** Unusual but valid requests. Each gets the documented answer of the API. */
 const ODD: readonly Case[] = [
   line("an empty Host", get("/v1/models", `Host:\r\n${KEY}`), 200),
   line("an absolute target of another host", get("http://evil.test/v1/models"), 200),
@@ -201,7 +201,7 @@ describe("a hostile HTTP request", () => {
       post(GZIPPED, `${chunk}0\r\n\r\n`),
       'Transfer-Encoding "gzip, chunked" is not',
     ],
-  ])("is refused with the reason in words for %s [G29]", async (_name, send, reason) => {
+  ])("is refused with the reason in a sentence for %s [G29]", async (_name, send, reason) => {
     const [answer] = (await converse(port, [send])).answers;
     expect(JSON.parse(answer!.body).error.system_message).toContain(reason);
   });
@@ -217,12 +217,12 @@ describe("a hostile HTTP request", () => {
     await expectAlive();
   });
 
-  it("does not run if it is smuggled behind a refused body [G09]", async () => {
+  it("does not run if it is smuggled in behind a refused body [G09]", async () => {
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/state/threads/thread_ada");
     expect(body.id).toBe("thread_ada");
   });
 
-  it("is answered in its order if pipelined [G09]", async () => {
+  it("is answered in its order if it is pipelined [G09]", async () => {
     const unread = post("Content-Type: text/plain\r\nContent-Length: 22\r\n", TO_TOP);
     const requests = [
       get("/v1/models"),

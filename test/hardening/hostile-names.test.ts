@@ -7,25 +7,25 @@ import { renderCoverageHtml } from "../../src/tools/reports/coverage-html.ts";
 import { renderVerifyHtml, type VerifyReport } from "../../src/tools/verify/report.ts";
 import type { ReceiverReport } from "../../types/control-api.ts";
 
-/** Breaks out of text, of attributes in either quotes, of comments and of style sheets, where it can. */
+/** Text that ends HTML text, attributes in either quotes, comments and style sheets, if it is not escaped. */
 const HOSTILE = `</style></pre>--><script>alert(1)</script><img src=x onerror="alert(1)">" onclick='x' "><b>&amp;</b>`;
 const CALM = HOSTILE.replace(/[<>"'&]/g, "x");
 
-/** Decides which parts a report has, and is never anybody's own text. */
-const OURS = new Set(["verdict", "outcome", "severity", "family", "started_at"]);
+/** Fields that decide which parts a report has. Their values never come from a user. */
+const FIXED_FIELDS = new Set(["verdict", "outcome", "severity", "family", "started_at"]);
 
-/** The value with `text` in place of every string, and of every name, that somebody else may have chosen. */
+/** Replaces every string and name that a user may have chosen by `text`. */
 function withText(value: unknown, text: string): unknown {
   if (typeof value === "string") return text;
   if (Array.isArray(value)) return value.map((one) => withText(one, text));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name, OURS.has(name) ? one : withText(one, text)]),
+    Object.entries(value).map(([name, one]) => [name, FIXED_FIELDS.has(name) ? one : withText(one, text)]),
   );
 }
 
-/** Elements with the names of their attributes, in order: what a browser would make of the page. */
-function structureOf(page: string): string[] {
+/** The elements of the page in order, with the names of their attributes. */
+function listElements(page: string): string[] {
   const [, body = ""] = page.split("<body>");
   return [...body.matchAll(/<(\/?\w+)((?:\s+[\w-]+(?:="[^"]*")?)*)\s*>|</g)].map(([tag, name, attributes]) =>
     name === undefined
@@ -158,7 +158,7 @@ describe("a hostile name", () => {
     "adds no elements or attributes to the page of %s [interfaces 2]",
     (_name, report, page) => {
       const hostile = page(withText(report, HOSTILE) as never);
-      expect(structureOf(hostile)).toEqual(structureOf(page(withText(report, CALM) as never)));
+      expect(listElements(hostile)).toEqual(listElements(page(withText(report, CALM) as never)));
       expect(hostile).toContain("&lt;script&gt;");
       expect(hostile).not.toMatch(/<(?:script|img)\b/);
     },

@@ -33,7 +33,7 @@ it("a removed temporary folder is created again [4.6]", async () => {
   rmSync(folder, { recursive: true });
   expect(await send()).toBe(201);
   await api.close();
-  // Before anything had been sent, too.
+  // The folder may also disappear before the first upload.
   rmSync(folder, { recursive: true });
   api = await startReference();
   rmSync(folder, { recursive: true, force: true });
@@ -44,7 +44,7 @@ it("a removed temporary folder is created again [4.6]", async () => {
   rmSync(folder, { recursive: true });
 });
 
-it("a full temporary folder is answered 507 and undone, and accepted again when there is room [interfaces 2]", async ({
+it("a full temporary folder is answered 507, the change is undone, and uploads succeed again when there is room [interfaces 2]", async ({
   skip,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-full-"));
@@ -86,7 +86,7 @@ it.each([
   ["has never said a word", ""],
   ["has sent half a head", "GET /v1/models HTTP/1.1\r\nHost: x\r\n"],
   ["has sent half of a second head", "GET /_control/health HTTP/1.1\r\nHost: x\r\n\r\nGET /_control"],
-])("a connection that %s does not delay the end [interfaces 2]", async (_what, sent) => {
+])("a connection that %s does not delay the end of the server [interfaces 2]", async (_what, sent) => {
   api = await startReference();
   const server = api.understudy.server;
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
@@ -98,7 +98,7 @@ it.each([
   if (sent !== "") await new Promise<void>((resolve) => socket.write(sent, () => resolve()));
   if (sent.includes("\r\n\r\n")) await new Promise((resolve) => socket.once("data", resolve));
   const cut = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  // Those who talk are cut after a while; whoever does not is not waited for at all.
+  // The server closes active connections after a delay. It must not wait for idle ones.
   const waited = vi.spyOn(server, "closeAllConnections");
   await api.close();
   await cut;
@@ -106,7 +106,7 @@ it.each([
   api = undefined;
 });
 
-it("a server without free descriptors continues once some are free, and has lost nothing acknowledged [interfaces 2]", async () => {
+it("a server without free descriptors continues once some are free, and loses nothing that it acknowledged [interfaces 2]", async () => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-descriptors-"));
   const ready = join(folder, "ready.json");
   const bin = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
 
-/** quality 2.5 asks for 500: `REPARENT_ROUNDS=500 npx vitest run test/hardening/reparents.test.ts`. */
+/** quality 2.5 requires 500: `REPARENT_ROUNDS=500 npx vitest run test/hardening/reparents.test.ts`. */
 const ROUNDS = Number(process.env["REPARENT_ROUNDS"] ?? 50);
 const AT_ONCE = 20;
 const DEPARTMENTS = ["dept_eng", "dept_ops", "dept_platform", "dept_infra", "dept_ml", "dept_archive"];
@@ -24,7 +24,7 @@ interface Department {
   depth: number;
 }
 
-/** Walks up from every department: a cycle would never end, a stale path would not fit. */
+/** Follows the parents of every department. A cycle would not end, and a stale path would differ from the parents. */
 async function expectTree(): Promise<void> {
   const { body } = await api.call(
     undefined,
@@ -47,13 +47,13 @@ const pair = fc
   .tuple(fc.constantFrom(...DEPARTMENTS), fc.constantFrom(...DEPARTMENTS))
   .filter(([one, other]) => one !== other);
 
-it(`${ROUNDS} rounds of ${AT_ONCE} opposite reparents at once leave a tree each time [4.3, G10]`, async () => {
+it(`${ROUNDS} rounds of ${AT_ONCE} concurrent opposite reparents leave a tree each time [4.3, G10]`, async () => {
   const moves = fc.array(pair, { minLength: AT_ONCE / 2, maxLength: AT_ONCE / 2 });
   let moved = 0;
   let refused = 0;
   await fc.assert(
     fc.asyncProperty(moves, async (pairs) => {
-      // Each pair is asked for both ways round.
+      // Each pair is reparented in both directions.
       const asked = pairs.flatMap(([one, other]) => [
         [one, other],
         [other, one],

@@ -9,7 +9,7 @@ import { type Api, KEYS, startReference } from "../support/harness.ts";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const KEY = `Host: x\r\napi-key: ${KEYS.dan}\r\n`;
-/** Headers are given 10 s and bodies 15 s without progress; what is above that is slack of a busy machine. */
+/** The limits are 10 s for headers and 15 s without progress of a body; the rest is for a busy machine. */
 const CUT_WITHIN_MS = 60_000;
 
 let api: Api;
@@ -32,7 +32,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Sends what is given, then nothing or a byte now and then; resolves when the server has ended it. */
+/**
+ * Sends the text, then either nothing more or `drip` at intervals. Resolves when the server has closed the connection.
+ */
 function stall(text: string, drip?: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(text));
@@ -50,7 +52,7 @@ function stall(text: string, drip?: string): Promise<void> {
 const formFolders = () =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("form-"));
 
-it("slow clients and 200 stalled uploads are cut, leave nothing behind, and healthy requests go on [quality 2.10, G13]", async () => {
+it("slow clients and 200 stalled uploads are disconnected, leave nothing behind, and other requests continue [quality 2.10, G13]", async () => {
   const announced = { filename: "a.bin", file_size: 100_000, mime_type: "text/plain" };
   const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", announced);
   const { pathname, search } = new URL(body.upload_url);
@@ -79,7 +81,8 @@ it("slow clients and 200 stalled uploads are cut, leave nothing behind, and heal
       api.call("hana", "POST", "/v1/auth/token"),
       api.call(undefined, "GET", "/_control/health"),
     ]);
-    // Frozen clock, one window: the plan's refusals are healthy answers too.
+    // The clock is frozen, so all requests are in one rate window. A refusal by the plan's limit is a correct answer
+    // too.
     for (const { status } of answers) expect([200, 429]).toContain(status);
     healthy++;
     received = Math.max(received, formFolders().length);
