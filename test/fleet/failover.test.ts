@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 let redis: TestRedis;
 let [survivor, killed, paused]: NodeProcess[] = [];
 let receiver: Server;
-/** Deliveries as they came in. */
+/** The delivery id of each attempt, in order of arrival. */
 const attempts: string[] = [];
 
 beforeAll(async () => {
@@ -41,8 +41,8 @@ beforeEach(({ skip }) => {
 const S = (name: string) => `/_control/sandboxes/${name}`;
 const department = (id: string) => ({ id, name: id, organization_id: "org_acme" });
 
-describe("an owner that fails [interfaces 15]", () => {
-  it("by kill -9 loses no acknowledged write, and due work is done without a request [interfaces 15]", async () => {
+describe("the failure of a node that owns sandboxes [interfaces 15]", () => {
+  it("by kill -9 loses no acknowledged write, and a delivery that is due is made without a request [interfaces 15]", async () => {
     await killed!.control("POST", "/_control/sandboxes", { name: "busy" });
     await killed!.control("POST", "/_control/sandboxes", {
       name: "due",
@@ -73,12 +73,12 @@ describe("an owner that fails [interfaces 15]", () => {
     const there = await survivor!.control("GET", `${S("busy")}/state/departments?limit=100000`);
     const ids = new Set(there.body.items.map(({ id }: { id: string }) => id));
     expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
-    // Nobody has asked for `due`.
+    // No request has reached the sandbox `due`: the new owner makes the delivery itself.
     await until(() => attempts.length >= 2);
     expect(attempts[1]).toBe(attempts[0]);
   }, 120_000);
 
-  it("by a stop beyond its lease acknowledges and shows nothing afterwards [interfaces 15]", async () => {
+  it("by a pause longer than its lease acknowledges and shows nothing afterwards [interfaces 15]", async () => {
     await paused!.control("POST", "/_control/sandboxes", { name: "asleep" });
     paused!.signal("SIGSTOP");
     const late = paused!.control("POST", `${S("asleep")}/state/departments`, department("dept_late"));
@@ -92,7 +92,7 @@ describe("an owner that fails [interfaces 15]", () => {
       return made.status === 201;
     });
     paused!.signal("SIGCONT");
-    // ProxiedRequest on to the new owner, or refused: never what the old one remembers.
+    // The node either passes the request to the new owner or refuses it. It never answers from its old state.
     expect([200, 503]).toContain((await stale).status);
     const { status } = await late;
     const seen = await survivor!.control("GET", `${S("asleep")}/state/departments/dept_late`);

@@ -57,13 +57,13 @@ describe("a fleet [interfaces 15]", () => {
     ).toBe("unknown-sandbox");
   });
 
-  it("takes back everything from a node that ends, and the next one continues at once [interfaces 15]", async () => {
+  it("takes over all sandboxes of a node that stops, and continues at once [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     await a.control("POST", DEPARTMENTS, department("dept_one"));
     open.splice(open.indexOf(a), 1);
     await a.close();
-    // Given back, not run out: nobody has to wait for a lease to end.
+    // The stopping node released its leases, so the others do not wait for them to expire.
     const { nodes, leases } = (await b.control("GET", "/_control/fleet")).body;
     expect(nodes).toHaveLength(1);
     expect(leases).toContainEqual(expect.objectContaining({ sandbox: "ci", node: null }));
@@ -74,7 +74,7 @@ describe("a fleet [interfaces 15]", () => {
   it("passes a request for a stopping node to the next one, body included [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
-    // The other node believes to know who owns it.
+    // The other node has cached the owner.
     expect((await b.control("POST", DEPARTMENTS, department("dept_before"))).status).toBe(201);
     open.splice(open.indexOf(a), 1);
     const ended = a.close();
@@ -210,7 +210,7 @@ describe("a fleet [interfaces 15]", () => {
     await redis.begin();
     await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_three"))).status === 201);
     let there: string[] = [];
-    // A Redis that began anew is looked into for what is left before anything is shown again.
+    // Redis restarted. The nodes compare its data with theirs before they show any.
     await until(async () => {
       const { status, body } = await a.control("GET", DEPARTMENTS);
       if (status === 200) there = body.items.map(({ id }: { id: string }) => id);
@@ -237,7 +237,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await b.control("GET", `${DEPARTMENTS}/dept_two`)).status).toBe(200);
   }, 60_000);
 
-  it("refuses nodes with one address, another token or newer data in one sentence [interfaces 15]", async () => {
+  it("refuses to start nodes with one address, another token or newer data, with the reason in one sentence [interfaces 15]", async () => {
     const a = await start();
     const port = Number(new URL(a.url).port);
     await expect(start({ port })).rejects.toThrow(
@@ -267,20 +267,20 @@ describe("a fleet [interfaces 15]", () => {
     await until(() => nowhere.said.join().includes("does not answer at its own --node-url"));
   });
 
-  it("has one limit of sandboxes over all nodes [interfaces 15]", async () => {
+  it("has one limit of sandboxes for all nodes [interfaces 15]", async () => {
     const shared = { token: TOKEN, limits: { sandboxes: 3 } };
     const [a, b] = [await start({ shared }), await start({ shared })];
-    const make = (node: Node, name: string) => node.control("POST", "/_control/sandboxes", { name });
-    expect((await make(a, "one")).status).toBe(201);
-    expect((await make(b, "two")).status).toBe(201);
+    const createSandbox = (node: Node, name: string) => node.control("POST", "/_control/sandboxes", { name });
+    expect((await createSandbox(a, "one")).status).toBe(201);
+    expect((await createSandbox(b, "two")).status).toBe(201);
     for (const node of [a, b]) {
-      const refused = await make(node, "three");
+      const refused = await createSandbox(node, "three");
       expect([refused.status, refused.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
       expect(refused.body.detail).toContain("The fleet has 3 sandboxes, which is its limit");
       expect((await node.control("GET", "/_control/sandboxes/three")).status).toBe(404);
     }
     expect((await b.control("DELETE", "/_control/sandboxes/one")).status).toBe(204);
-    expect((await make(b, "three")).status).toBe(201);
+    expect((await createSandbox(b, "three")).status).toBe(201);
   });
 
   it("answers a call that names two sandboxes if another node owns the second [interfaces 15]", async () => {
@@ -292,7 +292,7 @@ describe("a fleet [interfaces 15]", () => {
     const repeat = (body: object) =>
       a.control("POST", `/_control/sandboxes/ci/history/${entries[0].id}/repeat`, body);
     const difference = () => a.control("GET", "/_control/sandboxes/ci/snapshots/now/diff/now?of=other");
-    // On a busy machine a node may lose a sandbox for a moment; the answer then asks to repeat the request.
+    // On a busy machine a node may lose a sandbox for a moment. The answer then asks the client to repeat the request.
     await until(async () => JSON.stringify((await difference()).body).includes("thread_ada"));
     const ruled = await repeat({ in: "other", with: { effect: { error: "RATE_LIMIT_EXCEEDED" } } });
     expect(ruled.body).toMatchObject({ same: false });
@@ -307,7 +307,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(none.body).toMatchObject({ status: 404, type: "urn:understudy:problem:unknown-snapshot" });
   });
 
-  it("hands out URLs of the same base for a repeat in another node's sandbox [interfaces 10, 15]", async () => {
+  it("returns URLs of the same base for a repeat in another node's sandbox [interfaces 10, 15]", async () => {
     const a = await start();
     const b = await startNodeProcess(redis);
     try {
@@ -342,7 +342,7 @@ describe("a fleet [interfaces 15]", () => {
     const lost = a.control("POST", DEPARTMENTS, department("dept_lost"));
     expect((await lost).status).toBe(503);
     redis.signal("SIGCONT");
-    // Cut, for something that it was to tell of was undone.
+    // The stream was closed because a change that it would have reported was undone.
     await read;
     expect(seen).not.toContain("dept_lost");
     await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_kept"))).status === 201);
@@ -385,7 +385,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(ids).not.toContain("dept_two");
   }, 60_000);
 
-  it("a deletion that Redis does not answer says so, and counts no sandbox as taken away [interfaces 15]", async () => {
+  it("answers 503 to a deletion if Redis does not respond, and counts no sandbox as lost to another node [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     redis.signal("SIGSTOP");
@@ -406,7 +406,7 @@ describe("a fleet [interfaces 15]", () => {
     try {
       const refused = await a.control("POST", DEPARTMENTS, department("dept_two"));
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-      // Nobody can know any more who owns it.
+      // No node can know any longer which of them owns the sandbox.
       await until(async () => {
         const { status, headers } = await a.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme");
         if (status !== 200)
@@ -425,7 +425,7 @@ describe("a fleet [interfaces 15]", () => {
     await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
   }, 60_000);
 
-  it("lets owners decide if a node starts while Redis comes back with less [interfaces 15]", async () => {
+  it("keeps the data of the owners if a node starts while Redis has lost data [interfaces 15]", async () => {
     const own = await TestRedis.start();
     const a = await startNodeProcess(own);
     try {
@@ -436,7 +436,7 @@ describe("a fleet [interfaces 15]", () => {
       await own.end();
       own.cut();
       await own.begin();
-      // As where the session was in what was lost.
+      // The session was part of the data that Redis lost.
       await own.ask("DEL", `understudy:node:${a.url}`);
       const b = await startNode(own);
       open.push(b);
@@ -490,7 +490,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await b.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
   });
 
-  it("leaves unreadable rows in Redis, and refuses their sandbox with the reason [interfaces 15]", async () => {
+  it("leaves unreadable rows in Redis, and refuses requests to their sandbox with the reason [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     open.splice(open.indexOf(a), 1);

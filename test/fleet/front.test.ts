@@ -41,7 +41,7 @@ beforeEach(({ skip }) => {
 const proxied = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.proxied;
 
 describe("a node of a fleet [interfaces 15]", () => {
-  it("prints a login link that works there once, also if another node owns `default` [interfaces 15]", async () => {
+  it("prints a login link that works once, also if another node owns `default` [interfaces 15]", async () => {
     for (const node of [a!, b!]) {
       const ready = { url: node.url, console: `${node.url}/_console`, pid: 1, token: TOKEN };
       const recorded = formatBanner(node.understudy, ready, { allowHosts: ["box.test"] });
@@ -91,12 +91,12 @@ describe("a node of a fleet [interfaces 15]", () => {
       await page.getByLabel("Control token").fill(TOKEN);
       await page.keyboard.press("Enter");
       await seeLive(page);
-      // What happens at the owner is followed here.
+      // The page shows an event that happened at the owner.
       await a!.call("dan", "DELETE", "/_s/ci/v1/threads/thread_none");
       await see(page.getByRole("row", { name: /thread_none/ }).first()).toBeVisible();
       await page.goto(`${b!.url}/_console/s/ci/world?collection=users`);
       await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible();
-      // Before the token was given.
+      // The first requests are sent before the token is entered.
       expect(complaints.filter((line) => !line.includes("401"))).toEqual([]);
       expect(await proxied(b!)).toBeGreaterThan(0);
       await page.close();
@@ -104,7 +104,7 @@ describe("a node of a fleet [interfaces 15]", () => {
     4 * PATIENCE_MS,
   );
 
-  it("keeps its sandboxes behind nginx with consistent hashing, and survives it [interfaces 15]", async ({
+  it("keeps its sandboxes behind nginx with consistent hashing, and survives the end of a node [interfaces 15]", async ({
     skip,
   }) => {
     if (!hasNginx) skip(NO_NGINX);
@@ -154,9 +154,9 @@ describe("a node of a fleet [interfaces 15]", () => {
       vi.unstubAllEnvs();
     }
     expect(store.command).toContain("--appendonly yes");
-    // A Redis of a distribution takes nobody from another machine without a password.
+    // The default configuration of Redis refuses clients of other machines without a password.
     expect(store.command).toContain("--protected-mode no");
-    // nginx looks a name up once, and a container that starts again may get another address.
+    // nginx resolves a name only once, and a restarted container may get another address.
     const addresses = Object.values<{ networks: { default: { ipv4_address: string } } }>(nodes).map(
       ({ networks }) => networks.default.ipv4_address,
     );
@@ -169,11 +169,11 @@ describe("a node of a fleet [interfaces 15]", () => {
     for (const name of Object.keys(nodes))
       expect(String(conf.stdout)).toContain(`server ${name}:4747 max_fails=1`);
     expect(String(conf.stdout)).not.toContain("server 127.");
-    // What is gone gives no answer, and its requests are for the others; nginx tries elsewhere what has not been sent.
+    // A stopped node does not answer. nginx must retry on another node the requests that it has not sent.
     expect(String(conf.stdout)).toMatch(/^\s*proxy_next_upstream error timeout;$/m);
     const { port } = new URL(`http://localhost:${nginx.ports[0].split(":")[1]}`);
     expect(String(conf.stdout)).toContain(`listen ${port};`);
-    // The program itself need not be installed here.
+    // The program of the unit need not be installed on this machine.
     const file = join(scratch(), "understudy.service");
     writeFileSync(file, unit.replace("/usr/bin/understudy", "/bin/true"));
     const checked = spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" });

@@ -25,22 +25,22 @@ afterEach(async () => {
 const ONE = "/_control/sandboxes/ci/state/departments/dept_one";
 
 describe("a starting node [interfaces 15]", () => {
-  it("has loaded the code for its first takeover, and has taken nothing over [interfaces 15]", async () => {
+  it("has loaded the code for its first takeover, but has taken over no sandbox [interfaces 15]", async () => {
     const port = await freePort();
     const prototype = FleetNode.prototype as unknown as { warmUp: () => Promise<void> };
     const { warmUp } = prototype;
-    // The others must not do it for all that are in this process.
+    // The other nodes share this process. They must not warm up the modules first.
     vi.spyOn(prototype, "warmUp").mockImplementation(function (this: FleetNode) {
       return this.session.url.endsWith(`:${port}`) ? warmUp.call(this) : Promise.resolve();
     });
-    // Has `default`, which the node that is looked at would have to take over at its start.
+    // This node owns `default`, which the tested node would otherwise take over at its start.
     open.push(await startNode(redis));
     const a = await startNode(redis);
     open.push(a);
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     const department = { id: "dept_one", name: "one", organization_id: "org_acme" };
     expect((await a.control("POST", ONE.replace("/dept_one", ""), department)).status).toBe(201);
-    // What the call itself needs is there now, in this process; what a takeover needs is not.
+    // This process has now loaded the code that the call needs, but not the code that a takeover needs.
     expect((await a.control("GET", ONE)).status).toBe(200);
 
     const compile = vi.spyOn(Ajv2020.prototype, "compile");
