@@ -27,7 +27,7 @@ async function received(): Promise<number> {
 }
 
 describe("a rule about deliveries", () => {
-  it("takes a delay from the receiver's time, and counts it in the duration [interfaces 6]", async () => {
+  it("counts a delay within the receiver's time limit and in the duration [interfaces 6]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { webhook_timeout_seconds: 1 } });
     await arm(api, { match: { event: "thread.deleted" }, effect: { delay: "600ms" } });
     const path = `${CONTROL}/receivers/${receiver.id}`;
@@ -60,7 +60,7 @@ describe("a rule about deliveries", () => {
     expect(await received()).toBe(0);
   });
 
-  it("answers 410 in receiver-gone, which disables the webhook [interfaces 6]", async () => {
+  it("disables the webhook by the 410 of receiver-gone [interfaces 6]", async () => {
     await activate(api, "receiver-gone");
     await deleteThread();
     await settled();
@@ -71,7 +71,7 @@ describe("a rule about deliveries", () => {
     );
   });
 
-  it("fails twice in receiver-flaky, then the receiver itself is called [interfaces 6]", async () => {
+  it("fails twice in receiver-flaky, then the delivery reaches the receiver [interfaces 6]", async () => {
     await activate(api, "receiver-flaky");
     await deleteThread();
     await settled();

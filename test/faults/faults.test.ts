@@ -64,7 +64,7 @@ describe("an override for one request", () => {
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
 
-  it("by Prefer: code=N answers the first documented code with that status [interfaces 3]", async () => {
+  it("by Prefer: code=N answers the first documented error code with that status [interfaces 3]", async () => {
     const answer = await api.call(
       "ada",
       "POST",
@@ -108,7 +108,7 @@ describe("an override for one request", () => {
     expect(clock.body.now).toBe("2026-03-15T12:00:00.000Z");
   });
 
-  it("is named after the deciding step if it only delayed the answer [interfaces 3]", async () => {
+  it("is named after the step that decided if it only delayed the answer [interfaces 3]", async () => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_none", undefined, {
       "x-sandbox-delay": "1ms",
     });
@@ -116,7 +116,7 @@ describe("an override for one request", () => {
     expect(decisionOf(answer)).toBe("access");
   });
 
-  it("by a scenario's name applies its rule once, whatever its schedule says [interfaces 3]", async () => {
+  it("by a scenario's name applies its rule once, regardless of its schedule [interfaces 3]", async () => {
     const header = { "x-sandbox-fault": "flaky-ten-percent" };
     for (let i = 0; i < 3; i++) {
       const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, header);
@@ -139,7 +139,7 @@ describe("an override for one request", () => {
     expect(await parentOf()).toBe("dept_ops");
   });
 
-  it("in a header comes before an inline rule, and that before a scenario [interfaces 3]", async () => {
+  it("in a header takes precedence over an inline rule, and that over a scenario [interfaces 3]", async () => {
     await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, { names: ["outage-with-recovery"] });
     const call = (headers = {}) =>
       api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, headers);
@@ -151,7 +151,7 @@ describe("an override for one request", () => {
     );
   });
 
-  it("is refused by a server that takes none, and only then [interfaces 3]", async () => {
+  it("is refused by a server that allows none, and only then [interfaces 3]", async () => {
     const closed = await startReference({ overrides: false });
     const ask = (headers: Record<string, string>) =>
       closed.call("ada", "GET", "/v1/models", undefined, headers);
@@ -173,7 +173,7 @@ describe("an override for one request", () => {
     await closed.close();
   });
 
-  it("is not asked for a route that does not exist [G04]", async () => {
+  it("does not apply to a route that does not exist [G04]", async () => {
     await arm(api, { effect: { status: 503 } });
     expect(
       (await api.call("dan", "GET", "/v1/nothing", undefined, { "x-sandbox-fault": "nonsense" })).status,
@@ -181,8 +181,8 @@ describe("an override for one request", () => {
   });
 });
 
-describe("an answer of a fault", () => {
-  it("is in the operation's envelope for a 5xx status alone [interfaces 6]", async () => {
+describe("the answer of a fault", () => {
+  it("has the operation's envelope only for a 5xx status [interfaces 6]", async () => {
     await arm(api, { effect: { status: 503 } });
     const a = await api.call("ada", "POST", REPARENT, { new_parent_id: null });
     expect(a.status).toBe(503);
@@ -227,7 +227,7 @@ describe("an answer of a fault", () => {
     ]);
   });
 
-  it("names the departments of the request for a cycle [interfaces 6]", async () => {
+  it("names the departments of the request for DEPARTMENT_CYCLE_DETECTED [interfaces 6]", async () => {
     await arm(api, { effect: { error: "DEPARTMENT_CYCLE_DETECTED" } });
     const { body } = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
     expect(body.error.details).toEqual({ department_id: "dept_ml", new_parent_id: "dept_ops" });
@@ -281,7 +281,7 @@ describe("an answer of a fault", () => {
     expect(answer.body).toMatchObject({ status_code: 401, error_type: "AuthenticationError" });
   });
 
-  it("comes before credentials are checked [G04]", async () => {
+  it("is decided before credentials are checked [G04]", async () => {
     await arm(api, { effect: { error: "INSUFFICIENT_PERMISSIONS" } });
     expect((await api.call(undefined, "DELETE", "/v1/threads/thread_welcome")).status).toBe(403);
   });
@@ -317,7 +317,7 @@ describe("the phase of a fault", () => {
     expect(await parentOf()).toBe("dept_eng");
   });
 
-  it("leaves a body to the operation that a rule has matched [interfaces 6]", async () => {
+  it("can match a body that the operation then reads and validates [interfaces 6]", async () => {
     await arm(api, { match: { body: { new_parent_id: "dept_archive" } }, effect: { status: 503 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(200);
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_archive" })).status).toBe(503);
@@ -356,7 +356,7 @@ describe("an inline rule over the control API", () => {
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
 
-  it("is refused with 422, its field and the right word if wrong [interfaces 4]", async () => {
+  it("is refused with 422, its field and the right word if it is wrong [interfaces 4]", async () => {
     const answer = await api.call(undefined, "POST", `${CONTROL}/faults`, {
       match: { operation: "threads.delte" },
       effect: { status: 503 },
@@ -366,7 +366,7 @@ describe("an inline rule over the control API", () => {
     expect(answer.body).toMatchObject({ field: "match.operation", hint: "threads.delete" });
   });
 
-  it("starts from zero if added again, or does not renew its lease [interfaces 4]", async () => {
+  it("keeps its hits and renews its lease if it is added again [interfaces 4]", async () => {
     const add = (rule: object) => api.call(undefined, "POST", `${CONTROL}/faults`, rule);
     const rule = { id: "mine", times: 2, effect: { status: 503 }, lease: { ttl: "10m" } };
     const first = await add(rule);
@@ -379,12 +379,12 @@ describe("an inline rule over the control API", () => {
     expect((await add({ ...rule, times: 3 })).status).toBe(409);
     await api.call(undefined, "POST", `${CONTROL}/clock/advance`, { by: "9m" });
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(503);
-    // Used up.
+    // The rule has no hits left.
     expect((await add(rule)).status).toBe(409);
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
   });
 
-  it("is refused with 409 for an id in use, and DELETE without an id disarms all [interfaces 4]", async () => {
+  it("is refused with 409 for an id in use, and DELETE without an id removes all [interfaces 4]", async () => {
     const rule = { id: "mine", effect: { status: 503 } };
     expect((await api.call(undefined, "POST", `${CONTROL}/faults`, rule)).status).toBe(201);
     expect((await api.call(undefined, "POST", `${CONTROL}/faults`, rule)).status).toBe(409);

@@ -4,7 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import { arm, decisionOf } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
-/** Of one sandbox (interfaces 3). */
+/** For each sandbox (interfaces 3). */
 const MAX_HELD_REQUESTS = 500;
 
 let api: Api;
@@ -18,9 +18,9 @@ afterEach(async () => {
   await api.close();
 });
 
-const held = () => api.understudy.sandboxes.get("default")!.waitingRequests;
+const countHeld = () => api.understudy.sandboxes.get("default")!.waitingRequests;
 
-/** So many connections, each with one request that nobody has a credential for. */
+/** Opens `count` connections and sends one request without a credential on each. */
 async function open(count: number, header = ""): Promise<void> {
   for (let i = 0; i < count; i++) {
     const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
@@ -38,7 +38,7 @@ describe("the limit of held requests", () => {
     "applies to %s in each sandbox, also without a credential [interfaces 3]",
     async (header) => {
       await open(MAX_HELD_REQUESTS, `${header}\r\n`);
-      await eventually(() => expect(held()).toBe(MAX_HELD_REQUESTS));
+      await eventually(() => expect(countHeld()).toBe(MAX_HELD_REQUESTS));
       for (const [name, value] of [
         ["x-sandbox-fault", "hang"],
         ["x-sandbox-delay", "1ms"],
@@ -64,18 +64,18 @@ describe("the limit of held requests", () => {
 
   it("makes room when requests end [interfaces 3]", async () => {
     await open(MAX_HELD_REQUESTS, "X-Sandbox-Fault: hang\r\n");
-    await eventually(() => expect(held()).toBe(MAX_HELD_REQUESTS));
+    await eventually(() => expect(countHeld()).toBe(MAX_HELD_REQUESTS));
     for (const socket of sockets) socket.destroy();
-    await eventually(() => expect(held()).toBe(0));
+    await eventually(() => expect(countHeld()).toBe(0));
     expect((await ask({ "x-sandbox-delay": "1ms" })).status).toBe(200);
-    expect(held()).toBe(0);
+    expect(countHeld()).toBe(0);
   });
 
   it("does not count delays of rules [interfaces 6]", async () => {
     await arm(api, { id: "slow", match: { operation: "models.list" }, effect: { delay: "1ms" } });
     await open(3, "X-Sandbox-Delay: 1h\r\n");
-    await eventually(() => expect(held()).toBe(3));
+    await eventually(() => expect(countHeld()).toBe(3));
     expect((await ask()).status).toBe(200);
-    expect(held()).toBe(3);
+    expect(countHeld()).toBe(3);
   });
 });

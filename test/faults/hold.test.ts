@@ -42,13 +42,13 @@ describe.each([
   beforeEach(async () => {
     sandbox = await start();
   });
-  const as = (who: keyof typeof KEYS, init: RequestInit = {}) => ({
+  const asUser = (who: keyof typeof KEYS, init: RequestInit = {}) => ({
     ...init,
     headers: { "api-key": KEYS[who] },
   });
-  const models = (init?: RequestInit) => sandbox.fetch("/v1/models", as("dan", init));
+  const listModels = (init?: RequestInit) => sandbox.fetch("/v1/models", asUser("dan", init));
   const deleteThread = (init: RequestInit = {}) =>
-    sandbox.fetch("/v1/threads/thread_welcome", as("dan", { method: "DELETE", ...init }));
+    sandbox.fetch("/v1/threads/thread_welcome", asUser("dan", { method: "DELETE", ...init }));
   const hasThread = () =>
     sandbox
       .state("threads")
@@ -58,12 +58,12 @@ describe.each([
         () => false,
       );
 
-  it("are answered by a test in another order than they came [interfaces 20]", async () => {
+  it("are released by a test in another order than they arrived [interfaces 20]", async () => {
     await sandbox.faults.add(MODELS);
     const order: string[] = [];
-    const one = models().then(() => order.push("one"));
+    const one = listModels().then(() => order.push("one"));
     const first = await sandbox.held.next({ operation: "models.list" });
-    const two = models().then(() => order.push("two"));
+    const two = listModels().then(() => order.push("two"));
     const second = await sandbox.held.next({ operation: "models.list" });
     expect([first.id, second.id]).toEqual(["held_1", "held_2"]);
     await second.release();
@@ -74,16 +74,16 @@ describe.each([
     expect((await sandbox.held.list()).items).toEqual([]);
   });
 
-  it("are waited for as long as a test says, also for months [interfaces 20]", async () => {
+  it("stay held as long as a test says, also for months of the sandbox's clock [interfaces 20]", async () => {
     await sandbox.faults.add(MODELS);
     const waiting = sandbox.held.next({ operation: "models.list" }, { within: "30d" });
     for (let i = 0; i < 5; i++) await sandbox.held.list();
-    const asked = models();
+    const asked = listModels();
     await (await waiting).release();
     expect((await asked).status).toBe(200);
   });
 
-  it("are overtaken by their retries [interfaces 20]", async () => {
+  it("can be released after their retry was answered [interfaces 20]", async () => {
     await sandbox.faults.add({ ...DELETE, times: 1 });
     const impatient = new AbortController();
     const asked = deleteThread({ signal: impatient.signal });
@@ -93,7 +93,7 @@ describe.each([
     expect((await asked).status).toBe(404);
   });
 
-  it("have changed nothing before a release, and all with `phase: after` [interfaces 20]", async () => {
+  it("have changed nothing before a release, and everything with `phase: after` [interfaces 20]", async () => {
     await sandbox.faults.add({ ...DELETE, times: 1 });
     const asked = deleteThread();
     const { phase, response, release } = await sandbox.held.next();
@@ -102,12 +102,12 @@ describe.each([
     expect((await asked).status).toBe(200);
     expect(await hasThread()).toBe(false);
     await sandbox.faults.add({ ...MODELS, phase: "after" });
-    const listed = models();
+    const listed = listModels();
     const after = await sandbox.held.next();
     expect(after).toMatchObject({ phase: "after", response: { status: 200 } });
     expect(after.response!.body).toHaveProperty("models");
-    await after.release({ answer: { body: { models: [] } } });
-    expect(await (await listed).json()).toEqual({ models: [] });
+    await after.release({ answer: { body: { listModels: [] } } });
+    expect(await (await listed).json()).toEqual({ listModels: [] });
   });
 
   it("are released with another answer: a status, a body, an error, a broken connection [interfaces 20]", async () => {
@@ -132,7 +132,7 @@ describe.each([
 
   it("are released after their timeout, on the wall clock of a frozen sandbox [interfaces 20]", async () => {
     await sandbox.faults.add({ ...MODELS, effect: { hold: { timeout: "50ms" } } });
-    expect((await models()).status).toBe(200);
+    expect((await listModels()).status).toBe(200);
     const [entry] = (await sandbox.journal.list()).entries;
     expect(entry!.reasons.at(-1)).toBe("inline/fault_1 held it as held_1 until its timeout of 50 ms");
     expect(entry!.duration_ms).toBeGreaterThanOrEqual(45);
@@ -140,7 +140,7 @@ describe.each([
 
   it("last 30 s with `hold: true` [interfaces 20]", async () => {
     await sandbox.faults.add({ ...MODELS, effect: { hold: true } });
-    const asked = models();
+    const asked = listModels();
     const { ends_at, release } = await sandbox.held.next();
     const left = Date.parse(ends_at) - Date.now();
     expect(left).toBeGreaterThan(20_000);
@@ -164,10 +164,10 @@ describe.each([
     expect(await hasThread()).toBe(true);
   });
 
-  it("are released by a reset: an unfinished one is answered 503, and the new world stays as it is [interfaces 20]", async () => {
+  it("are released by a reset: an unfinished one is answered 503, and the new world does not change [interfaces 20]", async () => {
     await sandbox.faults.add(DELETE);
     await sandbox.faults.add({ ...MODELS, phase: "after" });
-    const [deleted, listed] = [deleteThread(), models()];
+    const [deleted, listed] = [deleteThread(), listModels()];
     await sandbox.held.next({ operation: "threads.delete" });
     await sandbox.held.next({ operation: "models.list" });
     await sandbox.reset();
@@ -175,10 +175,10 @@ describe.each([
     expect(await hasThread()).toBe(true);
   });
 
-  it("are released when the sandbox is deleted, which also ends waiting for one [interfaces 20]", async () => {
-    const other = await sandboxOf(sandbox);
+  it("are released when the sandbox is deleted, as is a call that waits for one [interfaces 20]", async () => {
+    const other = await openSandbox(sandbox);
     await other.faults.add(MODELS);
-    const asked = other.fetch("/v1/models", as("dan"));
+    const asked = other.fetch("/v1/models", asUser("dan"));
     await other.held.next();
     const waiting = other.held.next().catch((error: Error) => error.message);
     await other.delete();
@@ -186,8 +186,8 @@ describe.each([
     expect(await waiting).toContain("before the sandbox was deleted");
   });
 
-  it("end with the sandbox, like delayed ones, which are answered now, and hanging ones, whose connections break", async () => {
-    const other = await sandboxOf(sandbox);
+  it("end with the sandbox, as do delayed ones, which are answered, and hanging ones, whose connections break", async () => {
+    const other = await openSandbox(sandbox);
     const headers = { "x-sandbox-delay": "59m" };
     await other.faults.add({ match: { path: "/v2/models" }, effect: { delay: "1h" } });
     await other.faults.add({ match: { path: "/v1/hang" }, effect: { wire: "hang" } });
@@ -201,7 +201,7 @@ describe.each([
     expect(await hanging).toBeInstanceOf(TypeError);
   });
 
-  it("survive unknown ids, a second release and impossible answers, which are refused with a message [interfaces 20]", async () => {
+  it("are not released by unknown ids, a second release or impossible answers, which are refused with a message [interfaces 20]", async () => {
     await sandbox.faults.add(DELETE);
     const asked = deleteThread();
     const { id, release } = await sandbox.held.next();
@@ -239,7 +239,7 @@ describe.each([
     expect(await refused({})).toEqual([409, id, expect.stringContaining("no longer held")]);
   });
 
-  it("can be deliveries, which wait, fail as the release says, and are not overtaken by a retry [interfaces 20]", async () => {
+  it("can be deliveries, which wait, fail as the release says, and are retried only then [interfaces 20]", async () => {
     const receiver = await sandbox.receivers.add({});
     await sandbox.state("webhooks").create({ url: receiver.url, events: ["thread.deleted"] } as never);
     await sandbox.faults.add({ match: { event: "thread.deleted" }, effect: { hold: {} } });
@@ -276,23 +276,23 @@ describe.each([
       principal: "usr_dan",
     });
     expect([decision, status, rules[0]!.triggers]).toEqual(["fault:inline/fault_1", 200, true]);
-    const asked = models();
+    const asked = listModels();
     await (await sandbox.held.next()).release();
     const answer = await asked;
     expect(answer.headers.get("x-sandbox-decision")).toBe("fault:inline/fault_1");
   });
 
-  it("may be answered by a second rule [interfaces 20]", async () => {
+  it("may be held by one rule and answered by another [interfaces 20]", async () => {
     await sandbox.faults.add({ match: { operation: "models.list" }, effect: { status: 503 } });
     await sandbox.faults.add({ match: { operation: "models.*" }, effect: { hold: {}, delay: "1ms" } });
-    const asked = models();
+    const asked = listModels();
     await (await sandbox.held.next()).release();
     expect((await asked).status).toBe(503);
   });
 
-  it("are listed by `next` if none fits in time [interfaces 20]", async () => {
+  it("are listed in the message of `next` if none matches in time [interfaces 20]", async () => {
     await sandbox.faults.add(MODELS);
-    const asked = models();
+    const asked = listModels();
     await until(async () => (await sandbox.held.list()).total === 1);
     await expect(sandbox.held.next({ operation: "threads.delete" }, { within: "1ms" })).rejects.toThrow(
       'No request that fits {"operation":"threads.delete"} was held within 1ms; held at the moment: GET /v1/models (held_1, held by the rule inline/fault_1)',
@@ -303,7 +303,7 @@ describe.each([
   });
 });
 
-it("`held.next` gives up on a server that sends no list [interfaces 20]", async () => {
+it("`held.next` fails if the server sends no list [interfaces 20]", async () => {
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   await once(silent, "listening");
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -327,7 +327,7 @@ it("`held.next` gives up on a server that sends no list [interfaces 20]", async 
   }
 });
 
-async function sandboxOf(sandbox: SandboxClient): Promise<SandboxClient> {
+async function openSandbox(sandbox: SandboxClient): Promise<SandboxClient> {
   const { id } = (await sandbox.state("threads").create({})) as unknown as { id: string };
   const [entry] = (await sandbox.history.list()).entries;
   expect(id ?? entry).toBeTruthy();

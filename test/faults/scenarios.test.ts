@@ -42,7 +42,7 @@ describe("a scenario that is invalid at a restart", () => {
     const before = await start();
     await before.call(undefined, "POST", `${CONTROL}/snapshots`, { name: "kept" });
     await activate(before, "mine");
-    // In this one it was an initial scenario, and is off, so there is nothing to warn of.
+    // The scenario was active at first and is now off in this sandbox, so no warning is due.
     await before.call(undefined, "POST", "/_control/sandboxes", { name: "off", scenarios: ["mine"] });
     await before.call(undefined, "PUT", "/_control/sandboxes/off/scenarios/active", { names: [] });
     await before.close();
@@ -61,7 +61,7 @@ describe("a scenario that is invalid at a restart", () => {
 });
 
 describe("a scenario over the control API", () => {
-  it("is activated with others in one call, the user's own beside shipped ones [interfaces 4]", async () => {
+  it("is activated with others in one call, the user's own together with shipped ones [interfaces 4]", async () => {
     await activate(api, "mine");
     expect(decisionOf(await call())).toBe("fault:mine/a");
     await activate(api, "outage-with-recovery");
@@ -94,7 +94,7 @@ describe("a scenario over the control API", () => {
     expect((await control("PUT", "/scenarios/active", { name: "mine" })).status).toBe(422);
   });
 
-  it("can be given when a sandbox is created, and an unknown one prevents that [interfaces 4]", async () => {
+  it("can be active from the creation of a sandbox, and an unknown one prevents the creation [interfaces 4]", async () => {
     const made = await api.call(undefined, "POST", "/_control/sandboxes", {
       name: "sa",
       scenarios: ["mine"],
@@ -111,7 +111,7 @@ describe("a scenario over the control API", () => {
     expect((await api.call(undefined, "GET", "/_control/sandboxes/sb")).status).toBe(404);
   });
 
-  it("has its rules asked in the order of activation [interfaces 6]", async () => {
+  it("is evaluated in the order of activation [interfaces 6]", async () => {
     scenario("other", "rules:\n  - { id: b, effect: { status: 500 } }\n");
     await activate(api, "other", "mine");
     expect(decisionOf(await call())).toBe("fault:other/b");
@@ -119,7 +119,7 @@ describe("a scenario over the control API", () => {
     expect(decisionOf(await call())).toBe("fault:mine/a");
   });
 
-  it("in the user's file hides a shipped one of the same name [interfaces 6]", async () => {
+  it("in the user's folder hides a shipped one of the same name [interfaces 6]", async () => {
     scenario("slow-network", "rules:\n  - { id: own, effect: { status: 500 } }\n");
     await activate(api, "slow-network");
     expect(decisionOf(await call())).toBe("fault:slow-network/own");
@@ -192,7 +192,7 @@ describe("an edit of a scenario's file", () => {
     const { items } = (await control("GET", "/scenarios")).body;
     const mended = items.find(({ name }: { name: string }) => name === "mine");
     expect(mended.problem).toBeUndefined();
-    // A rule that says what it said goes on where it was.
+    // A rule whose definition is unchanged keeps its progress.
     expect(mended.rules).toMatchObject([
       { id: "edited", hits: 2 },
       { id: "more", hits: 0 },
@@ -200,7 +200,7 @@ describe("an edit of a scenario's file", () => {
     await watch.close();
   });
 
-  it("lets another file of the name take effect while it is gone [interfaces 2, 6]", async () => {
+  it("that removes the file activates another one of its name until it is back [interfaces 2, 6]", async () => {
     writeFileSync(
       join(folder, "other.yaml"),
       "name: mine\nrules: [{ id: other, effect: { status: 500 } }]\n",
@@ -250,7 +250,7 @@ describe("an edit of a scenario's file", () => {
     expect(decisionOf(await call())).toBe("fault:mine/changed-meanwhile");
   });
 
-  it("that cannot be used does not affect the active scenario, and is refused once that is off [interfaces 6]", async () => {
+  it("that makes it invalid does not affect the active scenario, and is refused once that is off [interfaces 6]", async () => {
     await activate(api, "mine");
     scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
     expect((await control("PUT", "/scenarios/active", { names: ["mine", "slow-network"] })).status).toBe(200);
@@ -311,7 +311,7 @@ describe("an edit of a scenario's file", () => {
   });
 });
 
-describe("a lease", () => {
+describe("the lease of a rule", () => {
   const pending = async () =>
     (await control("GET", "/clock/pending")).body.filter(({ kind }: { kind: string }) => kind === "lease");
 
@@ -328,7 +328,7 @@ describe("a lease", () => {
     expect((await control("GET", "/faults/outage")).body).toMatchObject({ hits: 1, spent: true });
   });
 
-  it("leaves no timer behind if it ended by hits, or its rule or scenario was removed [interfaces 6]", async () => {
+  it("leaves no timer if the rule ended by hits, or the rule or its scenario was removed [interfaces 6]", async () => {
     await arm(api, { id: "two", effect: { status: 503 }, lease: { ttl: "10m", hits: 1 } });
     await call();
     expect(await pending()).toEqual([]);
@@ -355,14 +355,14 @@ describe("a lease", () => {
     ]);
     expect((await call()).status).toBe(503);
     await control("DELETE", "/faults");
-    // The snapshot's own lease is that of a rule that is no longer there.
+    // The lease in the snapshot belongs to a rule that has been removed since.
     await control("POST", "/snapshots/leased/restore");
     expect(await pending()).toEqual([]);
   });
 });
 
-describe("a new world", () => {
-  it("by reset brings back the first scenarios, unspent, and drops inline rules [interfaces 4]", async () => {
+describe("the rules of a new world", () => {
+  it("are the initial scenarios, unspent, without inline rules after a reset [interfaces 4]", async () => {
     const made = {
       name: "sa",
       scenarios: ["outage-with-recovery"],
@@ -383,7 +383,7 @@ describe("a new world", () => {
     expect(pending).toContainEqual({ due_at: "2026-03-15T12:02:00.000Z", kind: "lease", subject: "outage" });
   });
 
-  it("by reset restarts draws and sequences [interfaces 6]", async () => {
+  it("restart draws and sequences after a reset [interfaces 6]", async () => {
     await arm(api, { id: "p", probability: 0.5, effect: { status: 503 } });
     const pattern = async () => {
       let text = "";
@@ -397,7 +397,7 @@ describe("a new world", () => {
     expect(await pattern()).toBe(first);
   });
 
-  it("by fork has the same rules, as far as they have come, and is independent [interfaces 4]", async () => {
+  it("are the same in a fork, with the same progress, and are independent [interfaces 4]", async () => {
     await arm(api, { id: "three", sequence: [500, 501, 502], lease: { ttl: "1h" } });
     await activate(api, "mine");
     await call();
@@ -421,7 +421,7 @@ describe("saved rules and scenarios", () => {
     rmSync(join(folder, "mine.yaml"));
     const second = await startReference({ scenariosFolder: folder, persist });
     const { body } = await second.call(undefined, "GET", CONTROL);
-    // What is gone from the folder cannot be in force, and does not keep the server from starting.
+    // A scenario whose file is gone cannot be active, and must not prevent the start of the server.
     expect(body.scenarios).toEqual(["slow-network"]);
     expect((await second.call("dan", "DELETE", THREAD)).status).toBe(501);
     const pending = (await second.call(undefined, "GET", `${CONTROL}/clock/pending`)).body;
@@ -429,7 +429,7 @@ describe("saved rules and scenarios", () => {
     await second.close();
   });
 
-  it("write progress to the log, without a whole file [interfaces 2]", async () => {
+  it("write only their progress to the log, without a whole file [interfaces 2]", async () => {
     const persist = { folder: join(folder, "kept"), durable: true };
     const first = await startReference({ persist });
     await arm(first, { id: "two", sequence: ["pass", "pass", 503] });

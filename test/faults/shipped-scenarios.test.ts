@@ -21,13 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-function exampleOf({ path, params }: AnyOperation): string {
+function fillPath({ path, params }: AnyOperation): string {
   const properties = (params?.properties ?? {}) as Record<string, { examples?: string[] }>;
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => properties[name]?.examples?.[0] ?? "example");
 }
 
-/** The scenario that is about nothing but this code of this operation. */
-function scenarioFor({ id }: AnyOperation, code: ErrorCode): string | undefined {
+/** The scenario that only tests this code of this operation. */
+function findScenario({ id }: AnyOperation, code: ErrorCode): string | undefined {
   return DERIVED.find(({ scenario }) => {
     const [first] = scenario!.rules;
     return first!.document.match?.operation === id && first!.document.effect?.error === code;
@@ -51,7 +51,7 @@ describe("a derived scenario", () => {
     }
   });
 
-  it("passes `scenario check` as printed by `scenario show`, and means the same [interfaces 2]", () => {
+  it("passes `scenario check` as printed by `scenario show`, and has the same rules [interfaces 2]", () => {
     for (const { name, file, scenario } of DERIVED) {
       const copy = readScenario({ text: stringify(scenario!.document), displayName: file, file }, API);
       expect(copy.document, name).toEqual(scenario!.document);
@@ -60,14 +60,14 @@ describe("a derived scenario", () => {
   });
 
   it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
-    "of %s answers each of the documented refusals when it is on [interfaces 6]",
+    "of %s gives each of the documented refusals when it is on [interfaces 6]",
     async (id, operation) => {
       const codes = documented.filter((one) => one.operation === operation).map(({ code }) => code);
       for (const code of codes) {
-        const name = scenarioFor(operation, code);
+        const name = findScenario(operation, code);
         expect(name, `no scenario reaches ${code} of ${id}`).toBeDefined();
         await activate(api, name!);
-        const answer = await api.call("ivan", operation.method, exampleOf(operation));
+        const answer = await api.call("ivan", operation.method, fillPath(operation));
         expect(answer.status, `${name}: ${answer.text}`).toBe(CATALOGUE[code].status);
         expect(decisionOf(answer)).toMatch(new RegExp(`^fault:${name}/`));
         const { entries } = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal?limit=1"))
@@ -104,7 +104,7 @@ describe("a file under scenarios/", () => {
     "receiver-down",
     "receiver-gone",
     ...["reset", "hang", "empty", "truncate", "garbage", "drip"].map((wire) => `broken-wire-${wire}`),
-  ])("is shipped for %s [interfaces 6]", (name) => {
+  ])("is included for %s [interfaces 6]", (name) => {
     expect(library.get(name).rules.length).toBeGreaterThan(0);
   });
 });

@@ -8,7 +8,7 @@ import { API } from "../../src/engine/resources/index.ts";
 import { activate, CONTROL, decisionOf } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
-/* interfaces 21: rules change as the run goes on. */
+/* The rules change during the run (interfaces 21). */
 
 const STAGED = `
 rules:
@@ -61,7 +61,7 @@ const statuses = async (times: number) => {
 };
 
 describe("a scenario with stages", () => {
-  it("changes its rules by number of requests, and by the sandbox's time [interfaces 21]", async () => {
+  it("changes its rules after a number of requests, and after a time of the sandbox's clock [interfaces 21]", async () => {
     expect(await statuses(4)).toEqual([200, 200, 503, 503]);
     await advance("119s");
     expect((await call()).status).toBe(503);
@@ -130,7 +130,7 @@ describe("a scenario with stages", () => {
     expect([unknown.status, unknown.body.hint]).toEqual([422, "staged/outage"]);
   });
 
-  it("lets no more requests into a stage than it says, also if they come at once [interfaces 21]", async () => {
+  it("lets no more requests into a stage than it says, also if they are concurrent [interfaces 21]", async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => call()));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 503, 503, 503, 503]);
   });
@@ -160,7 +160,7 @@ describe("a scenario with stages", () => {
     expect(await pending()).toEqual([]);
   });
 
-  it("begins the next stage now if a call ends the one before early [interfaces 4, 21]", async () => {
+  it("begins the next stage at once if a call ends the current one early [interfaces 4, 21]", async () => {
     await statuses(2);
     const before = await findStages();
     await advance("30s");
@@ -170,7 +170,7 @@ describe("a scenario with stages", () => {
     expect([outage.ended_at, recovery.began_at]).toEqual([now, now]);
   });
 
-  it("keeps all stages in an advance over several [interfaces 21]", async () => {
+  it("passes through all stages in an advance over several [interfaces 21]", async () => {
     const step = (name: string, status: number) =>
       `  - { name: ${name}, rules: [{ id: ${name}, effect: { status: ${status} } }], until: { time: 1m } }\n`;
     write("steps", `stages:\n${step("one", 500)}${step("two", 502)}${step("three", 503)}`);
@@ -194,7 +194,7 @@ describe("a scenario with stages", () => {
     await expect
       .poll(async () => (await findStages(CONTROL, "held")).map(({ state }: { state: string }) => state))
       .toEqual(["ended", "current"]);
-    // The second click is answered before the first.
+    // The second request is answered before the first.
     expect((await call()).status).toBe(502);
     const { body } = await control("GET", "/held");
     await control("POST", `/held/${body.items[0].id}/release`, {});
@@ -221,7 +221,7 @@ describe("a scenario with stages", () => {
     await advance("1m");
     await control("POST", "/snapshots/calm/restore");
     expect(await states()).toEqual(["ended", "current", "waiting"]);
-    // One minute of the outage is left.
+    // One minute of the outage remains.
     await advance("59s");
     expect((await call()).status).toBe(503);
     await advance("1s");
@@ -230,7 +230,7 @@ describe("a scenario with stages", () => {
     await activate(api, "staged");
   });
 
-  it("is as far in a fork as in its original, and independent then [interfaces 4]", async () => {
+  it("has the same progress in a fork as in its original, and is independent then [interfaces 4]", async () => {
     await statuses(3);
     await control("POST", "/fork", { name: "forked" });
     const forked = "/_control/sandboxes/forked";
@@ -256,7 +256,7 @@ describe("a scenario with stages", () => {
   });
 });
 
-it("a restart keeps the current stages of a saved sandbox, and ends each in time [interfaces 2]", async () => {
+it("survives a restart: a saved sandbox keeps its current stages, and ends each in time [interfaces 2]", async () => {
   const persist = { folder: join(folder, "saved"), durable: true };
   const start = async () => {
     await api.close();
@@ -274,7 +274,7 @@ it("a restart keeps the current stages of a saved sandbox, and ends each in time
   expect((await call()).status).toBe(429);
 });
 
-it("an edit of a rule keeps the current stage, and an edit of a stage's name begins again [interfaces 6]", async () => {
+it("keeps its stage after an edit of a rule, and begins again after an edit of a stage's name [interfaces 6]", async () => {
   const edit = (from: string, to: string) => {
     write("staged", STAGED.replace(from, to));
     api.understudy.scenarios.refresh(join(folder, "staged.yaml"));
@@ -291,7 +291,7 @@ it("an edit of a rule keeps the current stage, and an edit of a stage's name beg
   );
 });
 
-describe("a scenario with wrong stages is refused at their place", () => {
+describe("a scenario with wrong stages is refused with the place of the mistake", () => {
   const wrong = (text: string) => {
     try {
       readScenario({ text, displayName: "s.yaml", file: "/s.yaml" }, API);

@@ -17,23 +17,23 @@ afterEach(async () => {
 
 const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
 
-interface Heard {
-  /** When the request was sent. */
+interface RawResponse {
+  /** The time at which the request was sent. */
   asked: number;
-  /** What arrived, in the pieces and at the times in which it arrived. */
+  /** The received chunks, each with the time of its arrival. */
   pieces: { at: number; bytes: Buffer }[];
   text: string;
-  /** `end`: closed in good order; `reset`: RST; undefined: still open. */
+  /** `end`: closed with FIN; `reset`: closed with RST; undefined: still open. */
   closed: "end" | "reset" | undefined;
   socket: Socket;
   ended: Promise<void>;
 }
 
-/** Sends a request byte for byte and listens to whatever comes back. */
-async function raw(method: string, path: string, body?: string): Promise<Heard> {
+/** Sends a request byte for byte and collects all received bytes. */
+async function sendRaw(method: string, path: string, body?: string): Promise<RawResponse> {
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
   sockets.push(socket);
-  const heard: Heard = {
+  const heard: RawResponse = {
     asked: performance.now(),
     pieces: [],
     text: "",
@@ -62,13 +62,13 @@ async function raw(method: string, path: string, body?: string): Promise<Heard> 
   return heard;
 }
 
-const move = (parent: string) => raw("POST", REPARENT, JSON.stringify({ new_parent_id: parent }));
+const reparent = (parent: string) => sendRaw("POST", REPARENT, JSON.stringify({ new_parent_id: parent }));
 
 async function parentOf(): Promise<string> {
   return (await api.call(undefined, "GET", `${CONTROL}/state/departments/dept_ml`)).body.parent_id;
 }
 
-function partsOf(text: string): { head: string; body: string; length: number } {
+function splitResponse(text: string): { head: string; body: string; length: number } {
   const at = text.indexOf("\r\n\r\n");
   const head = text.slice(0, at);
   return { head, body: text.slice(at + 4), length: Number(/content-length: (\d+)/i.exec(head)?.[1]) };
@@ -79,16 +79,16 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
 
   it("reset the connection without a byte [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "reset" } });
-    const heard = await move("dept_ops");
+    const heard = await reparent("dept_ops");
     await heard.ended;
     expect(heard.closed).toBe("reset");
     expect(heard.pieces).toEqual([]);
     await expectChange();
   });
 
-  it("close the connection in good order without a byte for empty [interfaces 6]", async () => {
+  it("close the connection with FIN and without a byte for empty [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "empty" } });
-    const heard = await move("dept_ops");
+    const heard = await reparent("dept_ops");
     await heard.ended;
     expect(heard.closed).toBe("end");
     expect(heard.pieces).toEqual([]);
@@ -97,9 +97,9 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
 
   it("keep the connection open and silent until the client leaves for hang [interfaces 6]", async () => {
     await arm(api, { id: "h", phase, effect: { wire: "hang" } });
-    const heard = await move("dept_ops");
-    await hits("h", 1);
-    // Another connection is served meanwhile, by which time an answer would have come.
+    const heard = await reparent("dept_ops");
+    await expectHits("h", 1);
+    // By the time a request on another connection is answered, this one would have been answered too.
     await arm(api, { times: 1, effect: { status: 500 } });
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_none")).status).toBe(500);
     expect(heard.closed).toBeUndefined();
@@ -112,10 +112,10 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
 
   it("truncate the announced body after status line, headers and a part [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "truncate" } });
-    const heard = await move("dept_ops");
+    const heard = await reparent("dept_ops");
     await heard.ended;
     expect(heard.closed).toBe("end");
-    const { head, body, length } = partsOf(heard.text);
+    const { head, body, length } = splitResponse(heard.text);
     expect(head).toMatch(
       phase === "after" ? /^HTTP\/1\.1 200 OK\r\n/ : /^HTTP\/1\.1 503 Service Unavailable\r\n/,
     );
@@ -128,7 +128,7 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
 
   it("send for garbage no well-formed answer, with the body in it [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "garbage" } });
-    const heard = await move("dept_ops");
+    const heard = await reparent("dept_ops");
     await heard.ended;
     expect(heard.closed).toBe("end");
     expect(heard.text).not.toMatch(/^HTTP/);
@@ -137,22 +137,22 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
     await expectChange();
   });
 
-  it("drip at least three pieces over the given time, and a right answer in the end [interfaces 6]", async () => {
+  it("drip at least three pieces over the given time, and complete the answer [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "drip", over: "300ms" } });
-    const heard = await move("dept_ops");
+    const heard = await reparent("dept_ops");
     await heard.ended;
     expect(heard.closed).toBe("end");
     expect(heard.pieces.length).toBeGreaterThanOrEqual(3);
-    // From the request on: a busy machine may be late to see the first piece.
+    // Measured from the request: a busy machine may be late to read the first piece.
     expect(heard.pieces.at(-1)!.at - heard.asked).toBeGreaterThan(200);
-    const { body, length } = partsOf(heard.text);
+    const { body, length } = splitResponse(heard.text);
     expect(body.length).toBe(length);
     expect(JSON.parse(body)).toMatchObject(phase === "after" ? { id: "dept_ml" } : { success: false });
     await expectChange();
   });
 });
 
-async function hits(id: string, wanted: number): Promise<void> {
+async function expectHits(id: string, wanted: number): Promise<void> {
   await expect
     .poll(async () => (await api.call(undefined, "GET", `${CONTROL}/faults/${id}`)).body.hits)
     .toBe(wanted);
@@ -161,7 +161,7 @@ async function hits(id: string, wanted: number): Promise<void> {
 describe("wire faults", () => {
   it("drip for two seconds by default [interfaces 6]", async () => {
     await arm(api, { effect: { wire: "drip" } });
-    const heard = await raw("GET", "/v1/models");
+    const heard = await sendRaw("GET", "/v1/models");
     await heard.ended;
     expect(heard.pieces.at(-1)!.at - heard.asked).toBeGreaterThan(1900);
     expect(heard.pieces.length).toBeGreaterThanOrEqual(3);
@@ -176,15 +176,15 @@ describe("wire faults", () => {
 
   it("break the answer of the `error` in the same effect [interfaces 6]", async () => {
     await arm(api, { effect: { wire: "truncate", error: "RATE_LIMIT_EXCEEDED" } });
-    const heard = await raw("GET", "/v1/models");
+    const heard = await sendRaw("GET", "/v1/models");
     await heard.ended;
     expect(heard.text).toMatch(/^HTTP\/1\.1 429 /);
     expect(heard.text).toMatch(/retry-after: 60/i);
   });
 
-  it("cut an answer without a body as a failure [interfaces 6]", async () => {
+  it("count an answer without a body as failed [interfaces 6]", async () => {
     await arm(api, { phase: "after", match: { method: "DELETE" }, effect: { wire: "truncate" } });
-    const heard = await raw("DELETE", "/v1/dashboards/dsh_revenue/share-links/slink_board");
+    const heard = await sendRaw("DELETE", "/v1/dashboards/dsh_revenue/share-links/slink_board");
     await heard.ended;
     expect(heard.text).toMatch(/^HTTP\/1\.1 503 /);
     const gone = await api.call(undefined, "GET", "/v1/dashboards/shared/revenue-board");
@@ -202,9 +202,9 @@ describe("wire faults", () => {
     async (method, status, length) => {
       const body = status === 200 ? { body: { a: 1.5 } } : {};
       await arm(api, { match: { path: "/v1/own" }, effect: { status, ...body, wire: "drip", over: "10ms" } });
-      const heard = await raw(method, "/v1/own");
+      const heard = await sendRaw(method, "/v1/own");
       await heard.ended;
-      const { head, body: sent } = partsOf(heard.text);
+      const { head, body: sent } = splitResponse(heard.text);
       expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
       expect(head.match(/content-length: \d+/i)?.[0] ?? "").toBe(length);
       expect(sent).toBe(method === "GET" && status === 200 ? '{"a":1.5}' : "");
@@ -213,9 +213,9 @@ describe("wire faults", () => {
 
   it("cut a streamed answer in the middle [interfaces 6]", async () => {
     await arm(api, { phase: "after", effect: { wire: "truncate" } });
-    const heard = await raw("GET", "/v1/organizations/org_acme/audit-log/export");
+    const heard = await sendRaw("GET", "/v1/organizations/org_acme/audit-log/export");
     await heard.ended;
-    const { body, length } = partsOf(heard.text);
+    const { body, length } = splitResponse(heard.text);
     expect(body).toMatch(/^Timestamp,Entity Type,/);
     expect(body.length).toBe(Math.floor(length / 2));
   });
@@ -223,7 +223,7 @@ describe("wire faults", () => {
   it("are named in the journal, with status 0 if there was no answer [interfaces 3]", async () => {
     await activate(api, "broken-wire");
     for (let i = 0; i < 4; i++) {
-      const heard = await raw("GET", "/v1/models");
+      const heard = await sendRaw("GET", "/v1/models");
       await heard.ended;
     }
     const { body } = await api.call(undefined, "GET", `${CONTROL}/journal`);
@@ -240,13 +240,13 @@ describe("wire faults", () => {
 
   it("do not affect others if a client leaves during a drip or a delay [interfaces 6]", async () => {
     await arm(api, { id: "d", effect: { wire: "drip", over: "10s" } });
-    const dripping = await raw("GET", "/v1/models");
+    const dripping = await sendRaw("GET", "/v1/models");
     await once(dripping.socket, "data");
     dripping.socket.destroy();
     await api.call(undefined, "DELETE", `${CONTROL}/faults`);
     await arm(api, { id: "slow", effect: { delay: "10s" } });
-    const waiting = await raw("GET", "/v1/models");
-    await hits("slow", 1);
+    const waiting = await sendRaw("GET", "/v1/models");
+    await expectHits("slow", 1);
     waiting.socket.destroy();
     await api.call(undefined, "DELETE", `${CONTROL}/faults`);
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(200);
@@ -254,8 +254,8 @@ describe("wire faults", () => {
 
   it("do not delay the end of the server although connections hang [interfaces 6]", async () => {
     await arm(api, { id: "h", effect: { wire: "hang" } });
-    const heard = await raw("GET", "/v1/models");
-    await hits("h", 1);
+    const heard = await sendRaw("GET", "/v1/models");
+    await expectHits("h", 1);
     await api.close();
     await heard.ended;
     api = await startReference();
