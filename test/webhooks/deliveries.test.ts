@@ -123,7 +123,7 @@ describe("the schedule [6.4, G24]", () => {
     });
   });
 
-  it("uses the webhook's URL of the moment for a retry [G24]", async () => {
+  it("uses the current URL of the webhook for a retry [G24]", async () => {
     const old = await api.receiver([500]);
     const moved = await api.receiver([200]);
     const { webhook_id } = await api.webhook(old.url);
@@ -171,7 +171,7 @@ describe("the schedule [6.4, G24]", () => {
     expect(deliveries.map(({ status, response_code }) => [status, response_code])).toEqual(
       Array(4).fill(["failed", 0]),
     );
-    // Response times run on the wall clock; the frozen sandbox's stands.
+    // The wall clock limits response times; the clock of the frozen sandbox does not move.
     expect(new Set(deliveries.map(({ next_retry }) => next_retry))).toEqual(new Set([minutes(1)]));
     const { body } = await api.control("GET", "/state/deliveries");
     const errors = body.items.flatMap((delivery: { attempt_log: { error: string }[] }) =>
@@ -183,7 +183,7 @@ describe("the schedule [6.4, G24]", () => {
 });
 
 describe("events that end the retries early [G24]", () => {
-  it("410 disables the webhook and cancels its pending retries, of that instant too [G24, 6.4]", async () => {
+  it("410 disables the webhook and cancels its pending retries, also those of the same instant [G24, 6.4]", async () => {
     const receiver = await api.receiver([500, 500, 500, 410]);
     const { webhook_id } = await api.webhook(receiver.url);
     for (let i = 0; i < 3; i++) await api.trigger();
@@ -208,7 +208,7 @@ describe("events that end the retries early [G24]", () => {
     expect(await receiver.requests()).toHaveLength(1);
   });
 
-  it("DELETE cancels the pending retries, and ends an attempt that is under way [G24]", async () => {
+  it("DELETE cancels the pending retries, and aborts an attempt in progress [G24]", async () => {
     const receiver = await api.receiver([500, "hang"]);
     const { webhook_id } = await api.webhook(receiver.url);
     await api.trigger();
@@ -221,7 +221,7 @@ describe("events that end the retries early [G24]", () => {
     expect(await api.pending()).not.toContainEqual(expect.objectContaining({ kind: "webhook.retry" }));
   });
 
-  it("a reset cancels everything, and so does the end of the sandbox [interfaces 4]", async () => {
+  it("a reset or the end of the sandbox cancels everything [interfaces 4]", async () => {
     const receiver = await startReceiver((_request, _body, respond) => respond(500));
     await api.webhook(receiver.url);
     await api.trigger();

@@ -10,8 +10,8 @@ afterEach(() => api.close());
 const control = async (path: string, body: object = {}) =>
   api.call(undefined, "POST", `/_control/sandboxes${path}`, body);
 
-/** A webhook's first three deliveries in a sandbox that has been made the same way as every other. */
-async function deliveryIds(sandbox: string): Promise<string[]> {
+/** The ids of a webhook's first three deliveries, after the same calls in each sandbox. */
+async function makeDeliveries(sandbox: string): Promise<string[]> {
   const { url } = (await control(`/${sandbox}/receivers`)).body;
   const created = await api.call("ada", "POST", `/_s/${sandbox}/webhooks`, { url, events: ["user.created"] });
   expect(created.status).toBe(201);
@@ -25,13 +25,13 @@ async function deliveryIds(sandbox: string): Promise<string[]> {
 
 it("delivery ids differ between sandboxes and after a reset, and sort newest first [interfaces 5]", async () => {
   await control("", { name: "other" });
-  const first = await deliveryIds("default");
+  const first = await makeDeliveries("default");
   expect(first.length).toBeGreaterThanOrEqual(3);
   expect([...first].sort()).toEqual([...first].reverse());
   for (const id of first) expect(id).toMatch(/^del_[A-Za-z0-9_-]{1,120}$/);
-  const other = await deliveryIds("other");
+  const other = await makeDeliveries("other");
   await control("/default/reset");
-  const again = await deliveryIds("default");
+  const again = await makeDeliveries("default");
   expect(new Set([...first, ...other, ...again]).size).toBe(first.length * 3);
 });
 

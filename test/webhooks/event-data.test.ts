@@ -20,8 +20,8 @@ const validators = new Map<string, ValidateFunction>(
   DECLARED.map((event) => [event.name, ajv.compile({ ...toDataSchema(event), additionalProperties: false })]),
 );
 
-/** What the declared schema has against the data; empty when it fits. */
-function objections(event: string, data: unknown): string[] {
+/** The differences between the data and the declared schema; empty if the data is valid. */
+function findDataErrors(event: string, data: unknown): string[] {
   const validate = validators.get(event);
   if (validate === undefined) return [`nobody declares ${event}`];
   return validate(data)
@@ -37,47 +37,47 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-async function state(method: string, path: string, body?: object) {
+async function callState(method: string, path: string, body?: object) {
   const answer = await api.control(method, `/state/${path}`, body);
   expect(answer.status, answer.text).toBeLessThan(300);
   return answer.body;
 }
 
-/** Ids of one object of each kind, fresh and in every variety that events tell of. */
+/** Makes one object of each kind that the events describe, and returns their ids. */
 async function makeObjects() {
-  const user = await state("POST", "users", { memberships: { org_acme: "member", org_globex: "admin" } });
-  const thread = await state("POST", "threads", { organization_id: "org_acme" });
+  const user = await callState("POST", "users", { memberships: { org_acme: "member", org_globex: "admin" } });
+  const thread = await callState("POST", "threads", { organization_id: "org_acme" });
   const blocks = [{ type: "text", text: "Hello" }];
-  const message = await state("POST", "messages", { thread_id: thread.id, content: blocks });
-  const file = await state("POST", "files", { organization_id: "org_acme" });
-  const invoice = await state("POST", "invoices", { organization_id: "org_acme", amount: 12.5 });
+  const message = await callState("POST", "messages", { thread_id: thread.id, content: blocks });
+  const file = await callState("POST", "files", { organization_id: "org_acme" });
+  const invoice = await callState("POST", "invoices", { organization_id: "org_acme", amount: 12.5 });
   return { user, thread, message, file, invoice };
 }
 
-/** Every change that tells anybody of anything, through the doors by which it really happens. */
+/** Causes every event by the operation, state call or job that really causes it. */
 async function changeEverything(): Promise<void> {
   const { user, thread, message, file, invoice } = await makeObjects();
-  await state("PATCH", `users/${user.id}`, { verified: true });
-  await state("PATCH", `users/${user.id}`, { name: "Zoe" });
-  await state("PATCH", `threads/${thread.id}`, { title: "Plans" });
-  await state("PATCH", `messages/${message.id}`, { content: "Hello" });
-  await state("DELETE", `messages/${message.id}`);
+  await callState("PATCH", `users/${user.id}`, { verified: true });
+  await callState("PATCH", `users/${user.id}`, { name: "Zoe" });
+  await callState("PATCH", `threads/${thread.id}`, { title: "Plans" });
+  await callState("PATCH", `messages/${message.id}`, { content: "Hello" });
+  await callState("DELETE", `messages/${message.id}`);
   await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
-  await state("PATCH", `invoices/${invoice.invoice_id}`, { status: "failed" });
-  await state("PATCH", `invoices/${invoice.invoice_id}`, { status: "paid" });
-  await state("DELETE", `files/${file.id}`);
-  await state("DELETE", `users/${user.id}`);
-  await state("PATCH", "usage/org_acme", { spent: { "2026-03": 5000 } });
-  await state("PATCH", "usage/org_acme:apikey_ben", { spent: { "2026-03": 5000 } });
+  await callState("PATCH", `invoices/${invoice.invoice_id}`, { status: "failed" });
+  await callState("PATCH", `invoices/${invoice.invoice_id}`, { status: "paid" });
+  await callState("DELETE", `files/${file.id}`);
+  await callState("DELETE", `users/${user.id}`);
+  await callState("PATCH", "usage/org_acme", { spent: { "2026-03": 5000 } });
+  await callState("PATCH", "usage/org_acme:apikey_ben", { spent: { "2026-03": 5000 } });
   await api.advanceBy("3h");
-  const { job_id } = await state("POST", "connector_jobs", { status: "running" });
-  await state("PATCH", `connector_jobs/${job_id}`, { status: "failed" });
+  const { job_id } = await callState("POST", "connector_jobs", { status: "running" });
+  await callState("PATCH", `connector_jobs/${job_id}`, { status: "failed" });
 }
 
 describe("data of events [G25]", () => {
-  it("every event of a real change has the declared data, and every declared event is emitted [G25]", async () => {
+  it("every event of a real change has the declared data, and every declared event occurs [G25]", async () => {
     await changeEverything();
-    for (const { event, data } of emitted) expect(objections(event, data), event).toEqual([]);
+    for (const { event, data } of emitted) expect(findDataErrors(event, data), event).toEqual([]);
     const told = new Set(emitted.map(({ event }) => event));
     expect([...EVENTS, ...JOB_EVENTS].map(({ name }) => name).filter((name) => !told.has(name))).toEqual([]);
   });
@@ -97,7 +97,7 @@ describe("data of events [G25]", () => {
     for (const { name } of EVENTS) {
       for (const id of ids[name.split(".")[0]!]!) await api.trigger({ event: name, for: id });
     }
-    for (const { event, data } of emitted) expect(objections(event, data), event).toEqual([]);
+    for (const { event, data } of emitted) expect(findDataErrors(event, data), event).toEqual([]);
     for (const name of [
       "user.created",
       "thread.created",
@@ -114,7 +114,7 @@ describe("data of events [G25]", () => {
     const givenFields = { organization_id: "org_acme", webhook_id: "wh_acme" };
     for (let seed = 0; seed < 20; seed++) {
       const sample = inventData(event, { world, at: 0, random: new Random(seed, event.name), givenFields });
-      expect(objections(event.name, sample)).toEqual([]);
+      expect(findDataErrors(event.name, sample)).toEqual([]);
     }
   });
 
@@ -134,7 +134,8 @@ describe("data of events [G25]", () => {
         expect(gcs_path).toMatch(/^gs:\/\/uploads\/org_acme\/[a-z0-9]{20}\/[A-Za-z0-9._-]+$/);
         expect(String(gcs_path).split("/").at(-1)).toBe(filename);
         expect(created_by).toBe("usr_ada");
-        if (event === "file.processed") expect(await state("GET", `vector_stores/${store_id}`)).toBeDefined();
+        if (event === "file.processed")
+          expect(await callState("GET", `vector_stores/${store_id}`)).toBeDefined();
       }
     });
 
@@ -156,21 +157,21 @@ describe("data of events [G25]", () => {
 
     it.each(["message.created", "message.updated", "message.deleted"])("%s [G25]", async (event) => {
       const { thread_id, created_at } = await sample(event);
-      const thread = await state("GET", `threads/${thread_id}`);
+      const thread = await callState("GET", `threads/${thread_id}`);
       expect(thread.organization_id).toBe("org_acme");
       expect(Date.parse(String(created_at))).toBeGreaterThanOrEqual(Date.parse(thread.created_at));
     });
 
     it("the owner of a thread is one of the organization's people [G25]", async () => {
       const { owner_id } = await sample("thread.created");
-      expect((await state("GET", `users/${owner_id}`)).memberships).toHaveProperty("org_acme");
+      expect((await callState("GET", `users/${owner_id}`)).memberships).toHaveProperty("org_acme");
     });
 
     it.each(["usage.threshold", "usage.limit"])(
       "%s is about the organization's own limit [G25]",
       async (event) => {
         const { monthly_limit, current_usage, utilization_percentage } = await sample(event);
-        const { monthly_limit: limit } = await state("GET", "usage/org_acme");
+        const { monthly_limit: limit } = await callState("GET", "usage/org_acme");
         expect({ monthly_limit, current_usage }).toEqual({
           monthly_limit: limit,
           current_usage: (limit * Number(utilization_percentage)) / 100,
@@ -178,7 +179,7 @@ describe("data of events [G25]", () => {
       },
     );
 
-    it("only what has just come to be is of this moment, and nothing of a later one [G25]", async () => {
+    it("only new objects have the present time, and no field has a later one [G25]", async () => {
       const ages: Record<string, number> = {};
       for (const { name, data } of EVENTS) {
         if (!(data as readonly string[]).includes("created_at")) continue;
@@ -200,13 +201,13 @@ describe("data of events [G25]", () => {
       const told = emittedEvents(bare);
       for (const { name } of EVENTS) await bare.trigger({ event: name });
       expect(told.map(({ event }) => event)).toEqual(EVENTS.map(({ name }) => name));
-      for (const { event, data } of told) expect(objections(event, data), event).toEqual([]);
+      for (const { event, data } of told) expect(findDataErrors(event, data), event).toEqual([]);
       await bare.close();
     });
   });
 
   it("user.created contains user_id, email and created_at, and nothing else [6.2]", async () => {
-    const { created_at } = await state("GET", "users/usr_cleo");
+    const { created_at } = await callState("GET", "users/usr_cleo");
     await api.trigger({ event: "user.created", for: "usr_cleo" });
     expect(emitted[0]!.data).toEqual({ user_id: "usr_cleo", email: "cleo@acme.test", created_at });
   });
@@ -253,6 +254,6 @@ describe("data of events [G25]", () => {
     const { event, data } = JSON.parse((await receiver.requests())[0]!.body);
     expect(event).toBe("webhook.test");
     expect(data).toEqual({ webhook_id, organization_id: "org_acme", description: "" });
-    expect(objections(event, data)).toEqual([]);
+    expect(findDataErrors(event, data)).toEqual([]);
   });
 });

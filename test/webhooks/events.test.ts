@@ -54,7 +54,7 @@ describe("POST S/events [interfaces 4]", () => {
     expect(Object.keys(data[2])).toEqual(["user_id", "email", "created_at"]);
   });
 
-  it("shows the figures of an organization and of a key in usage.threshold [G25]", async () => {
+  it("usage.threshold of an organization and of a key has their own figures [G25]", async () => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, ["usage.threshold"]);
     await api.trigger({ event: "usage.threshold", for: "org_acme" });
@@ -77,7 +77,7 @@ describe("POST S/events [interfaces 4]", () => {
     });
   });
 
-  it("uses the object's organization, else the given one, else the fixture's first [interfaces 4]", async () => {
+  it("uses the object's organization, else the given one, else the first of the fixture [interfaces 4]", async () => {
     const acme = await api.receiver();
     const globex = await api.receiver();
     await api.webhook(acme.url, ["user.created", "message.created"]);
@@ -92,7 +92,7 @@ describe("POST S/events [interfaces 4]", () => {
     expect(await globex.requests()).toHaveLength(2);
   });
 
-  it("uses the fixture's first organization whatever its id [interfaces 4]", async () => {
+  it("uses the first organization of the fixture whatever its id [interfaces 4]", async () => {
     const fixture = {
       organizations: [{ id: "org_zeta" }, { id: "org_alpha" }],
       webhooks: [{ id: "wh_z", organization_id: "org_zeta", events: ["user.created"], active: true }],
@@ -139,7 +139,7 @@ describe("an event of a real change [6.1]", () => {
     });
   });
 
-  it("is emitted by a state call as by the real change, and not if silent [G18]", async () => {
+  it("is emitted by a state call as by the operation, and not if silent [G18]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url, ["invoice.created", "invoice.paid"]);
     await api.control("POST", "/state/invoices?silent=true", { organization_id: "org_acme", status: "paid" });
@@ -205,18 +205,18 @@ describe("an event of a real change [6.1]", () => {
     expect(counts).toEqual([1, 0, 0, 0]);
   });
 
-  it("is no longer awaited by a call after a restore, although the restored world sends it again [interfaces 4]", async () => {
+  it("is not awaited by its call after a restore, although the restored world sends it again [interfaces 4]", async () => {
     const held: ((status: number) => void)[] = [];
     const receiver = await startReceiver((_request, _body, respond) => void held.push(respond));
     try {
       await api.webhook(receiver.url);
       const waiting = api.trigger();
       await expect.poll(() => held.length).toBe(1);
-      // In the snapshot the attempt is still under way, so that the restored world makes it again, under its own id.
+      // The attempt is still in progress in the snapshot. The restored world makes it again, under an id of its own.
       await api.control("POST", "/snapshots", { name: "meanwhile" });
       await api.control("POST", "/snapshots/meanwhile/restore");
       expect(await waiting).toEqual([]);
-      // Nobody has answered the second attempt yet: it was not that one which the call waited for.
+      // The second attempt is not answered yet, so the call did not wait for it.
       await expect.poll(() => held.length).toBe(2);
       for (const respond of held) respond(200);
     } finally {

@@ -11,7 +11,7 @@ afterAll(() => api.close());
 const headers = { "api-key": KEYS.ada, "content-type": "application/json" };
 const RULES = "/v1/organizations/org_acme/knowledge/connectors/notifications";
 
-it("deliveries of a fork or of another sandbox's snapshot do not reach that sandbox's receivers [interfaces 4]", async () => {
+it("deliveries of a fork or of another sandbox's snapshot do not reach the receivers of the original [interfaces 4]", async () => {
   const server = connect(api.url);
   const original = await server.open("default");
   const { url, id } = await original.receivers.add();

@@ -10,8 +10,8 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-/** A webhook whose deliveries are answered by whoever follows its receiver. */
-async function forwarding(answers: unknown[] = ["forward"]) {
+/** A webhook whose deliveries are answered by the client that follows its receiver. */
+async function createForwarding(answers: unknown[] = ["forward"]) {
   const { id, url } = await api.receiver(answers);
   const webhook = await api.webhook(url);
   const path = `/_control/sandboxes/default/receivers/${id}/stream`;
@@ -37,7 +37,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 describe("a forwarded delivery [interfaces 11]", () => {
   it("arrives with its bytes and headers, and has the receiver's answer [interfaces 11]", async () => {
-    const { follow, answer, webhook, log } = await forwarding();
+    const { follow, answer, webhook, log } = await createForwarding();
     const { events, delivery } = await follow();
     expect(events[0]).toEqual({ ready: true });
     const triggered = api.trigger();
@@ -68,7 +68,7 @@ describe("a forwarded delivery [interfaces 11]", () => {
   });
 
   it("is retried by its answer, has code 0 without one, and is answered once [G24, interfaces 11]", async () => {
-    const { follow, answer, log } = await forwarding();
+    const { follow, answer, log } = await createForwarding();
     const { delivery } = await follow();
     const triggered = api.trigger();
     const first = await delivery();
@@ -87,7 +87,7 @@ describe("a forwarded delivery [interfaces 11]", () => {
   });
 
   it("is answered 503 without a client, or after it left [interfaces 11]", async () => {
-    const { follow, log } = await forwarding();
+    const { follow, log } = await createForwarding();
     expect(await api.trigger()).toMatchObject([{ response_code: 503 }]);
     const { delivery, leave } = await follow();
     const triggered = api.trigger();
@@ -98,7 +98,7 @@ describe("a forwarded delivery [interfaces 11]", () => {
   });
 
   it("is refused without a signature of one of the sandbox's webhooks [interfaces 11]", async () => {
-    const { follow, url, answer } = await forwarding();
+    const { follow, url, answer } = await createForwarding();
     const { events, delivery } = await follow();
     const stranger = await fetch(url, { method: "POST", body: "{}" });
     expect([stranger.status, await stranger.json()]).toEqual([
@@ -111,8 +111,8 @@ describe("a forwarded delivery [interfaces 11]", () => {
     expect(events).toHaveLength(2);
   });
 
-  it("may follow answers in turn, and ends with a reset [interfaces 11]", async () => {
-    const { follow, answer } = await forwarding([500, "forward"]);
+  it("can be one of several answers in order, and ends with a reset [interfaces 11]", async () => {
+    const { follow, answer } = await createForwarding([500, "forward"]);
     const { delivery } = await follow();
     expect(await api.trigger()).toMatchObject([{ response_code: 500 }]);
     const triggered = api.trigger();
@@ -132,7 +132,7 @@ describe("a forwarded delivery [interfaces 11]", () => {
     [{ status: 200, headers: { "bad name": "x" } }, "headers"],
     [{ status: 200, headers: { fine: "line\r\nbreak" } }, "headers"],
   ])("refuses the answer %j with a sentence and still waits [interfaces 11]", async (wrong, says) => {
-    const { follow, answer } = await forwarding();
+    const { follow, answer } = await createForwarding();
     const { delivery } = await follow();
     const triggered = api.trigger();
     const { id } = await delivery();

@@ -16,7 +16,7 @@ afterEach(async () => {
   await api.close();
 });
 
-/** A receiver that does with its sockets what it likes. */
+/** A receiver that lets `act` answer on the raw socket. */
 async function startHostile(act: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -57,8 +57,8 @@ const HOSTILE: Record<string, (socket: Socket) => void> = {
   "no HTTP": (socket) => void socket.end("hello\r\n\r\n"),
 };
 
-describe("one receiver never holds up another [6.4]", () => {
-  it("hostile receivers end in time and the healthy one has long been served [6.4]", async () => {
+describe("one receiver never delays another [6.4]", () => {
+  it("hostile receivers time out, and the healthy one has its deliveries long before [6.4]", async () => {
     await api.control("PATCH", "", { settings: { webhook_timeout_seconds: 4 } });
     const receiver = await startReceiver((_request, _body, respond) => respond(200));
     opened.push(receiver);
@@ -77,7 +77,7 @@ describe("one receiver never holds up another [6.4]", () => {
     expect(others.every(({ status, next_retry }) => status === "failed" && next_retry !== null)).toBe(true);
   });
 
-  it("a hundred silent webhooks leave room for the healthy one of another sandbox [6.4]", async () => {
+  it("a hundred silent webhooks do not block the healthy one of another sandbox [6.4]", async () => {
     const silent = await startHostile(() => {});
     const { world } = api.understudy.sandboxes.get("default")!;
     for (let i = 0; i < 150; i++)
@@ -97,7 +97,7 @@ describe("one receiver never holds up another [6.4]", () => {
     expect(world.listPending().filter(({ kind }) => kind === "webhook.retry")).toHaveLength(150);
   });
 
-  it("retries of one instant go out together over webhooks, and are reported in due order [6.4]", async () => {
+  it("retries of one instant are sent in parallel, one for each webhook, and are reported in due order [6.4]", async () => {
     const silent = await api.receiver([500, "hang"]);
     const quick = await api.receiver([500, 200]);
     await api.webhook(silent.url);
@@ -111,7 +111,7 @@ describe("one receiver never holds up another [6.4]", () => {
 });
 
 describe("faults that hit deliveries [interfaces 6]", () => {
-  it("look like the receiver's answer with status, wire and delay, then the receiver is called again [interfaces 6]", async () => {
+  it("replace the receiver's answer by status, wire and delay, then the receiver is called again [interfaces 6]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url);
     const other = await api.receiver();
@@ -147,7 +147,7 @@ describe("faults that hit deliveries [interfaces 6]", () => {
 });
 
 describe("shared mode [interfaces 7]", () => {
-  it("a webhook to a private address is refused at the attempt, unless its range is allowed [interfaces 7]", async () => {
+  it("a webhook to a private address is refused when it is called, unless its range is allowed [interfaces 7]", async () => {
     const receiver = await startReceiver((_request, _body, respond) => respond(200));
     opened.push(receiver);
     const outcomes: number[] = [];

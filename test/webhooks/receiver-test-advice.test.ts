@@ -30,11 +30,11 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const checkOf = ({ checks }: ReceiverReport, id: string): CheckReport =>
+const findCheck = ({ checks }: ReceiverReport, id: string): CheckReport =>
   checks.find((check) => check.id === id)!;
 
-/** The advice on a receiver that answers every delivery so. */
-async function adviceOn(
+/** The advice on a receiver that gives this answer to every delivery. */
+async function findAdvice(
   status: number,
   headers: Record<string, string> = {},
   body = "",
@@ -70,24 +70,24 @@ describe("the advice of the receiver test", () => {
     [504, {}, "", /gave up waiting.*answer 2xx/],
   ];
   it.each(answers)("fits the answer %i %j %s [6.4]", async (status, headers, body, advice) => {
-    const found = await adviceOn(status, headers, body);
+    const found = await findAdvice(status, headers, body);
     expect(found).toMatchObject({ id: "valid-accepted", outcome: "failed" });
     expect(found.advice).toMatch(advice);
   });
 
-  it("differs for any two statuses [6.4]", async () => {
+  it("differs for two different statuses [6.4]", async () => {
     const statuses = [301, 400, 401, 404, 405, 409, 411, 413, 415, 422, 500, 502, 503, 504];
-    const advices = await Promise.all(statuses.map(async (status) => (await adviceOn(status)).advice));
+    const advices = await Promise.all(statuses.map(async (status) => (await findAdvice(status)).advice));
     expect(new Set(advices).size).toBe(statuses.length);
   });
 
-  it("says to store first for a late answer [6.4]", async () => {
+  it("says to store the delivery first for a late answer [6.4]", async () => {
     const { url } = await running({ process: () => new Promise<never>(() => {}) });
     const { advice } = (await grade(url, { timeoutMs: 300 })).checks[0]!;
     expect(advice).toMatch(/^Store the delivery durably.*answer 2xx.*waits 30 s/);
   });
 
-  it("explains an untrusted certificate, and http mixed up with https [G24]", async () => {
+  it("explains an untrusted certificate, and http used for https or the reverse [G24]", async () => {
     const secure = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY });
     const port = await listening(secure);
     const own = (await grade(`https://127.0.0.1:${port}/`)).checks[0]!;
@@ -126,23 +126,23 @@ describe("the advice of the receiver test", () => {
     expect((await grade(url, { timeoutMs: 500 })).checks[0]!.advice).toMatch(advice);
   });
 
-  it("follows the answer, not the check's subject [6.4]", async () => {
+  it("follows the answer, not the subject of the check [6.4]", async () => {
     const { url } = await running({
       consider: (_context, { event }) => (event.startsWith("message") ? [502] : null),
     });
-    const large = checkOf(await grade(url), "body-large");
+    const large = findCheck(await grade(url), "body-large");
     expect(large.detail).toContain("answered 502");
     expect(large.advice).toMatch(/gateway answered/);
     const limited = await running({
       screen: ({ request }) => (Number(request.headers["content-length"]) > 300_000 ? [413] : null),
     });
-    expect(checkOf(await grade(limited.url), "body-large").advice).toMatch(/Raise the body limit/);
+    expect(findCheck(await grade(limited.url), "body-large").advice).toMatch(/Raise the body limit/);
   });
 
   it("is the same in both checks that see a redirect [6.4]", async () => {
     const { url } = await running({ screen: () => [301, "", { Location: "/webhook/" }] });
     const report = await grade(url);
-    expect(checkOf(report, "no-redirect").advice).toBe(checkOf(report, "valid-accepted").advice);
+    expect(findCheck(report, "no-redirect").advice).toBe(findCheck(report, "valid-accepted").advice);
   });
 });
 
@@ -170,9 +170,9 @@ describe("advice names options as the caller's interface does", () => {
     },
   };
   const receivers: [what: string, start: () => Promise<string>][] = [
-    ["a receiver that answers 409", async () => (await adviceOn(409)).url],
-    ["a receiver that answers 422", async () => (await adviceOn(422)).url],
-    ["a receiver that answers 503", async () => (await adviceOn(503)).url],
+    ["a receiver that answers 409", async () => (await findAdvice(409)).url],
+    ["a receiver that answers 422", async () => (await findAdvice(422)).url],
+    ["a receiver that answers 503", async () => (await findAdvice(503)).url],
     [
       "a receiver with a certificate of its own",
       async () => {
@@ -183,12 +183,12 @@ describe("advice names options as the caller's interface does", () => {
     ["a receiver that goes down", async () => (await running({ screen: failsAfter(1) })).url],
     ["a sound receiver without a probe", async () => (await running()).url],
   ];
-  /** Answers 503 once it has answered this many deliveries. */
+  /** A receiver that answers 503 after `count` deliveries. */
   function failsAfter(count: number): NonNullable<Steps["screen"]> {
     let answered = 0;
     return () => (++answered > count ? [503] : null);
   }
-  const textOf = ({ checks, stopped, manual_checks }: ReceiverReport) =>
+  const joinTexts = ({ checks, stopped, manual_checks }: ReceiverReport) =>
     [
       ...checks.flatMap(({ detail, advice, note }) => [detail, advice, note]),
       ...manual_checks.map(({ how }) => how),
@@ -197,7 +197,7 @@ describe("advice names options as the caller's interface does", () => {
 
   it.each(Object.keys(graders) as (keyof typeof graders)[])("in the %s [interfaces 14]", async (surface) => {
     const texts = await Promise.all(
-      receivers.map(async ([, start]) => textOf(await graders[surface](await start()))),
+      receivers.map(async ([, start]) => joinTexts(await graders[surface](await start()))),
     );
     const text = texts.join("\n");
     for (const [one, names] of Object.entries(OPTION_NAMES)) {
@@ -219,18 +219,20 @@ describe("late side effects in the receiver test", () => {
     },
   });
 
-  it("are awaited after the patience, and the option is named [6.4]", async () => {
+  it("are awaited for longer than the patience, and the option is named [6.4]", async () => {
     const { url, probe } = await running(late(500));
     const report = await grade(url, { probe, patienceMs: 300, only: ["valid-processed", "duplicate"] });
     expect(report.verdict).toBe("pass");
-    expect(checkOf(report, "valid-processed").note).toMatch(/happened .* after the answer.*patienceMs to \d/);
+    expect(findCheck(report, "valid-processed").note).toMatch(
+      /happened .* after the answer.*patienceMs to \d/,
+    );
   });
 
   it("fail if they never come, and the option is named [6.4]", async () => {
     const { url, probe } = await running({ process: () => [200] });
     const report = await grade(url, { probe, patienceMs: 50, only: ["valid-processed", "duplicate"] });
     for (const id of ["valid-processed", "duplicate"]) {
-      const { outcome, advice } = checkOf(report, id);
+      const { outcome, advice } = findCheck(report, id);
       expect(outcome).toBe("failed");
       expect(advice).toMatch(/Store the delivery durably.*raise patienceMs/);
       expect(advice).not.toMatch(/unique key/);
@@ -301,8 +303,8 @@ describe("a wrong signature of a receiver", () => {
   });
 });
 
-describe("checks that are impossible from outside", () => {
-  it("are listed once, with where to look in the code [6]", async () => {
+describe("checks that cannot be made from outside", () => {
+  it("are listed once, with the place in the code to look at [6]", async () => {
     const { url } = await running();
     const { manual_checks } = await grade(url, { only: ["valid-accepted"] });
     const text = manual_checks.map(({ what, how }) => `${what}. ${how}`).join("\n");

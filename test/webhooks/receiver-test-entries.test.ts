@@ -9,13 +9,13 @@ import {
 } from "../support/receivers/flawed/flawed-receiver.ts";
 import { grade, SECRET } from "../support/receivers/grade-all.ts";
 
-/** A receiver that is wrong about one entry of a check's list, and the words by which the check names the entry. */
+/** An entry in a check's list of forgeries: its label, and a receiver that wrongly accepts that forgery. */
 interface Entry {
   label: string;
   takes: (context: Context) => boolean;
 }
 
-async function gradeTaking(check: string, takes: Entry["takes"]) {
+async function gradeAccepting(check: string, takes: Entry["takes"]) {
   const { url, close } = await startReceiver(SECRET, {
     isSigned: (context) => takes(context) || RIGHT_STEPS.isSigned(context),
   });
@@ -27,10 +27,10 @@ async function gradeTaking(check: string, takes: Entry["takes"]) {
   }
 }
 
-/** For each forgery of the check, in the order of sending, which entries would take it. */
-async function takers(check: string, entries: readonly Entry[]): Promise<string[][]> {
+/** Lists, for each forgery of the check in sending order, the entries whose receiver accepts it. */
+async function listAcceptors(check: string, entries: readonly Entry[]): Promise<string[][]> {
   const taken: string[][] = [];
-  const { outcome } = await gradeTaking(check, (context) => {
+  const { outcome } = await gradeAccepting(check, (context) => {
     if (RIGHT_STEPS.isSigned(context)) return true;
     taken.push(entries.filter(({ takes }) => takes(context)).map(({ label }) => label));
     return false;
@@ -44,7 +44,7 @@ const signedWith =
   (context) =>
     sentSignature(context) === rightSignature(secret(context), context.body);
 
-const webhookOf = ({ body }: Context) => String(JSON.parse(`${body}`).webhook_id);
+const readWebhookId = ({ body }: Context) => String(JSON.parse(`${body}`).webhook_id);
 
 const GUESSES = [
   "secret",
@@ -65,7 +65,7 @@ const KNOWN_SECRETS: readonly Entry[] = [
       sentSignature(context) === `sha256=${createHash("sha256").update(context.body).digest("hex")}`,
   },
   ...GUESSES.map((guess) => ({ label: `the secret “${guess}”`, takes: signedWith(() => guess) })),
-  { label: "the secret “wh_", takes: signedWith(webhookOf) },
+  { label: "the secret “wh_", takes: signedWith(readWebhookId) },
 ];
 const SECRETS: readonly Entry[] = [
   {
@@ -86,21 +86,28 @@ const OTHERS = {
   "X-Debug": "true",
   Authorization: "Bearer internal",
 };
-const forwarded = (ip: string) => ["Forwarded", `for=${ip};proto=https`] as const;
+const forwardedHeader = (ip: string) => ["Forwarded", `for=${ip};proto=https`] as const;
 
 const DISGUISES: readonly { label: string; headers: readonly (readonly [string, string])[] }[] = [
   ...[
-    ...ADDRESSES.flatMap((ip) => [...ADDRESS_HEADERS.map((name) => [name, ip] as const), forwarded(ip)]),
+    ...ADDRESSES.flatMap((ip) => [
+      ...ADDRESS_HEADERS.map((name) => [name, ip] as const),
+      forwardedHeader(ip),
+    ]),
     ...Object.entries({ ...PROXY, ...OTHERS }),
   ].map(([name, value]) => ({ label: `${name}: ${value}`, headers: [[name, value] as const] })),
   ...ADDRESSES.map((ip) => ({
     label: `every header of a proxy, from ${ip}`,
-    headers: [...ADDRESS_HEADERS.map((name) => [name, ip] as const), forwarded(ip), ...Object.entries(PROXY)],
+    headers: [
+      ...ADDRESS_HEADERS.map((name) => [name, ip] as const),
+      forwardedHeader(ip),
+      ...Object.entries(PROXY),
+    ],
   })),
 ];
 const NAMES = new Set(DISGUISES.flatMap(({ headers }) => headers.map(([name]) => name.toLowerCase())));
 
-/** Believes just these headers, in one that has a signature or in one that has none. */
+/** Entries whose receiver trusts exactly these headers: once without a signature, once with a wrong one. */
 const PROXIED: readonly Entry[] = DISGUISES.flatMap(({ label, headers }) => {
   const isDisguised = ({ request }: Context) =>
     Object.keys(request.headers).filter((name) => NAMES.has(name)).length === headers.length &&
@@ -122,13 +129,13 @@ describe.each([
   { check: "signature-behind-proxy", entries: PROXIED },
 ])("each forgery of $check finds a flaw [6]", ({ check, entries }) => {
   it(`${check} sends exactly one forgery for each entry [6]`, async () => {
-    const taken = await takers(check, entries);
+    const taken = await listAcceptors(check, entries);
     expect(taken.filter((labels) => labels.length !== 1)).toEqual([]);
     expect(taken.flat().sort()).toEqual(entries.map(({ label }) => label).sort());
   });
 
-  it.each(entries)(`${check} finds a receiver that accepts $label [6]`, async ({ label, takes }) => {
-    const { outcome, detail } = await gradeTaking(check, takes);
+  it.each(entries)(`${check} fails a receiver that accepts $label [6]`, async ({ label, takes }) => {
+    const { outcome, detail } = await gradeAccepting(check, takes);
     expect(outcome).toBe("failed");
     expect(detail.slice(0, label.length)).toBe(label);
     expect(detail).toContain(": the receiver answered 200 ");

@@ -31,8 +31,8 @@ const LATER: [name: string, answer: Answer][] = [
 
 const SLOW_DOWN: Answer = [429, "", { "Retry-After": "0.1" }];
 
-/** From the nth request on, so many are told to come later. */
-function later({
+/** A receiver that answers with `answer`, such as 503, to `times` requests from the nth on. */
+function answerLater({
   from,
   times = Infinity,
   answer = [503],
@@ -54,14 +54,14 @@ function later({
 const SENDING = CHECKS.filter(({ id, sendsNothing }) => !sendsNothing && id !== "valid-accepted").map(
   ({ id }) => id,
 );
-/** Reads nothing but what was there before. */
+/** Checks that send nothing and only read earlier results. */
 const READING = ["late-effects"];
 
 describe("a 503 to every delivery", () => {
   it.each(SENDING.filter((id) => !READING.includes(id)))(
     "makes %s not observable [interfaces 2]",
     async (check) => {
-      const { report, found } = await gradeBy(check, { takes: () => true, ...later({ from: 2 }) });
+      const { report, found } = await gradeBy(check, { takes: () => true, ...answerLater({ from: 2 }) });
       expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringContaining("503") });
       expect(report.verdict).toBe("fail");
       expect(report.stopped).toMatch(/answers 503 .*“/);
@@ -69,20 +69,20 @@ describe("a 503 to every delivery", () => {
   );
 
   it("does not stop the run if it ends in time [interfaces 2]", async () => {
-    // Those of the check, of its look whether another delivery is taken, and of one more.
-    const { report, found } = await gradeBy("body-utf8", later({ from: 2, times: 3 }));
+    // Three deliveries: the check's own, one that tests whether the receiver accepts another, and one more.
+    const { report, found } = await gradeBy("body-utf8", answerLater({ from: 2, times: 3 }));
     expect(found.outcome).toBe("not-observable");
     expect(report).toMatchObject({ verdict: "pass", stopped: null });
   });
 });
 
 describe("a 503 to one kind of delivery", () => {
-  const of = (refuses: (context: Context) => boolean): Partial<Steps> => ({
+  const refuseIf = (refuses: (context: Context) => boolean): Partial<Steps> => ({
     consider: (context) => (refuses(context) ? [503] : null),
   });
   it.each<[check: string, steps: Partial<Steps>]>([
-    ["body-large", of(({ body }) => body.length > 200_000)],
-    ["unknown-event", of(({ body }) => /planet\.discovered/.test(`${body}`))],
+    ["body-large", refuseIf(({ body }) => body.length > 200_000)],
+    ["unknown-event", refuseIf(({ body }) => /planet\.discovered/.test(`${body}`))],
     ["signature-missing", { refuseSignature: () => [503] }],
     ["signature-upper-case", { refuseSignature: () => [503] }],
     ["malformed-json", { refuseJson: () => [503] }],
@@ -107,7 +107,7 @@ describe("a 503 to one kind of delivery", () => {
 
 describe("a 503 to some deliveries", () => {
   it.each(LATER)(
-    "blames no connection in connection-reuse for a %s [interfaces 2]",
+    "does not count as a broken connection in connection-reuse for a %s [interfaces 2]",
     async (_name, answer) => {
       const { found } = await gradeBy("connection-reuse", {
         screen: alternating(answer),
@@ -117,20 +117,20 @@ describe("a 503 to some deliveries", () => {
   );
 
   it.each([...LATER, ["429", [429]] satisfies (typeof LATER)[number]])(
-    "claims nothing in connection-reuse if the first is answered %s [interfaces 2]",
+    "makes connection-reuse not observable if the first answer is %s [interfaces 2]",
     async (_name, answer) => {
-      const { found } = await gradeBy("connection-reuse", later({ from: 2, times: 1, answer }));
+      const { found } = await gradeBy("connection-reuse", answerLater({ from: 2, times: 1, answer }));
       expect(found.outcome).toBe("not-observable");
       expect(found.detail).toMatch(/after 0 of 8 .*answered (503|429)/);
     },
   );
 
   it("makes forgery-before-original not observable if it answers the forgery [interfaces 2]", async () => {
-    const { found } = await gradeBy("forgery-before-original", later({ from: 2, times: 1 }));
+    const { found } = await gradeBy("forgery-before-original", answerLater({ from: 2, times: 1 }));
     expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringContaining("forged") });
   });
 
-  it("passes for more than three deliveries at once [interfaces 2]", async () => {
+  it("passes if only more than three concurrent deliveries get it [interfaces 2]", async () => {
     let busy = 0;
     const { url, probe, close } = await startReceiver(SECRET, {
       screen({ response }) {
@@ -155,12 +155,12 @@ describe("a 503 to some deliveries", () => {
   });
 
   it("makes malformed-json not observable if the next answer is 429 [interfaces 2]", async () => {
-    const { found } = await gradeBy("malformed-json", later({ from: 3, answer: SLOW_DOWN }));
+    const { found } = await gradeBy("malformed-json", answerLater({ from: 3, answer: SLOW_DOWN }));
     expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringMatching(/400.*429/) });
   });
 
   it("fails after malformed JSON [interfaces 2]", async () => {
-    const { found } = await gradeBy("malformed-json", later({ from: 3, times: 1 }));
+    const { found } = await gradeBy("malformed-json", answerLater({ from: 3, times: 1 }));
     expect(found).toMatchObject({ outcome: "failed", detail: expect.stringContaining("503") });
   });
 
@@ -190,12 +190,12 @@ describe("a 503 to some deliveries", () => {
     });
     cleanups.push(close);
     await grade(url, { only: ["valid-accepted"] });
-    // Guesses are sent several at a time; a diagnosis would go on to 200.
+    // Some guesses are sent concurrently. With a diagnosis there would be up to 200 requests.
     expect(requests).toBeLessThan(20);
   });
 });
 
-/** Every fourth is told to come later: enough to be taken twice for a connection that broke. */
+/** Rejects every fourth request: often enough that the check might count two broken connections. */
 function alternating(answer: Answer): Steps["screen"] {
   let requests = 0;
   return () => {

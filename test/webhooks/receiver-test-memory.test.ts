@@ -3,12 +3,12 @@ import { effect } from "../support/receivers/flawed/flaw.ts";
 import { type Answer, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { grade, SECRET } from "../support/receivers/grade-all.ts";
 
-/** No multiple of how many the grader sends at once. */
+/** Not a multiple of the number of concurrent deliveries. */
 const OTHERS = 7;
 
 /**
- * What `long-memory` finds in a receiver that remembers so many deliveries and answers the nth of the others so; and
- * the ids that came between the delivery and its repetition.
+ * Grades a receiver that remembers `remembers` deliveries and gives `answer(n)` to the nth of the others. Returns the
+ * result of `long-memory`, and the ids received between the delivery and its repetition.
  */
 async function gradeMemory({
   remembers = Infinity,
@@ -23,7 +23,7 @@ async function gradeMemory({
     consider(_context, { delivery_id: id }) {
       const isOther = arrived.length >= 2 && !arrived.includes(id);
       arrived.push(id);
-      // The first two are valid-accepted's, and the one that is repeated.
+      // The first two deliveries are that of valid-accepted and the one that is repeated.
       return isOther ? answer(arrived.length - 2) : null;
     },
     process(context, payload) {
@@ -42,7 +42,7 @@ async function gradeMemory({
   }
 }
 
-describe("long-memory repeats a delivery behind others", () => {
+describe("long-memory repeats a delivery after others", () => {
   it("sends the requested number of new deliveries and reports it [interfaces 14]", async () => {
     const { outcome, detail, between } = await gradeMemory({});
     expect(new Set(between).size).toBe(OTHERS);
@@ -67,17 +67,20 @@ describe("long-memory repeats a delivery behind others", () => {
     [429, { "Retry-After": "60" }],
     [503, { "Retry-After": "60" }],
     [503, {}],
-  ])("stops sending to a receiver that asks for time: %i %j [interfaces 14]", async (status, headers) => {
-    const { outcome, detail, between } = await gradeMemory({ answer: () => [status, "", headers] });
-    // Those that travelled at the same time.
-    expect(between).toHaveLength(4);
-    expect(outcome).toBe("not-observable");
-    expect(detail).toMatch(
-      new RegExp(
-        `^it accepted 0 of 7 others, then the receiver answered ${status} .*; a repetition after these, and one after`,
-      ),
-    );
-  });
+  ])(
+    "stops sending to a receiver that asks the client to wait: %i %j [interfaces 14]",
+    async (status, headers) => {
+      const { outcome, detail, between } = await gradeMemory({ answer: () => [status, "", headers] });
+      // The four deliveries that were sent concurrently.
+      expect(between).toHaveLength(4);
+      expect(outcome).toBe("not-observable");
+      expect(detail).toMatch(
+        new RegExp(
+          `^it accepted 0 of 7 others, then the receiver answered ${status} .*; a repetition after these, and one after`,
+        ),
+      );
+    },
+  );
 
   it("fails a receiver that forgot before it was rate-limited [interfaces 14]", async () => {
     const { outcome, detail } = await gradeMemory({

@@ -19,7 +19,7 @@ interface Sent {
 
 const INSTANT = { type: "string", pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" };
 
-/** Section 6.2, and not a field more. */
+/** Exactly the fields of section 6.2. */
 const ENVELOPE = {
   type: "object",
   additionalProperties: false,
@@ -33,7 +33,7 @@ const ENVELOPE = {
   },
 };
 
-/** As section 6.2 writes it, rather than as we declare it. */
+/** Written out from section 6.2, independently of our declaration. */
 const USER_CREATED = {
   type: "object",
   additionalProperties: false,
@@ -92,7 +92,7 @@ describe("a payload of the receiver test", () => {
     for (const { event, data, api_version } of bodies()) {
       const name = String(event);
       seen.add(name);
-      // Bodies that were changed under their signature name an event that there is not.
+      // A body that was changed after it was signed has an event that is not declared.
       const validate = isData.get(name);
       if (validate === undefined || api_version !== undefined) continue;
       if (!validate(data)) misfits.push({ name, data, errors: validate.errors });
@@ -105,14 +105,14 @@ describe("a payload of the receiver test", () => {
     expect([...isData.keys()].filter((name) => !seen.has(name))).toEqual([]);
   });
 
-  it("is not JSON exactly once, and signed correctly then [6.2]", () => {
+  it("is not JSON in exactly one delivery, which is signed correctly [6.2]", () => {
     const broken = sent.filter(({ body }) => !body.toString("utf8").trim().endsWith("}"));
     expect(broken.map(({ isSigned }) => isSigned)).toEqual([true]);
   });
 
-  it("has the service's five headers in its spelling, on kept connections [6.2, interfaces 14]", () => {
+  it("has the service's five headers in its spelling, on reused connections [6.2, interfaces 14]", () => {
     const genuine = sent.filter(({ isSigned, body }) => isSigned && body.toString("utf8").endsWith("}"));
-    const kept = genuine.filter(({ headers }) => headerOf(headers, "Connection") === "keep-alive");
+    const kept = genuine.filter(({ headers }) => readHeader(headers, "Connection") === "keep-alive");
     expect(kept.length).toBeGreaterThan(50);
     for (const { headers, body } of kept) {
       const { event, delivery_id } = JSON.parse(body.toString("utf8"));
@@ -127,7 +127,7 @@ describe("a payload of the receiver test", () => {
   });
 });
 
-function headerOf(raw: readonly string[], name: string): string | undefined {
+function readHeader(raw: readonly string[], name: string): string | undefined {
   const at = raw.indexOf(name);
   return at < 0 ? undefined : raw[at + 1];
 }

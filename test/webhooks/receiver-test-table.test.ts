@@ -58,7 +58,7 @@ describe("a sound receiver passes every check", () => {
       expect(report).toMatchObject({ verdict: "pass", stopped: null });
     });
   }
-  // Named, so that a run without them is not a silent pass.
+  // A missing receiver is reported as skipped, so that it does not seem to pass.
   for (const { name, needs } of MISSING) {
     it(`${name} [6]`, ({ skip }) => skip(`there is no ${needs}`));
   }
@@ -66,14 +66,14 @@ describe("a sound receiver passes every check", () => {
 
 describe("a flawed receiver", () => {
   for (const { name, fails, mayFail = [] } of FLAWS) {
-    it(`that ${name} fails its check and no other [6]`, async () => {
+    it(`that ${name} fails the check for it and no other [6]`, async () => {
       const report = await pool.resultOf(name);
       const failed = withOutcome(report, "failed");
       expect(failed.filter((id) => !mayFail.includes(id)).sort()).toEqual([...fails].sort());
       expect(withOutcome(report, "error")).toEqual([]);
       expect(report.verdict).toBe("fail");
       expect(report.summary.failed).toBe(failed.length);
-      // What a receiver discloses must not spread with the report.
+      // A report may be shared, so it must not contain the secret.
       for (const text of [
         renderReceiverHtml(report),
         writeJunit(listReceiverCases(report)),
@@ -85,7 +85,7 @@ describe("a flawed receiver", () => {
     });
   }
 
-  it("is never missed, and no sound one fails [6]", async () => {
+  it("is always found, and no sound one fails [6]", async () => {
     const flawed = await Promise.all(FLAWS.map(async ({ name }) => pool.resultOf(name)));
     const sound = await Promise.all(INSTALLED.map(async ({ name }) => pool.resultOf(name)));
     const table = [

@@ -42,8 +42,8 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Another form of a receiver's probe. */
-async function countOf(probe: string, write = (ids: string[]): unknown => ids.length): Promise<string> {
+/** Starts a probe that converts the list of ids of another probe. */
+async function convertProbe(probe: string, write = (ids: string[]): unknown => ids.length): Promise<string> {
   const server = http.createServer(async (_request, response) => {
     const ids = (await (await fetch(probe)).json()) as string[];
     response.end(JSON.stringify(write(ids)));
@@ -59,8 +59,8 @@ const failures = ({ checks }: ReceiverReport) =>
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Works one delivery after the other, long after it has answered. */
-function queueing(delayMs: number): Partial<Steps> {
+/** Processes deliveries one after the other, each `delayMs` after its answer. */
+function queueDeliveries(delayMs: number): Partial<Steps> {
   let last = Promise.resolve<unknown>(undefined);
   return {
     process({ memory }, { delivery_id: id }) {
@@ -73,8 +73,8 @@ function queueing(delayMs: number): Partial<Steps> {
   };
 }
 
-/** Tells copies of what it is working on to come again. */
-function busyWith(status: number, workMs: number): Partial<Steps> {
+/** Answers `status` to a copy of a delivery that is still being processed. */
+function answerWhileBusy(status: number, workMs: number): Partial<Steps> {
   const working = new Set<string>();
   return {
     async process({ memory }: Context, { delivery_id: id }: Payload) {
@@ -92,10 +92,10 @@ function busyWith(status: number, workMs: number): Partial<Steps> {
 
 describe("a sound receiver does not fail", () => {
   it.each([{ form: "ids" }, { form: "a count" }])(
-    "if it works long after its answer, seen through $form [interfaces 2]",
+    "if it processes deliveries long after its answer, seen through $form [interfaces 2]",
     async ({ form }) => {
-      const { url, probe } = await running(queueing(20));
-      const seen = form === "ids" ? probe : await countOf(probe);
+      const { url, probe } = await running(queueDeliveries(20));
+      const seen = form === "ids" ? probe : await convertProbe(probe);
       expect(failures(await grade({ url, probe: seen, settleMs: 120, patienceMs: 8000 }))).toEqual([]);
     },
   );
@@ -103,7 +103,7 @@ describe("a sound receiver does not fail", () => {
   it.each([409, 503])(
     "if it answers %i to a copy of a delivery in progress [interfaces 2]",
     async (status) => {
-      const { url, probe } = await running(busyWith(status, 40));
+      const { url, probe } = await running(answerWhileBusy(status, 40));
       expect(failures(await grade({ url, probe, patienceMs: 5000 }))).toEqual([]);
     },
   );
@@ -121,7 +121,7 @@ describe("a sound receiver does not fail", () => {
 
   it("if it answers 429 only to the forged delivery, which is not a refusal [interfaces 2]", async () => {
     const { url } = await running({ refuseSignature: () => [429, "later", { "Retry-After": "0.1" }] });
-    // Each forged one would be sent until the patience ends.
+    // The grader repeats each forgery until its patience ends.
     const found = failures(await grade({ url, only: ["signature-missing"] }));
     expect(found.find((text) => text.startsWith("signature-missing"))).toContain("429");
   });
@@ -129,7 +129,7 @@ describe("a sound receiver does not fail", () => {
   it("if deliveries from elsewhere are in a probe that lists ids [interfaces 2]", async () => {
     const { url, probe } = await running();
     let n = 0;
-    const busy = await countOf(probe, (ids) => [
+    const busy = await convertProbe(probe, (ids) => [
       ...ids,
       ...Array.from({ length: ++n }, (_, i) => `del_${i}`),
     ]);
@@ -145,7 +145,7 @@ describe("a sound receiver does not fail", () => {
         process: (context, payload) =>
           payload.event === "user.created" ? RIGHT_STEPS.process(context, payload) : [200],
       });
-      const seen = form === "ids" ? probe : await countOf(probe);
+      const seen = form === "ids" ? probe : await convertProbe(probe);
       expect(failures(await grade({ url, probe: seen, only: ["out-of-order"] }))).toEqual([]);
     },
   );
@@ -180,10 +180,10 @@ describe("a sound receiver does not fail", () => {
 describe("a finding says what to fix", () => {
   const first = (report: ReceiverReport) => report.checks[0]!;
 
-  it("a count that rises by itself is an error of the probe, never a finding [interfaces 2]", async () => {
+  it("a count that rises without a delivery is an error of the probe, never a finding [interfaces 2]", async () => {
     const { url, probe } = await running();
     let n = 0;
-    const report = await grade({ url, probe: await countOf(probe, (ids) => ids.length + ++n) });
+    const report = await grade({ url, probe: await convertProbe(probe, (ids) => ids.length + ++n) });
     expect(first(report)).toMatchObject({ id: "probe", outcome: "error" });
     expect(first(report).detail).toContain("although nothing is sent");
     expect(report.summary).toMatchObject({ failed: 0, error: 1 });
@@ -192,7 +192,7 @@ describe("a finding says what to fix", () => {
   it("a list that is too long is distinguished from broken JSON [interfaces 2]", async () => {
     const { url, probe } = await running();
     const long = Array.from({ length: 60_000 }, (_, i) => `del_${i}_of_long_ago`);
-    const report = await grade({ url, probe: await countOf(probe, (ids) => [...long, ...ids]) });
+    const report = await grade({ url, probe: await convertProbe(probe, (ids) => [...long, ...ids]) });
     expect(first(report)).toMatchObject({ id: "probe", outcome: "error" });
     expect(first(report).detail).toContain("longer than 1 MB");
   });
@@ -230,7 +230,7 @@ describe("a finding says what to fix", () => {
     const caFile = path.join(mkdtempSync(path.join(tmpdir(), "receiver-test-")), "cert.pem");
     writeFileSync(caFile, TEST_CERTIFICATE);
     const trusted = first(await grade({ url, caFile }));
-    // Trusted now; it is made out to another name than this address.
+    // The certificate is trusted now, but it is for another name than this address.
     expect(trusted.detail).toMatch(/IP: 127\.0\.0\.1 is not in the cert's list/);
     expect(trusted.curl).toContain(`--cacert '${caFile}'`);
   });

@@ -69,10 +69,10 @@ describe("side effects in the receiver test", () => {
     },
   ])("are read from a probe that answers $form [6.4]", async ({ write }) => {
     const good = await running(SECRET);
-    expectFullPass(await grade({ url: good.url, probe: await translatedProbe(good.probe, write) }));
+    expectFullPass(await grade({ url: good.url, probe: await convertProbe(good.probe, write) }));
     const flaw = FLAWS.find(({ name }) => name === "never looks at the delivery id")!;
     const flawed = await running(SECRET, flaw.steps);
-    const report = await grade({ url: flawed.url, probe: await translatedProbe(flawed.probe, write) });
+    const report = await grade({ url: flawed.url, probe: await convertProbe(flawed.probe, write) });
     expect(withOutcome(report, "failed").sort()).toEqual([...flaw.fails].sort());
   });
 
@@ -83,11 +83,11 @@ describe("side effects in the receiver test", () => {
     { answer: "[1,2]", says: "neither a whole number" },
   ])("a probe that answers $answer is an error, not a pass [6.4]", async ({ answer, says }) => {
     const { url, probe } = await running(SECRET);
-    const report = await grade({ url, probe: await translatedProbe(probe, () => answer) });
+    const report = await grade({ url, probe: await convertProbe(probe, () => answer) });
     expect(withOutcome(report, "error")).toEqual(["probe"]);
     expect(report.checks[0]).toMatchObject({ id: "probe", advice: expect.stringContaining("GET") });
     expect(report.checks[0]!.detail).toContain(says);
-    // The rest is graded by its answers, and none of it is taken for seen.
+    // The other checks are graded by their answers, and no side effect counts as seen.
     expect(withOutcome(report, "not-observable")).toEqual(NEED_A_PROBE);
     expect(withOutcome(report, "failed")).toEqual([]);
     expect(report.verdict).toBe("fail");
@@ -120,7 +120,7 @@ describe("side effects in the receiver test", () => {
     const report = await grade({ url, probe });
     expect(report.verdict).toBe("pass");
     expect(report.checks.filter((check) => check.note).map((check) => check.id)).toEqual(["duplicate"]);
-    const counted = await translatedProbe(probe, (ids) => `${ids.length}`);
+    const counted = await convertProbe(probe, (ids) => `${ids.length}`);
     const [, duplicate] = (await grade({ url, probe: counted, only: ["duplicate"] })).checks;
     expect(duplicate!.note).toContain("deduplicate by the body's delivery_id");
   });
@@ -149,7 +149,7 @@ describe("side effects in the receiver test", () => {
         const { scratch, known } = context.memory;
         const attempt = Number(scratch.get(payload.delivery_id) ?? 0) + 1;
         scratch.set(payload.delivery_id, attempt);
-        // Nothing is graded of one that never takes the first.
+        // The first delivery must succeed: otherwise the grader stops before this check.
         return attempt <= 5 && known.size > 0 ? [503] : RIGHT_STEPS.process(context, payload);
       },
     });
@@ -158,8 +158,8 @@ describe("side effects in the receiver test", () => {
   });
 });
 
-/** A probe that rewrites the answer of another. */
-async function translatedProbe(probe: string, write: (ids: string[]) => string): Promise<string> {
+/** Starts a probe that converts the answer of another probe. */
+async function convertProbe(probe: string, write: (ids: string[]) => string): Promise<string> {
   const server = http.createServer(async (_request, response) => {
     const answer = await fetch(probe);
     response.end(write((await answer.json()) as string[]));
@@ -186,7 +186,7 @@ describe("the receiver test ends early with the reason", () => {
     expect(stopped).toMatch(/: the name no-such\.invalid cannot be resolved \((ENOTFOUND|EAI_AGAIN)\)$/);
   });
 
-  it("if nothing is accepted, without grading any check [6]", async () => {
+  it("if nothing is accepted, and no check is graded [6]", async () => {
     const { url, probe } = await running(SECRET, { isSigned: () => false });
     const report = await grade({ url, probe });
     expect(report.checks.find((check) => check.id === "signature-missing")!.outcome).toBe("not-observable");

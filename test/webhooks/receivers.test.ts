@@ -35,7 +35,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     ]);
   });
 
-  it("answers come in turn and the last one repeats, and PATCH begins again [interfaces 4]", async () => {
+  it("answers are given in order and the last one repeats, and PATCH starts again [interfaces 4]", async () => {
     const { id, url } = await api.receiver([500, { status: 202, delay: "1ms" }, 204]);
     const statuses = async (n: number) => {
       const found: number[] = [];
@@ -150,7 +150,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     const S = "/_control/sandboxes/default";
     const control = (method: string, path: string, body?: object) =>
       shared.call(undefined, method, S + path, body, authorization);
-    /** What came of an event that a webhook at this URL hears of, as its delivery and as the listing say. */
+    /** Triggers an event for a webhook at this URL, and returns its delivery. */
     async function triggerTo(url: string) {
       await shared.webhook(url, ["user.created"]);
       const { deliveries } = (await control("POST", "/events", { event: "user.created" })).body;
@@ -169,7 +169,7 @@ describe("receivers inside the server [interfaces 4]", () => {
       },
     );
 
-    it("are the only part of this server that can be called [interfaces 7]", async () => {
+    it("are the only part of this server that webhooks can call [interfaces 7]", async () => {
       const { port } = new URL(shared.url);
       const { id } = (await control("POST", "/receivers", {})).body;
       for (const place of [
@@ -195,7 +195,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     expect((await api.control("GET", `/receivers/${id}/requests`)).status).toBe(404);
   });
 
-  it("the number of stored requests is bounded, and the oldest go first [interfaces 7]", async () => {
+  it("the number of stored requests is bounded, and the oldest are deleted first [interfaces 7]", async () => {
     const { id } = await api.receiver();
     const { world } = api.understudy.sandboxes.get("default")!;
     const entry = {

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-/** 200 when the goal of the project is measured. */
+/** quality 2.5 is measured with 200. */
 const ROUNDS = Number(process.env["REDELIVERY_ROUNDS"] ?? 50);
 
 const minutes = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
@@ -38,7 +38,7 @@ describe("webhooks.redeliver [G24]", () => {
     expect((await api.call("ada", "POST", path)).status).toBe(422);
   });
 
-  it("adds to a delivery's log of the newest hundred attempts, and to its count of all [G24]", async () => {
+  it("adds to a delivery's log of the latest hundred attempts, and to its total count [G24]", async () => {
     const receiver = await api.receiver([500]);
     const { webhook_id } = await api.webhook(receiver.url);
     const { delivery_id } = (await api.trigger())[0]!;
@@ -79,7 +79,7 @@ describe("webhooks.redeliver [G24]", () => {
       hits += 1;
       respond(hits >= succeedAt ? 200 : 500);
     });
-    // Nobody's rate window is the matter here.
+    // The rate limit must not affect this test.
     await api.control("PATCH", "/state/organizations/org_acme", {
       plan: "enterprise",
       rate_limit: 1_000_000,
@@ -89,7 +89,7 @@ describe("webhooks.redeliver [G24]", () => {
       hits = 0;
       succeedAt = Number.POSITIVE_INFINITY;
       const { delivery_id } = (await api.trigger())[0]!;
-      // Every other round one of them succeeds, and those whose turn comes after it are refused.
+      // In every other round one redelivery succeeds, and those after it are refused.
       succeedAt = round % 2 === 0 ? Number.POSITIVE_INFINITY : 2 + (round % 19);
       const path = `/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`;
       const made = await Promise.all(Array.from({ length: 20 }, () => api.call("ada", "POST", path)));
@@ -161,7 +161,7 @@ describe("a list of deliveries [G24]", () => {
     const seen: string[] = [];
     const receiver = await startReceiver((_request, body, respond) => {
       seen.push(JSON.parse(body.toString()).data.email);
-      // The earlier, the slower: whatever could be overtaken would be.
+      // The earlier a delivery, the later its answer, so that a wrong order would be visible.
       setTimeout(() => respond(200), Math.max(0, 20 - seen.length));
     });
     await api.webhook(receiver.url);

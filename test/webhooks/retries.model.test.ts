@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
-/** What the model knows of one delivery; the sandbox must agree after every step. */
+/** The model's state of one delivery. It must equal the sandbox's after every step. */
 interface Model {
   delivery_id: string;
   status: "success" | "failed";
   code: number;
   attempts: number;
   scheduled: number;
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970; null without a pending retry. */
   next: number | null;
 }
 
@@ -65,7 +65,7 @@ class Run {
     this.forget();
   }
 
-  /** What a restore of `clean` leaves; the clock goes back as well. */
+  /** The state after a restore of `clean`, which also sets the clock back. */
   forget(): void {
     this.deliveries = [];
     this.active = true;
@@ -133,7 +133,10 @@ class Run {
     }
   }
 
-  /** The retries on the way to `end`, each at its instant; of one instant by delivery id, as timers are. */
+  /**
+   * Makes the retries up to `end`, each at its instant. Those of one instant run in the order of their delivery ids, as
+   * timers do.
+   */
   private walk(end: number): object[] {
     const ran: object[] = [];
     for (;;) {
@@ -175,7 +178,7 @@ const RUNS = Number(process.env["WEBHOOK_MODEL_RUNS"] ?? 60);
 describe("the retries of a delivery [G24]", () => {
   it("follow a model: due times, at most six attempts, success final, reset and 410 cancel [G24]", async () => {
     const api = await startWebhooks({ settings: { journal_limit: 10 } });
-    // Nobody's rate window is the matter here.
+    // The rate limit must not affect this test.
     await api.control("PATCH", "/state/organizations/org_acme", {
       plan: "enterprise",
       rate_limit: 1_000_000,

@@ -19,7 +19,7 @@ async function start(options: Parameters<typeof startWebhooks>[0] = {}): Promise
   return api;
 }
 
-/** Answers when told to, and counts. */
+/** A receiver that counts its requests and answers each when the test calls it. */
 async function startGate() {
   const waiting: ((status: number) => void)[] = [];
   const bodies: string[] = [];
@@ -39,7 +39,7 @@ async function startGate() {
 }
 
 describe("a delivery in progress [interfaces 4]", () => {
-  it("is restored with its pending retry, which is made at its instant again [interfaces 4]", async () => {
+  it("is restored with its pending retry, which is made again at its instant [interfaces 4]", async () => {
     const api = await start();
     const receiver = await api.receiver([500, 200]);
     const { webhook_id } = await api.webhook(receiver.url);
@@ -58,7 +58,7 @@ describe("a delivery in progress [interfaces 4]", () => {
     expect((await receiver.requests()).map(({ headers }) => headers["x-service-delivery"])).toHaveLength(3);
   });
 
-  it("leaves no trace if a restore comes meanwhile, and is made again if it is in the snapshot [interfaces 4]", async () => {
+  it("leaves no trace if a restore happens meanwhile, and is made again if it is in the snapshot [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     const { webhook_id } = await api.webhook(gate.url);
@@ -80,12 +80,13 @@ describe("a delivery in progress [interfaces 4]", () => {
     expect((await api.deliveries(webhook_id))[0]).toMatchObject({ status: "failed", attempts: 1 });
   });
 
-  it("is made again in its order if it waited at a restore [interfaces 4]", async () => {
+  it("is made again in its order if it was queued at a restore [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     await api.webhook(gate.url);
     const { world } = api.understudy.sandboxes.get("default")!;
-    // First attempts go one by one: all but one of them wait. More than nine, so that 10 must come after 9.
+    // First attempts are made one at a time, so all but one are queued. There are more than nine, so that 10 must come
+    // after 9.
     const users = ["usr_dan", "usr_ada", "usr_ben", "usr_cleo"];
     const asked = Array.from({ length: 12 }, (_, index) => users[index % users.length]!);
     for (const [index, user] of asked.entries()) {
@@ -105,7 +106,7 @@ describe("a delivery in progress [interfaces 4]", () => {
     expect(told).toEqual(asked);
   });
 
-  it("has its own pending retries in a fork, which end with it [interfaces 4]", async () => {
+  it("has its own pending retries in a fork, which end when the fork is deleted [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     await api.webhook(gate.url);
@@ -114,9 +115,9 @@ describe("a delivery in progress [interfaces 4]", () => {
     gate.waiting[0]!(500);
     await trigger;
     await api.control("POST", "/fork", { name: "copy" });
-    const copy = (method: string, path: string, body?: unknown) =>
+    const callFork = (method: string, path: string, body?: unknown) =>
       api.call(undefined, method, `/_control/sandboxes/copy${path}`, body);
-    const advance = copy("POST", "/clock/advance", { by: "1m" });
+    const advance = callFork("POST", "/clock/advance", { by: "1m" });
     await gate.arrived(2);
     gate.waiting[1]!(500);
     expect((await advance).body.ran.some(({ kind }: { kind: string }) => kind === "webhook.retry")).toBe(
@@ -126,10 +127,10 @@ describe("a delivery in progress [interfaces 4]", () => {
       expect.objectContaining({ due_at: "2026-03-15T12:01:00.000Z" }),
     );
 
-    const second = copy("POST", "/clock/advance", { by: "5m" });
+    const second = callFork("POST", "/clock/advance", { by: "5m" });
     await gate.arrived(3);
     const { world } = api.understudy.sandboxes.get("copy")!;
-    expect((await copy("DELETE", "")).status).toBe(204);
+    expect((await callFork("DELETE", "")).status).toBe(204);
     await second.catch(() => {});
     await world.whenSettled();
     expect(gate.bodies).toHaveLength(3);
@@ -172,7 +173,7 @@ describe("long walks [G24]", () => {
 describe("--persist [interfaces 2]", () => {
   it("after a restart pending attempts are sent and retries keep their instants [interfaces 2]", async () => {
     const folder = mkdtempSync(join(tmpdir(), "understudy-webhooks-"));
-    // Closed last, when nobody writes there any more.
+    // This cleanup runs last, when no server writes to the folder any longer.
     opened.push({ close: async () => rmSync(folder, { recursive: true, force: true }) });
     const gate = await startGate();
     const first = await startWebhooks({ persist: { folder, durable: true } });
@@ -219,7 +220,7 @@ describe("real and scaled clocks [G24]", () => {
     const { body } = await api.control("GET", "/state/deliveries");
     const delivery = body.items.find((one: { webhook_id: string }) => one.webhook_id === webhook_id);
     const [begun, again] = delivery.attempt_log.map(({ at }: { at: string }) => Date.parse(at));
-    // 40 ms of the wall clock are at least 35 s of the sandbox's, and the ten seconds come on top.
+    // The 40 ms of the wall clock are at least 35 s of the sandbox's clock, in addition to the delay of 10 s.
     expect(again - begun).toBeGreaterThanOrEqual(35_000 + 10_000);
     expect(delivery).toMatchObject({ attempts: 2, next_retry: null });
     expect(stamps).toHaveLength(2);

@@ -10,7 +10,7 @@ afterEach(() => api.close());
 const input = { url: "https://partner.example/hooks", events: ["user.created", "thread.deleted"] };
 
 describe("webhooks.create [4.21]", () => {
-  it("answers the webhook of 2.12 with its secret, once [4.21]", async () => {
+  it("answers the webhook of 2.12, with its secret only this once [4.21]", async () => {
     const { status, body } = await api.call("ada", "POST", "/webhooks", {
       ...input,
       description: "CRM",
@@ -105,7 +105,7 @@ describe("webhooks.list [4.21]", () => {
   });
 });
 
-it("deliveries of state calls are in the webhook's last_delivery if they are the latest [G23]", async () => {
+it("deliveries of state calls are in the webhook's last_delivery if they are the newest [G23]", async () => {
   const path = "/_control/sandboxes/default/state/deliveries";
   const readLast = async () => {
     const { body } = await api.call("dan", "GET", "/webhooks");
