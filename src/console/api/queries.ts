@@ -1,4 +1,10 @@
-import { type InvalidateQueryFilters, QueryClient, useMutation, useQuery } from "@tanstack/react-query";
+import {
+  type InvalidateQueryFilters,
+  notifyManager,
+  QueryClient,
+  useMutation,
+  useQuery,
+} from "@tanstack/react-query";
 import { useRef } from "react";
 import type { CollectionName, PageOptions } from "../../../types/control-api.ts";
 import { useSandboxName } from "../address.ts";
@@ -20,6 +26,8 @@ declare module "@tanstack/react-query" {
 
 /** Queries are not retried: when the live stream reconnects, every query is refetched. */
 export function createQueryClient(): QueryClient {
+  // Before the next click of a double click, so that a button knows that its change is pending.
+  notifyManager.setScheduler(queueMicrotask);
   return new QueryClient({
     defaultOptions: {
       queries: { retry: false, staleTime: 1000, refetchOnWindowFocus: "always" },

@@ -198,6 +198,24 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await control("GET", "/state/threads/thread_ada")).status).toBe(404);
   });
 
+  it("repeats a request once if a busy page gets a double click [interfaces 10]", async () => {
+    await api.call("dan", "GET", "/v1/models");
+    const { page } = await open();
+    await rowOf(page, /GET \/v1\/models/).click();
+    let repeats = 0;
+    await page.route("**/repeat", async (route) => {
+      repeats += 1;
+      await route.continue();
+    });
+    const box = (await detail(page).getByRole("button", { name: "Repeat" }).boundingBox())!;
+    await page.evaluate("setTimeout(() => { const end = Date.now() + 500; while (Date.now() < end); }, 20)");
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    const { mouse } = page;
+    await Promise.all([mouse.down(), mouse.up(), mouse.down({ clickCount: 2 }), mouse.up({ clickCount: 2 })]);
+    await see(detail(page)).toContainText("The response is the same.");
+    expect(repeats).toBe(1);
+  });
+
   it("repeats a request and fails the next call [interfaces 10]", async () => {
     await api.call("dan", "GET", "/v1/models");
     const { page, complaints } = await open();

@@ -221,6 +221,7 @@ function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClos
                       <ActionButton
                         label="Make it happen"
                         name={`Make it happen: ${code}`}
+                        isPending={arm.isPending && arm.variables === outcome}
                         onPress={() => arm.mutate(outcome)}
                       />
                     )}
