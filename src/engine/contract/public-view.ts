@@ -10,7 +10,14 @@ import {
 } from "typebox";
 import { getOrAdd } from "../maps.ts";
 import type { WorldReader } from "../state/transaction.ts";
-import { type InstantSchema, isJsonObject, type JsonSchema, Nullable, Timestamp } from "./schema.ts";
+import {
+  type InstantSchema,
+  isJsonObject,
+  type JsonSchema,
+  listFieldSchemas,
+  Nullable,
+  Timestamp,
+} from "./schema.ts";
 
 /** A field in its public form: an instant is an ISO 8601 text. */
 export type PublicFieldSchema<S> =
@@ -111,7 +118,6 @@ export function convertInstants(
   if (isInstant(schema)) return convert(value);
   if (!hasInstants(schema)) return value;
   const { anyOf = [], oneOf = [], allOf = [], items } = schema as JsonSchema;
-  const { properties = {}, patternProperties = {} } = schema as JsonSchema;
   let converted = value;
   // At most one alternative converts the value: `convert` returns a value of another type as it is.
   for (const part of [...anyOf, ...oneOf, ...allOf]) converted = convertInstants(part, converted, convert);
@@ -119,12 +125,9 @@ export function convertInstants(
     return items === undefined ? converted : converted.map((item) => convertInstants(items, item, convert));
   if (!isJsonObject(converted)) return converted;
   const copy = { ...converted };
-  for (const name of listInstantFields(schema))
-    if (Object.hasOwn(copy, name)) copy[name] = convertInstants(properties[name]!, copy[name], convert);
-  for (const [pattern, field] of Object.entries(patternProperties))
-    for (const name of Object.keys(copy))
-      if (!Object.hasOwn(properties, name) && new RegExp(pattern).test(name))
-        copy[name] = convertInstants(field, copy[name], convert);
+  for (const name of Object.keys(copy))
+    for (const field of listFieldSchemas(schema as JsonSchema, name))
+      copy[name] = convertInstants(field, copy[name], convert);
   return copy;
 }
 
@@ -133,16 +136,6 @@ const withInstants = new WeakMap<object, boolean>();
 /** Whether a schema declares an instant at any depth. */
 function hasInstants(schema: object): boolean {
   return getOrAdd(withInstants, schema, () => JSON.stringify(schema).includes('"x-instant":true'));
-}
-
-const instantFields = new WeakMap<object, readonly string[]>();
-
-function listInstantFields(schema: object): readonly string[] {
-  return getOrAdd(instantFields, schema, () =>
-    Object.entries((schema as JsonSchema).properties ?? {}).flatMap(([name, field]) =>
-      hasInstants(field) ? [name] : [],
-    ),
-  );
 }
 
 /** The schema of a collection's records as the API shows them. */

@@ -3,7 +3,7 @@ import type { AnyCollection, Collection, StoredRecord } from "../state/collectio
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
 import { getValue, toFieldName, toPointer } from "./invalid-field.ts";
-import { isJsonObject, type JsonSchema } from "./schema.ts";
+import { isJsonObject, type JsonSchema, listFieldSchemas } from "./schema.ts";
 
 /** The collection whose records a field, or the keys of a map, name. */
 export interface Reference {
@@ -52,7 +52,7 @@ export function visitReferences(
   path: FoundReference["path"] = [],
 ): void {
   if (!hasReferences(schema)) return;
-  const { items, anyOf = [], properties = {}, patternProperties = {} } = schema as JsonSchema;
+  const { items, anyOf = [] } = schema as JsonSchema;
   const { "x-refers-to": reference, "x-keys-refer-to": keyReference } = schema as ReferenceKeywords;
   for (const alternative of anyOf) visitReferences(alternative, value, visit, path);
   if (reference !== undefined && typeof value === "string")
@@ -63,12 +63,7 @@ export function visitReferences(
     for (const [name, field] of Object.entries(value)) {
       if (keyReference !== undefined)
         visit({ reference: keyReference, id: name, path: [...path, name], isKey: true });
-      const schemas = Object.hasOwn(properties, name)
-        ? [properties[name]!]
-        : Object.entries(patternProperties).flatMap(([pattern, one]) =>
-            new RegExp(pattern).test(name) ? [one] : [],
-          );
-      for (const fieldSchema of schemas)
+      for (const fieldSchema of listFieldSchemas(schema as JsonSchema, name))
         if (hasReferences(fieldSchema)) visitReferences(fieldSchema, field, visit, [...path, name]);
     }
 }

@@ -51,6 +51,16 @@ export function hasType(type: string, value: unknown): boolean {
   return typeof value === type;
 }
 
+/** The schemas of an object's field: that of its name, else those of all patterns that the name matches. */
+export function listFieldSchemas(
+  { properties = {}, patternProperties = {} }: JsonSchema,
+  name: string,
+): readonly JsonSchema[] {
+  if (Object.hasOwn(properties, name)) return [properties[name]!];
+  const matching = Object.entries(patternProperties).filter(([pattern]) => new RegExp(pattern).test(name));
+  return matching.map(([, schema]) => schema);
+}
+
 /** A field whose stored value is an instant; the API, state calls and fixtures have a timestamp instead. */
 export type InstantSchema<T extends number | null = number> = TUnsafe<T> & { "x-instant": true };
 
