@@ -9,27 +9,29 @@ import { explainKey } from "./credentials.ts";
 import { refreshTokens, signingKeys, TokenGrant } from "./schema.ts";
 import { expireRefreshToken, findRefreshToken, issueRefreshToken, signAccessToken } from "./tokens.ts";
 
-const SUCCESS = { status: 200, schema: TokenGrant, headers: ["Cache-Control"] };
-
-const createToken = operation({
-  id: "auth.create_token",
+const COMMON = {
   section: "G01",
   assumptions: ["G01", "G06"],
   method: "POST",
+  credentials: false,
+  envelope: "C",
+  errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
+  success: { status: 200, schema: TokenGrant, headers: ["Cache-Control"] },
+} as const;
+
+const createToken = operation({
+  ...COMMON,
+  id: "auth.create_token",
   path: "/v1/auth/token",
   summary: "Exchange an API key for an access token",
   description:
     "The API key is in the body or in a header (`api-key`, `X-API-Key` or `Authorization`); the body wins, so a header may still have an old token.",
-  credentials: false,
-  envelope: "C",
   body: {
     kind: "json",
     optional: true,
     default: {},
     schema: Type.Object({ api_key: Type.Optional(Type.String()) }),
   },
-  errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
-  success: SUCCESS,
   identify({ body: { api_key }, principal, world }) {
     if (api_key !== undefined)
       return (
@@ -46,23 +48,17 @@ const createToken = operation({
 });
 
 const refreshToken = operation({
+  ...COMMON,
   id: "auth.refresh_token",
-  section: "G01",
-  assumptions: ["G01", "G06"],
-  method: "POST",
   path: "/v1/auth/refresh",
   summary: "Exchange a refresh token for a new access token",
   description: "Each refresh token works once; earlier access tokens stay valid until they expire.",
-  credentials: false,
-  envelope: "C",
   body: {
     kind: "json",
     optional: true,
     default: {},
     schema: Type.Object({ refresh_token: Type.Optional(Type.String()) }),
   },
-  errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
-  success: SUCCESS,
   identify({ body: { refresh_token }, world }) {
     const token = findRefreshToken(world, refresh_token ?? "");
     if (token === undefined) return refuse(NO_REFRESH_TOKEN);

@@ -2,7 +2,6 @@ import { type Static, Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { TokenReply } from "../../contract/reply.ts";
-import type { Transaction } from "../../state/transaction.ts";
 import { type Model, models } from "../models/schema.ts";
 import { CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
 import { recordSpending } from "../usage/spending.ts";
@@ -96,7 +95,9 @@ export const createModelResponse = operation({
       model: model.key,
       output: [{ type: "message", role: "assistant", content: [{ type: "text", text }] }],
       usage: { input_tokens, output_tokens, total_tokens, cost, currency: "CHF" },
-      inputs: body.inputs.map((input) => toReturnedInput(input, world)),
+      inputs: body.inputs.map(({ id = world.createId("msg_"), role, content, texts, files }) => {
+        return { id, role, content, texts, files };
+      }),
     };
     return new TokenReply(response, total_tokens);
   },
@@ -119,15 +120,4 @@ function requireModel(
   }
   if (model.vision === false) refuseImages(world, body.inputs);
   return model;
-}
-
-/** An input as the API returns it: with an id (2.13). */
-function toReturnedInput({ id, role, content, texts, files }: InputMessage, world: Transaction) {
-  return {
-    id: id ?? world.createId("msg_"),
-    role,
-    ...(content === undefined ? {} : { content }),
-    ...(texts === undefined ? {} : { texts }),
-    ...(files === undefined ? {} : { files }),
-  };
 }
