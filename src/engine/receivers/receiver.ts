@@ -4,7 +4,7 @@ import { parseDuration } from "../contract/duration.ts";
 import { isBodyless } from "../contract/operation.ts";
 import { Duration, Instant } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
-import { sleepUnlessAborted } from "../webhooks/attempt.ts";
+import { sleepUnlessAborted } from "../state/concurrency.ts";
 
 /** An answer of a receiver; delays run on the wall clock (interfaces 4). */
 export type SimulatedAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";

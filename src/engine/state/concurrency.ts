@@ -1,3 +1,5 @@
+import { sleep } from "../platform.ts";
+
 /** Runs work one after the other, whether the earlier work succeeds or fails. */
 export class Mutex {
   private last: Promise<unknown> = Promise.resolve();
@@ -112,6 +114,11 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** Resolves early, without an error, when the signal aborts. */
+export async function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  await Promise.race([sleep(ms), whenAborted(signal)]);
 }
 
 export class ChangeListeners {

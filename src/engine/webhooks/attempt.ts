@@ -1,11 +1,11 @@
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
-import { platform } from "../platform.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
 import type { HeldExchanges, HeldMessage, Release } from "../sandbox/held.ts";
 import type { WorldChange } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
+import { sleepUnlessAborted } from "../state/concurrency.ts";
 import { type QueuedAttempt, queuedAttempts } from "./queued-attempts.ts";
 import { classify } from "./schedule.ts";
 import { sign, toDeliveryHeaders } from "./sign.ts";
@@ -202,19 +202,4 @@ function toAppliedFault(
     delay_ms: held_ms + (simulated?.duration_ms ?? Math.round(delay_ms)),
     replaced: simulated === undefined ? "nothing" : simulated.response_code === 0 ? "connection" : "response",
   };
-}
-
-/** Resolves early, without an error, when the signal aborts. */
-export function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  const { setTimeout, clearTimeout } = platform().timers;
-  return new Promise((resolve) => {
-    const wake = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    signal.addEventListener("abort", wake);
-    if (signal.aborted) wake();
-  });
 }
