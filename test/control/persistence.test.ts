@@ -179,6 +179,32 @@ describe("a world saved with --persist", () => {
     expect(clock.now).toBe(late);
   });
 
+  it.each(["0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])(
+    "continues after a restart or upload with a clock at %s, beyond which lie records [interfaces 4]",
+    async (now) => {
+      const first = await start();
+      const clock = { mode: "frozen", now };
+      await first.call(undefined, "POST", "/_control/sandboxes", { name: "edge", clock });
+      const sandbox = "/_control/sandboxes/edge";
+      const user = `${sandbox}/state/users/usr_dan`;
+      const { body: changed } = await first.call(undefined, "PATCH", user, { name: "Daniel" });
+      expect(changed.created_at.slice(0, 4)).toBe(now.slice(0, 4));
+      await first.call(undefined, "POST", `${sandbox}/snapshots`, { name: "first" });
+      const { body: snapshot } = await first.call(undefined, "GET", `${sandbox}/snapshots/first`);
+      expect((await first.call(undefined, "PUT", `${sandbox}/snapshots/second`, snapshot)).status).toBe(201);
+      const exported = await fetch(`${first.url}${sandbox}/export`, { method: "POST" });
+      const file = Buffer.from(await exported.arrayBuffer()).toString("base64");
+      const opened = await first.call(undefined, "POST", "/_control/open", { file, name: "opened" });
+      expect([opened.status, opened.body.clock?.now]).toEqual([201, now]);
+      await stop(first);
+
+      const second = await start();
+      expect((await second.call(undefined, "GET", user)).body).toEqual(changed);
+      const { body: list } = await second.call(undefined, "GET", `${sandbox}/snapshots`);
+      expect(list.total).toBe(2);
+    },
+  );
+
   it("still names a fork's origin after a restart [interfaces 2]", async () => {
     const list = async (api: Api) =>
       Object.fromEntries(

@@ -81,7 +81,7 @@ export function findRecordProblem(
   tx: Transaction,
 ): Problem | undefined {
   try {
-    state.requireNumbersInRange(record, tx);
+    state.requireNumbersInRange(record);
     state.checkWhole(record, tx);
     return undefined;
   } catch (error) {

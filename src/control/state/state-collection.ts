@@ -8,7 +8,7 @@ import { findNearest, foldCase } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { toTextMatcher } from "../../engine/faults/rule.ts";
 import { getOrAdd } from "../../engine/maps.ts";
-import { FIRST_INSTANT, LAST_INSTANT } from "../../engine/state/clock.ts";
+import { MAX_DISTANCE_MS } from "../../engine/state/clock.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { checkInput } from "../check-input.ts";
@@ -57,12 +57,11 @@ export class StateCollection extends PublicCollection {
    * integer. In the body of a call they always are, in a file they need not be.
    * @throws Problem 422
    */
-  requireNumbersInRange(record: object, world: Transaction): void {
+  requireNumbersInRange(record: object): void {
     // Visits the instants, and changes none.
     this.convert(record, (value) => {
       if (value === null || value === undefined) return value;
-      const at = typeof value === "number" ? world.toEpoch(value) : Number.NaN;
-      if (!Number.isSafeInteger(at) || at < FIRST_INSTANT || at > LAST_INSTANT)
+      if (!Number.isSafeInteger(value) || Math.abs(value as number) > MAX_DISTANCE_MS)
         throw unprocessable(
           "body",
           value,

@@ -25,6 +25,9 @@ export const FIRST_INSTANT = -62_135_596_800_000;
 /** The last instant that an ISO 8601 timestamp with a four-digit year can name. */
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
+/** How far records of a sandbox may lie from its origin: if that is near the first or last year, some lie outside. */
+export const MAX_DISTANCE_MS = LAST_INSTANT - FIRST_INSTANT;
+
 /**
  * The wall clock, except that it never goes back when the machine's time is set, so that no record is older
  * than the one before it. After such a step the clock continues from its last instant.

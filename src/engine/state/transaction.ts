@@ -1,6 +1,6 @@
 import { toBase64Url } from "../bytes.ts";
 import { hmac } from "../platform.ts";
-import { LAST_INSTANT, type TimerKind } from "./clock.ts";
+import { FIRST_INSTANT, LAST_INSTANT, type TimerKind } from "./clock.ts";
 import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
 import type { Table } from "./table.ts";
@@ -182,9 +182,9 @@ export class Transaction {
     this.events.push({ event, organization_id, data });
   }
 
-  /** The instant, or the last one that the clock reaches: the end of the year 9999. */
+  /** The instant, or the nearest one of the years 1 to 9999. */
   limitToClock(instant: number): number {
-    return Math.min(instant, this.toInstant(LAST_INSTANT));
+    return Math.max(this.toInstant(FIRST_INSTANT), Math.min(instant, this.toInstant(LAST_INSTANT)));
   }
 
   toIso(instant: number): string {
