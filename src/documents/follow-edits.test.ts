@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { quietParts } from "../../test/support/quiet-sandboxes.ts";
+import { completeParts } from "../../test/support/registry-parts.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { organizations } from "../engine/resources/organizations/schema.ts";
 import { SandboxRegistry } from "../engine/sandbox/registry.ts";
@@ -24,7 +24,7 @@ beforeEach(() => {
   events = [];
   waiting = [];
   sandboxes = new SandboxRegistry(
-    quietParts({
+    completeParts({
       fixtures: source,
       defaults: { fixture: "reference", seed: 1, clock: { mode: "frozen", now: 0 }, settings: {} },
       wallClock: () => 0,

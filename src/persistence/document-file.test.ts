@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { pieces, put } from "../../test/support/stores.ts";
+import { put, toPieces } from "../../test/support/stores.ts";
 import { DocumentFile } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
 import type { SandboxSections } from "./sections-draft.ts";
@@ -259,13 +259,13 @@ describe("the store over the document", () => {
     const rows = async (name: string) =>
       (await store.load(name)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
     await store.commit(
-      pieces(
+      toPieces(
         [put("b", "world", "x", 1), put("a", "world", "x", 1), put("a", "world", "y", 2)],
         [put("a", "snapshots/s/world", "x", 3), put("a", "records/n", "n1", 4)],
       ),
     );
     await store.commit(
-      pieces([
+      toPieces([
         { sandbox: "a", section: "world", id: "x", text: null },
         put("a", "records/n", "n2", 5),
         { sandbox: "a", clear: "snapshots/s/" },
@@ -281,7 +281,9 @@ describe("the store over the document", () => {
     };
     await expect(store.commit(failing())).rejects.toThrow("out of ideas");
     mkdirSync(`${path}.draft`);
-    await expect(store.commit(pieces([put("a", "world", "y", 9)]))).rejects.toMatchObject({ kind: "failed" });
+    await expect(store.commit(toPieces([put("a", "world", "y", 9)]))).rejects.toMatchObject({
+      kind: "failed",
+    });
     expect([await rows("a"), await rows("b")]).toEqual([expected, ["world x 1"]]);
     await store.close();
   });

@@ -1,7 +1,7 @@
 import { IDBObjectStore, indexedDB } from "fake-indexeddb";
 import "fake-indexeddb/auto";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { pieces, put } from "../../test/support/stores.ts";
+import { put, toPieces } from "../../test/support/stores.ts";
 import { IndexedDbStore } from "./indexeddb-store.ts";
 
 const countRecords = (name: string) =>
@@ -19,7 +19,7 @@ const countRecords = (name: string) =>
 it("a row that is written again and again does not fill the browser's storage [interfaces 17]", async () => {
   const store = await IndexedDbStore.open("again");
   const write = (from: number) => Array.from({ length: 5000 }, (_, i) => put("a", "world", "x", from + i));
-  for (let from = 0; from < 30_000; from += 5000) await store.commit(pieces(write(from)));
+  for (let from = 0; from < 30_000; from += 5000) await store.commit(toPieces(write(from)));
   await store.close();
   expect(await countRecords("again")).toBeLessThan(10_000);
   const again = await IndexedDbStore.open("again");
@@ -35,7 +35,7 @@ it("a log that the browser has no room to rewrite refuses no save, and is read a
   onTestFinished(() => rewrite.mockRestore());
   const store = await IndexedDbStore.open("crowded");
   const changes = Array.from({ length: 25_000 }, (_, i) => put("a", "world", "x", i));
-  await store.commit(pieces(changes));
+  await store.commit(toPieces(changes));
   await store.close();
   const again = await IndexedDbStore.open("crowded");
   expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "24999" }]);
@@ -52,10 +52,10 @@ it("pieces of uploads are stored with the rows that name them, or not at all [in
   })();
   await expect(store.commit(failing)).rejects.toThrow();
   expect(await store.pieces.get("blob-1")).toBeUndefined();
-  await store.commit(pieces([put("a", "world", "x", 1)]));
+  await store.commit(toPieces([put("a", "world", "x", 1)]));
   expect(await store.pieces.get("blob-1")).toEqual(new Uint8Array([1, 2]));
   await store.pieces.removeAllBut(new Set());
-  await store.commit(pieces([put("a", "world", "x", 2)]));
+  await store.commit(toPieces([put("a", "world", "x", 2)]));
   expect(await store.pieces.get("blob-1")).toBeUndefined();
 });
 
@@ -64,7 +64,7 @@ it("a deleted database refuses the next save as gone [interfaces 17]", async () 
   await new Promise<void>((resolve) => {
     indexedDB.deleteDatabase("understudy:gone").onsuccess = () => resolve();
   });
-  const commit = store.commit(pieces([put("a", "world", "x", 1)]));
+  const commit = store.commit(toPieces([put("a", "world", "x", 1)]));
   await expect(commit).rejects.toMatchObject({
     kind: "gone",
     message: expect.stringMatching(/^the world "gone" is gone/),

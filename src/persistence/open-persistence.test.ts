@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
-import { pieces, put } from "../../test/support/stores.ts";
+import { createFakeSandbox, createFakeUploads, notes } from "../../test/support/persistence-fakes.ts";
+import { put, toPieces } from "../../test/support/stores.ts";
 import { createApi } from "../engine/contract/api.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { DocumentStore } from "./document-store.ts";
@@ -21,7 +21,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Opens what is kept in the file, on a server of which nothing else is there. */
 async function opened() {
-  const { uploads } = plainUploads();
+  const { uploads } = createFakeUploads();
   const there = new Map<string, Sandbox>();
   const said: string[] = [];
   const places: string[] = [];
@@ -34,14 +34,14 @@ async function opened() {
       delete: (name: string) => there.delete(name),
       sortByCreation: () => {},
       restoreSaved({ name }: { name: string }) {
-        const { plain } = plainSandbox(name);
+        const { plain } = createFakeSandbox(name);
         const faults = { ...plain.faults, restoreState: () => [] };
         const sandbox = Object.assign(plain, { faults }) as unknown as Sandbox;
         there.set(name, sandbox);
         return sandbox;
       },
     },
-    fixtures: { load: () => plainSandbox().plain.source },
+    fixtures: { load: () => createFakeSandbox().plain.source },
     getApi: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
     uploads: Object.assign(uploads, {
       storeIn: (place: string) => places.push(place),
@@ -60,10 +60,12 @@ async function opened() {
 
 async function keep(...names: string[]): Promise<DocumentStore> {
   const store = await DocumentStore.open(file, () => {});
-  const { uploads } = plainUploads();
+  const { uploads } = createFakeUploads();
   for (const name of names) {
     await store.commit(
-      pieces([...listRowChanges(undefined, SandboxImage.capture(plainSandbox(name).sandbox, uploads))]),
+      toPieces([
+        ...listRowChanges(undefined, SandboxImage.capture(createFakeSandbox(name).sandbox, uploads)),
+      ]),
     );
   }
   return store;
@@ -81,7 +83,9 @@ describe("stored sandboxes at a start", () => {
 
   it("are set aside one by one, once and readably, if they cannot be restored [interfaces 2]", async () => {
     const store = await keep("good");
-    await store.commit(pieces([put("bad", "elsewhere", "x", { a: 1 }), put("Not A Name", "world", "x", 1)]));
+    await store.commit(
+      toPieces([put("bad", "elsewhere", "x", { a: 1 }), put("Not A Name", "world", "x", 1)]),
+    );
     await store.close();
     const { saver, there, said, sweeps } = await opened();
     // A sandbox that was set aside may name files too.

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { INFO, type PlainReply, plainRedis } from "../../test/support/plain-redis.ts";
+import { type FakeReply, INFO, startFakeRedis } from "../../test/support/fake-redis.ts";
 import { RedisConnection, type RedisFacts } from "./redis-connection.ts";
 import { COMMIT, REDIS_SCRIPTS } from "./redis-scripts.ts";
 
@@ -11,13 +11,13 @@ afterEach(async () => {
 
 async function stand(
   info: Record<string, string> = {},
-  answer?: (words: string[]) => PlainReply,
+  answer?: (words: string[]) => FakeReply,
 ): Promise<{
-  redis: Awaited<ReturnType<typeof plainRedis>>;
+  redis: Awaited<ReturnType<typeof startFakeRedis>>;
   said: string[];
   connect: (url?: string) => Promise<RedisConnection>;
 }> {
-  const redis = await plainRedis();
+  const redis = await startFakeRedis();
   open.push(redis);
   redis.info = { ...INFO, ...info };
   redis.answer = answer;
@@ -44,7 +44,7 @@ describe("a connection to Redis", () => {
   it("loads its scripts, and does not warn if Redis loses nothing [interfaces 15]", async () => {
     const { redis, said, connect } = await stand();
     const connection = await connect();
-    expect(redis.of("SCRIPT")).toEqual(REDIS_SCRIPTS.map(({ text }) => ["LOAD", text]));
+    expect(redis.listArguments("SCRIPT")).toEqual(REDIS_SCRIPTS.map(({ text }) => ["LOAD", text]));
     expect([connection.run_id, connection.isUp, said]).toEqual(["run-1", true, []]);
     expect(await connection.send(["GET", "a"])).toBe("OK");
     redis.answer = ([name]) => (name === "LIST" ? ["a", 5, null] : undefined);
@@ -63,7 +63,7 @@ describe("a connection to Redis", () => {
       `${place} is a replica, which is read-only: use the address of its primary.`,
     ]);
     redis.drop();
-    await reached(() => redis.connections === 2 && redis.of("INFO").length === 2);
+    await reached(() => redis.connections === 2 && redis.listArguments("INFO").length === 2);
     expect(said).toHaveLength(3);
   });
 
@@ -79,11 +79,11 @@ describe("a connection to Redis", () => {
     const { host } = new URL(redis.url);
     expect((await connect(`redis://someone:s3cret@${host}/`)).place).toBe(`redis://${host}`);
     expect((await connect(`redis://${host}/1`)).place).toBe(`redis://${host}/1`);
-    expect(redis.of("AUTH")).toEqual([["someone", "s3cret"]]);
+    expect(redis.listArguments("AUTH")).toEqual([["someone", "s3cret"]]);
   });
 
   it("reports in one sentence why a server cannot start [interfaces 15]", async () => {
-    const why = async (answer: (words: string[]) => PlainReply) => {
+    const why = async (answer: (words: string[]) => FakeReply) => {
       const { redis, connect } = await stand({}, answer);
       const url = redis.url.replace("//", "//:wrong@");
       const error = await connect(url).catch((thrown: Error) => thrown);
@@ -153,15 +153,15 @@ describe("a connection to Redis", () => {
     const connection = await connect();
     const words = ["2", "lease", "rows", "more", "1"];
     expect(await connection.runScript(COMMIT, ["lease", "rows"], ["more", "1"])).toBe("OK");
-    expect(redis.of("EVALSHA")).toEqual([[COMMIT.sha, ...words]]);
-    expect(redis.of("EVAL")).toEqual([]);
+    expect(redis.listArguments("EVALSHA")).toEqual([[COMMIT.sha, ...words]]);
+    expect(redis.listArguments("EVAL")).toEqual([]);
     redis.answer = ([name]) =>
       name === "EVALSHA" ? new Error("NOSCRIPT No matching script. Please use EVAL.") : undefined;
     expect(await connection.runScript(COMMIT, ["lease", "rows"], ["more", "1"])).toBe("OK");
-    expect(redis.of("EVAL")).toEqual([[COMMIT.text, ...words]]);
+    expect(redis.listArguments("EVAL")).toEqual([[COMMIT.text, ...words]]);
     redis.answer = ([name]) => (name === "EVALSHA" ? new Error("ERR it has no NOSCRIPT") : undefined);
     await expect(connection.runScript(COMMIT, ["lease", "rows"], [])).rejects.toThrow("ERR it has");
-    expect(redis.of("EVAL")).toHaveLength(1);
+    expect(redis.listArguments("EVAL")).toHaveLength(1);
   });
 
   it("refuses commands while disconnected, and reconnects by itself [interfaces 15]", async () => {
@@ -173,7 +173,7 @@ describe("a connection to Redis", () => {
     expect(await silent).toBe("OK");
     redis.isSilent = true;
     const cut = connection.send(["GET", "b"]).catch((error: Error) => error);
-    await reached(() => redis.of("GET").length === 2);
+    await reached(() => redis.listArguments("GET").length === 2);
     redis.isSilent = false;
     redis.drop();
     expect(await cut).toMatchObject({ kind: "unreachable", retry_after: 1 });
@@ -268,7 +268,7 @@ describe("a connection to Redis", () => {
     redis.isSilent = true;
     const { connections } = redis;
     vi.advanceTimersByTime(50);
-    await reached(() => redis.connections > connections && redis.of("INFO").length === 3);
+    await reached(() => redis.connections > connections && redis.listArguments("INFO").length === 3);
     other.close();
     redis.drop();
     await new Promise((resolve) => setImmediate(resolve));

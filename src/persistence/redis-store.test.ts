@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { plainRedis } from "../../test/support/plain-redis.ts";
+import { startFakeRedis } from "../../test/support/fake-redis.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
-import { pieces, put } from "../../test/support/stores.ts";
+import { put, toPieces } from "../../test/support/stores.ts";
 import { RedisStore } from "./redis-store.ts";
 import type { RowChange } from "./store.ts";
 
@@ -15,7 +15,7 @@ beforeEach(({ skip }) => {
 });
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
-  if (hasRedis) await redis.ask("FLUSHALL");
+  if (hasRedis) await redis.command("FLUSHALL");
 });
 afterAll(() => redis?.remove());
 
@@ -32,8 +32,8 @@ const readTexts = async (store: RedisStore, sandbox: string) =>
 describe("the store of a fleet", () => {
   it("gives a new sandbox to the node that created it, and refuses another of the name [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
-    await a.commit("one", pieces([clear("one"), put("one", "world", "x", 1)]));
-    await a.commit("two", pieces([put("two", "world", "x", 1)]));
+    await a.commit("one", toPieces([clear("one"), put("one", "world", "x", 1)]));
+    await a.commit("two", toPieces([put("two", "world", "x", 1)]));
     expect(a.owned).toEqual(
       new Map([
         ["one", { epoch: 1, number: "1" }],
@@ -42,18 +42,18 @@ describe("the store of a fleet", () => {
     );
     expect(await b.findLease("one")).toEqual({ session: "a", url: "http://a", epoch: "1" });
     expect(await b.findLease("none")).toBeUndefined();
-    await expect(b.commit("one", pieces([put("one", "world", "x", 2)]))).rejects.toMatchObject({
+    await expect(b.commit("one", toPieces([put("one", "world", "x", 2)]))).rejects.toMatchObject({
       ...{ kind: "taken", message: "one" },
     });
     expect(await readTexts(b, "one")).toEqual(["world x 1"]);
     expect([await b.list(), await b.count()]).toEqual([["one", "two"], 2]);
-    await redis.ask("ZADD", "understudy:sandboxes", "0", "zero");
+    await redis.command("ZADD", "understudy:sandboxes", "0", "zero");
     expect(await b.list()).toEqual(["zero", "one", "two"]);
   });
 
   it("fences the former owner at a takeover, and lets one of several claimants succeed [interfaces 15]", async () => {
     const [a, b, c] = [await node("a"), await node("b"), await node("c")];
-    await a.commit("one", pieces([put("one", "world", "x", 1)]));
+    await a.commit("one", toPieces([put("one", "world", "x", 1)]));
     const seen = (await b.findLease("one"))!;
     expect(await b.claim("one", seen)).toBe(true);
     expect(await c.claim("one", seen)).toBe(false);
@@ -66,39 +66,39 @@ describe("the store of a fleet", () => {
       [clear("one")],
       [clear("one"), put("one", "s", "i", 1)],
     ]) {
-      await expect(a.commit("one", pieces(changes))).rejects.toMatchObject({
+      await expect(a.commit("one", toPieces(changes))).rejects.toMatchObject({
         ...{ kind: "moved", message: "another node of the fleet owns sandbox one now", retry_after: 1 },
       });
     }
-    await b.commit("one", pieces([put("one", "world", "x", 3)]));
+    await b.commit("one", toPieces([put("one", "world", "x", 3)]));
     expect(b.owned.get("one")).toEqual({ epoch: 2, number: "2" });
     expect(await readTexts(c, "one")).toEqual(["world x 3"]);
   });
 
   it("lets any node take a sandbox whose lease Redis has lost [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
-    await a.commit("one", pieces([put("one", "world", "x", 1)]));
-    await redis.ask("DEL", "understudy:{one}:lease");
+    await a.commit("one", toPieces([put("one", "world", "x", 1)]));
+    await redis.command("DEL", "understudy:{one}:lease");
     const seen = (await b.findLease("one"))!;
     expect(seen).toEqual({ session: "", url: "", epoch: "0" });
     expect(await b.claim("one", seen)).toBe(true);
     expect(b.owned.get("one")).toEqual({ epoch: 1, number: "" });
-    await b.commit("one", pieces([clear("one"), put("one", "world", "x", 2)]));
+    await b.commit("one", toPieces([clear("one"), put("one", "world", "x", 2)]));
     expect(b.owned.get("one")).toEqual({ epoch: 1, number: "1" });
   });
 
   it("writes a sandbox in full if its state in Redis is too old [interfaces 15]", async () => {
     const a = await node("a");
-    await a.commit("one", pieces([put("one", "world", "x", 1)]));
-    await redis.ask("HSET", "understudy:{one}:lease", "number", "0");
-    await expect(a.commit("one", pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
+    await a.commit("one", toPieces([put("one", "world", "x", 1)]));
+    await redis.command("HSET", "understudy:{one}:lease", "number", "0");
+    await expect(a.commit("one", toPieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
       ...{ kind: "behind", message: "the store has lost a part of sandbox one", retry_after: 1 },
     });
-    await a.commit("one", pieces([clear("one"), put("one", "world", "z", 3)]));
+    await a.commit("one", toPieces([clear("one"), put("one", "world", "z", 3)]));
     expect(await readTexts(a, "one")).toEqual(["world z 3"]);
     expect(a.owned.get("one")).toEqual({ epoch: 1, number: "2" });
-    await redis.ask("HSET", "understudy:{one}:lease", "epoch", "0");
-    await expect(a.commit("one", pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
+    await redis.command("HSET", "understudy:{one}:lease", "epoch", "0");
+    await expect(a.commit("one", toPieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
       ...{ kind: "unreachable", message: "the store has lost the owner of sandbox one", retry_after: 1 },
     });
   });
@@ -106,10 +106,10 @@ describe("the store of a fleet", () => {
   it("lets an owner take back a sandbox that no node has taken over [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     for (const name of ["kept", "behind", "taken", "gone"])
-      await a.commit(name, pieces([put(name, "world", "x", 1)]));
-    await redis.ask("HSET", "understudy:{behind}:lease", "number", "0");
+      await a.commit(name, toPieces([put(name, "world", "x", 1)]));
+    await redis.command("HSET", "understudy:{behind}:lease", "number", "0");
     await b.claim("taken", (await b.findLease("taken"))!);
-    await redis.ask("DEL", "understudy:{gone}:rows", "understudy:{gone}:lease");
+    await redis.command("DEL", "understudy:{gone}:rows", "understudy:{gone}:lease");
     a.owner = { session: "a2", url: "http://a2" };
     const again = (name: string, restarted = false) => a.reclaim(name, { lostSession: "a", restarted });
     expect(await again("kept")).toBe("same");
@@ -125,38 +125,38 @@ describe("the store of a fleet", () => {
       { epoch: 2, number: "1" },
     ]);
     expect(await b.findLease("kept")).toEqual({ session: "a2", url: "http://a2", epoch: "2" });
-    await a.commit("kept", pieces([put("kept", "world", "x", 2)]));
+    await a.commit("kept", toPieces([put("kept", "world", "x", 2)]));
   });
 
   it("frees the name of a deleted sandbox, and lets its remaining keys expire [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
-    await a.commit("one", pieces([put("one", "world", "x", 1)]));
-    await a.commit("one", pieces([put("one", "world", "x", 2), clear("one")]));
+    await a.commit("one", toPieces([put("one", "world", "x", 1)]));
+    await a.commit("one", toPieces([put("one", "world", "x", 2), clear("one")]));
     expect([await b.list(), await b.load("one"), await b.findLease("one"), a.owned.size]).toEqual([
       ...[[], [], undefined, 0],
     ]);
-    expect(await redis.ask("TTL", "understudy:{one}:lease")).toBeGreaterThan(0);
+    expect(await redis.command("TTL", "understudy:{one}:lease")).toBeGreaterThan(0);
     // A sandbox that was never stored needs no removal.
-    await a.commit("never", pieces([clear("never")]));
+    await a.commit("never", toPieces([clear("never")]));
     expect(await b.list()).toEqual([]);
-    await b.commit("one", pieces([put("one", "world", "y", 3)]));
+    await b.commit("one", toPieces([put("one", "world", "y", 3)]));
     expect(b.owned.get("one")).toEqual({ epoch: 3, number: "1" });
-    expect(await redis.ask("TTL", "understudy:{one}:lease")).toBe(-1);
+    expect(await redis.command("TTL", "understudy:{one}:lease")).toBe(-1);
     expect(await readTexts(b, "one")).toEqual(["world y 3"]);
   });
 
   it("applies changes in order, those of a sandbox to its rows alone [interfaces 15]", async () => {
     const a = await node("a");
-    await a.commit("two", pieces([put("two", "world", "x", 1)]));
+    await a.commit("two", toPieces([put("two", "world", "x", 1)]));
     await a.commit(
       "one",
-      pieces(
+      toPieces(
         [put("one", "snapshots/a/world", "x", 1), put("one", "snapshots/ab/world", "x", 1)],
         [{ sandbox: "one", clear: "snapshots/a/" }],
         [put("one", "world", "x", 1), { sandbox: "one", section: "world", id: "x", text: null }],
       ),
     );
-    await a.commit("one", pieces([put("one", "world", "with\0zero", "y")]));
+    await a.commit("one", toPieces([put("one", "world", "with\0zero", "y")]));
     expect(await readTexts(a, "one")).toEqual(["snapshots/ab/world x 1", 'world with\0zero "y"']);
     expect(await readTexts(a, "two")).toEqual(["world x 1"]);
     expect(a.owned.get("one")).toEqual({ epoch: 1, number: "2" });
@@ -165,25 +165,25 @@ describe("the store of a fleet", () => {
   it("refuses sandboxes beyond its limit [interfaces 15]", async () => {
     const a = await node("a");
     a.limit = 2;
-    await a.commit("one", pieces([put("one", "world", "x", 1)]));
-    await a.commit("two", pieces([put("two", "world", "x", 1)]));
-    await expect(a.commit("three", pieces([put("three", "world", "x", 1)]))).rejects.toMatchObject({
+    await a.commit("one", toPieces([put("one", "world", "x", 1)]));
+    await a.commit("two", toPieces([put("two", "world", "x", 1)]));
+    await expect(a.commit("three", toPieces([put("three", "world", "x", 1)]))).rejects.toMatchObject({
       ...{ kind: "limit", message: "2 sandboxes" },
     });
     expect(await a.list()).toEqual(["one", "two"]);
-    await a.commit("two", pieces([put("two", "world", "x", 2)]));
+    await a.commit("two", toPieces([put("two", "world", "x", 2)]));
     // A listed name does not count again.
-    await redis.ask("DEL", "understudy:{two}:rows");
+    await redis.command("DEL", "understudy:{two}:rows");
     a.owned.delete("two");
-    await redis.ask("ZADD", "understudy:sandboxes", "0", "three");
-    await a.commit("two", pieces([put("two", "world", "x", 3)]));
+    await redis.command("ZADD", "understudy:sandboxes", "0", "three");
+    await a.commit("two", toPieces([put("two", "world", "x", 3)]));
   });
 
   it("adds a missing sandbox to the list again, and keeps the time of a listed one [interfaces 15]", async () => {
     const a = await node("a");
     await a.restoreToFleetList("one", 5);
     await a.restoreToFleetList("one", 9);
-    expect(await redis.ask("ZSCORE", "understudy:sandboxes", "one")).toBe("5");
+    expect(await redis.command("ZSCORE", "understudy:sandboxes", "one")).toBe("5");
   });
 
   it("knows since when Redis has been running [interfaces 15]", async () => {
@@ -192,34 +192,34 @@ describe("the store of a fleet", () => {
     expect(await a.readRunAge()).toBeGreaterThan(1_000_000);
     a.connection.run_id = "another";
     expect(await a.readRunAge()).toBe(0);
-    expect(await redis.ask("HGET", "understudy:run", "id")).toBe("another");
+    expect(await redis.command("HGET", "understudy:run", "id")).toBe("another");
   });
 
   it("returns each of many rows once [interfaces 15]", async () => {
     const a = await node("a");
     const rows = Array.from({ length: 2500 }, (_, i) => put("one", "records/n", `n${i}`, i));
-    await a.commit("one", pieces(rows));
+    await a.commit("one", toPieces(rows));
     const loaded = await a.load("one");
     expect(new Set(loaded.map(({ id }) => id)).size).toBe(2500);
     expect(loaded).toHaveLength(2500);
   });
 
   it("refuses a database of a newer version, and names another one [interfaces 15]", async () => {
-    await redis.ask("SET", "understudy:format", "99");
+    await redis.command("SET", "understudy:format", "99");
     await expect(node("a")).rejects.toThrow(
       `--store ${redis.url} was written by a newer Understudy (format 99, this one knows 2); update this node, or use another database of that Redis, as in ${redis.url}/1.`,
     );
-    await redis.ask("SET", "understudy:format", "2");
+    await redis.command("SET", "understudy:format", "2");
     (await node("a")).connection.close();
-    await redis.ask("DEL", "understudy:format");
+    await redis.command("DEL", "understudy:format");
     await node("a");
-    expect(await redis.ask("GET", "understudy:format")).toBe("2");
+    expect(await redis.command("GET", "understudy:format")).toBe("2");
   });
 });
 
 describe("the store of a fleet while Redis restarts", () => {
   async function stand() {
-    const fake = await plainRedis();
+    const fake = await startFakeRedis();
     const answers: ((words: string[]) => ReturnType<NonNullable<typeof fake.answer>>)[] = [];
     const usual = ([name, ...words]: string[]) =>
       name === "GET" ? "2" : name === "EVALSHA" ? ["OK", 1, "1"] : name === "ZADD" ? 1 : words && undefined;
@@ -235,8 +235,8 @@ describe("the store of a fleet while Redis restarts", () => {
       () => new Error("LOADING it is"),
       () => new Error("BUSY it is"),
     );
-    await store.commit("one", pieces([put("one", "world", "x", 1)]));
-    const runs = fake.of("EVALSHA");
+    await store.commit("one", toPieces([put("one", "world", "x", 1)]));
+    const runs = fake.listArguments("EVALSHA");
     expect(runs).toHaveLength(3);
     expect(new Set(runs.map((words) => words.join())).size).toBe(1);
     const [, , lease, rows, mode, epoch, before, number, id, ...rest] = runs[0]!;
@@ -245,31 +245,35 @@ describe("the store of a fleet while Redis restarts", () => {
     ]);
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
     expect(rest).toEqual(["a", "http://a", "p", "world\0x", "1"]);
-    expect(fake.of("ZADD")).toEqual([["understudy:sandboxes", "NX", expect.stringMatching(/^\d+$/), "one"]]);
+    expect(fake.listArguments("ZADD")).toEqual([
+      ["understudy:sandboxes", "NX", expect.stringMatching(/^\d+$/), "one"],
+    ]);
   });
 
   it("removes a deleted sandbox from the fleet's list, also after a moment without Redis [interfaces 15]", async () => {
     const { fake, store } = await stand();
-    await store.commit("one", pieces([put("one", "world", "x", 1)]));
+    await store.commit("one", toPieces([put("one", "world", "x", 1)]));
     const { answer } = fake;
     fake.answer = (words) =>
-      words[0] === "ZREM" && fake.of("ZREM").length === 1 ? new Error("LOADING it is") : answer!(words);
-    await store.commit("one", pieces([clear("one")]));
-    expect(fake.of("ZREM")).toHaveLength(2);
+      words[0] === "ZREM" && fake.listArguments("ZREM").length === 1
+        ? new Error("LOADING it is")
+        : answer!(words);
+    await store.commit("one", toPieces([clear("one")]));
+    expect(fake.listArguments("ZREM")).toHaveLength(2);
   });
 
   it("does not repeat a write that Redis refuses [interfaces 15]", async () => {
     const { fake, store, answers } = await stand();
     answers.push(() => new Error("OOM command not allowed"));
-    await expect(store.commit("one", pieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({
+    await expect(store.commit("one", toPieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({
       kind: "full",
     });
-    expect(fake.of("EVALSHA")).toHaveLength(1);
+    expect(fake.listArguments("EVALSHA")).toHaveLength(1);
     expect(store.owned.size).toBe(0);
   });
 
   it("is refused if its format cannot be read [interfaces 15]", async () => {
-    const fake = await plainRedis();
+    const fake = await startFakeRedis();
     open.unshift(fake);
     fake.answer = ([name]) => (name === "SET" ? new Error("READONLY You can't write") : undefined);
     await expect(node("a", fake.url)).rejects.toThrow(

@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { makeNotesWorld, plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
+import {
+  createFakeSandbox,
+  createFakeUploads,
+  createRoot,
+  makeNotesWorld,
+} from "../../test/support/persistence-fakes.ts";
 import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 
-type Stand = ReturnType<typeof plainSandbox> & Pick<ReturnType<typeof plainUploads>, "bytes">;
+type Stand = ReturnType<typeof createFakeSandbox> & Pick<ReturnType<typeof createFakeUploads>, "bytes">;
 
 /** Changes that make a sandbox differ from its image; the first ones only count requests. */
 const COUNTS: [string, (stand: Stand) => unknown][] = [
@@ -45,8 +50,8 @@ function sameWorld(world: Stand["plain"]["world"]): Stand["plain"]["world"] {
 }
 
 function stand() {
-  const made = plainSandbox();
-  const { uploads, ...rest } = plainUploads();
+  const made = createFakeSandbox();
+  const { uploads, ...rest } = createFakeUploads();
   made.plain.snapshots.set("a", { ...made.plain.toValue(), blobs: "bytes of a" });
   return { ...made, ...rest, uploads, image: SandboxImage.capture(made.sandbox, uploads) };
 }
@@ -127,7 +132,7 @@ describe("a sandbox's image", () => {
 
   it("has the root of its fixture and the sandbox's seed [interfaces 2]", () => {
     const { plain, sandbox, uploads } = stand();
-    const [first, second] = [rootOf(), rootOf()];
+    const [first, second] = [createRoot(), createRoot()];
     plain.source.buildRoot = ((seed: number) =>
       seed === 7 ? first : second) as typeof plain.source.buildRoot;
     expect(SandboxImage.capture(sandbox, uploads).base).toBe(first);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
+import { createFakeSandbox, createFakeUploads, notes } from "../../test/support/persistence-fakes.ts";
 import { createApi } from "../engine/contract/api.ts";
 import type { UnusableScenario } from "../engine/sandbox/fault-types.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
@@ -11,8 +11,8 @@ import type { Row } from "./store.ts";
 
 /** Brings back what was written down of a sandbox, on a server that is made of nothing but its answers. */
 function stand(wall = 0) {
-  const made = plainSandbox();
-  const { uploads, held } = plainUploads();
+  const made = createFakeSandbox();
+  const { uploads, held } = createFakeUploads();
   const restoredSandboxes: { name: string; fixture: LoadedFixture; savedState: SavedState }[] = [];
   const deleted: string[] = [];
   const said: string[] = [];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
+import { createFakeSandbox, createFakeUploads, createRoot } from "../../test/support/persistence-fakes.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { InvalidSandboxRows, listRowChanges, parseSavedSandbox, splitChanges } from "./sandbox-rows.ts";
 import type { RowChange } from "./store.ts";
 
-const { uploads } = plainUploads();
+const { uploads } = createFakeUploads();
 
 /** The rows as `section/id` with their values; cleared sections as `clear ...`. */
 function written(before: SandboxImage | undefined, after: SandboxImage): Record<string, unknown> {
@@ -23,9 +23,9 @@ const FIRST = ["clear ", "sandbox/fixture", ...ALWAYS];
 
 describe("the rows of a sandbox", () => {
   it("contain everything at first, its records as their difference from the fixture [interfaces 2]", () => {
-    const { sandbox, plain, write, remove, count } = plainSandbox(
+    const { sandbox, plain, write, remove, count } = createFakeSandbox(
       "default",
-      rootOf({ id: "n1", text: "kept" }, { id: "n2", text: "changed" }, { id: "n3", text: "removed" }),
+      createRoot({ id: "n1", text: "kept" }, { id: "n2", text: "changed" }, { id: "n3", text: "removed" }),
     );
     write("n2", "is another");
     write("n4", "new");
@@ -56,8 +56,8 @@ describe("the rows of a sandbox", () => {
   });
 
   it("contain only changes later, and no row for a record that equals the fixture's again [interfaces 2]", () => {
-    const base = rootOf({ id: "n1", text: "kept" }, { id: "n2", text: "changed" });
-    const { sandbox, write, remove } = plainSandbox("default", base);
+    const base = createRoot({ id: "n1", text: "kept" }, { id: "n2", text: "changed" });
+    const { sandbox, write, remove } = createFakeSandbox("default", base);
     write("n2", "is another");
     write("n4", "new");
     const before = SandboxImage.capture(sandbox, uploads);
@@ -79,14 +79,14 @@ describe("the rows of a sandbox", () => {
   });
 
   it("contain everything for another sandbox, or one of another fixture [interfaces 2]", () => {
-    const [one, other] = [plainSandbox(), plainSandbox()];
+    const [one, other] = [createFakeSandbox(), createFakeSandbox()];
     one.write("n2", "new");
     other.write("n2", "new");
     const image = SandboxImage.capture(one.sandbox, uploads);
     const expected = [...FIRST, "history/about", "records/notes/n2"].toSorted();
     const again = written(image, SandboxImage.capture(other.sandbox, uploads));
     expect(Object.keys(again).toSorted()).toEqual(expected);
-    const base = rootOf({ id: "n1", text: "of the fixture" });
+    const base = createRoot({ id: "n1", text: "of the fixture" });
     one.plain.source = { ...one.plain.source, buildRoot: () => base };
     const refounded = written(image, SandboxImage.capture(one.sandbox, uploads));
     expect(Object.keys(refounded)).toEqual(expect.arrayContaining(["clear ", "sandbox/fixture"]));
@@ -97,7 +97,7 @@ describe("the rows of a sandbox", () => {
   });
 
   it("contain a snapshot once, and again only if another has its name [interfaces 2]", () => {
-    const { sandbox, plain, write } = plainSandbox();
+    const { sandbox, plain, write } = createFakeSandbox();
     write("n2", "then");
     plain.snapshots.set("a", plain.toValue());
     plain.snapshots.set("b", plain.toValue());
@@ -127,7 +127,7 @@ describe("the rows of a sandbox", () => {
   });
 
   it("contain changed entries of the history only, and evicted ones are removed [interfaces 10]", () => {
-    const { sandbox, plain } = plainSandbox();
+    const { sandbox, plain } = createFakeSandbox();
     const { history } = plain;
     const entries = [1, 2, 3, 4].map((sequence) => ({ sequence }));
     const tell = (next: number, stories: [number, number][]) => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { full, plainSandbox } from "../../test/support/kept-stand.ts";
-import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
+import { createFakeSandbox, createFullError } from "../../test/support/persistence-fakes.ts";
+import { isSettled, setUpSaver } from "../../test/support/saver-setup.ts";
 
 describe("the durable saver [interfaces 2]", () => {
   it("saves the sandbox that a request waits for, and returns at once if nothing has changed [interfaces 2]", async () => {
-    const { saver, saved, of } = saverStand("a", "b");
+    const { saver, saved, of } = setUpSaver("a", "b");
     await saver.saveAll();
     for (const name of ["a", "b"]) of(name).write("n2", "new");
     await saver.waitUntilStored(of("a").sandbox, saver.mark());
@@ -16,15 +16,15 @@ describe("the durable saver [interfaces 2]", () => {
   });
 
   it("--durable: a sandbox that was deleted before its first save is not saved", async () => {
-    const { saver, of, made, saved } = saverStand("a");
+    const { saver, of, fakes, saved } = setUpSaver("a");
     const { sandbox } = of("a");
-    made.delete("a");
+    fakes.delete("a");
     await saver.waitUntilStored(sandbox, saver.mark());
     expect(saved()).toEqual([]);
   });
 
   it("--durable: requests during a commit share the next one, and wait for it", async () => {
-    const { saver, store, of, saved } = saverStand("a", "b");
+    const { saver, store, of, saved } = setUpSaver("a", "b");
     await saver.saveAll();
     let goOn = () => {};
     store.pause = new Promise((resolve) => {
@@ -43,22 +43,22 @@ describe("the durable saver [interfaces 2]", () => {
   });
 
   it("--durable: a refused change is undone in its sandbox alone, and its request learns of it", async () => {
-    const { saver, of, refuse, said } = saverStand("a", "b");
+    const { saver, of, refuse, logged } = setUpSaver("a", "b");
     await saver.saveAll();
     of("b").write("n2", "no request waits");
     of("a").write("n2", "too large");
-    refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? full() : undefined));
+    refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? createFullError() : undefined));
     const mark = saver.mark();
     await expect(saver.waitUntilStored(of("a").sandbox, mark)).rejects.toMatchObject({ kind: "full" });
-    expect(of("a").putBack).toHaveLength(1);
-    expect(of("b").putBack).toEqual([]);
-    expect(said).toEqual([
+    expect(of("a").rollbacks).toHaveLength(1);
+    expect(of("b").rollbacks).toEqual([]);
+    expect(logged).toEqual([
       "error: Changes cannot be saved: there is no room left. Saving is repeated until it succeeds.",
     ]);
     expect(saver.failure).toMatchObject({ refusal: { kind: "full" }, since: expect.any(Number) });
     // The state before is saved already; the other change is saved.
     expect(await saver.saveAll()).toBe(true);
-    expect(said.slice(1)).toEqual(["warn: Everything is saved again."]);
+    expect(logged.slice(1)).toEqual(["warn: Everything is saved again."]);
     expect(saver.failure).toBeUndefined();
     await saver.waitUntilStored(of("b").sandbox, mark);
     await expect(saver.waitUntilStored(undefined, mark)).rejects.toMatchObject({ kind: "full" });
@@ -66,28 +66,28 @@ describe("the durable saver [interfaces 2]", () => {
   });
 
   it("--durable: a sandbox that was never stored is discarded, and a deleted one is restored", async () => {
-    const { saver, of, made, refuse, discarded, broughtBack } = saverStand("a");
+    const { saver, of, fakes, refuse, discarded, broughtBack } = setUpSaver("a");
     await saver.saveAll();
-    refuse(full);
-    made.set("new", plainSandbox("new"));
+    refuse(createFullError);
+    fakes.set("new", createFakeSandbox("new"));
     await expect(saver.waitUntilStored(of("new").sandbox, saver.mark())).rejects.toThrow("no room");
     expect([discarded, broughtBack]).toEqual([["new"], []]);
-    made.delete("a");
+    fakes.delete("a");
     await expect(saver.waitUntilStored(undefined, saver.mark())).rejects.toThrow("no room");
     expect([discarded, broughtBack]).toEqual([["new"], ["a"]]);
   });
 
   it("refuses no request because it was counted, and retries changes that no request waits for [interfaces 2]", async () => {
-    const { saver, of, refuse, saved } = saverStand("a", "b");
+    const { saver, of, refuse, saved } = setUpSaver("a", "b");
     await saver.saveAll();
-    refuse(full);
+    refuse(createFullError);
     of("a").count();
     const mark = saver.mark();
     await saver.waitUntilStored(of("a").sandbox, mark);
     expect(saver.mark()).toBe(mark);
     of("b").write("n2", "new");
     expect(await saver.saveAll()).toBe(false);
-    expect([of("a").putBack, of("b").putBack]).toEqual([[], []]);
+    expect([of("a").rollbacks, of("b").rollbacks]).toEqual([[], []]);
     refuse(undefined);
     expect(await saver.saveAll()).toBe(true);
     expect(saved().slice(1)).toEqual([["a", "b"]]);

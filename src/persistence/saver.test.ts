@@ -1,11 +1,15 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { full, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
-import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
+import {
+  createFakeSandbox,
+  createFakeUploads,
+  createFullError,
+} from "../../test/support/persistence-fakes.ts";
+import { isSettled, setUpSaver } from "../../test/support/saver-setup.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 
 describe("the saver [interfaces 2]", () => {
   it("saves everything at first, then only changes", async () => {
-    const { saver, saved, of, store } = saverStand("a", "b");
+    const { saver, saved, of, store } = setUpSaver("a", "b");
     expect(await saver.saveAll()).toBe(true);
     expect(saved()).toEqual([["a", "b"]]);
     expect(await saver.saveAll()).toBe(true);
@@ -18,20 +22,20 @@ describe("the saver [interfaces 2]", () => {
   });
 
   it("removes a deleted sandbox from the store once, and saves a new one of the same name [interfaces 2]", async () => {
-    const { saver, made, store } = saverStand("a", "b");
+    const { saver, fakes, store } = setUpSaver("a", "b");
     await saver.saveAll();
-    made.delete("a");
+    fakes.delete("a");
     await saver.saveAll();
     await saver.saveAll();
     expect(store.commits.slice(1)).toEqual([[{ sandbox: "a", clear: "" }]]);
-    made.set("a", plainSandbox("a"));
+    fakes.set("a", createFakeSandbox("a"));
     await saver.saveAll();
     expect(store.commits[2]![0]).toEqual({ sandbox: "a", clear: "" });
     expect(store.commits[2]!.length).toBeGreaterThan(3);
   });
 
   it("keeps the bytes of saved states, and releases replaced and refused ones", async () => {
-    const { saver, of, held, synced, refuse, made } = saverStand("a");
+    const { saver, of, held, synced, refuse, fakes } = setUpSaver("a");
     const { plain, sandbox, write } = of("a");
     plain.blobs = "first";
     await saver.saveAll();
@@ -42,15 +46,15 @@ describe("the saver [interfaces 2]", () => {
     expect([held.get("first"), held.get("second") ?? 0]).toEqual([-1, 0]);
     plain.blobs = "refused";
     write("n2", "newer");
-    refuse(full);
+    refuse(createFullError);
     await saver.waitUntilStored(sandbox, saver.mark()).catch(() => {});
     expect([held.get("second") ?? 0, held.get("refused")]).toEqual([0, -1]);
     refuse(undefined);
-    made.delete("a");
+    fakes.delete("a");
     await saver.saveAll();
     expect(held.get("second")).toBe(-1);
-    const { uploads, ...other } = plainUploads();
-    const images = [1, 2].map(() => SandboxImage.capture(plainSandbox("a").sandbox, uploads));
+    const { uploads, ...other } = createFakeUploads();
+    const images = [1, 2].map(() => SandboxImage.capture(createFakeSandbox("a").sandbox, uploads));
     for (const image of images) saver.adopt(image);
     expect(other.held.get("a's bytes")).toBe(-1);
   });
@@ -58,7 +62,7 @@ describe("the saver [interfaces 2]", () => {
   it("checks all sandboxes every second until it is closed", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
-    const { saver, of, saved, store } = saverStand("a");
+    const { saver, of, saved, store } = setUpSaver("a");
     const sweep = async () => {
       vi.advanceTimersByTime(1000);
       await isSettled(Promise.resolve());
@@ -81,7 +85,7 @@ describe("the saver [interfaces 2]", () => {
 
   it("commits five hundred sandboxes at a time", async () => {
     const names = Array.from({ length: 501 }, (_, i) => `s${i}`);
-    const { saver, saved } = saverStand(...names);
+    const { saver, saved } = setUpSaver(...names);
     await saver.saveAll();
     expect(saved().map(({ length }) => length)).toEqual([500, 1]);
   });

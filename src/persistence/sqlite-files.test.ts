@@ -11,12 +11,12 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { keptPlace } from "../../test/support/kept-place.ts";
+import { setUpFolderPerTest } from "../../test/support/folder-per-test.ts";
 import { FORMAT_ID, SqliteFiles } from "./sqlite-files.ts";
 
 let folder: string;
 let files: SqliteFiles;
-keptPlace((place) => {
+setUpFolderPerTest((place) => {
   folder = place;
   mkdirSync(folder);
   files = new SqliteFiles(folder);

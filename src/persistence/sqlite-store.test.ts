@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writ
 import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
-import { keptPlace } from "../../test/support/kept-place.ts";
-import { pieces, put } from "../../test/support/stores.ts";
+import { setUpFolderPerTest } from "../../test/support/folder-per-test.ts";
+import { put, toPieces } from "../../test/support/stores.ts";
 import { DatabaseThread, SqliteStore } from "./sqlite-store.ts";
 import type { RowChange } from "./store.ts";
 
@@ -11,7 +11,7 @@ let folder: string;
 let database: string;
 let said: string[];
 const open: SqliteStore[] = [];
-keptPlace(
+setUpFolderPerTest(
   (place) => {
     folder = place;
     database = join(folder, "understudy.db");
@@ -40,7 +40,7 @@ describe("the database of --persist DIR", () => {
       join(folder, "uploads"),
       join(folder, "set-aside"),
     ]);
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     expect(existsSync(join(folder, "in-use-by.json"))).toBe(true);
     await stop(store);
     for (const file of [database, `${database}.previous`]) expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -56,7 +56,7 @@ describe("the database of --persist DIR", () => {
     db.pragma("user_version = 2");
     db.close();
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     await stop(store);
     const edit = new Database(database);
     edit.exec("UPDATE rows SET text = '2'");
@@ -74,7 +74,7 @@ describe("the database of --persist DIR", () => {
   it("has a copy after its start, and renews one that is older than the database [interfaces 2]", async () => {
     const copy = `${database}.previous`;
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     expect(existsSync(copy)).toBe(true);
     await stop(store);
     const made = statSync(copy).ino;
@@ -93,7 +93,7 @@ describe("the database of --persist DIR", () => {
     mkdirSync(`${database}.previous.draft`, { recursive: true });
     writeFileSync(join(`${database}.previous.draft`, "x"), "");
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     const words = new RegExp(
       `^Everything is saved, but the copy ${database}.previous could not be renewed: .+\\.$`,
     );
@@ -106,8 +106,8 @@ describe("the database of --persist DIR", () => {
 
   it("stores a large commit as a whole or not at all, and the next one succeeds [interfaces 2]", async () => {
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)], [put("a", "world", "y", 2)], []));
-    await store.commit(pieces());
+    await store.commit(toPieces([put("a", "world", "x", 1)], [put("a", "world", "y", 2)], []));
+    await store.commit(toPieces());
     const failing = async function* (): AsyncGenerator<readonly RowChange[]> {
       yield [put("a", "world", "x", 2)];
       yield [put("a", "world", "y", 3)];
@@ -116,21 +116,23 @@ describe("the database of --persist DIR", () => {
     };
     await expect(store.commit(failing())).rejects.toMatchObject({ kind: "failed" });
     expect((await store.load("a")).map(({ text }) => text)).toEqual(["1", "2"]);
-    await store.commit(pieces([put("a", "world", "z", 5)]));
+    await store.commit(toPieces([put("a", "world", "z", 5)]));
     expect(await store.list()).toEqual(["a"]);
   });
 
   it("does not create a missing folder, and names the owner once it is back [interfaces 2]", async () => {
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     rmSync(folder, { recursive: true });
     for (let i = 0; i < 2; i++) {
-      await expect(store.commit(pieces([put("a", "world", "x", 2)]))).rejects.toMatchObject({ kind: "gone" });
+      await expect(store.commit(toPieces([put("a", "world", "x", 2)]))).rejects.toMatchObject({
+        kind: "gone",
+      });
       expect(existsSync(folder)).toBe(false);
     }
-    await expect(store.commit(pieces([put("a", "world", "x", 2)]))).rejects.toThrow(`${folder} is gone`);
+    await expect(store.commit(toPieces([put("a", "world", "x", 2)]))).rejects.toThrow(`${folder} is gone`);
     mkdirSync(folder);
-    await store.commit(pieces([put("a", "world", "x", 3)]));
+    await store.commit(toPieces([put("a", "world", "x", 3)]));
     expect(JSON.parse(readFileSync(join(folder, "in-use-by.json"), "utf8"))).toMatchObject({
       pid: process.pid,
     });
@@ -143,9 +145,9 @@ describe("the database of --persist DIR", () => {
 
   it("a failed copy is not reported at the end if the files were removed [interfaces 2]", async () => {
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     rmSync(folder, { recursive: true });
-    await store.commit(pieces([put("a", "world", "x", 4)])).catch(() => {});
+    await store.commit(toPieces([put("a", "world", "x", 4)])).catch(() => {});
     open.splice(0);
     await expect(store.close()).resolves.toBeUndefined();
   });

@@ -14,19 +14,27 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { bench, benchPerTest, closeAll, FILES, pieces, put, stores } from "../../test/support/stores.ts";
+import {
+  closeStores,
+  createStoreOpener,
+  FILE_STORES,
+  put,
+  setUpStoreContext,
+  storeContext,
+  toPieces,
+} from "../../test/support/stores.ts";
 import { PersistenceError } from "./store.ts";
 
-benchPerTest();
+setUpStoreContext();
 
-describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
-  const { start, restart } = stores(adapter);
+describe.each(FILE_STORES)("a store in files ($name) [interfaces 2]", (adapter) => {
+  const { start, restart } = createStoreOpener(adapter);
 
   it("a second server is refused in one sentence, and the first continues [interfaces 2]", async () => {
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     await expect(adapter.open()).rejects.toThrow(/^\S+ is in use by .*; stop that server, or choose another/);
-    await store.commit(pieces([put("a", "world", "x", 2)]));
+    await store.commit(toPieces([put("a", "world", "x", 2)]));
     const again = await restart(store);
     expect((await again.load("a"))[0]?.text).toBe("2");
   });
@@ -41,18 +49,18 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     expect(killed.signal).toBe("SIGKILL");
     // As another container with the same process ids would have left it.
     writeFileSync(
-      join(bench.folder, "in-use-by.json"),
+      join(storeContext.folder, "in-use-by.json"),
       JSON.stringify({ pid: process.pid, host: "elsewhere" }),
     );
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     expect(await store.list()).toEqual(["a"]);
   });
 
   it("a newer format is refused, and no byte of it is changed [interfaces 2]", async () => {
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
-    bench.open.splice(0);
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
+    storeContext.open.splice(0);
     await store.close();
     adapter.version(adapter.file(), 99);
     const before = readFileSync(adapter.file());
@@ -71,18 +79,18 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     "after a file was %s the previous good copy is used, and the bad one kept [quality 2.7]",
     async (_, damage) => {
       let store = await start();
-      await store.commit(pieces([put("a", "world", "x", "good".repeat(5000))]));
+      await store.commit(toPieces([put("a", "world", "x", "good".repeat(5000))]));
       store = await restart(store);
-      await store.commit(pieces([put("a", "records/n", "n1", "more".repeat(5000))]));
-      bench.open.splice(0);
+      await store.commit(toPieces([put("a", "records/n", "n1", "more".repeat(5000))]));
+      storeContext.open.splice(0);
       await store.close();
       damage(adapter.file());
       const again = await start();
       expect(await again.list()).toEqual(["a"]);
       expect((await again.load("a")).some(({ id }) => id === "x")).toBe(true);
       expect(existsSync(`${adapter.file()}.damaged`)).toBe(true);
-      expect(bench.warnings.join("\n")).toContain(`kept as ${adapter.file()}.damaged`);
-      await again.commit(pieces([put("a", "world", "y", 1)]));
+      expect(storeContext.warnings.join("\n")).toContain(`kept as ${adapter.file()}.damaged`);
+      await again.commit(toPieces([put("a", "world", "y", 1)]));
     },
   );
 
@@ -91,10 +99,10 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
       put("a", "records/n", `n${i}`, `${i} value `.repeat(9)),
     );
     const store = await start();
-    await store.commit(pieces(rows.slice(1)));
-    await store.commit(pieces(rows));
+    await store.commit(toPieces(rows.slice(1)));
+    await store.commit(toPieces(rows));
     const good = await (await restart(store)).load("a");
-    await closeAll();
+    await closeStores();
     const bytes = readFileSync(adapter.file());
     const previous = readFileSync(`${adapter.file()}.previous`);
     const places = 40;
@@ -102,31 +110,32 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
       const at = Math.floor((i * bytes.length) / places) + ((i * 7) % 13);
       const flipped = Buffer.from(bytes);
       flipped[at]! ^= 1 << (i % 8);
-      for (const name of readdirSync(bench.folder)) rmSync(join(bench.folder, name), { recursive: true });
+      for (const name of readdirSync(storeContext.folder))
+        rmSync(join(storeContext.folder, name), { recursive: true });
       writeFileSync(adapter.file(), flipped);
       writeFileSync(`${adapter.file()}.previous`, previous);
-      bench.warnings = [];
-      const damaged = await start().catch(({ message }: Error) => void bench.warnings.push(message));
+      storeContext.warnings = [];
+      const damaged = await start().catch(({ message }: Error) => void storeContext.warnings.push(message));
       const found = (await damaged?.load("a")) ?? [];
-      expect([at, bench.warnings.length > 0 ? good : found]).toEqual([at, good]);
-      await closeAll();
+      expect([at, storeContext.warnings.length > 0 ? good : found]).toEqual([at, good]);
+      await closeStores();
     }
   }, 60_000);
 
   it("a removed folder is reported as gone, and used again when it is back [interfaces 2]", async () => {
-    const place = join(bench.folder, "place");
+    const place = join(storeContext.folder, "place");
     mkdirSync(place);
     const store = await adapter.open(place);
-    bench.open.push(store);
-    await store.commit(pieces([put("a", "world", "x", 1)]));
-    renameSync(place, join(bench.folder, "elsewhere"));
-    await expect(store.commit(pieces([put("a", "world", "x", 2)]))).rejects.toMatchObject({ kind: "gone" });
+    storeContext.open.push(store);
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
+    renameSync(place, join(storeContext.folder, "elsewhere"));
+    await expect(store.commit(toPieces([put("a", "world", "x", 2)]))).rejects.toMatchObject({ kind: "gone" });
     mkdirSync(place);
-    await store.commit(pieces([put("a", "world", "x", 3)]));
-    bench.open.splice(0);
+    await store.commit(toPieces([put("a", "world", "x", 3)]));
+    storeContext.open.splice(0);
     await store.close();
     const again = await adapter.open(place);
-    bench.open.push(again);
+    storeContext.open.push(again);
     expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "3" }]);
   });
 
@@ -136,20 +145,20 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     const disk = smallDisk();
     if (disk === undefined) return skip("no file system of its own could be mounted");
     const store = await adapter.open(disk);
-    bench.open.push(store);
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    storeContext.open.push(store);
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     const filler = join(disk, "filler");
     writeFileSync(filler, Buffer.alloc(900 * 1024));
     const big = [put("a", "world", "x", 2), put("a", "records/n", "big", "x".repeat(700 * 1024))];
-    await expect(store.commit(pieces(big))).rejects.toMatchObject({ kind: "full" });
-    await expect(store.commit(pieces(big))).rejects.toMatchObject({ kind: "full" });
+    await expect(store.commit(toPieces(big))).rejects.toMatchObject({ kind: "full" });
+    await expect(store.commit(toPieces(big))).rejects.toMatchObject({ kind: "full" });
     expect(await store.load("a")).toEqual([{ section: "world", id: "x", text: "1" }]);
     rmSync(filler);
-    await store.commit(pieces([put("a", "world", "x", 3)]));
-    bench.open.splice(0);
+    await store.commit(toPieces([put("a", "world", "x", 3)]));
+    storeContext.open.splice(0);
     await store.close().catch(() => {});
     const again = await adapter.open(disk);
-    bench.open.push(again);
+    storeContext.open.push(again);
     expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "3" }]);
   });
 
@@ -172,7 +181,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
       const disk = smallDisk();
       if (disk === undefined) return skip("no file system of its own could be mounted");
       const store = await adapter.open(disk);
-      await store.commit(pieces([put("a", "world", "x", 1)]));
+      await store.commit(toPieces([put("a", "world", "x", 1)]));
       await store.close();
       spoil(disk);
       const opening = adapter.open(disk);
@@ -182,7 +191,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
       );
       repair(disk);
       const again = await adapter.open(disk);
-      bench.open.push(again);
+      storeContext.open.push(again);
       expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "1" }]);
     },
   );
@@ -193,7 +202,7 @@ function smallDisk(): string | undefined {
   const place = mkdtempSync(join(tmpdir(), "understudy-disk-"));
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1536k", "tmpfs", place]);
   onTestFinished(async () => {
-    await closeAll();
+    await closeStores();
     if (status === 0) spawnSync("umount", [place]);
     rmSync(place, { recursive: true, force: true });
   });

@@ -6,7 +6,15 @@ import { indexedDB } from "fake-indexeddb";
 import "fake-indexeddb/auto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
-import { bench, benchPerTest, FILES, pieces, put, say, stores } from "../../test/support/stores.ts";
+import {
+  createStoreOpener,
+  FILE_STORES,
+  put,
+  recordWarning,
+  setUpStoreContext,
+  storeContext,
+  toPieces,
+} from "../../test/support/stores.ts";
 import { Mutex } from "../engine/state/concurrency.ts";
 import { findFreeName } from "../hosts/node/storage/folders.ts";
 import { IndexedDbStore } from "./indexeddb-store.ts";
@@ -14,21 +22,21 @@ import { RedisStore } from "./redis-store.ts";
 import type { Row, RowChange, Store } from "./store.ts";
 import { StoreRefusal, toStoreRefusal } from "./store.ts";
 
-benchPerTest();
+setUpStoreContext();
 
 let redis: TestRedis;
 beforeAll(async () => {
   if (hasRedis) redis = await TestRedis.start("--requirepass", "s3cret");
 });
 afterEach(async () => {
-  if (hasRedis) await redis.ask("FLUSHALL");
+  if (hasRedis) await redis.command("FLUSHALL");
 });
 afterAll(() => redis?.remove());
 
 /** A node that owns all stored sandboxes, as a server with files does, and commits each on its own. */
 async function openRedis(): Promise<Store> {
   const owner = { session: randomUUID(), url: "http://127.0.0.1:1" };
-  const store = await RedisStore.open(redis.url, owner, say);
+  const store = await RedisStore.open(redis.url, owner, recordWarning);
   for (const name of await store.list()) await store.claim(name, (await store.findLease(name))!);
   const mutex = new Mutex();
   return {
@@ -39,7 +47,7 @@ async function openRedis(): Promise<Store> {
         const changes: RowChange[] = [];
         for await (const piece of all) changes.push(...piece);
         for (const name of new Set(changes.map(({ sandbox }) => sandbox)))
-          await store.commit(name, pieces(changes.filter(({ sandbox }) => sandbox === name)));
+          await store.commit(name, toPieces(changes.filter(({ sandbox }) => sandbox === name)));
       }),
     close: async () => store.connection.close(),
   };
@@ -47,16 +55,16 @@ async function openRedis(): Promise<Store> {
 
 /** Every way to keep sandboxes. */
 const ADAPTERS = [
-  ...FILES,
+  ...FILE_STORES,
   {
     name: "Redis, --store",
     open: openRedis,
-    version: (_: string, version: number) => redis.ask("SET", "understudy:format", String(version)),
+    version: (_: string, version: number) => redis.command("SET", "understudy:format", String(version)),
     file: () => "",
   },
   {
     name: "IndexedDB, persist: NAME",
-    open: () => IndexedDbStore.open(bench.folder),
+    open: () => IndexedDbStore.open(storeContext.folder),
     version: (folder: string, version: number) =>
       new Promise<void>((resolve) => {
         const asked = indexedDB.open(`understudy:${folder}`, version);
@@ -65,7 +73,7 @@ const ADAPTERS = [
           resolve();
         };
       }),
-    file: () => bench.folder,
+    file: () => storeContext.folder,
   },
 ];
 
@@ -82,14 +90,14 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
   beforeEach(({ skip }) => {
     needs(adapter, skip);
   });
-  const { start, restart } = stores(adapter);
+  const { start, restart } = createStoreOpener(adapter);
 
   it("begins empty, and returns committed rows, also after a restart [interfaces 2]", async () => {
     const store = await start();
     expect(await store.list()).toEqual([]);
     expect(await store.load("default")).toEqual([]);
     await store.commit(
-      pieces(
+      toPieces(
         [put("default", "world", "facts", { draws: 1 }), put("ci-42", "sandbox", "about", { seed: 7 })],
         [put("default", "records/departments", "dept_a", { id: "dept_a", name: 'ä "q" \n\u2028 / 𝄞' })],
         [put("default", "records/_timers", "webhook.retry/dl_1", { due: 5 })],
@@ -105,13 +113,13 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
     expect(read.map(({ section, id, text }) => [section, id, JSON.parse(text)])).toEqual(
       rows.map(({ section, id, text }) => [section, id, JSON.parse(text)]),
     );
-    expect(bench.warnings).toEqual([]);
+    expect(storeContext.warnings).toEqual([]);
   });
 
   it("applies changes in their order: put, put again, remove, clear, put [interfaces 2]", async () => {
     const store = await start();
     await store.commit(
-      pieces([
+      toPieces([
         put("a", "world", "x", 1),
         put("a", "world", "x", 2),
         put("a", "world", "gone", 3),
@@ -126,7 +134,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
         put("d", "world", "x", 1),
       ]),
     );
-    await store.commit(pieces([{ sandbox: "d", clear: "" }]));
+    await store.commit(toPieces([{ sandbox: "d", clear: "" }]));
     const again = await restart(store);
     expect(await again.list()).toEqual(["a", "b", "c"]);
     expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "2" }]);
@@ -139,7 +147,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
 
   it("a failed commit leaves no rows, and the next one succeeds [interfaces 2]", async () => {
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
     const failing = async function* (): AsyncGenerator<readonly RowChange[]> {
       yield [put("a", "world", "x", 2)];
       yield [put("a", "world", "y", 2), { sandbox: "a", clear: "" }];
@@ -147,7 +155,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
     };
     await expect(store.commit(failing())).rejects.toThrow();
     expect(await store.load("a")).toEqual([{ section: "world", id: "x", text: "1" }]);
-    await store.commit(pieces([put("a", "world", "z", 3)]));
+    await store.commit(toPieces([put("a", "world", "z", 3)]));
     const again = await restart(store);
     expect((await again.load("a")).map(({ id }) => id).sort()).toEqual(["x", "z"]);
   });
@@ -155,7 +163,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
   it("commits made at the same time are all stored, each whole [interfaces 2]", async () => {
     const store = await start();
     const commits = Array.from({ length: 20 }, (_, i) =>
-      store.commit(pieces([put("a", "world", "last", i)], [put("a", "records/n", `n${i}`, i)])),
+      store.commit(toPieces([put("a", "world", "last", i)], [put("a", "records/n", `n${i}`, i)])),
     );
     await Promise.all(commits);
     const again = await restart(store);
@@ -180,8 +188,8 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
 
   it("a newer format is refused in one sentence [interfaces 2]", async () => {
     const store = await start();
-    await store.commit(pieces([put("a", "world", "x", 1)]));
-    bench.open.splice(0);
+    await store.commit(toPieces([put("a", "world", "x", 1)]));
+    storeContext.open.splice(0);
     await store.close();
     await adapter.version(adapter.file(), 99);
     await expect(adapter.open()).rejects.toThrow("written by a newer Understudy (format 99, this one knows ");
@@ -193,21 +201,21 @@ describe("a store in a Redis that may lose data [interfaces 15]", () => {
     skip,
   }) => {
     if (!hasRedis) skip(NO_REDIS);
-    bench.open.push(await openRedis());
-    expect(bench.warnings).toEqual([]);
-    await redis.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-    await redis.ask("CONFIG", "SET", "appendonly", "no");
+    storeContext.open.push(await openRedis());
+    expect(storeContext.warnings).toEqual([]);
+    await redis.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    await redis.command("CONFIG", "SET", "appendonly", "no");
     try {
-      bench.open.push(await openRedis());
+      storeContext.open.push(await openRedis());
     } finally {
-      await redis.ask("CONFIG", "SET", "maxmemory-policy", "noeviction");
-      await redis.ask("CONFIG", "SET", "appendonly", "yes");
+      await redis.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+      await redis.command("CONFIG", "SET", "appendonly", "yes");
     }
-    expect(bench.warnings).toEqual([
+    expect(storeContext.warnings).toEqual([
       expect.stringContaining("set maxmemory-policy to noeviction (it is allkeys-lru)"),
       expect.stringContaining("set appendonly to yes"),
     ]);
-    expect(bench.warnings.join()).not.toContain("s3cret");
+    expect(storeContext.warnings.join()).not.toContain("s3cret");
   });
 });
 
@@ -258,8 +266,8 @@ it("files are never overwritten: a used name gets a number [interfaces 2]", () =
 /** A test each, as opening a hundred takes longer than one test may on a machine that learns what the tests reach. */
 const QUARTERS = [1, 26, 51, 76];
 
-describe.each(FILES)("a file that was cut ($name) [quality 2.7]", (adapter) => {
-  const { start } = stores(adapter);
+describe.each(FILE_STORES)("a file that was cut ($name) [quality 2.7]", (adapter) => {
+  const { start } = createStoreOpener(adapter);
 
   it.each(QUARTERS)(
     "starts at each percent from %i on, and no part is taken for the whole [quality 2.7]",
@@ -269,12 +277,12 @@ describe.each(FILES)("a file that was cut ($name) [quality 2.7]", (adapter) => {
       const rows = Array.from({ length: 100 }, (_, i) =>
         put("a", "records/n", `n${String(i).padStart(3, "0")}`, text),
       );
-      await store.commit(pieces(rows));
-      bench.open.splice(0);
+      await store.commit(toPieces(rows));
+      storeContext.open.splice(0);
       await store.close();
       const whole = readFileSync(adapter.file());
       for (let percent = from; percent < Math.min(from + 25, 100); percent++) {
-        const place = join(bench.folder, `cut-${percent}`);
+        const place = join(storeContext.folder, `cut-${percent}`);
         mkdirSync(place);
         writeFileSync(adapter.file(place), whole.subarray(0, Math.floor((whole.length * percent) / 100)));
         const cut = await adapter.open(place);

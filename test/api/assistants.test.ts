@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, EPOCH, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, EPOCH, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 
 let api: Api;
@@ -10,7 +10,7 @@ afterEach(() => api.close());
 
 const HOUR = 3_600_000;
 const ago = (hours: number) => new Date(Date.parse(EPOCH) - hours * HOUR).toISOString();
-const history = (who: Who | undefined, id: string, query = "") =>
+const history = (who: Caller | undefined, id: string, query = "") =>
   api.call(who, "GET", `/v1/assistants/${id}/history${query}`);
 const assistants = () => stateRules(api, "assistants");
 

@@ -9,7 +9,7 @@ import {
   ENTITY_TYPES,
   NAMED_ACTIONS,
 } from "../../src/engine/resources/audit-logs/schema.ts";
-import { COLUMNS, exportLog, exportRows, parseCsv, rowsOf } from "../support/audit-rows.ts";
+import { COLUMNS, exportLog, exportRows, parseCsv, toRows } from "../support/audit-rows.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 
@@ -46,7 +46,7 @@ describe("audit_logs.export", () => {
     );
     expect(answer.headers.get("content-length")).toBeNull();
     expect(answer.text.split("\n")[0]).toBe(COLUMNS);
-    expect(rowsOf(answer)).toHaveLength(400);
+    expect(toRows(answer)).toHaveLength(400);
   });
 
   it("names the file after the sandbox's day [G28]", async () => {

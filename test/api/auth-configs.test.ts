@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 
 let api: Api;
@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const list = (who: Who | undefined) => api.call(who, "GET", "/v1/admin/connector/auth-configs");
+const list = (who: Caller | undefined) => api.call(who, "GET", "/v1/admin/connector/auth-configs");
 
 it.each(["ada", "ben"] as const)(
   "lists the organization's three configs for %s [4.10, 2.11]",

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHANGE_ACTIONS, RESOURCE_TYPES } from "../../src/engine/resources/change-logs/schema.ts";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 
 let api: Api;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const PATH = "/v1/organizations/org_acme/dashboard/change-logs";
-const list = (who: Who | undefined, body?: unknown, path = PATH) => api.call(who, "POST", path, body);
+const list = (who: Caller | undefined, body?: unknown, path = PATH) => api.call(who, "POST", path, body);
 // biome-ignore lint/suspicious/noExplicitAny: entries as they were answered
 type Log = any;
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -12,10 +12,10 @@ afterEach(() => api.close());
 const BASE = "/v1/organizations/org_acme/knowledge/connectors";
 const CONTROL = "/_control/sandboxes/default";
 
-const job = (id: string, who: Who = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
-const trigger = (connection_id: string, job_type = "sync", who: Who = "dan") =>
+const job = (id: string, who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
+const trigger = (connection_id: string, job_type = "sync", who: Caller = "dan") =>
   api.call(who, "POST", `${BASE}/jobs`, { connection_id, job_type });
-const cancel = (id: string, who: Who = "dan") => api.call(who, "POST", `${BASE}/jobs/${id}/cancel`);
+const cancel = (id: string, who: Caller = "dan") => api.call(who, "POST", `${BASE}/jobs/${id}/cancel`);
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${CONTROL}/state/${path}`, body);
 
@@ -202,7 +202,8 @@ describe("connector notifications", () => {
 });
 
 describe("connector_notifications.test", () => {
-  const send = (body: unknown, who: Who = "dan") => api.call(who, "POST", `${BASE}/notifications/test`, body);
+  const send = (body: unknown, who: Caller = "dan") =>
+    api.call(who, "POST", `${BASE}/notifications/test`, body);
 
   it("calls the given URL [4.14, G15]", async () => {
     const hook = await receiver(204);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -10,9 +10,9 @@ afterEach(() => api.close());
 const BASE = "/v1/organizations/org_acme/knowledge/connectors";
 const CONTROL = "/_control/sandboxes/default";
 
-const list = (query = "", who: Who = "dan") => api.call(who, "GET", `${BASE}/jobs${query}`);
-const job = (id: string, who: Who = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
-const trigger = (connection_id: string, job_type = "sync", who: Who = "dan") =>
+const list = (query = "", who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs${query}`);
+const job = (id: string, who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
+const trigger = (connection_id: string, job_type = "sync", who: Caller = "dan") =>
   api.call(who, "POST", `${BASE}/jobs`, { connection_id, job_type });
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${CONTROL}/state/${path}`, body);

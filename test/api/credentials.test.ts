@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { decisionOf, frame, REPARENT, TO_OPS } from "../support/frame.ts";
-import { EPOCH, KEYS, type Who } from "../support/harness.ts";
+import { type Caller, EPOCH, KEYS } from "../support/harness.ts";
+import { getDecision, REPARENT, TO_OPS, useReferencePerTest } from "../support/reference-per-test.ts";
 import { stateRules } from "../support/state-rules.ts";
 
-const api = frame();
-const { configs, limitTo, restart } = api;
+const api = useReferencePerTest();
+const { listConfigs, setRateLimit, restart } = api;
 
 describe("credentials [section 5]", () => {
   it.each([
@@ -13,7 +13,7 @@ describe("credentials [section 5]", () => {
     ["Authorization", `Bearer ${KEYS.ada}`],
     ["Authorization", `bearer ${KEYS.ada}`],
   ])("may be an API key in %s: %s [5]", async (name, value) => {
-    expect((await configs({ [name]: value })).status).toBe(200);
+    expect((await listConfigs({ [name]: value })).status).toBe(200);
   });
 
   it.each([
@@ -31,7 +31,7 @@ describe("credentials [section 5]", () => {
     ["of a suspended account", { "api-key": KEYS.finn }],
     ["of a disabled account", { "api-key": KEYS.gus }],
   ])("are refused with 401 in envelope A, uncounted, if %s [5]", async (_why, headers) => {
-    const answer = await configs(headers as Record<string, string>);
+    const answer = await listConfigs(headers as Record<string, string>);
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({
       success: false,
@@ -46,7 +46,7 @@ describe("credentials [section 5]", () => {
         timestamp: EPOCH,
       },
     });
-    expect(decisionOf(answer)).toBe("auth");
+    expect(getDecision(answer)).toBe("auth");
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
     expect(answer.headers.get("service-organization")).toBeNull();
   });
@@ -54,7 +54,7 @@ describe("credentials [section 5]", () => {
   it("get the same answer for every refusal of rule 2, except for its ids [5]", async () => {
     const bodies = await Promise.all(
       [KEYS.expired, KEYS.revoked, KEYS.finn, KEYS.gus, "ak_unknown"].map(async (key) => {
-        const { body } = await configs({ "api-key": key });
+        const { body } = await listConfigs({ "api-key": key });
         return JSON.stringify({ ...body.error, trace_id: "" });
       }),
     );
@@ -64,24 +64,24 @@ describe("credentials [section 5]", () => {
   it("expire by the sandbox's clock [5]", async () => {
     stateRules(api, "api_keys").patch("apikey_ada", { expires_at: 1_000 });
     await api.advance(999);
-    expect((await configs({}, "ada")).status).toBe(200);
+    expect((await listConfigs({}, "ada")).status).toBe(200);
     await api.advance(1);
-    expect((await configs({}, "ada")).status).toBe(401);
+    expect((await listConfigs({}, "ada")).status).toBe(401);
   });
 
   it("of a suspended account work again once it is active [5]", async () => {
     stateRules(api, "users").patch("usr_finn", { account: "active" });
-    expect((await configs({}, "finn")).body.error.code).toBe("INSUFFICIENT_PERMISSIONS");
+    expect((await listConfigs({}, "finn")).body.error.code).toBe("INSUFFICIENT_PERMISSIONS");
   });
 
   it("are taken from the first of api-key, X-API-Key and Authorization [G02]", async () => {
     const bearer = { authorization: `Bearer ${KEYS.ada}` };
-    expect((await configs({ "api-key": KEYS.dan, "x-api-key": KEYS.ada, ...bearer })).status).toBe(403);
-    expect((await configs({ "api-key": KEYS.ada, "x-api-key": KEYS.dan })).status).toBe(200);
-    expect((await configs({ "x-api-key": KEYS.dan, ...bearer })).status).toBe(403);
+    expect((await listConfigs({ "api-key": KEYS.dan, "x-api-key": KEYS.ada, ...bearer })).status).toBe(403);
+    expect((await listConfigs({ "api-key": KEYS.ada, "x-api-key": KEYS.dan })).status).toBe(200);
+    expect((await listConfigs({ "x-api-key": KEYS.dan, ...bearer })).status).toBe(403);
     // Also when it is not valid, and even when it is empty: what was sent first is what was meant.
-    expect((await configs({ "api-key": "ak_wrong", ...bearer })).status).toBe(401);
-    expect((await configs({ "api-key": "", ...bearer })).status).toBe(401);
+    expect((await listConfigs({ "api-key": "ak_wrong", ...bearer })).status).toBe(401);
+    expect((await listConfigs({ "api-key": "", ...bearer })).status).toBe(401);
   });
 });
 
@@ -102,12 +102,12 @@ describe("envelopes [section 7]", () => {
 
   it("of every 401 and 403 are C with auth_errors guide, and no others [G06]", async () => {
     await restart({ auth_errors: "guide" });
-    expect((await configs()).body).toEqual({
+    expect((await listConfigs()).body).toEqual({
       detail: expect.any(String),
       status_code: 401,
       error_type: "AuthenticationError",
     });
-    expect((await configs({}, "dan")).body).toEqual({
+    expect((await listConfigs({}, "dan")).body).toEqual({
       detail: expect.any(String),
       status_code: 403,
       error_type: "PermissionError",
@@ -123,13 +123,13 @@ describe("the order of the checks [G04]", () => {
 
   it("has an unknown route before credentials, and does not count it [G04]", async () => {
     const answer = await api.call("ada", "GET", "/v1/nothing");
-    expect([answer.status, answer.body.error.code, decisionOf(answer)]).toEqual([
+    expect([answer.status, answer.body.error.code, getDecision(answer)]).toEqual([
       404,
       "RESOURCE_NOT_FOUND",
       "route",
     ]);
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
-    expect((await configs({}, "ada")).headers.get("x-ratelimit-remaining")).toBe("999");
+    expect((await listConfigs({}, "ada")).headers.get("x-ratelimit-remaining")).toBe("999");
   });
 
   it.each(["/v1/threads/", "/webhooks/", "/v1/dashboards/shared/"])(
@@ -150,11 +150,11 @@ describe("the order of the checks [G04]", () => {
   });
 
   it("is 401, 429, 400, 422, 404, 403, then the operation's own rules [G04]", async () => {
-    limitTo("org_acme", 6);
+    setRateLimit("org_acme", 6);
     const seen: [number, string | undefined, string | null][] = [];
-    const step = async (who: Who | undefined, path: string, body: unknown) => {
+    const step = async (who: Caller | undefined, path: string, body: unknown) => {
       const answer = await api.call(who, "POST", path, body, typeof body === "string" ? json : {});
-      seen.push([answer.status, answer.body.error?.code, decisionOf(answer)]);
+      seen.push([answer.status, answer.body.error?.code, getDecision(answer)]);
     };
     const nowhere = REPARENT.replace("org_acme", "org_nowhere");
     const malformed = nowhere.replace("dept_ml", "ml");

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 
 let api: Api;
@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const revoke = (who: Who | undefined, link = "slink_board", dashboard = "dsh_revenue") =>
+const revoke = (who: Caller | undefined, link = "slink_board", dashboard = "dsh_revenue") =>
   api.call(who, "DELETE", `/v1/dashboards/${dashboard}/share-links/${link}`);
 const resolve = (slug: string) => api.call(undefined, "GET", `/v1/dashboards/shared/${slug}`);
 

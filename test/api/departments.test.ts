@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { departments } from "../../src/engine/resources/departments/schema.ts";
 import { exportRows } from "../support/audit-rows.ts";
-import { type Api, EPOCH, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, EPOCH, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 
 let api: Api;
@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const reparent = (who: Who | undefined, id: string, new_parent_id: unknown, organization = "org_acme") =>
+const reparent = (who: Caller | undefined, id: string, new_parent_id: unknown, organization = "org_acme") =>
   api.call(who, "POST", `/v1/organizations/${organization}/departments/${id}/reparent`, { new_parent_id });
 const world = () => api.understudy.sandboxes.get("default")!.world;
 const department = (id: string) => world().read().get(departments, id)!;

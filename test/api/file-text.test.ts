@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
 import { toPdf } from "../support/to-pdf.ts";
-import { fileForm, uploadedFile } from "../support/upload-setup.ts";
+import { createFileForm, uploadFile } from "../support/upload-setup.ts";
 
 const FILES = "/v1/organizations/org_acme/files";
 
@@ -85,8 +85,8 @@ describe("the text of files", () => {
   ])(
     "of type %s is quoted by its best passage after either kind of upload [G20]",
     async (mime_type, filename, content, question, passage) => {
-      const resumable = await uploadedFile(api, content, { mime_type, filename });
-      const simple = await upload(fileForm(content, { name: filename, type: mime_type }));
+      const resumable = await uploadFile(api, content, { mime_type, filename });
+      const simple = await upload(createFileForm(content, { name: filename, type: mime_type }));
       for (const id of [resumable.id, simple.body.id]) expect(await quote(id, question)).toContain(passage);
     },
   );
@@ -104,7 +104,7 @@ describe("the text of files", () => {
       ["application/json", "broken.json"],
     ] as const) {
       const answer = await upload(
-        fileForm(new Uint8Array([0, 255, 254, 1, 2, 3]), { name: filename, type: mime_type }),
+        createFileForm(new Uint8Array([0, 255, 254, 1, 2, 3]), { name: filename, type: mime_type }),
       );
       expect(answer.status, answer.text).toBe(201);
       expect(await quote(answer.body.id, "What is in it?")).not.toContain(`${filename}:`);
@@ -116,16 +116,16 @@ describe("the text of files", () => {
       { length: 40 },
       (_, n) => `The pump of the plant runs on day ${n} of the year.`,
     );
-    const file = await uploadedFile(api, [...filler, "The gasket costs 4 francs."].join("\n"));
+    const file = await uploadFile(api, [...filler, "The gasket costs 4 francs."].join("\n"));
     expect(await quote(file.id, "What is the price of the gasket of the pump of the plant?")).toContain(
       "The gasket costs 4 francs.",
     );
   });
 
   it("is quoted for each of several attached files [G34]", async () => {
-    const one = await uploadedFile(api, "The pump runs at night. It hums.", { filename: "one.txt" });
-    const two = await uploadedFile(api, "Nothing here. Pumps are red.", { filename: "two.txt" });
-    const empty = await uploadedFile(api, " ", { filename: "blank.txt" });
+    const one = await uploadFile(api, "The pump runs at night. It hums.", { filename: "one.txt" });
+    const two = await uploadFile(api, "Nothing here. Pumps are red.", { filename: "two.txt" });
+    const empty = await uploadFile(api, " ", { filename: "blank.txt" });
     const answer = await api.call("dan", "POST", "/v1/model/response", {
       model: "atlas-large",
       inputs: [
@@ -144,7 +144,7 @@ describe("the text of files", () => {
   });
 
   it("is also in a fork [G20]", async () => {
-    const file = await uploadedFile(api, "The valve opens at six.");
+    const file = await uploadFile(api, "The valve opens at six.");
     const { sandboxes } = api.understudy;
     sandboxes.fork(sandboxes.get("default")!, "twin");
     const answer = await api.call("dan", "POST", "/_s/twin/v1/model/response", {

@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { storeFiles } from "../../src/engine/resources/vector-stores/schema.ts";
-import { emittedEvents } from "../support/emitted-events.ts";
+import { collectEmittedEvents } from "../support/collect-emitted-events.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 import {
   announce,
+  createPrivateTempFolder,
   expectInvalid,
-  privateTemporaryFolder,
   put,
-  uploadedFile,
+  uploadFile,
 } from "../support/upload-setup.ts";
 
 const FILES = "/v1/organizations/org_acme/files";
 
 let api: Api;
-let temporary: ReturnType<typeof privateTemporaryFolder>;
+let temporary: ReturnType<typeof createPrivateTempFolder>;
 beforeEach(async () => {
-  temporary = privateTemporaryFolder();
+  temporary = createPrivateTempFolder();
   api = await startReference();
 });
 afterEach(async () => {
@@ -28,7 +28,7 @@ describe("registering a file [4.6]", () => {
   it("answers 201 with the file object at first, then 200 with the same file [4.6, G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
-    const events = emittedEvents(api);
+    const events = collectEmittedEvents(api);
     const first = await api.call("dan", "POST", FILES, { ...announced, gcs_path });
     expect(first.status, first.text).toBe(201);
     expect(first.body).toEqual({
@@ -94,7 +94,7 @@ describe("registering a file [4.6]", () => {
   });
 
   it("makes the file usable in stores at once [4.6]", async () => {
-    const file = await uploadedFile(api, "Hello.");
+    const file = await uploadFile(api, "Hello.");
     const path = "/v1/organizations/org_acme/stores/vs_empty/files";
     expect((await api.call("dan", "POST", path, { file_id: file.id })).status).toBe(202);
   });
@@ -177,7 +177,7 @@ describe("files in state calls [G18]", () => {
   });
 
   it("cannot be registered again after deletion: 422 gcs_path [G13]", async () => {
-    const file = await uploadedFile(api, "0123456789");
+    const file = await uploadFile(api, "0123456789");
     stateRules(api, "files").remove(file.id);
     const { filename, file_size, mime_type, gcs_path } = file;
     const answer = await api.call("dan", "POST", FILES, { filename, file_size, mime_type, gcs_path });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { type Answered, type Api, startReference } from "../support/harness.ts";
+import { type Api, type ApiResponse, startReference } from "../support/harness.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /** Whatever the envelope. */
-function codeOf({ status, body }: Answered): string {
+function codeOf({ status, body }: ApiResponse): string {
   return `${status} ${body?.error?.code ?? body?.error_type ?? ""}`;
 }
 

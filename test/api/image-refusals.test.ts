@@ -1,17 +1,17 @@
 import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 import {
+  drawHalfMask,
+  drawPicture,
   expectRefusal,
-  formOf,
-  halfMask,
   type Part,
-  picture,
+  postUncrop,
+  toForm,
   UNCROP,
-  uncropIn,
 } from "../support/image-setup.ts";
-import { privateTemporaryFolder } from "../support/upload-setup.ts";
+import { createPrivateTempFolder } from "../support/upload-setup.ts";
 
 let api: Api;
 beforeAll(async () => {
@@ -19,12 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const uncrop = (parts: Record<string, Part>, who?: Who) => uncropIn(api, parts, who);
+const uncrop = (parts: Record<string, Part>, who?: Caller) => postUncrop(api, parts, who);
 
 describe("an image request is refused [4.20]", () => {
   let image_file: { bytes: Buffer; type: string };
   beforeAll(async () => {
-    image_file = { bytes: await picture(20, 20).png().toBuffer(), type: "image/png" };
+    image_file = { bytes: await drawPicture(20, 20).png().toBuffer(), type: "image/png" };
   });
 
   it.each<[Record<string, Part>, string, unknown]>([
@@ -49,7 +49,7 @@ describe("an image request is refused [4.20]", () => {
 
   it("with 422 for a field that is sent twice, whether text or file [G09]", async () => {
     for (const field of ["extend_left", "image_file"]) {
-      const form = formOf({
+      const form = toForm({
         provider: "provider_a",
         organization_id: "org_acme",
         image_file,
@@ -63,7 +63,7 @@ describe("an image request is refused [4.20]", () => {
   });
 
   it("with 413 for text fields that exceed the limit together [G09]", async () => {
-    const form = formOf({ provider: "provider_b", organization_id: "org_acme", image_file });
+    const form = toForm({ provider: "provider_b", organization_id: "org_acme", image_file });
     const half = "x".repeat(600 * 1024);
     form.append("prompt", half);
     form.append("another", half);
@@ -72,12 +72,12 @@ describe("an image request is refused [4.20]", () => {
   });
 
   it("for a mask with provider_a [G26]", async () => {
-    const mask_file = { bytes: await halfMask(20, 20), type: "image/png", name: "mask.png" };
+    const mask_file = { bytes: await drawHalfMask(20, 20), type: "image/png", name: "mask.png" };
     expectRefusal(await uncrop({ image_file, mask_file }), 422, { field: "mask_file", value: "mask.png" });
   });
 
   it.each(["provider", "organization_id", "image_file"])("without %s [4.20]", async (field) => {
-    const form = formOf({ provider: "provider_a", organization_id: "org_acme", image_file });
+    const form = toForm({ provider: "provider_a", organization_id: "org_acme", image_file });
     form.delete(field);
     expectRefusal(await api.call("dan", "POST", UNCROP, form), 422, { field, value: null });
   });
@@ -101,13 +101,13 @@ describe("an image request is refused [4.20]", () => {
   });
 
   it("by the format of its bytes, not by its declared type [G26]", async () => {
-    const jpeg = await picture(20, 20).jpeg().toBuffer();
+    const jpeg = await drawPicture(20, 20).jpeg().toBuffer();
     expect((await uncrop({ image_file: { bytes: jpeg, type: "image/png", name: "x.png" } })).status).toBe(
       200,
     );
     expect((await uncrop({ image_file: { bytes: jpeg } })).status).toBe(200);
-    const gif = await picture(20, 20).gif().toBuffer();
-    const tiff = await picture(20, 20).tiff().toBuffer();
+    const gif = await drawPicture(20, 20).gif().toBuffer();
+    const tiff = await drawPicture(20, 20).tiff().toBuffer();
     expectRefusal(await uncrop({ image_file: { bytes: jpeg, type: "text/plain" } }), 415, {
       field: "image_file",
     });
@@ -124,10 +124,10 @@ describe("an image request is refused [4.20]", () => {
   });
 
   it("with 422 image_file for bytes that cannot be decoded [G26]", async () => {
-    const whole = await picture(200, 200).png().toBuffer();
+    const whole = await drawPicture(200, 200).png().toBuffer();
     const flipped = Buffer.from(whole);
     for (let i = 200; i < flipped.length - 50; i += 97) flipped[i] = flipped[i]! ^ 255;
-    const jpeg = await picture(200, 200).jpeg().toBuffer();
+    const jpeg = await drawPicture(200, 200).jpeg().toBuffer();
     for (const bytes of [
       Buffer.alloc(0),
       Buffer.from("hello"),
@@ -143,7 +143,7 @@ describe("an image request is refused [4.20]", () => {
 
   it("with 413 for a file over upload_limit_mb [G26]", async () => {
     const small = await startReference({ settings: { upload_limit_mb: 0.001 } });
-    const form = formOf({ provider: "provider_a", organization_id: "org_acme" });
+    const form = toForm({ provider: "provider_a", organization_id: "org_acme" });
     form.append("image_file", new Blob([new Uint8Array(2000)], { type: "image/png" }), "a.png");
     expectRefusal(await small.call("dan", "POST", UNCROP, form), 413, {
       field: "image_file",
@@ -170,7 +170,7 @@ describe("an image request is refused [4.20]", () => {
   it("with the size of an image or mask that has more than 40 megapixels itself [G26]", async () => {
     const large = sharp({ create: { width: 8000, height: 6000, channels: 4, background: "#888888" } });
     const camera = { bytes: await large.png().toBuffer(), type: "image/png" };
-    const small = { bytes: await picture(10, 10).png().toBuffer(), type: "image/png" };
+    const small = { bytes: await drawPicture(10, 10).png().toBuffer(), type: "image/png" };
     const size = "has 8000 x 6000 pixels, more than 40000000";
     const image = await uncrop({ image_file: camera });
     expect(image.body.error.message).toBe(`image_file ${size}`);
@@ -220,7 +220,7 @@ describe("an image that is a bomb [4.20]", () => {
 
   /** A JPEG of 10 x 10 pixels whose header announces 6000 x 6000; decoders would invent the rest. */
   async function claimingJpeg(progressive: boolean): Promise<Buffer> {
-    const bytes = await picture(10, 10).jpeg({ progressive }).toBuffer();
+    const bytes = await drawPicture(10, 10).jpeg({ progressive }).toBuffer();
     const frame = bytes.indexOf(Buffer.from([0xff, progressive ? 0xc2 : 0xc0]));
     bytes.writeUInt16BE(6000, frame + 5);
     bytes.writeUInt16BE(6000, frame + 7);
@@ -252,10 +252,10 @@ describe("an image that is a bomb [4.20]", () => {
   });
 
   it("leaves no temporary file behind [4.20]", async () => {
-    const temporary = privateTemporaryFolder();
+    const temporary = createPrivateTempFolder();
     const own = await startReference();
-    const form = formOf({ provider: "provider_a", organization_id: "org_acme" });
-    form.append("image_file", new Blob([new Uint8Array(await picture(9, 9).png().toBuffer())]), "a.png");
+    const form = toForm({ provider: "provider_a", organization_id: "org_acme" });
+    form.append("image_file", new Blob([new Uint8Array(await drawPicture(9, 9).png().toBuffer())]), "a.png");
     expect((await own.call("dan", "POST", UNCROP, form)).status).toBe(200);
     expect(temporary.files()).toEqual([]);
     await own.close();

@@ -1,7 +1,7 @@
 import sharp, { type Region, type Stats } from "sharp";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
-import { expectRefusal, halfMask, type Part, picture, uncropIn } from "../support/image-setup.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
+import { drawHalfMask, drawPicture, expectRefusal, type Part, postUncrop } from "../support/image-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const uncrop = (parts: Record<string, Part>, who?: Who) => uncropIn(api, parts, who);
+const uncrop = (parts: Record<string, Part>, who?: Caller) => postUncrop(api, parts, who);
 
 async function statsOf(bytes: Buffer, area: Region): Promise<Stats> {
   return sharp(await sharp(bytes).extract(area).png().toBuffer()).stats();
@@ -21,7 +21,7 @@ describe("provider_a [4.20]", () => {
   it.each(["png", "jpeg", "webp"] as const)(
     "extends a %s by exactly the requested pixels and keeps its inside [4.20, G26]",
     async (format) => {
-      const source = await picture(120, 80)[format]().toBuffer();
+      const source = await drawPicture(120, 80)[format]().toBuffer();
       const answer = await uncrop({
         image_file: { bytes: source, type: `image/${format}` },
         extend_left: 30,
@@ -56,7 +56,7 @@ describe("provider_a [4.20]", () => {
   );
 
   it("fills the border with more than one colour that continues the edge [G26]", async () => {
-    const image_file = { bytes: await picture(100, 100).png().toBuffer(), type: "image/png" };
+    const image_file = { bytes: await drawPicture(100, 100).png().toBuffer(), type: "image/png" };
     const { bytes } = await uncrop({ image_file, extend_left: 60, seed: 4 });
     const border = await statsOf(bytes, { left: 0, top: 0, width: 60, height: 100 });
     for (const channel of border.channels) expect(channel.stdev).toBeGreaterThan(2);
@@ -104,7 +104,7 @@ describe("provider_a [4.20]", () => {
   });
 
   it("gives the same bytes for the same seed and input, and others for another seed [G26]", async () => {
-    const image_file = { bytes: await picture(64, 48).png().toBuffer(), type: "image/png" };
+    const image_file = { bytes: await drawPicture(64, 48).png().toBuffer(), type: "image/png" };
     const parts = { image_file, extend_right: 40, extend_up: 10 };
     const first = await uncrop({ ...parts, seed: 7 });
     const again = await uncrop({ ...parts, seed: 7 });
@@ -116,7 +116,7 @@ describe("provider_a [4.20]", () => {
   });
 
   it("takes 0 for missing extensions, and accepts some larger than the image [4.20]", async () => {
-    const image_file = { bytes: await picture(5, 4).png().toBuffer(), type: "image/png" };
+    const image_file = { bytes: await drawPicture(5, 4).png().toBuffer(), type: "image/png" };
     const same = await sharp((await uncrop({ image_file })).bytes).metadata();
     expect([same.width, same.height]).toEqual([5, 4]);
     const grown = await sharp((await uncrop({ image_file, extend_left: 2000 })).bytes).metadata();
@@ -124,18 +124,18 @@ describe("provider_a [4.20]", () => {
   });
 
   it("extends grey, transparent, palette, 16-bit, CMYK and rotated images [4.20]", async () => {
-    const grey = await picture(20, 20).greyscale().toColourspace("b-w").png().toBuffer();
-    const clear = await picture(20, 20).ensureAlpha(0.5).png().toBuffer();
-    const palette = await picture(20, 20).png({ palette: true, colours: 8 }).toBuffer();
-    const deep = await picture(20, 20).toColourspace("rgb16").png().toBuffer();
-    const cmyk = await picture(20, 20).toColourspace("cmyk").jpeg().toBuffer();
+    const grey = await drawPicture(20, 20).greyscale().toColourspace("b-w").png().toBuffer();
+    const clear = await drawPicture(20, 20).ensureAlpha(0.5).png().toBuffer();
+    const palette = await drawPicture(20, 20).png({ palette: true, colours: 8 }).toBuffer();
+    const deep = await drawPicture(20, 20).toColourspace("rgb16").png().toBuffer();
+    const cmyk = await drawPicture(20, 20).toColourspace("cmyk").jpeg().toBuffer();
     for (const bytes of [grey, clear, palette, deep, cmyk]) {
       const answer = await uncrop({ image_file: { bytes, type: "image/png" }, extend_up: 5 });
       expect(answer.status, answer.text).toBe(200);
       const { width, height, channels } = await sharp(answer.bytes).metadata();
       expect([width, height, channels]).toEqual([20, 25, 3]);
     }
-    const turned = await picture(30, 20).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const turned = await drawPicture(30, 20).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     const { bytes } = await uncrop({ image_file: { bytes: turned, type: "image/jpeg" }, extend_left: 10 });
     const { width, height } = await sharp(bytes).metadata();
     expect([width, height]).toEqual([30, 30]);
@@ -146,8 +146,8 @@ describe("provider_b [4.20]", () => {
   it.each([undefined, "1024x1024", "1024x1536", "1536x1024"])(
     "answers a PNG of size %s with the transparent area of the mask filled [4.20, G26]",
     async (size) => {
-      const image = await picture(256, 256).png().toBuffer();
-      const mask = await halfMask(64, 64);
+      const image = await drawPicture(256, 256).png().toBuffer();
+      const mask = await drawHalfMask(64, 64);
       const answer = await uncrop({
         provider: "provider_b",
         image_file: { bytes: image, type: "image/png" },
@@ -186,8 +186,8 @@ describe("provider_b [4.20]", () => {
   it("gives the same bytes for the same image, mask and prompt, and others for another prompt [G26]", async () => {
     const parts = {
       provider: "provider_b",
-      image_file: { bytes: await picture(50, 50).png().toBuffer(), type: "image/png" },
-      mask_file: { bytes: await halfMask(50, 50), type: "image/png" },
+      image_file: { bytes: await drawPicture(50, 50).png().toBuffer(), type: "image/png" },
+      mask_file: { bytes: await drawHalfMask(50, 50), type: "image/png" },
     };
     const first = await uncrop({ ...parts, prompt: "a harbour" });
     expect((await uncrop({ ...parts, prompt: "a harbour" })).bytes.equals(first.bytes)).toBe(true);
@@ -197,8 +197,8 @@ describe("provider_b [4.20]", () => {
   it("answers a tinted image for a mask that keeps nothing [G26]", async () => {
     const { status, bytes } = await uncrop({
       provider: "provider_b",
-      image_file: { bytes: await picture(50, 50).png().toBuffer(), type: "image/png" },
-      mask_file: { bytes: await picture(8, 8).ensureAlpha(0).png().toBuffer(), type: "image/png" },
+      image_file: { bytes: await drawPicture(50, 50).png().toBuffer(), type: "image/png" },
+      mask_file: { bytes: await drawPicture(8, 8).ensureAlpha(0).png().toBuffer(), type: "image/png" },
     });
     expect(status).toBe(200);
     const { channels } = await sharp(bytes).stats();
@@ -207,17 +207,17 @@ describe("provider_b [4.20]", () => {
   });
 
   it("requires a mask that is a PNG with an alpha channel [4.20]", async () => {
-    const image_file = { bytes: await picture(20, 20).png().toBuffer(), type: "image/png" };
+    const image_file = { bytes: await drawPicture(20, 20).png().toBuffer(), type: "image/png" };
     const withMask = (bytes: Buffer, type = "image/png") =>
       uncrop({ provider: "provider_b", image_file, mask_file: { bytes, type } });
     expectRefusal(await uncrop({ provider: "provider_b", image_file }), 422, {
       field: "mask_file",
       value: null,
     });
-    expectRefusal(await withMask(await picture(20, 20).png().toBuffer()), 422, { field: "mask_file" });
-    expectRefusal(await withMask(await picture(20, 20).jpeg().toBuffer()), 415, { field: "mask_file" });
-    expectRefusal(await withMask(await halfMask(9, 9), "image/jpeg"), 415, { field: "mask_file" });
+    expectRefusal(await withMask(await drawPicture(20, 20).png().toBuffer()), 422, { field: "mask_file" });
+    expectRefusal(await withMask(await drawPicture(20, 20).jpeg().toBuffer()), 415, { field: "mask_file" });
+    expectRefusal(await withMask(await drawHalfMask(9, 9), "image/jpeg"), 415, { field: "mask_file" });
     expectRefusal(await withMask(Buffer.from("no image")), 422, { field: "mask_file" });
-    expectRefusal(await withMask((await halfMask(90, 90)).subarray(0, 90)), 422, { field: "mask_file" });
+    expectRefusal(await withMask((await drawHalfMask(90, 90)).subarray(0, 90)), 422, { field: "mask_file" });
   });
 });

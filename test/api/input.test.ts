@@ -1,11 +1,11 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { CONFIGS, frame, REPARENT, TO_OPS } from "../support/frame.ts";
 import { KEYS } from "../support/harness.ts";
+import { CONFIGS, REPARENT, TO_OPS, useReferencePerTest } from "../support/reference-per-test.ts";
 import { stateRules } from "../support/state-rules.ts";
 
-const api = frame();
-const { configs, restart } = api;
+const api = useReferencePerTest();
+const { listConfigs, restart } = api;
 
 describe("a request's input [G08, G09]", () => {
   it("is validated in the path before the body, and the field has its declared name [G08]", async () => {
@@ -127,11 +127,11 @@ describe("a request's input [G08, G09]", () => {
 
 describe("hostile requests", () => {
   it("gets 405 for HEAD where GET exists, 404 elsewhere, without a body and uncounted [G04]", async () => {
-    const before = await configs({}, "ada");
+    const before = await listConfigs({}, "ada");
     const answer = await api.call("ada", "HEAD", CONFIGS);
     expect([answer.status, answer.headers.get("allow"), answer.text]).toEqual([405, "GET", ""]);
     expect((await api.call("ada", "HEAD", "/v1/nowhere")).status).toBe(404);
-    const after = await configs({}, "ada");
+    const after = await listConfigs({}, "ada");
     const remaining = [before, after].map(({ headers }) => Number(headers.get("x-ratelimit-remaining")));
     expect(remaining[0]! - remaining[1]!).toBe(1);
   });
@@ -161,6 +161,6 @@ describe("hostile requests", () => {
   ])("gets an answer, and the server goes on: %s [G09]", async (_what, headers, status) => {
     const answer = await raw(`${head}${headers}\r\n`);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect((await configs({}, "ada")).status).toBe(200);
+    expect((await listConfigs({}, "ada")).status).toBe(200);
   });
 });

@@ -4,7 +4,7 @@ import type { Services } from "../../src/engine/contract/services.ts";
 import { streamTranscripts } from "../../src/engine/resources/meeting-sessions/streams.ts";
 import { EventStream } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -15,7 +15,7 @@ afterEach(() => api.close());
 const SESSIONS = "/v1/meeting-buddy/sessions";
 const STATE = "/_control/sandboxes/default/state";
 
-const exported = (session: string, format = "", who: Who = "dan") =>
+const exported = (session: string, format = "", who: Caller = "dan") =>
   api.call(who, "GET", `${SESSIONS}/${session}/transcripts/export${format && `?format=${format}`}`);
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
@@ -24,7 +24,7 @@ const say = (fields: object, session_id = "mbsess_live") =>
 const world = () => api.understudy.sandboxes.get("default")!.world;
 
 describe("meeting streams", () => {
-  const open = (name: string, session = "mbsess_live", lastEventId?: string, who: Who = "dan") =>
+  const open = (name: string, session = "mbsess_live", lastEventId?: string, who: Caller = "dan") =>
     EventStream.open(api, who, `${SESSIONS}/${session}/${name}/stream`, lastEventId);
   const stop = () => api.call("cleo", "POST", `${SESSIONS}/mbsess_live/stop`);
 
@@ -32,9 +32,9 @@ describe("meeting streams", () => {
     const stream = await open("transcripts");
     expect(stream.status).toBe(200);
     expect(stream.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
-    expect(await stream.upTo(2)).toHaveLength(2);
+    expect(await stream.waitForCount(2)).toHaveLength(2);
     await say({ text: "Is this\nstreamed?", speaker: "Dan" });
-    const [, , third] = await stream.upTo(3);
+    const [, , third] = await stream.waitForCount(3);
     expect(third!.data).toEqual({
       transcript_id: expect.stringMatching(/^mbtrans_/),
       text: "Is this\nstreamed?",
@@ -51,18 +51,18 @@ describe("meeting streams", () => {
 
   it("a stream resumes after Last-Event-ID without loss or repetition [G16]", async () => {
     const first = await open("transcripts");
-    await first.upTo(1);
-    first.leave();
+    await first.waitForCount(1);
+    first.close();
     await say({ text: "while nobody listened" });
     const again = await open("transcripts", "mbsess_live", "1");
-    const events = await again.upTo(2);
+    const events = await again.waitForCount(2);
     expect(events.map(({ id }) => id)).toEqual(["2", "3"]);
     expect(events[1]!.data.text).toBe("while nobody listened");
-    again.leave();
+    again.close();
     const last = await open("transcripts", "mbsess_live", "3");
     await say({ text: "and this" });
-    expect((await last.upTo(1))[0]).toMatchObject({ id: "4", data: { text: "and this" } });
-    last.leave();
+    expect((await last.waitForCount(1))[0]).toMatchObject({ id: "4", data: { text: "and this" } });
+    last.close();
   });
 
   it("a deleted entry is not streamed, and no other entry has its event id [G16]", async () => {
@@ -70,22 +70,22 @@ describe("meeting streams", () => {
     await state("DELETE", `meeting_transcripts/${body.transcript_id}`);
     await say({ text: "kept" });
     const resumed = await open("transcripts", "mbsess_live", "3");
-    expect((await resumed.upTo(1))[0]).toMatchObject({ id: "4", data: { text: "kept" } });
-    resumed.leave();
+    expect((await resumed.waitForCount(1))[0]).toMatchObject({ id: "4", data: { text: "kept" } });
+    resumed.close();
   });
 
   it.each(["99", "abc", "-1", "1e1"])(
     "the unknown Last-Event-ID %s means the beginning [G16]",
     async (id) => {
       const stream = await open("transcripts", "mbsess_live", id);
-      expect((await stream.upTo(2)).map((event) => event.id)).toEqual(["1", "2"]);
-      stream.leave();
+      expect((await stream.waitForCount(2)).map((event) => event.id)).toEqual(["1", "2"]);
+      stream.close();
     },
   );
 
   it("a status stream sends running, then completed, then ends [G16]", async () => {
     const stream = await open("status");
-    expect((await stream.upTo(1))[0]!.data.status).toBe("running");
+    expect((await stream.waitForCount(1))[0]!.data.status).toBe("running");
     await api.advance(90_000);
     await stop();
     const events = await stream.ended;
@@ -100,7 +100,7 @@ describe("meeting streams", () => {
 
   it("a log stream sends level and message, also for the stop [G16]", async () => {
     const stream = await open("logs");
-    await stream.upTo(1);
+    await stream.waitForCount(1);
     await state("POST", "meeting_logs", {
       session_id: "mbsess_live",
       level: "warning",
@@ -153,7 +153,7 @@ describe("meeting streams", () => {
 
   it("a reset of the sandbox ends its streams [G16]", async () => {
     const stream = await open("transcripts");
-    await stream.upTo(2);
+    await stream.waitForCount(2);
     expect((await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {})).status).toBe(200);
     await stream.ended;
   });
@@ -163,19 +163,19 @@ describe("meeting streams", () => {
     await api.call(undefined, "POST", SNAPSHOTS, { name: "two" });
     await say({ text: "undone" });
     const stream = await open("transcripts");
-    await stream.upTo(3);
+    await stream.waitForCount(3);
     await api.call(undefined, "POST", `${SNAPSHOTS}/two/restore`);
     await say({ text: "instead" });
-    expect((await stream.upTo(4))[3]).toMatchObject({ id: "3", data: { text: "instead" } });
-    stream.leave();
+    expect((await stream.waitForCount(4))[3]).toMatchObject({ id: "3", data: { text: "instead" } });
+    stream.close();
   });
 
   it("a stream does not wait for a client that has left [G16]", async () => {
     const before = world()["listeners"].size;
     const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
-    await Promise.all(streams.map((stream) => stream.upTo(1)));
+    await Promise.all(streams.map((stream) => stream.waitForCount(1)));
     await eventually(() => expect(world()["listeners"].size).toBe(before + 6));
-    for (const stream of streams) stream.leave();
+    for (const stream of streams) stream.close();
     await eventually(() => expect(world()["listeners"].size).toBe(before));
     expect((await say({ text: "to nobody" })).status).toBe(201);
   });
@@ -185,17 +185,17 @@ describe("meeting streams", () => {
     const stream = await open("transcripts", "mbsess_quiet");
     expect(stream.status).toBe(200);
     await say({ text: "first word" }, "mbsess_quiet");
-    expect((await stream.upTo(1))[0]!.data.text).toBe("first word");
-    stream.leave();
+    expect((await stream.waitForCount(1))[0]!.data.text).toBe("first word");
+    stream.close();
   });
 
   it("a client that does not read does not delay others [G16]", async () => {
     const stalled = await open("transcripts");
     const reading = await open("transcripts");
     for (let n = 0; n < 20; n++) await say({ text: `line ${n} ${"x".repeat(20_000)}` });
-    expect(await reading.upTo(22)).toHaveLength(22);
-    reading.leave();
-    stalled.leave();
+    expect(await reading.waitForCount(22)).toHaveLength(22);
+    reading.close();
+    stalled.close();
   });
 
   it.each(["transcripts", "status", "logs"])(

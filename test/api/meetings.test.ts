@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EventStream } from "../support/event-stream.ts";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -11,7 +11,7 @@ afterEach(() => api.close());
 const SESSIONS = "/v1/meeting-buddy/sessions";
 const STATE = "/_control/sandboxes/default/state";
 
-const exported = (session: string, format = "", who: Who = "dan") =>
+const exported = (session: string, format = "", who: Caller = "dan") =>
   api.call(who, "GET", `${SESSIONS}/${session}/transcripts/export${format && `?format=${format}`}`);
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
@@ -158,7 +158,8 @@ describe("meeting_sessions.export_transcript", () => {
 });
 
 describe("meeting_sessions.stop", () => {
-  const stop = (session: string, who: Who = "cleo") => api.call(who, "POST", `${SESSIONS}/${session}/stop`);
+  const stop = (session: string, who: Caller = "cleo") =>
+    api.call(who, "POST", `${SESSIONS}/${session}/stop`);
 
   it("ends a session and keeps its data [3.7, G16]", async () => {
     const { status, body } = await stop("mbsess_live");
@@ -196,7 +197,7 @@ describe("meeting_sessions.stop", () => {
 });
 
 describe("meeting_sessions.delete_permanently", () => {
-  const remove = (session: string, who: Who = "cleo") =>
+  const remove = (session: string, who: Caller = "cleo") =>
     api.call(who, "DELETE", `${SESSIONS}/${session}/permanent`);
 
   it("deletes the session, transcripts, logs and recording metadata with 204 [4.2]", async () => {
@@ -226,8 +227,8 @@ describe("meeting_sessions.delete_permanently", () => {
     await state("POST", "meeting_sessions", { session_id: "mbsess_standup", organization_id: "org_acme" });
     expect((await exported("mbsess_standup", "json")).body).toEqual([]);
     const stream = await EventStream.open(api, "cleo", `${SESSIONS}/mbsess_standup/logs/stream`);
-    expect((await stream.upTo(1)).map(({ id }) => id)).toEqual(["1"]);
-    stream.leave();
+    expect((await stream.waitForCount(1)).map(({ id }) => id)).toEqual(["1"]);
+    stream.close();
   });
 });
 

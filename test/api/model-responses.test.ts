@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
-import { fileForm } from "../support/upload-setup.ts";
+import { createFileForm } from "../support/upload-setup.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const ask = (who: Who | undefined, body: unknown) => api.call(who, "POST", "/v1/model/response", body);
+const ask = (who: Caller | undefined, body: unknown) => api.call(who, "POST", "/v1/model/response", body);
 const asked = (inputs: unknown[], model = "atlas-large") => ask("ben", { model, inputs });
 const user = (content: unknown, more: object = {}) => ({ role: "user", content, ...more });
 const textOf = (answer: { body: { output: { content: { text: string }[] }[] } }) =>
@@ -203,7 +203,7 @@ describe("pictures in a message", () => {
     const bytes = await sharp({ create: { width: 64, height: 40, channels: 3, background: colour } })
       .png()
       .toBuffer();
-    const form = fileForm(bytes, { name, type: "image/png" });
+    const form = createFileForm(bytes, { name, type: "image/png" });
     return (await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form)).body.id;
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 
 let api: Api;
@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const list = (query = "", collection = "mcoll_focus", who: Who = "dan", organization = "org_acme") =>
+const list = (query = "", collection = "mcoll_focus", who: Caller = "dan", organization = "org_acme") =>
   api.call(who, "GET", `/v1/music/${organization}/collections/${collection}/tracks${query}`);
 const ids = (body: { items: { track_id: string }[] }) => body.items.map(({ track_id }) => track_id);
 

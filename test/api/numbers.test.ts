@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { frame } from "../support/frame.ts";
-import { type Answered, KEYS } from "../support/harness.ts";
+import { type ApiResponse, KEYS } from "../support/harness.ts";
+import { useReferencePerTest } from "../support/reference-per-test.ts";
 
-const api = frame();
+const api = useReferencePerTest();
 const CHANGE_LOGS = "/v1/organizations/org_acme/dashboard/change-logs";
 const JSON_TYPE = { "content-type": "application/json" };
 
 const post = (path: string, text: string) => api.call("ada", "POST", path, text, JSON_TYPE);
 /** Names the field and shows what was sent to the letter, which a parsed body would hide. */
-function expectRefused({ status, text, body }: Answered, field: string, value: string): void {
+function expectRefused({ status, text, body }: ApiResponse, field: string, value: string): void {
   expect([status, body.error.code, body.error.details.field]).toEqual([422, "INVALID_INPUT", field]);
   expect(text).toContain(`"value":${value}}`);
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -28,7 +28,7 @@ const pendingKinds = async () =>
   (await control("GET", "/clock/pending")).map(({ kind }: { kind: string }) => kind);
 
 describe("transcriptions [G17]", () => {
-  const sentences = (id = "trans_pending", who: Who = "dan") =>
+  const sentences = (id = "trans_pending", who: Caller = "dan") =>
     api.call(who, "GET", `/v1/audio/transcribe/${id}/sentences`);
 
   it("complete an hour after the fixture's epoch, with their sentences, if in processing [G17]", async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { decisionOf, frame, REPARENT, TO_OPS } from "../support/frame.ts";
-import { EPOCH, KEYS, type Who } from "../support/harness.ts";
+import { type Caller, EPOCH, KEYS } from "../support/harness.ts";
+import { getDecision, REPARENT, TO_OPS, useReferencePerTest } from "../support/reference-per-test.ts";
 
-const api = frame();
-const { configs, limitTo, restart } = api;
+const api = useReferencePerTest();
+const { listConfigs, setRateLimit, restart } = api;
 
 describe("rate limits [section 8]", () => {
-  const limitOf = async (who: Who) => (await configs({}, who)).headers.get("x-ratelimit-limit");
+  const limitOf = async (who: Caller) => (await listConfigs({}, who)).headers.get("x-ratelimit-limit");
 
   it("follow the plan of the key's organization: premium, standard, enterprise [8]", async () => {
     expect([await limitOf("ada"), await limitOf("eve"), await limitOf("ivan")]).toEqual([
@@ -18,7 +18,7 @@ describe("rate limits [section 8]", () => {
 
   it("are in both header families, on refusals too [8, G07]", async () => {
     await api.advance(19_000);
-    const answer = await configs({}, "dan");
+    const answer = await listConfigs({}, "dan");
     expect(answer.status).toBe(403);
     const reset = Date.parse(EPOCH) / 1000 + 60;
     expect(
@@ -37,7 +37,7 @@ describe("rate limits [section 8]", () => {
   });
 
   it("are written 1m0s for a whole window [G07]", async () => {
-    expect((await configs({}, "ada")).headers.get("x-ratelimit-reset-requests")).toBe("1m0s");
+    expect((await listConfigs({}, "ada")).headers.get("x-ratelimit-reset-requests")).toBe("1m0s");
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe("rate limits [section 8]", () => {
     "are in one family of headers with rate_headers %s [G07]",
     async (rate_headers, plain, alternative) => {
       await restart({ rate_headers });
-      const { headers } = await configs({}, "ada");
+      const { headers } = await listConfigs({}, "ada");
       expect(headers.has("x-ratelimit-limit")).toBe(plain);
       expect(headers.has("x-ratelimit-remaining-tokens")).toBe(alternative);
     },
@@ -59,9 +59,9 @@ describe("rate limits [section 8]", () => {
       [2_000_051, "2000050", "2000049"],
     ] as const) {
       await restart({});
-      limitTo("org_globex", limit);
+      setRateLimit("org_globex", limit);
       for (const each of left) {
-        const { headers } = await configs({}, "eve");
+        const { headers } = await listConfigs({}, "eve");
         expect(headers.get("x-ratelimit-remaining")).toBe(each);
         expect(headers.get("x-ratelimit-remaining-requests")).toBe(each);
       }
@@ -69,14 +69,14 @@ describe("rate limits [section 8]", () => {
   });
 
   it("answer 429 with details and Retry-After, in the operation's envelope, to the request over the limit [G05]", async () => {
-    limitTo("org_globex", 3);
+    setRateLimit("org_globex", 3);
     await api.advance(30_000);
     const remaining = [];
     for (let sent = 0; sent < 3; sent++) {
-      remaining.push((await configs({}, "eve")).headers.get("x-ratelimit-remaining"));
+      remaining.push((await listConfigs({}, "eve")).headers.get("x-ratelimit-remaining"));
     }
     expect(remaining).toEqual(["2", "1", "0"]);
-    const answer = await configs({}, "eve");
+    const answer = await listConfigs({}, "eve");
     expect(answer.status).toBe(429);
     expect(answer.body.error).toMatchObject({
       code: "RATE_LIMIT_EXCEEDED",
@@ -85,53 +85,53 @@ describe("rate limits [section 8]", () => {
     });
     expect(answer.headers.get("retry-after")).toBe("30");
     expect(answer.headers.get("x-ratelimit-remaining")).toBe("0");
-    expect(decisionOf(answer)).toBe("rate-limit");
+    expect(getDecision(answer)).toBe("rate-limit");
   });
 
   it("have windows of the sandbox's minutes, and the next one is full [G07]", async () => {
-    limitTo("org_globex", 1);
+    setRateLimit("org_globex", 1);
     await api.advance(59_000);
-    expect((await configs({}, "eve")).status).toBe(200);
-    expect((await configs({}, "eve")).headers.get("retry-after")).toBe("1");
+    expect((await listConfigs({}, "eve")).status).toBe(200);
+    expect((await listConfigs({}, "eve")).headers.get("retry-after")).toBe("1");
     await api.advance(999);
-    expect((await configs({}, "eve")).status).toBe(429);
+    expect((await listConfigs({}, "eve")).status).toBe(429);
     await api.advance(1);
-    expect((await configs({}, "eve")).status).toBe(200);
-    expect((await configs({}, "eve")).headers.get("retry-after")).toBe("60");
+    expect((await listConfigs({}, "eve")).status).toBe(200);
+    expect((await listConfigs({}, "eve")).headers.get("retry-after")).toBe("60");
   });
 
   it("count per key, and an access token counts against its key [G07]", async () => {
-    limitTo("org_acme", 3);
+    setRateLimit("org_acme", 3);
     const { body } = await api.call("ada", "POST", "/v1/auth/token");
     const bearer = { authorization: `Bearer ${body.access_token}` };
     const remaining = async (headers: Record<string, string>) =>
-      (await configs(headers)).headers.get("x-ratelimit-remaining");
+      (await listConfigs(headers)).headers.get("x-ratelimit-remaining");
     expect(await remaining(bearer)).toBe("1");
     expect(await remaining({ "api-key": KEYS.ci })).toBe("2");
     expect(await remaining({ "api-key": KEYS.ada })).toBe("0");
-    expect((await configs(bearer)).status).toBe(429);
+    expect((await listConfigs(bearer)).status).toBe(429);
     expect(await remaining({ "api-key": KEYS.ben })).toBe("2");
   });
 
   it("count requests refused by validation and access, but not those without credentials [G04]", async () => {
-    await configs();
+    await listConfigs();
     await api.call("ada", "POST", REPARENT, "{", { "content-type": "application/json" });
     await api.call("ada", "POST", REPARENT, { new_parent_id: 1 });
     await api.call("ada", "POST", REPARENT.replace("dept_ml", "dept_none"), TO_OPS);
-    expect((await configs({}, "ada")).headers.get("x-ratelimit-remaining")).toBe("996");
+    expect((await listConfigs({}, "ada")).headers.get("x-ratelimit-remaining")).toBe("996");
   });
 
   it("begin with full windows after a reset [8]", async () => {
-    limitTo("org_globex", 1);
-    await configs({}, "eve");
+    setRateLimit("org_globex", 1);
+    await listConfigs({}, "eve");
     api.understudy.sandboxes.get("default")!.reset();
-    expect((await configs({}, "eve")).headers.get("x-ratelimit-remaining")).toBe("99");
+    expect((await listConfigs({}, "eve")).headers.get("x-ratelimit-remaining")).toBe("99");
   });
 
   it("are separate for each sandbox [8]", async () => {
     api.understudy.sandboxes.create({ name: "other", clock: { mode: "frozen", now: Date.parse(EPOCH) } });
-    await configs({}, "eve");
-    const { headers } = await configs({ "x-sandbox": "other" }, "eve");
+    await listConfigs({}, "eve");
+    const { headers } = await listConfigs({ "x-sandbox": "other" }, "eve");
     expect(headers.get("x-ratelimit-remaining")).toBe("99");
   });
 });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { listSuccesses } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { frame, REPARENT, TO_OPS } from "../support/frame.ts";
+import { REPARENT, TO_OPS, useReferencePerTest } from "../support/reference-per-test.ts";
 
-const api = frame();
-const { configs, restart } = api;
+const api = useReferencePerTest();
+const { listConfigs, restart } = api;
 
 describe("response headers [section 9]", () => {
   it("contain version, request id, processing time and organization in every answer [9]", async () => {
     for (const answer of [
-      await configs({}, "ada"),
-      await configs({}, "dan"),
-      await configs(),
+      await listConfigs({}, "ada"),
+      await listConfigs({}, "dan"),
+      await listConfigs(),
       await api.call("ada", "GET", "/v1/nothing"),
     ]) {
       expect(answer.headers.get("service-api-version")).toMatch(/^\d{4}-\d\d-\d\d$/);
@@ -32,7 +32,7 @@ describe("response headers [section 9]", () => {
   it("contain unique request ids, the same for the same seed and request [9]", async () => {
     const ids = async () => {
       const found = [];
-      for (let sent = 0; sent < 20; sent++) found.push((await configs()).headers.get("x-request-id"));
+      for (let sent = 0; sent < 20; sent++) found.push((await listConfigs()).headers.get("x-request-id"));
       return found;
     };
     const first = await ids();
@@ -46,8 +46,8 @@ describe("response headers [section 9]", () => {
     const foreign = await api.call("ada", "POST", path, TO_OPS);
     expect(foreign.status).toBe(403);
     expect(foreign.headers.get("service-organization")).toBe("org_globex");
-    expect((await configs({}, "ada")).headers.get("service-organization")).toBe("org_acme");
-    expect((await configs({}, "hana")).headers.get("service-organization")).toBe("org_initech");
+    expect((await listConfigs({}, "ada")).headers.get("service-organization")).toBe("org_acme");
+    expect((await listConfigs({}, "hana")).headers.get("service-organization")).toBe("org_initech");
   });
 
   it("stay valid for a hostile organization in the path [9]", async () => {
@@ -94,14 +94,14 @@ describe("pages in a browser [G30]", () => {
     "are refused from %s [G30]",
     async (origin) => {
       expect((await preflight(origin)).headers.get("access-control-allow-origin")).toBeNull();
-      const answer = await configs({ origin }, "ada");
+      const answer = await listConfigs({ origin }, "ada");
       expect(answer.headers.get("access-control-allow-origin")).toBeNull();
       expect(answer.headers.get("vary")).toContain("Origin");
     },
   );
 
   it("can read the response headers of operations [G30]", async () => {
-    const { headers } = await configs({ origin: "http://localhost:5173" }, "ada");
+    const { headers } = await listConfigs({ origin: "http://localhost:5173" }, "ada");
     const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");
     // The page may read this one without being allowed to (fetch, 2.2.6).
     const safelisted = ["cache-control"];
@@ -118,16 +118,16 @@ describe("pages in a browser [G30]", () => {
 
   it("are allowed from the origins of cors_origins [G30]", async () => {
     await restart({ cors_origins: ["https://app.example.test"] });
-    const { headers } = await configs({ origin: "https://app.example.test" }, "ada");
+    const { headers } = await listConfigs({ origin: "https://app.example.test" }, "ada");
     expect(headers.get("access-control-allow-origin")).toBe("https://app.example.test");
     expect((await preflight("https://app.example.test")).status).toBe(204);
-    const other = await configs({ origin: "https://other.example.test" }, "ada");
+    const other = await listConfigs({ origin: "https://other.example.test" }, "ada");
     expect(other.headers.get("access-control-allow-origin")).toBeNull();
   });
 
   it("can read the headers of sections 8 and 9 on answers and refusals [G30]", async () => {
     for (const who of ["ada", "dan", undefined] as const) {
-      const { headers } = await configs({ origin: "http://localhost:5173" }, who);
+      const { headers } = await listConfigs({ origin: "http://localhost:5173" }, who);
       const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");
       for (const name of [
         "x-ratelimit-remaining",

@@ -1,16 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { files } from "../../src/engine/resources/files/schema.ts";
-import { emittedEvents } from "../support/emitted-events.ts";
+import { collectEmittedEvents } from "../support/collect-emitted-events.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { expectInvalid, fileForm, privateTemporaryFolder, sendAndLeave } from "../support/upload-setup.ts";
+import {
+  createFileForm,
+  createPrivateTempFolder,
+  expectInvalid,
+  sendAndDisconnect,
+} from "../support/upload-setup.ts";
 
 const FILES = "/v1/organizations/org_acme/files";
 
 let api: Api;
-let temporary: ReturnType<typeof privateTemporaryFolder>;
+let temporary: ReturnType<typeof createPrivateTempFolder>;
 beforeEach(async () => {
-  temporary = privateTemporaryFolder();
+  temporary = createPrivateTempFolder();
   api = await startReference();
 });
 afterEach(async () => {
@@ -22,9 +27,9 @@ const upload = (form: FormData) => api.call("dan", "POST", `${FILES}/upload`, fo
 
 describe("simple upload [4.6]", () => {
   it("answers 201 with the file object and emits file.uploaded [4.6, G13]", async () => {
-    const events = emittedEvents(api);
+    const events = collectEmittedEvents(api);
     const answer = await upload(
-      fileForm("# Häuser\n\nDie Brücke.", { name: "Übersicht 日本.md", type: "text/markdown" }),
+      createFileForm("# Häuser\n\nDie Brücke.", { name: "Übersicht 日本.md", type: "text/markdown" }),
     );
     expect(answer.status, answer.text).toBe(201);
     const file = answer.body;
@@ -45,7 +50,7 @@ describe("simple upload [4.6]", () => {
   });
 
   it("never uses a file name as a path [G13]", async () => {
-    const answer = await upload(fileForm("x", { name: "../../../../etc/passwd" }));
+    const answer = await upload(createFileForm("x", { name: "../../../../etc/passwd" }));
     expect(answer.status).toBe(201);
     expect(answer.body.gcs_path).not.toContain("..");
     expect(temporary.files()).toEqual([]);
@@ -53,10 +58,12 @@ describe("simple upload [4.6]", () => {
 
   it("answers 413 to a file of 100 x 2^20 bytes, and accepts one byte less [G13]", async () => {
     const most = 100 * 1024 * 1024 - 1;
-    const tooLarge = await upload(fileForm(new Uint8Array(most + 1), { type: "application/octet-stream" }));
+    const tooLarge = await upload(
+      createFileForm(new Uint8Array(most + 1), { type: "application/octet-stream" }),
+    );
     expect([tooLarge.status, tooLarge.body.error.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
     expect(tooLarge.body.error.details).toEqual({ field: "file", limit_bytes: most });
-    const taken = await upload(fileForm(new Uint8Array(most), { type: "application/octet-stream" }));
+    const taken = await upload(createFileForm(new Uint8Array(most), { type: "application/octet-stream" }));
     expect([taken.status, taken.body.file_size]).toEqual([201, most]);
     expect(temporary.files()).toEqual([]);
   });
@@ -73,23 +80,23 @@ describe("simple upload [4.6]", () => {
     expectInvalid(await send(part("file", '; filename="a"\r\n\r\nhalf'), multipart), "body");
     expectInvalid(await upload(new FormData()), "file", null);
     expectInvalid(await send(`${part("file", "\r\n\r\ntext")}\r\n--x--\r\n`, multipart), "file", "text");
-    const twice = fileForm("a");
+    const twice = createFileForm("a");
     twice.append("file", new Blob(["b"]), "b.txt");
     expectInvalid(await upload(twice), "file", "b.txt");
-    const text = fileForm("a");
+    const text = createFileForm("a");
     for (const note of ["one", "two"]) text.append("note", note);
     expectInvalid(await upload(text), "note", "two");
-    const many = fileForm("a");
+    const many = createFileForm("a");
     for (let i = 0; i < 200; i++) many.append(`field${i}`, "x");
     expect((await upload(many)).status).toBe(413);
-    const gigantic = fileForm("a");
+    const gigantic = createFileForm("a");
     gigantic.append("note", "x".repeat(1_100_000));
     expect((await upload(gigantic)).status).toBe(413);
     expect(temporary.files()).toEqual([]);
   });
 
   it("answers 422 to a name or type that a file object cannot have, and accepts the longest name [G13]", async () => {
-    const named = (name: string, type = "text/plain") => upload(fileForm("x", { name, type }));
+    const named = (name: string, type = "text/plain") => upload(createFileForm("x", { name, type }));
     for (const name of ["n".repeat(1024), "😀".repeat(1024)]) {
       const { status, body } = await named(name);
       expect([status, body.filename]).toEqual([201, name]);
@@ -106,7 +113,7 @@ describe("simple upload [4.6]", () => {
   });
 
   it("answers 415 to a compressed form [G09]", async () => {
-    const answer = await api.call("dan", "POST", `${FILES}/upload`, fileForm("x"), {
+    const answer = await api.call("dan", "POST", `${FILES}/upload`, createFileForm("x"), {
       "content-encoding": "gzip",
     });
     expect([answer.status, answer.body.error.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
@@ -123,13 +130,13 @@ describe("simple upload [4.6]", () => {
   });
 
   it("ignores an unknown part with a warning, or refuses it by setting [G09]", async () => {
-    const form = fileForm("a");
+    const form = createFileForm("a");
     form.append("thumbnail", new Blob(["b"]), "b.png");
     expect((await upload(form)).status).toBe(201);
     const [entry] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-1);
     expect(entry!.warnings.join()).toContain("thumbnail");
     api.understudy.sandboxes.get("default")!.configure({ unknown_fields: "reject" });
-    const again = fileForm("a");
+    const again = createFileForm("a");
     again.append("thumbnail", new Blob(["b"]), "b.png");
     expectInvalid(await upload(again), "thumbnail");
   });
@@ -146,7 +153,11 @@ describe("simple upload [4.6]", () => {
     };
     const before = counted();
     for (let sent = 0; sent < body.length; sent += 17) {
-      await sendAndLeave(`${api.url}${FILES}/upload`, { method: "POST", headers }, body.subarray(0, sent));
+      await sendAndDisconnect(
+        `${api.url}${FILES}/upload`,
+        { method: "POST", headers },
+        body.subarray(0, sent),
+      );
     }
     await eventually(() => expect(temporary.entries().flatMap(() => temporary.files())).toEqual([]));
     expect(counted()).toBe(before);

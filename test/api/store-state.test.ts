@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { auditLogs } from "../../src/engine/resources/audit-logs/schema.ts";
 import { storeFiles } from "../../src/engine/resources/vector-stores/schema.ts";
-import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
-import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
+import { collectEmittedEvents, type Emitted } from "../support/collect-emitted-events.ts";
+import { type Api, type ApiResponse, type Caller, startReference } from "../support/harness.ts";
 
 const STORES = "/v1/organizations/org_acme/stores";
 const STATE = "/_control/sandboxes/default/state";
@@ -11,17 +11,17 @@ let api: Api;
 let emitted: Emitted[];
 beforeEach(async () => {
   api = await startReference();
-  emitted = emittedEvents(api);
+  emitted = collectEmittedEvents(api);
 });
 afterEach(() => api.close());
 
-const status = (file_id: string, { store = "vs_handbook", who = "dan" as Who } = {}) =>
+const status = (file_id: string, { store = "vs_handbook", who = "dan" as Caller } = {}) =>
   api.call(who, "GET", `${STORES}/${store}/files/${file_id}/status`);
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
 const fileEvents = () => emitted.filter(({ event }) => event === "file.processed");
 
-function expectRefusal(answer: Answered, code: number, name: string, details: object): void {
+function expectRefusal(answer: ApiResponse, code: number, name: string, details: object): void {
   expect(answer.status, answer.text).toBe(code);
   expect(answer.body.error).toMatchObject({ code: name, details });
 }

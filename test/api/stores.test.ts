@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
-import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
-import { fileForm, uploadedFile } from "../support/upload-setup.ts";
+import { collectEmittedEvents, type Emitted } from "../support/collect-emitted-events.ts";
+import { type Api, type ApiResponse, type Caller, startReference } from "../support/harness.ts";
+import { createFileForm, uploadFile } from "../support/upload-setup.ts";
 
 const STORES = "/v1/organizations/org_acme/stores";
 const STATE = "/_control/sandboxes/default/state";
@@ -10,19 +10,19 @@ let api: Api;
 let emitted: Emitted[];
 beforeEach(async () => {
   api = await startReference();
-  emitted = emittedEvents(api);
+  emitted = collectEmittedEvents(api);
 });
 afterEach(() => api.close());
 
-const status = (file_id: string, { store = "vs_handbook", who = "dan" as Who } = {}) =>
+const status = (file_id: string, { store = "vs_handbook", who = "dan" as Caller } = {}) =>
   api.call(who, "GET", `${STORES}/${store}/files/${file_id}/status`);
-const attach = (file_id: string, { store = "vs_empty", who = "dan" as Who } = {}) =>
+const attach = (file_id: string, { store = "vs_empty", who = "dan" as Caller } = {}) =>
   api.call(who, "POST", `${STORES}/${store}/files`, { file_id });
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
 const fileEvents = () => emitted.filter(({ event }) => event === "file.processed");
 
-function expectRefusal(answer: Answered, code: number, name: string, details: object): void {
+function expectRefusal(answer: ApiResponse, code: number, name: string, details: object): void {
   expect(answer.status, answer.text).toBe(code);
   expect(answer.body.error).toMatchObject({ code: name, details });
 }
@@ -253,7 +253,7 @@ describe("attaching a file [G12]", () => {
   ] as const)(
     "fails for %s at its step, with a message [G34]",
     async (_what, name, type, content, progress_percent, message) => {
-      const form = fileForm(content, { name, type });
+      const form = createFileForm(content, { name, type });
       const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
       expect((await attach(body.id)).status).toBe(202);
       const end = { 15: 9_000, 40: 24_000, 99: 60_000 }[progress_percent];
@@ -276,7 +276,7 @@ describe("attaching a file [G12]", () => {
     ["utf16.txt", "text/plain", Buffer.from("\ufeffWords.", "utf16le")],
     ["old.doc", "application/msword", Buffer.from("d0cf11e0a1b11ae1", "hex")],
   ])("completes for %s as %s [G34]", async (name, type, content) => {
-    const form = fileForm(content, { name, type });
+    const form = createFileForm(content, { name, type });
     const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
     await attach(body.id);
     await api.advance(60_000);
@@ -338,7 +338,7 @@ describe("attaching a file [G12]", () => {
   });
 
   it("completes for an uploaded file [4.6, 4.9]", async () => {
-    const file = await uploadedFile(api, "Hello, store.");
+    const file = await uploadFile(api, "Hello, store.");
     await attach(file.id);
     await api.advance(60_000);
     expect((await status(file.id, { store: "vs_empty" })).body.status).toBe("completed");

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 
 let api: Api;
@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const remove = (who: Who | undefined, id: string) => api.call(who, "DELETE", `/v1/threads/${id}`);
+const remove = (who: Caller | undefined, id: string) => api.call(who, "DELETE", `/v1/threads/${id}`);
 const threads = () => stateRules(api, "threads");
 const messages = () => stateRules(api, "messages");
 

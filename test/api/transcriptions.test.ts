@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -11,7 +11,7 @@ const BASE = "/v1/audio/transcribe";
 const STATE = "/_control/sandboxes/default/state";
 const FORMATS = ["sentences", "paragraphs", "subtitles/srt", "subtitles/vtt"] as const;
 
-const get = (id: string, rest = "sentences", headers: Record<string, string> = {}, who: Who = "dan") =>
+const get = (id: string, rest = "sentences", headers: Record<string, string> = {}, who: Caller = "dan") =>
   api.call(who, "GET", `${BASE}/${id}/${rest}`, undefined, headers);
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);

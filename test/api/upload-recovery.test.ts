@@ -6,22 +6,22 @@ import { eventually } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import {
   announce,
-  cuttingRelay,
+  createPrivateTempFolder,
   expectInvalid,
   MB,
   noise,
-  privateTemporaryFolder,
   probe,
   put,
-  sendAndLeave,
+  sendAndDisconnect,
+  startCuttingRelay,
 } from "../support/upload-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let api: Api;
-let temporary: ReturnType<typeof privateTemporaryFolder>;
+let temporary: ReturnType<typeof createPrivateTempFolder>;
 beforeEach(async () => {
-  temporary = privateTemporaryFolder();
+  temporary = createPrivateTempFolder();
   api = await startReference();
 });
 afterEach(async () => {
@@ -40,7 +40,12 @@ describe("an upload over a broken connection [G13]", () => {
           expect((await probe(upload_url)).range).toBe(held + 5 < 40 ? `bytes=0-${held + 4}` : null);
         });
       // A server that is busy when its client hangs up has not read what came just before.
-      await sendAndLeave(upload_url, { method: "PUT", headers }, content.subarray(held, held + 5), arrived);
+      await sendAndDisconnect(
+        upload_url,
+        { method: "PUT", headers },
+        content.subarray(held, held + 5),
+        arrived,
+      );
       await arrived();
     }
     expect((await probe(upload_url)).status).toBe(200);
@@ -194,7 +199,7 @@ describe("the official client [4.6]", () => {
 
   it("resumes 20 MB in chunks after a broken connection [4.6]", async () => {
     const content = noise(20 * MB);
-    const relay = await cuttingRelay(api.url, 11 * MB);
+    const relay = await startCuttingRelay(api.url, 11 * MB);
     const uri = await announceThrough(relay.url, content.length);
     const checksum = await send(storageFor(relay.url, true), uri, content, 4 * MB);
     expect(relay.cuts()).toBe(1);
@@ -205,7 +210,7 @@ describe("the official client [4.6]", () => {
 
   it("leaves 20 MB that failed in one request to another client, which resumes [4.6]", async () => {
     const content = noise(20 * MB);
-    const relay = await cuttingRelay(api.url, 7 * MB);
+    const relay = await startCuttingRelay(api.url, 7 * MB);
     const uri = await announceThrough(relay.url, content.length);
     await expect(send(storageFor(relay.url, false), uri, content)).rejects.toThrow();
     expect(relay.cuts()).toBe(1);

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { crc32c, formatCrc32c } from "../../src/engine/crc32c.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { announce, chunk, MB, noise, privateTemporaryFolder, probe, put } from "../support/upload-setup.ts";
+import { announce, chunk, createPrivateTempFolder, MB, noise, probe, put } from "../support/upload-setup.ts";
 
 let api: Api;
-let temporary: ReturnType<typeof privateTemporaryFolder>;
+let temporary: ReturnType<typeof createPrivateTempFolder>;
 beforeEach(async () => {
-  temporary = privateTemporaryFolder();
+  temporary = createPrivateTempFolder();
   api = await startReference();
 });
 afterEach(async () => {

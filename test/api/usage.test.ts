@@ -3,7 +3,7 @@ import { requireStateCollection } from "../../src/control/state/state-collection
 import { API } from "../../src/engine/resources/index.ts";
 import { usageStateRules } from "../../src/engine/resources/usage/operations.ts";
 import { recordSpending } from "../../src/engine/resources/usage/spending.ts";
-import { type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 
 let api: Api;
@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const DAY = 86_400_000;
-const limits = (who: Who | undefined, org = "org_acme", query = "") =>
+const limits = (who: Caller | undefined, org = "org_acme", query = "") =>
   api.call(who, "GET", `/v1/analytics/usage/limits/${org}${query}`);
 const state = requireStateCollection(API, "usage");
 const world = () => api.understudy.sandboxes.get("default")!.world;
@@ -22,7 +22,7 @@ const spend = (amount: number, key_id = "apikey_ada", organization_id = "org_acm
     recordSpending(tx, { organization_id, key_id, amount });
     return tx.events;
   });
-const answerAs = (who: Who) =>
+const answerAs = (who: Caller) =>
   api.call(who, "POST", "/v1/model/response", {
     model: "atlas-large",
     inputs: [{ role: "user", content: "Hello" }],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { exportRows } from "../support/audit-rows.ts";
-import { type Api, EPOCH, KEYS, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, EPOCH, KEYS, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 
 let api: Api;
@@ -9,8 +9,11 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const setCurrent = (who: Who | undefined, organization_id: unknown, headers: Record<string, string> = {}) =>
-  api.call(who, "PUT", "/v1/user/current-organization", { organization_id }, headers);
+const setCurrent = (
+  who: Caller | undefined,
+  organization_id: unknown,
+  headers: Record<string, string> = {},
+) => api.call(who, "PUT", "/v1/user/current-organization", { organization_id }, headers);
 const current = (id: string) => stateRules(api, "api_keys").get(id).current;
 
 describe("users.set_current_organization", () => {
@@ -76,7 +79,7 @@ describe("users.set_current_organization", () => {
 
 describe("state rules of users", () => {
   const users = () => stateRules(api, "users");
-  const audited = async (query = "", who: Who = "ada", organization = "org_acme") =>
+  const audited = async (query = "", who: Caller = "ada", organization = "org_acme") =>
     (await exportRows(api, `?from_date=2026-03-15T12:00:00Z${query}`, who, organization)).map((row) => [
       row["Entity Type"],
       row["Entity Name"],

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Frame, Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { attack, fetchFromPage } from "../support/browser/attacks.ts";
-import { consoleFiles } from "../support/browser/console.ts";
+import { findConsoleFiles } from "../support/browser/console.ts";
 import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
@@ -115,7 +115,7 @@ describe("a page of another origin in Chromium", slow, () => {
     const page = await open();
     const before = await state();
     expect(before).toMatchObject({ thread: 200 });
-    const outcomes = (await page.evaluate(attack(target(), consoleFiles()))) as Record<string, string>;
+    const outcomes = (await page.evaluate(attack(target(), findConsoleFiles()))) as Record<string, string>;
     expect(Object.keys(outcomes).length).toBeGreaterThanOrEqual(29);
     const got = Object.entries(outcomes).filter(([, outcome]) => !/^(refused|sent)$/.test(outcome));
     expect(got).toEqual([]);
@@ -157,7 +157,7 @@ describe("a page of another origin in Chromium", slow, () => {
   it("would succeed with the same attempts if it were on loopback [interfaces 7]", async () => {
     const page = await visit(`http://127.0.0.1:${sitePort}/`);
     const before = await state();
-    const outcomes = (await page.evaluate(attack(api.url, consoleFiles()))) as Record<string, string>;
+    const outcomes = (await page.evaluate(attack(api.url, findConsoleFiles()))) as Record<string, string>;
     expect(outcomes).toMatchObject({
       "read /health": expect.stringMatching(/^got 200/),
       EventSource: "got",

@@ -5,7 +5,7 @@ import { startInPage } from "../support/browser/page-sandbox.ts";
 import { StaticApplication } from "../support/browser/static-application.ts";
 import { openPage, useChromium } from "../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { halfMask, type Part, picture, uncropIn } from "../support/image-setup.ts";
+import { drawHalfMask, drawPicture, type Part, postUncrop } from "../support/image-setup.ts";
 import { toPdf } from "../support/to-pdf.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -67,17 +67,17 @@ const uncrop = (parts: Record<string, Part>) =>
 
 describe("images in a page", () => {
   it.each([
-    ["png", picture(60, 40).png()],
-    ["webp", picture(60, 40).webp({ lossless: true })],
-    ["jpeg", picture(60, 40).jpeg({ quality: 100 })],
-    ["jpeg", picture(40, 60).withMetadata({ orientation: 6 }).jpeg({ quality: 100 })],
+    ["png", drawPicture(60, 40).png()],
+    ["webp", drawPicture(60, 40).webp({ lossless: true })],
+    ["jpeg", drawPicture(60, 40).jpeg({ quality: 100 })],
+    ["jpeg", drawPicture(40, 60).withMetadata({ orientation: 6 }).jpeg({ quality: 100 })],
   ])(
     "are extended for a %s as on a server, within what encoders differ [4.20, interfaces 17]",
     async (format, image) => {
       const image_file = { bytes: await image.toBuffer(), type: `image/${format}` };
       const sides = { extend_left: 30, extend_down: 70, seed: 5 };
       const inPage = await uncrop({ image_file, ...sides });
-      const onServer = await uncropIn(api, { image_file, ...sides });
+      const onServer = await postUncrop(api, { image_file, ...sides });
       expect([inPage.status, inPage.type]).toEqual([200, "image/jpeg"]);
       const pixels = await Promise.all(
         [inPage, onServer].map(({ bytes }) => sharp(bytes).raw().toBuffer({ resolveWithObject: true })),
@@ -92,8 +92,8 @@ describe("images in a page", () => {
   it("are filled where they are transparent [4.20, interfaces 17]", async () => {
     const found = await uncrop({
       ...{ provider: "provider_b", size: "1024x1024", prompt: "a sea" },
-      image_file: { bytes: await picture(64, 64).png().toBuffer(), type: "image/png" },
-      mask_file: { bytes: await halfMask(64, 64), type: "image/png" },
+      image_file: { bytes: await drawPicture(64, 64).png().toBuffer(), type: "image/png" },
+      mask_file: { bytes: await drawHalfMask(64, 64), type: "image/png" },
     });
     expect([found.status, found.type]).toEqual([200, "image/png"]);
     const { width, height } = await sharp(found.bytes).metadata();
@@ -106,8 +106,8 @@ describe("images in a page", () => {
   });
 
   it("are refused in the server's words if of another type, cut or too large [4.20, interfaces 17]", async () => {
-    const png = await picture(300, 300).png().toBuffer();
-    const jpeg = await picture(300, 300).jpeg().toBuffer();
+    const png = await drawPicture(300, 300).png().toBuffer();
+    const jpeg = await drawPicture(300, 300).jpeg().toBuffer();
     const huge = Buffer.from(png);
     huge.writeUInt32BE(100_000, 16);
     const cases: Uint8Array[] = [
@@ -116,12 +116,12 @@ describe("images in a page", () => {
       png.subarray(0, png.length / 2),
       jpeg.subarray(0, 3),
       huge,
-      await picture(20, 20).gif().toBuffer(),
+      await drawPicture(20, 20).gif().toBuffer(),
     ];
     for (const bytes of cases) {
       const image_file = { bytes, type: "image/png" };
       const inPage = await uncrop({ image_file });
-      const onServer = await uncropIn(api, { image_file });
+      const onServer = await postUncrop(api, { image_file });
       const [mine, theirs] = [inPage, onServer].map(({ status, body }) => [status, body?.error?.message]);
       expect(mine).toEqual(theirs);
     }

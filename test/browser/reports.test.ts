@@ -9,7 +9,7 @@ import { renderReceiverHtml } from "../../src/tools/grader/receiver-report.ts";
 import { listManualChecks, OPTION_NAMES } from "../../src/tools/grader/report.ts";
 import { renderCoverageHtml } from "../../src/tools/reports/coverage-html.ts";
 import { renderVerifyHtml } from "../../src/tools/verify/report.ts";
-import { consoleFiles } from "../support/browser/console.ts";
+import { findConsoleFiles } from "../support/browser/console.ts";
 import { openPage, PATIENCE_MS, see, useChromium } from "../support/browser/with-chromium.ts";
 import { startReference } from "../support/harness.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
@@ -162,7 +162,7 @@ describe("an HTML report in a browser", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("has links that open in the console [interfaces 2]", async () => {
-    consoleFiles();
+    findConsoleFiles();
     const api = await startReference();
     const S = "/_control/sandboxes/default";
     const { headers } = await api.call("dan", "DELETE", "/v1/threads/thread_none");

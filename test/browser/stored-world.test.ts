@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { PageSandbox } from "../../src/client/browser.ts";
 import { startInPage } from "../support/browser/page-sandbox.ts";
 import { StaticApplication } from "../support/browser/static-application.ts";
-import { complaintsOf, openPage, useChromium } from "../support/browser/with-chromium.ts";
+import { collectComplaints, openPage, useChromium } from "../support/browser/with-chromium.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -257,7 +257,7 @@ describe("a world that a page stores", () => {
         throw new DOMException("The operation is insecure.", "SecurityError");
       };
     });
-    const complaints = complaintsOf(page);
+    const complaints = collectComplaints(page);
     await page.goto(application.origin);
     await start(page);
     await addThread(page);
@@ -271,7 +271,7 @@ describe("a world that a page stores", () => {
 
   it("continues in memory while the storage is full, says so, and stores all when there is room [interfaces 17]", async () => {
     const { page } = await openPage(profile);
-    const complaints = complaintsOf(page);
+    const complaints = collectComplaints(page);
     await page.goto(application.origin);
     const session = await profile.newCDPSession(page);
     const quota = (bytes?: number) =>
@@ -317,7 +317,7 @@ describe("a world that a page stores", () => {
         };
       });
     });
-    const complaints = complaintsOf(page);
+    const complaints = collectComplaints(page);
     await reload(page);
     expect(await countThreads(page)).toBe(before);
     expect(complaints).toEqual([

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { openPage, see, useChromium } from "../support/browser/with-chromium.ts";
 import { startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -31,14 +31,14 @@ const site = http.createServer((request, response) => {
   createReadStream(file).pipe(response);
 });
 beforeAll(async () => {
-  folder = join(scratch(), "viewer");
+  folder = join(createTempFolder(), "viewer");
   expect((await runCommand(["viewer", folder])).code).toBe(0);
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
 });
 afterAll(() => {
   site.closeAllConnections();
   site.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 it("the viewer opens a dropped file in the page with timeline, rewind and time, and sends nothing out [interfaces 19]", async () => {

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import {
+  createTempFolder,
   type RunningServer,
-  removeScratch,
+  removeTempFolders,
   runCommand,
-  scratch,
   startServer,
 } from "../support/run-understudy.ts";
 
@@ -14,7 +14,7 @@ const SKILL = ".agents/skills/understudy/SKILL.md";
 const FILES = [SKILL, ".claude/skills/understudy/SKILL.md", "AGENTS.md"];
 let running: RunningServer | undefined;
 afterEach(() => running?.stop());
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 const read = (folder: string, file: string) => readFileSync(join(folder, file), "utf8");
 
@@ -27,7 +27,7 @@ async function setUp(folder: string): Promise<Record<string, string>> {
 
 describe("agent setup", () => {
   it("writes a skill where agents look for it, with a header that they can read [interfaces 13]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     expect(await setUp(folder)).toEqual(Object.fromEntries(FILES.map((file) => [file, "created"])));
     const [, header = ""] = read(folder, SKILL).split("---\n");
     const { name, description } = parse(header);
@@ -39,7 +39,7 @@ describe("agent setup", () => {
   });
 
   it("leaves a user's text as it is, and replaces only its own [interfaces 13]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     mkdirSync(join(folder, ".claude/skills/understudy"), { recursive: true });
     writeFileSync(join(folder, FILES[1]!), "mine\n");
     writeFileSync(join(folder, "AGENTS.md"), "# Ours\n\nUse $& tabs.\n");
@@ -58,7 +58,7 @@ describe("agent setup", () => {
   });
 
   it("refuses a missing folder, or a file in its place, as wrong usage, and writes nothing [interfaces 2]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     expect(await runCommand(["agent", "setup", join(folder, "none")])).toMatchObject({ code: 2 });
     mkdirSync(join(folder, "AGENTS.md"));
     const { code, stderr } = await runCommand(["agent", "setup", folder]);
@@ -67,7 +67,7 @@ describe("agent setup", () => {
   });
 
   it("writes commands that run, and a key that works [interfaces 13]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     await setUp(folder);
     const page = read(folder, SKILL);
     const [, block = ""] = /```sh\n(.*?)```/s.exec(page) ?? [];

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { users } from "../../src/engine/resources/users/schema.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand, startCommand } from "../support/run-understudy.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 describe("a command against a running server", () => {
   let api: Api;
@@ -30,7 +30,7 @@ describe("a command against a running server", () => {
     expect((await run("clock", "set", "2026-03-15T12:30:00Z")).code).toBe(2);
     expect((await json("snapshot", "list")).total).toBe(1);
     expect(Object.keys(await json("snapshot", "diff", "before"))).toEqual(["added", "removed", "changed"]);
-    const file = join(scratch(), "before.json");
+    const file = join(createTempFolder(), "before.json");
     expect((await run("snapshot", "export", "before", file)).code).toBe(0);
     expect((await run("snapshot", "import", "copy", file)).code).toBe(0);
     expect((await run("snapshot", "restore", "copy")).code).toBe(0);
@@ -38,7 +38,7 @@ describe("a command against a running server", () => {
     expect((await run("clock", "run", "x60")).stdout).toContain("scaled x60");
     expect(await json("clock", "freeze")).toMatchObject({ mode: "frozen" });
     expect(await json("reset")).toMatchObject({ name: "default" });
-    const world = join(scratch(), "world.yaml");
+    const world = join(createTempFolder(), "world.yaml");
     writeFileSync(world, "extends: reference\norganizations: [{ id: org_of_a_file }]\n");
     expect((await run("reset", "--fixture", world)).stdout).toContain(`back to ${world}, seed 1`);
     expect((await json("status")).sandbox.counts.organizations).toBe(5);
@@ -57,7 +57,7 @@ describe("a command against a running server", () => {
     expect((await run("scenario", "off", "threads-delete-forbidden")).code).toBe(0);
     expect((await run("scenario", "off", "threads-delete-forbidden")).code).toBe(2);
     expect((await run("scenario", "on", "nonsense")).code).toBeGreaterThan(0);
-    const html = join(scratch(), "coverage.html");
+    const html = join(createTempFolder(), "coverage.html");
     expect((await run("coverage", "--fail-under", "0", "--html", html)).code).toBe(0);
     expect(readFileSync(html, "utf8")).toContain("<!doctype html>");
     const below = await run("coverage", "--fail-under", "99", "--json");
@@ -166,7 +166,7 @@ describe("a command without a server", () => {
   });
 
   it("names file, line and column for scenario check and fixture check, and is exit 1 [interfaces 2]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     writeFileSync(
       join(folder, "wrong.yaml"),
       "name: wrong\nrules:\n  - match: { operation: threads.delet }\n    effect: { error: RATE_LIMIT_EXCEEDED }\n",
@@ -186,7 +186,7 @@ describe("a command without a server", () => {
   });
 
   it("writes a file with fixture generate that start accepts, and does not overwrite one [interfaces 5]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const generate = ["fixture", "generate", "--count", "users=4", "--out", "team.yaml"];
     expect((await runCommand(generate, { cwd: folder })).code).toBe(0);
     expect((await runCommand(generate, { cwd: folder })).code).toBe(2);

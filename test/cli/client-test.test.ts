@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /* interfaces 21: `client-test -- COMMAND` */
 
@@ -14,7 +14,7 @@ if (!answer.ok) process.exit(3);
 `;
 
 it("client-test grades a command, writes the reports, and exits with the code of the verdict [interfaces 21]", async () => {
-  const cwd = scratch();
+  const cwd = createTempFolder();
   writeFileSync(join(cwd, "client.mjs"), CLIENT);
   const command = ["--", "node", "client.mjs"];
   const sound = await runCommand(
@@ -99,7 +99,7 @@ it.each([
   [["--checks", "none", "--", "node", "-e", "1"], 2, 'there is no check "none"'],
   [[], 2, "needs a command after --"],
 ])("client-test %j exits with %i and the documented sentence [interfaces 21]", async (args, code, says) => {
-  const cwd = scratch();
+  const cwd = createTempFolder();
   writeFileSync(join(cwd, "README.md"), "");
   const made = await runCommand(["client-test", ...args], { cwd });
   expect(made.stdout + made.stderr).toContain(says);

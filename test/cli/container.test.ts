@@ -5,7 +5,12 @@ import { fileURLToPath } from "node:url";
 import { validate } from "dockerfile-utils";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type RunningServer, removeScratch, scratch, startServer } from "../support/run-understudy.ts";
+import {
+  createTempFolder,
+  type RunningServer,
+  removeTempFolders,
+  startServer,
+} from "../support/run-understudy.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DOCKERFILE = readFileSync(join(ROOT, "Dockerfile"), "utf8");
@@ -14,7 +19,7 @@ const TOKEN = "a-token-of-the-team";
 let running: RunningServer | undefined;
 
 afterEach(() => running?.stop());
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /** The words of an instruction of the last stage, in its JSON form. */
 function words(instruction: string): string[] {
@@ -26,7 +31,7 @@ function words(instruction: string): string[] {
 /** As the image runs it, on a port and with a folder of the test's own. */
 function inPlace(command: readonly string[]): string[] {
   expect(command[0]).toBe("start");
-  return command.slice(1).map((word) => (word === "/data" ? join(scratch(), "data") : word));
+  return command.slice(1).map((word) => (word === "/data" ? join(createTempFolder(), "data") : word));
 }
 
 describe("the container image, as far as checked without Docker", () => {
@@ -72,7 +77,7 @@ describe("the container image, as far as checked without Docker", () => {
   it("has a Testcontainers recipe that waits for the health check, and whose client connects [interfaces 13]", async () => {
     running = await startServer(inPlace(words("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
     const { hostname, port } = new URL(running.ready.url);
-    const folder = scratch();
+    const folder = createTempFolder();
     // Docker is missing here: this container is the server above.
     const modules = join(folder, "node_modules");
     mkdirSync(join(modules, "testcontainers"), { recursive: true });

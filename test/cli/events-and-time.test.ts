@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { toValidator } from "../../src/engine/contract/validator.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { KEYS } from "../support/harness.ts";
-import { runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, runCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
 const api = useReference({ delay: { p50: "1ms", p99: "3ms" } });
@@ -51,7 +51,7 @@ describe("the command events", () => {
 
   it("prints types with --types ts that compile, and with --types py for every event [interfaces 14]", async () => {
     const { stdout } = await runCommand(["events", "--types", "ts"]);
-    const file = join(scratch(), "events.ts");
+    const file = join(createTempFolder(), "events.ts");
     writeFileSync(
       file,
       `${stdout}\nexport const of = (e: WebhookEvent) => (e.event === "file.processed" ? e.data.store_id : e.delivery_id);\n`,
@@ -241,7 +241,7 @@ describe("trigger and clock advance", () => {
   it("make a bundle of a server with a delay that replays [interfaces 11]", async () => {
     await run("sandbox", "create", "late");
     await fetch(`${api.url}/_s/late/v1/models`, { headers: { "api-key": KEYS.dan } });
-    const file = join(scratch(), "late.json");
+    const file = join(createTempFolder(), "late.json");
     expect((await run("bundle", file, "--sandbox", "late")).code).toBe(0);
     expect(await runCommand(["replay", file])).toMatchObject({ code: 0, stderr: "" });
   });

@@ -3,14 +3,14 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { type Running, removeScratch, runCommand, startCommand } from "../support/run-understudy.ts";
+import { type Running, removeTempFolders, runCommand, startCommand } from "../support/run-understudy.ts";
 
 const SECRET = "whsec_theOneThatMyReceiverHas";
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /** An application of the user's, which no webhook of a shared server may call. */
 async function application(listener: RequestListener): Promise<string> {

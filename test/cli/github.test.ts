@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { toAnnotations, toSummary } from "../../src/tools/reports/github.ts";
 import { KEYS } from "../support/harness.ts";
-import { runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, runCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
-import { listening } from "../support/verify-setup.ts";
+import { startRecordingServer } from "../support/verify-setup.ts";
 
 const api = useReference();
 
@@ -14,7 +14,7 @@ const BUSY =
 
 /** A command in a job of GitHub Actions: its exit code, the annotations, and the job's summary. */
 async function runInJob(...args: string[]) {
-  const cwd = scratch();
+  const cwd = createTempFolder();
   const summary = join(cwd, "summary.md");
   writeFileSync(join(cwd, "busy.yaml"), BUSY);
   writeFileSync(summary, "");
@@ -46,7 +46,7 @@ describe("annotations of a job of GitHub Actions", () => {
   });
 
   it("show failures of verify and receiver-test, and nothing if all passed [interfaces 13]", async () => {
-    const target = await listening((_request, response) => response.writeHead(500).end("broken"));
+    const target = await startRecordingServer((_request, response) => response.writeHead(500).end("broken"));
     const wrong = await runInJob("verify", "--target", target.url, "--key", KEYS.ben);
     expect(wrong.code).toBe(1);
     expect(wrong.annotations.length).toBeGreaterThan(0);

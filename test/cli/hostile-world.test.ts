@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { until } from "../support/eventually.ts";
-import { runCommand, scratch, startCommand, startServer } from "../support/run-understudy.ts";
+import { createTempFolder, runCommand, startCommand, startServer } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -58,7 +58,7 @@ describe("a command whose --url is not Understudy", () => {
     "prints one sentence and exits 1 for %s [interfaces 2]",
     async (_name, says, why) => {
       const address = await somebody(says);
-      const cwd = scratch();
+      const cwd = createTempFolder();
       writeFileSync(join(cwd, "calm.yaml"), "name: calm\nrules: []\n");
       // All of them ask alike: each against one stranger, and two against every one.
       for (const command of says === PAGE ? COMMANDS : [COMMANDS[0]!, COMMANDS.at(-1)!]) {
@@ -122,7 +122,7 @@ describe("a command whose reader closes the pipe", () => {
     });
 
   it("keeps the exit code of a check or suite [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     writeFileSync(join(cwd, "wrong.yaml"), "name: wrong\nrulez: []\n");
     writeFileSync(join(cwd, "right.yaml"), "name: right\nrules: []\n");
     const check = await unread(["scenario", "check", "wrong.yaml"], cwd);
@@ -136,7 +136,7 @@ describe("a command whose reader closes the pipe", () => {
   });
 
   it("ends if it prints until it is stopped [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     expect(await unread(["listen", "--port", "0"], cwd)).toEqual({ code: 0, text: "" });
   });
 
@@ -198,7 +198,7 @@ describe("wrong usage", () => {
     [["suite", "x.yaml", "--report", "html=a,html=b", "--", "true"], "--report has html more than once"],
     [["suite", "x.yaml", "--report", "html=a,junit=./a", "--", "true"], "--report names a for both kinds"],
   ])("is exit 2 for %j: %s [interfaces 2]", async (words, message) => {
-    const { code, stdout, stderr } = await runCommand(words, { cwd: scratch() });
+    const { code, stdout, stderr } = await runCommand(words, { cwd: createTempFolder() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/^\s+at |ENO|EADDR/m);
@@ -229,7 +229,7 @@ describe("a file that a command writes", () => {
   });
 
   it("replaces only files, and is readable by its user only if it contains keys [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     mkdirSync(join(cwd, "folder"));
     writeFileSync(join(cwd, "calm.yaml"), "name: calm\nrules: []\n");
     const { url } = api;
@@ -258,7 +258,7 @@ describe("a file that a command writes", () => {
   });
 
   it("is removed with the process and never a link, if it is the ready file [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const file = join(cwd, "ready.json");
     writeFileSync(join(cwd, "mine.txt"), "mine");
     symlinkSync(join(cwd, "mine.txt"), join(cwd, "link.json"));
@@ -274,7 +274,7 @@ describe("a file that a command writes", () => {
   });
 
   it("has its folder created, and stays if another server has overwritten the ready file [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const file = join(cwd, "new/folder/ready.json");
     const running = startCommand(["start", "--quiet", "--port", "0", "--ready-file", file], { cwd });
     await expect.poll(() => existsSync(file)).toBe(true);
@@ -285,7 +285,7 @@ describe("a file that a command writes", () => {
   });
 
   it("is accepted by start if fixture generate wrote it, and is JSON if its name says so [interfaces 5]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const generate = (...words: string[]) => runCommand(["fixture", "generate", ...words], { cwd });
     const large = await generate("--count", "models=10000", "--out", "large.yaml");
     expect([large.code, existsSync(join(cwd, "large.yaml"))]).toEqual([2, false]);
@@ -324,14 +324,14 @@ describe("an error of the operating system is one sentence and exit 2", () => {
     [["start", "--port", "0", "--config", "."], "cannot read the configuration .: it is a folder"],
     [["receiver-test", "https://127.0.0.1:9", "--secret", "x", "--ca", "."], "it is a folder"],
   ])("for %j [interfaces 2]", async (words, message) => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     writeFileSync(join(cwd, "there"), "a file");
     await expectRefusal(words, cwd, message);
     expect(readFileSync(join(cwd, "there"), "utf8")).toBe("a file");
   });
 
   it("for a read-only disk [interfaces 2]", async ({ skip }) => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const disk = join(cwd, "disk");
     mkdirSync(disk);
     if (spawnSync("mount", ["-t", "tmpfs", "-o", "ro,size=64k", "tmpfs", disk]).status !== 0)
@@ -347,7 +347,7 @@ describe("an error of the operating system is one sentence and exit 2", () => {
 
 describe("a server whose terminal ends", () => {
   it("ends a recording cleanly at SIGHUP, with a whole file [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const running = startCommand(["record", "--target", "http://127.0.0.1:9", "--out", "a.har"], { cwd });
     await until(() => existsSync(join(cwd, "a.har")) && running.output().stdout.includes("Call http"));
     running.child.kill("SIGHUP");

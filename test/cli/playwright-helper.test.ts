@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it, vi } from "vitest";
 import { readWorld } from "../support/read-world.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -19,10 +19,10 @@ interface Result {
   attachments: { name: string; path: string; contentType: string }[];
 }
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 it("understudy-sandbox/playwright takes options, fails tests whose faults were never triggered, and attaches reports [interfaces 13]", async () => {
-  const folder = scratch();
+  const folder = createTempFolder();
   const root = fileURLToPath(new URL("../support/playwright-helper", import.meta.url));
   const playwright = fileURLToPath(new URL("../../node_modules/@playwright/test/cli.js", import.meta.url));
   spawnSync(process.execPath, [playwright, "test"], {

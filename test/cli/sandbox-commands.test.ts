@@ -3,8 +3,8 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEYS } from "../support/harness.ts";
-import { runHere } from "../support/run-here.ts";
-import { runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { runInProcess } from "../support/run-in-process.ts";
+import { createTempFolder, runCommand, startCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
 const api = useReference();
@@ -182,7 +182,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
   it("write a bundle for replay, and replace a file only with --force [interfaces 11]", async () => {
     await run("reset");
     await call("/v1/models");
-    const file = join(scratch(), "Ada's bundle.json");
+    const file = join(createTempFolder(), "Ada's bundle.json");
     const { stdout } = await run("bundle", file);
     expect(stdout).toContain(`Wrote ${file}: 1 step.`);
     // The shell must read the file of the printed command as one word.
@@ -206,7 +206,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     await run("snapshot", "save", "far");
     const commands = [["bundle"], ["snapshot", "export", "far"], ["coverage", "--html"]];
     for (const [position, words] of commands.entries()) {
-      const file = join(scratch(), "not", "there", `${position}`);
+      const file = join(createTempFolder(), "not", "there", `${position}`);
       const { code, stderr } = await run(...words, file);
       expect([code, stderr], words[0]).toEqual([0, `understudy: created the folder ${dirname(file)}\n`]);
       expect(readFileSync(file, "utf8"), words[0]).not.toBe("");
@@ -231,7 +231,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     await call("/v1/organizations/org_acme/departments/dept_ml/reparent", "ada", { method: "POST", body });
     const { stdout } = await run("snapshot", "diff", "before");
     expect(stdout).toContain('~ departments dept_ml\n    parent_id: "dept_eng" -> "dept_ops"\n');
-    const file = join(scratch(), "snapshot.json");
+    const file = join(createTempFolder(), "snapshot.json");
     writeFileSync(file, "precious");
     const refused = await run("snapshot", "export", "before", file);
     expect([refused.code, refused.stderr]).toEqual([
@@ -248,16 +248,16 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     const script = await runCommand(["completion"]);
     expect([script.code, script.stderr]).toEqual([0, ""]);
     expect(script.stdout).toContain("--get-yargs-completions");
-    const completed = async (run: typeof runHere, ...words: string[]) => {
+    const completed = async (run: typeof runInProcess, ...words: string[]) => {
       const { code, stdout, stderr } = await run(["--get-yargs-completions", "understudy", ...words], {});
       expect([code, stderr]).toEqual([0, ""]);
       return stdout.split("\n");
     };
     expect(await completed(runCommand, "jour")).toContain("journal");
     // Names are none of yargs's business, which ends its process.
-    expect(await completed(runHere, "trigger", "user.")).toContain("user.created");
-    expect(await completed(runHere, "explain", "thr")).toContain("threads.delete");
-    expect(await completed(runHere, "scenario", "on", "fl")).toContain("flaky-ten-percent");
+    expect(await completed(runInProcess, "trigger", "user.")).toContain("user.created");
+    expect(await completed(runInProcess, "explain", "thr")).toContain("threads.delete");
+    expect(await completed(runInProcess, "scenario", "on", "fl")).toContain("flaky-ten-percent");
   });
 
   it("list, show and redeliver deliveries [interfaces 14]", async () => {

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { createUnderstudy } from "../../src/client/index.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 vi.setConfig({ testTimeout: 60_000 });
 
 /* interfaces 21: a verdict for each stage. */
@@ -89,7 +89,7 @@ async function runSuite(
   scenario: string,
   work: string,
   flaw?: string,
-  cwd = scratch(),
+  cwd = createTempFolder(),
   options: string[] = [],
 ) {
   writeFileSync(join(cwd, "client.mjs"), CLIENT);
@@ -117,7 +117,7 @@ describe("a shipped scenario with stages", () => {
       const sound = await runSuite(scenario, work);
       expect(sound.result.failures).toEqual([]);
       expect([sound.code, Object.values(sound.verdicts)]).toEqual([0, sound.stages.map(() => "passed")]);
-      const flawed = await runSuite(scenario, work, flaw, scratch(), ["--timeout", "6"]);
+      const flawed = await runSuite(scenario, work, flaw, createTempFolder(), ["--timeout", "6"]);
       const found = flawed.stages.find(({ name }) => name === stage)!;
       expect([flawed.code, found.verdict]).toEqual([1, "failed"]);
       expect(found.why.join()).toContain(says);
@@ -149,7 +149,7 @@ stages:
     rules: [{ id: later, effect: { status: 503 } }]
 `;
   const write = (text: string) => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     writeFileSync(join(cwd, "mine.yaml"), text);
     return cwd;
   };
@@ -206,7 +206,7 @@ stages:
   });
 
   it("is inconclusive about pauses if the clock is frozen [interfaces 21]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const { verdicts, stages } = await runSuite("outage-mid-run", "reads", "HASTY", cwd, [
       "--clock",
       "frozen",
@@ -218,9 +218,9 @@ stages:
   it("is given on a running server that has the scenario [interfaces 21]", async () => {
     const server = await createUnderstudy();
     const at = ["--url", server.url];
-    const { verdicts, code } = await runSuite("outage-mid-run", "reads", undefined, scratch(), at);
+    const { verdicts, code } = await runSuite("outage-mid-run", "reads", undefined, createTempFolder(), at);
     expect([code, verdicts]).toEqual([0, { calm: "passed", outage: "passed", recovery: "passed" }]);
-    const hasty = await runSuite("outage-mid-run", "reads", "HASTY", scratch(), at);
+    const hasty = await runSuite("outage-mid-run", "reads", "HASTY", createTempFolder(), at);
     expect([hasty.code, hasty.verdicts["outage"]]).toEqual([1, "failed"]);
     // Without stages, its rules are armed one by one.
     const plain = `
@@ -240,7 +240,7 @@ expect: [{ client: [honours-retry-after] }]
       ["mine.yaml", STAGES],
       ["outage-mid-run.yaml", STAGES],
     ] as const) {
-      const cwd = scratch();
+      const cwd = createTempFolder();
       writeFileSync(join(cwd, file), text);
       const refused = await runCommand(["suite", file, "--url", server.url, "--", "true"], { cwd });
       expect([refused.code, refused.stderr]).toEqual([

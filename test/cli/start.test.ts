@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { KEYS } from "../support/harness.ts";
 import {
+  createTempFolder,
   type RunningServer,
-  removeScratch,
+  removeTempFolders,
   runCommand,
-  scratch,
   startCommand,
   startServer,
 } from "../support/run-understudy.ts";
@@ -28,7 +28,7 @@ async function started(args: readonly string[] = [], place?: Parameters<typeof s
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop("SIGKILL")));
 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /** One that nobody has at the moment. */
 async function freePort(): Promise<number> {
@@ -73,7 +73,7 @@ describe("start", () => {
   });
 
   it("is the command of `understudy` alone, and --json prints the content of the ready file [interfaces 2]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const running = startCommand(["--port", "0", "--json"], { cwd: folder });
     await expect.poll(() => running.output().stdout).toMatch(/\n$/);
     const ready = JSON.parse(running.output().stdout);
@@ -83,7 +83,7 @@ describe("start", () => {
   });
 
   it("takes fixture, seed, clock and scenario, and refuses faults of requests with --no-overrides [interfaces 2, 3]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     writeFileSync(
       join(folder, "mine.yaml"),
       "extends: reference\nthreads: { thread_mine: { owner: usr_dan, organization_id: org_acme } }\n",
@@ -113,7 +113,7 @@ describe("start", () => {
   it.each(["understudy.config.yaml", "understudy.config.yml"])(
     "reads options and settings from %s, and prefers flags [interfaces 2]",
     async (file) => {
-      const folder = scratch();
+      const folder = createTempFolder();
       writeFileSync(
         join(folder, file),
         "seed: 3\nclock: frozen\nsettings:\n  preview: true\n  retry_schedule: [2m]\n",
@@ -129,7 +129,7 @@ describe("start", () => {
   );
 
   it("refuses a configuration that is a link to a missing file [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     symlinkSync("gone.yaml", join(cwd, "understudy.config.yaml"));
     const { code, stderr } = await runCommand(["start", "--clock", "never"], { cwd });
     expect([code, stderr]).toEqual([
@@ -139,7 +139,7 @@ describe("start", () => {
   });
 
   it("names file, line and column of a mistake in the configuration [interfaces 2]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const file = join(folder, "team.yaml");
     const say = async (text: string) => {
       writeFileSync(file, text);
@@ -194,7 +194,7 @@ describe("start", () => {
 
   // What a start reads and compiles is most of the time until its first answer (quality 1).
   it("loads nothing that only other commands need [quality 1]", async () => {
-    const NODE_V8_COVERAGE = join(scratch(), "coverage");
+    const NODE_V8_COVERAGE = join(createTempFolder(), "coverage");
     const server = await started(["--quiet", "--no-watch"], { env: { NODE_V8_COVERAGE } });
     expect((await api(server.ready.url, "/v1/models")).status).toBe(200);
     await server.stop();
@@ -208,7 +208,7 @@ describe("start", () => {
   });
 
   it("loads few files, like every command, and finds the texts of bundled packages [quality 1]", async () => {
-    const NODE_V8_COVERAGE = join(scratch(), "coverage");
+    const NODE_V8_COVERAGE = join(createTempFolder(), "coverage");
     const refused = startCommand(["listen", "--events", "user.created"], { env: { NODE_V8_COVERAGE } });
     expect((await refused.finished).stderr).toContain("understudy: --events needs --forward-to\n");
     const files = loaded(NODE_V8_COVERAGE);
@@ -273,7 +273,7 @@ describe("start", () => {
     [["snapshot", "save"], "<name> is missing"],
   ])("exits 2 without a stack trace for wrong usage: %j [interfaces 2]", async (args, message) => {
     const listening = process.listenerCount("SIGTERM");
-    const { code, stderr, stdout } = await runCommand(args, { cwd: scratch() });
+    const { code, stderr, stdout } = await runCommand(args, { cwd: createTempFolder() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
@@ -294,7 +294,7 @@ describe("start", () => {
     [["start", "--max-sandboxes", "5"], "--max-sandboxes needs --shared"],
     [["start", "--shared", "--max-sandboxes", "0"], "a whole number from 1"],
   ])("exits 2 with one sentence for a fleet that cannot begin: %j [interfaces 15]", async (args, message) => {
-    const place = { cwd: scratch(), env: { UNDERSTUDY_TOKEN: "a-token-of-a-whole-fleet" } };
+    const place = { cwd: createTempFolder(), env: { UNDERSTUDY_TOKEN: "a-token-of-a-whole-fleet" } };
     const { code, stderr, stdout } = await runCommand([...args, "--port", "0"], place);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
@@ -302,7 +302,7 @@ describe("start", () => {
   });
 
   it("names the line of a mistake in the fixture, and starts nothing [interfaces 2]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     writeFileSync(join(folder, "bad.yaml"), "extends: reference\nusers:\n  - { id: usr_new, nmae: X }\n");
     const { code, stderr } = await runCommand(["start", "--port", "0", "--fixture", "bad.yaml"], {
       cwd: folder,
@@ -324,7 +324,7 @@ describe("start", () => {
   );
 
   it("continues after kill -9 and a restart with --persist [interfaces 2]", async () => {
-    const folder = join(scratch(), "data");
+    const folder = join(createTempFolder(), "data");
     const first = await started(["--persist", folder, "--durable", "--quiet"]);
     const deleted = await api(first.ready.url, "/v1/threads/thread_long", { method: "DELETE" });
     expect(deleted.status).toBeLessThan(300);
@@ -336,7 +336,7 @@ describe("start", () => {
   });
 
   it("removes uploads that kill -9 left on disk, and none of a running server [interfaces 7]", async () => {
-    const place = { env: { TMPDIR: scratch() }, cwd: scratch() };
+    const place = { env: { TMPDIR: createTempFolder() }, cwd: createTempFolder() };
     const upload = async ({ ready }: RunningServer) => {
       const asked = await api(ready.url, "/v1/organizations/org_acme/files/upload-url", {
         method: "POST",
@@ -380,7 +380,7 @@ describe("start", () => {
     const quiet = async (token: string) => {
       const port = await freePort();
       const running = startCommand(["start", "--shared", "--quiet", "--port", String(port)], {
-        cwd: scratch(),
+        cwd: createTempFolder(),
         env: { UNDERSTUDY_TOKEN: token },
       });
       await expect
@@ -408,7 +408,7 @@ describe("start", () => {
   });
 
   it("applies an edited fixture and scenario, and reports a broken edit with its line [interfaces 6]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const fixture = join(folder, "mine.yaml");
     writeFileSync(fixture, "extends: reference\n");
     const server = await started(["--fixture", "./mine.yaml", "--quiet"], { cwd: folder });
@@ -432,7 +432,7 @@ describe("start", () => {
   });
 
   it("lists a scenario whose file is deleted while it is on with that problem [interfaces 6]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     mkdirSync(join(folder, "scenarios"));
     const file = join(folder, "scenarios/mine.yaml");
     writeFileSync(file, "name: mine\ndescription: Mine alone\nrules: []\n");

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import {
+  createTempFolder,
   type RunningServer,
-  removeScratch,
+  removeTempFolders,
   runCommand,
-  scratch,
   startCommand,
   startServer,
 } from "../support/run-understudy.ts";
@@ -33,10 +33,10 @@ expect:
 
 let running: RunningServer | undefined;
 afterEach(() => running?.stop("SIGKILL"));
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 async function suite(scenario: string, more: string[] = [], env: Record<string, string> = {}) {
-  const cwd = scratch();
+  const cwd = createTempFolder();
   writeFileSync(join(cwd, "busy.yaml"), scenario);
   const command = ["--", process.execPath, VITEST, "run", "--root", SAMPLES];
   const { code, stdout } = await runCommand(
@@ -107,7 +107,7 @@ describe("a suite whose command uses the runner fixtures", () => {
 
 describe("the coverage of a command", () => {
   const covered = (sample: string, ...options: string[]) => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const command = ["coverage", ...options, "--", process.execPath, VITEST, "run", "--root", SAMPLES];
     const env = { VITEST: "", REPORTS: cwd, SAMPLE: sample, UNDERSTUDY_SUITE_FILE: "" };
     // What the runner prints goes to the terminal of the command, which has to be another than these tests'.
@@ -142,7 +142,7 @@ describe("the coverage of a command", () => {
 });
 
 it("commands in a suite act on its server and sandbox by default [interfaces 13]", async () => {
-  const cwd = scratch();
+  const cwd = createTempFolder();
   writeFileSync(join(cwd, "busy.yaml"), SCENARIO.replace("count: 3", "count: 1"));
   const asks = `curl -s -o models.json -H "api-key: ak_danMemberAcme00000000000000000000000000" $UNDERSTUDY_BASE_URL/v1/models
 ${process.execPath} ${BIN} journal --json > journal.json

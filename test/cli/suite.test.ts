@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { startReference } from "../support/harness.ts";
-import { runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { createTempFolder, runCommand, startCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -17,7 +17,7 @@ const api = useReference();
 
 /** A folder with scenario files and a script that each run starts. */
 function place(files: Record<string, string>) {
-  const cwd = scratch();
+  const cwd = createTempFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
   return cwd;
 }
@@ -30,7 +30,7 @@ const UNTRIGGERED =
 
 describe("suite", () => {
   it("runs the example application once per scenario and reports each [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const reports = "junit=out/junit.xml,html=out/report.html";
     const { code, stdout, stderr } = await runCommand(
       ["suite", `${EXAMPLE}scenarios/*.yaml`, "--jobs", "3", "--report", reports, ...CHECK],
@@ -46,7 +46,7 @@ describe("suite", () => {
   });
 
   it("takes shipped scenarios by name, and prefers the user's own [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     mkdirSync(join(cwd, "scenarios"));
     writeFileSync(join(cwd, "scenarios/models-list-signed-out.yaml"), "rules: []\n");
     const { code, stdout } = await runCommand(
@@ -79,7 +79,7 @@ describe("suite", () => {
   });
 
   it("fails if the application does, with its journal and a bundle that replays [interfaces 2]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const broken = readFileSync(join(EXAMPLE, "upload-report.mjs"), "utf8").replace(
       /const PAUSES = .*/,
       "const PAUSES = [];",

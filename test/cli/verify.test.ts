@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { KEYS } from "../support/harness.ts";
-import { runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { createTempFolder, runCommand, startCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
-import { type Between, listening, proxy } from "../support/verify-setup.ts";
+import { type RecordingServer, startProxy, startRecordingServer } from "../support/verify-setup.ts";
 
 const api = useReference();
-const open: Between[] = [];
+const open: RecordingServer[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
@@ -17,7 +17,7 @@ const verify = (target: string, ...args: string[]) =>
 
 describe("verify on the command line", () => {
   it("passes, prints a verdict and writes both reports [interfaces 2]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const [xml, html] = [join(folder, "verify.xml"), join(folder, "verify.html")];
     const { code, stdout, stderr } = await verify(
       api.url,
@@ -46,7 +46,7 @@ describe("verify on the command line", () => {
   });
 
   it("prints the whole report with --json [interfaces 2]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const file = join(folder, "objects.yaml");
     writeFileSync(file, "transcription_id: trans_redacted\n");
     const { code, stdout } = await verify(
@@ -72,7 +72,7 @@ describe("verify on the command line", () => {
   });
 
   it("exits 1 for a departure, and shows the request [interfaces 2]", async () => {
-    const spoilt = await proxy(api.url, ({ path }, answer) =>
+    const spoilt = await startProxy(api.url, ({ path }, answer) =>
       path.includes("month=13") ? { ...answer, status: 400 } : answer,
     );
     open.push(spoilt);
@@ -84,7 +84,7 @@ describe("verify on the command line", () => {
   });
 
   it("exits 1 if nothing answers, and if the key is refused [interfaces 2]", async () => {
-    const closed = await listening(() => {});
+    const closed = await startRecordingServer(() => {});
     await closed.close();
     const nobody = await verify(closed.url);
     expect(nobody.code).toBe(1);
@@ -124,7 +124,7 @@ describe("verify on the command line", () => {
     const asked = new Promise<void>((resolve) => {
       listed = resolve;
     });
-    const slow = await proxy(api.url, ({ method, path }, answer) => {
+    const slow = await startProxy(api.url, ({ method, path }, answer) => {
       if (path !== "/webhooks") return answer;
       if (created && method === "GET") {
         // The call after the creation is never answered: that is where the run is interrupted.

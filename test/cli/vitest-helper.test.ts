@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readWorld } from "../support/read-world.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 interface Result {
   title: string;
@@ -17,7 +17,7 @@ const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", imp
 /** Runs the samples in a Vitest of their own; its reports lie in `folder`. */
 function run() {
   const sample = "{sample,in-{node,jsdom,happy-dom}}.ts";
-  const folder = scratch();
+  const folder = createTempFolder();
   const { stderr } = spawnSync(process.execPath, [VITEST, "run"], {
     cwd: fileURLToPath(new URL("../support/vitest-helper", import.meta.url)),
     encoding: "utf8",
@@ -35,7 +35,7 @@ let made: ReturnType<typeof run>;
 beforeAll(() => {
   made = run();
 }, 180_000);
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 describe("understudy-sandbox/vitest", () => {
   const messageOf = (title: string) =>

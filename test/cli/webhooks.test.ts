@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const SECRET = "whsec_9b1d4f2c7a60e358";
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 describe("webhook commands", () => {
   let api: Api;
@@ -108,7 +108,7 @@ describe("wrong usage of listen and receiver-test", () => {
 
   it("receiver-test prints each check once, and nothing else [interfaces 2]", async () => {
     const { url, probe, close } = await startReceiver(SECRET);
-    const folder = scratch();
+    const folder = createTempFolder();
     const graded = await runCommand(
       ["receiver-test", url, "--secret", SECRET, "--probe", probe, "--report", "html=r.html,junit=r.xml"],
       { cwd: folder },
@@ -123,7 +123,7 @@ describe("wrong usage of listen and receiver-test", () => {
 });
 
 describe("signature explain", () => {
-  const file = join(scratch(), "delivery.json");
+  const file = join(createTempFolder(), "delivery.json");
   const text = '{"event":"user.created","delivery_id":"del_1"}';
   writeFileSync(file, text);
   const explain = (mine: string, ...more: string[]) =>

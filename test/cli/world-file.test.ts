@@ -4,20 +4,20 @@ import { afterAll, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { until } from "../support/eventually.ts";
 import { startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand, startCommand } from "../support/run-understudy.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 it("open starts a server with the console on a file of `sandbox export` [interfaces 19]", async () => {
   const api = await startReference();
-  const file = join(scratch(), "failed.understudy");
+  const file = join(createTempFolder(), "failed.understudy");
   await api.call("dan", "DELETE", "/v1/threads/thread_long");
   const wrote = await runCommand(["sandbox", "export", file, "--url", api.url, "--json"]);
   expect(wrote).toMatchObject({ code: 0, stderr: "" });
   expect(JSON.parse(wrote.stdout)).toMatchObject({ file });
   const again = await runCommand(["sandbox", "export", file, "--url", api.url]);
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("--force") });
-  const spaced = join(scratch(), "last run.understudy");
+  const spaced = join(createTempFolder(), "last run.understudy");
   const { stdout } = await runCommand(["sandbox", "export", spaced, "--url", api.url]);
   expect(stdout).toContain(`understudy open '${spaced}'`);
   await api.close();
@@ -35,7 +35,7 @@ it("open starts a server with the console on a file of `sandbox export` [interfa
 
 it("open prints the keys and the clock of the sandbox in the file, and a call that works there [interfaces 19]", async () => {
   const api = await startReference();
-  const file = join(scratch(), "failed.understudy");
+  const file = join(createTempFolder(), "failed.understudy");
   await runCommand(["sandbox", "export", file, "--url", api.url]);
   await api.close();
   const open = startCommand(["open", file]);
@@ -51,7 +51,7 @@ it("open prints the keys and the clock of the sandbox in the file, and a call th
 });
 
 it("open refuses another file, and a missing one, and starts nothing [interfaces 19]", async () => {
-  const file = join(scratch(), "notes.understudy");
+  const file = join(createTempFolder(), "notes.understudy");
   writeFileSync(file, "hello");
   expect(await runCommand(["open", file])).toMatchObject({
     ...{ code: 2, stdout: "" },

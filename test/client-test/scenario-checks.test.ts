@@ -7,17 +7,17 @@ import { SuiteServer } from "../../src/client/suite/suite-server.ts";
 import { judgeStages } from "../../src/client/suite/suite-stages.ts";
 import { CLIENT_CHECK_NAMES } from "../../src/engine/faults/rule-document.ts";
 import type { RunEnd } from "../../src/tools/client-test/client-check.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 import type { Flaws } from "./clients.ts";
 import { create, goOn, never, readPages, serve, upload, type Work, work } from "./works.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /* interfaces 21: `expect: client` of a scenario reads the checks from a run with any failures. */
 
 /** Runs the client under a scenario whose last stage has these rules and expects the check. */
 async function judge(id: string, rules: string, does: Work, flaws: Flaws, limitMs = 3000) {
-  const file = join(scratch(), "mine.yaml");
+  const file = join(createTempFolder(), "mine.yaml");
   const first = rules.startsWith("later ") ? "  - { name: first, until: { requests: 1 } }\n" : "";
   const text = `stages:\n${first}  - { name: last, rules: [${rules.replace("later ", "")}], expect: [{ client: [${id}] }] }\n`;
   writeFileSync(file, text);
@@ -155,7 +155,7 @@ describe("a check that a scenario expects", () => {
   );
 
   it("is refused in a scenario that cannot have it, with the reason [interfaces 21]", async () => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const expectations = CLIENT_CHECK_NAMES.map((id) => `  - client: [${id}]\n`).join("");
     writeFileSync(join(cwd, "all.yaml"), `rules: [{ effect: { status: 503 } }]\nexpect:\n${expectations}`);
     const { code, stdout } = await runCommand(["scenario", "check", "all.yaml"], { cwd });

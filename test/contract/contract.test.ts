@@ -4,7 +4,7 @@ import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
-import { type Answered, type Api, startReference } from "../support/harness.ts";
+import { type Api, type ApiResponse, startReference } from "../support/harness.ts";
 import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 
 /**
@@ -30,7 +30,7 @@ function pathOf(operation: AnyOperation, malformed = false): string {
   );
 }
 
-function expectError(operation: AnyOperation, answer: Answered, code: ErrorCode): void {
+function expectError(operation: AnyOperation, answer: ApiResponse, code: ErrorCode): void {
   const { status } = CATALOGUE[code];
   expect(answer.status, answer.text).toBe(status);
   expect(listErrorCodes(operation)).toContain(code);

@@ -8,8 +8,14 @@ import { toValidator } from "../../src/engine/contract/validator.ts";
 import { buildControlApiDocument } from "../../src/tools/reports/control-openapi.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { AnswerValidator } from "../support/openapi/answer-validator.ts";
-import { exampleOf, pathOf, refusalsOf, refusedWith, send } from "../support/openapi/control-calls.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import {
+  createExample,
+  fillPath,
+  listRefusals,
+  send,
+  sendRefused,
+} from "../support/openapi/control-calls.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -22,7 +28,7 @@ const VALIDATOR = new AnswerValidator(buildControlApiDocument(CONTROL_OPERATIONS
 let api: Api;
 let full: Api;
 beforeAll(async () => {
-  const scenariosFolder = scratch();
+  const scenariosFolder = createTempFolder();
   writeFileSync(
     join(scenariosFolder, "broken.yaml"),
     "name: broken\nrules: [{ match: { operation: nowhere } }]\n",
@@ -34,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([api.close(), full.close()]);
-  removeScratch();
+  removeTempFolders();
 });
 
 describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as const))(
@@ -45,18 +51,18 @@ describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as
     // A stream never ends; it has a test of its own.
     if (success!.events === undefined)
       it(`${id} answers its example as documented [interfaces 11]`, async () => {
-        const example = await exampleOf(api, operation);
+        const example = await createExample(api, operation);
         const answer = await send(api, example);
         expect(answer.status, answer.text).toBe(success!.status);
         expect(VALIDATOR.problems(operation, answer)).toEqual([]);
         await example.world.delete();
       });
 
-    it.each(refusalsOf(operation))(
+    it.each(listRefusals(operation))(
       `${id} is really brought to refuse with %s [interfaces 11]`,
       async (kind) => {
-        const example = await exampleOf(api, operation);
-        const answer = await refusedWith(kind, example, { api, full });
+        const example = await createExample(api, operation);
+        const answer = await sendRefused(kind, example, { api, full });
         expect(answer.body.type, answer.text).toBe(PROBLEM_TYPE + kind);
         expect([answer.status, answer.body.title]).toEqual([PROBLEMS[kind].status, PROBLEMS[kind].title]);
         expect(VALIDATOR.problems(operation, answer)).toEqual([]);
@@ -68,8 +74,8 @@ describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as
 
 it("journal.stream answers with events of the shape that is documented [interfaces 11]", async () => {
   const operation = CONTROL_OPERATIONS.find(({ id }) => id === "journal.stream")!;
-  const { world, params } = await exampleOf(api, operation);
-  const response = await fetch(api.url + pathOf(operation, params), { headers: { "last-event-id": "0" } });
+  const { world, params } = await createExample(api, operation);
+  const response = await fetch(api.url + fillPath(operation, params), { headers: { "last-event-id": "0" } });
   const checked = { status: response.status, headers: response.headers, text: "events" };
   expect(VALIDATOR.problems(operation, checked)).toEqual([]);
   let text = "";

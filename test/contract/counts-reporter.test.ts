@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, vi } from "vitest";
-import { NEED_THE_MACHINE } from "../support/counts-reporter.ts";
+import { NEEDS_TOOLS } from "../support/counts-reporter.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -50,7 +50,7 @@ it("every test file that may be skipped because a tool is missing is listed", ()
   );
   const skipping = files.filter((file) => /\bskip\(/.test(readFileSync(join(ROOT, file), "utf8")));
   expect(skipping.length).toBeGreaterThan(5);
-  expect(skipping.filter((file) => !NEED_THE_MACHINE.test(file))).toEqual([]);
+  expect(skipping.filter((file) => !NEEDS_TOOLS.test(file))).toEqual([]);
 });
 
 it("mutation testing reports each mutant and the test that killed it", { timeout: 300_000 }, () => {

@@ -3,9 +3,9 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /** What apt-get says, and its exit code. */
 type Answer = readonly [said: string, code: number];
@@ -30,7 +30,7 @@ const NOT_TRIED = "not tried, as apt-get reached none of its sources";
 
 /** Installs one package after the other with an apt-get that answers so; what came of each, and what it was asked. */
 function install(answers: readonly Answer[], packages: readonly string[]) {
-  const folder = scratch();
+  const folder = createTempFolder();
   for (const [index, [said, code]] of answers.entries())
     writeFileSync(join(folder, `${index + 1}`), `cat <<'END'\n${said}\nEND\nexit ${code}\n`);
   const program = join(folder, "apt-get");

@@ -12,8 +12,17 @@ import { getFixtureShape } from "../../src/engine/fixtures/fixture-shape.ts";
 import { API, RESOURCES } from "../../src/engine/resources/index.ts";
 import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
-import { commandLine } from "../support/docs/command-line.ts";
-import { blocks, deadLinks, linkedFiles, pages, rows, terms, text, words } from "../support/docs/pages.ts";
+import { listCommands } from "../support/docs/list-commands.ts";
+import {
+  findBlocks,
+  findDeadLinks,
+  findLinkedFiles,
+  findTerms,
+  findWords,
+  listPages,
+  readPage,
+  readTableRows,
+} from "../support/docs/pages.ts";
 
 const page = (name: string) => `docs/${name}.md`;
 const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
@@ -21,12 +30,12 @@ const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
 
 describe("packages that users install", () => {
   it("are each explained in CONTRIBUTING.md, and no others [interfaces 16]", () => {
-    const page = text("CONTRIBUTING.md");
+    const page = readPage("CONTRIBUTING.md");
     const section = page.slice(page.indexOf("## Packages that users install"), page.indexOf("## Words"));
     const listed = section
       .split("\n")
       .flatMap((line) => (line.startsWith("- `") ? line.split(":")[0]!.match(/[\w@/.][\w@/.-]*/g)! : []));
-    expect(listed.sort()).toEqual(Object.keys(JSON.parse(text("package.json")).dependencies).sort());
+    expect(listed.sort()).toEqual(Object.keys(JSON.parse(readPage("package.json")).dependencies).sort());
   });
 });
 
@@ -38,7 +47,7 @@ describe("the package before it is published", () => {
     const byName =
       /\b(npm|pnpm|yarn|bun) (i|install|add)\b.*(?<![\w/-])understudy-sandbox(?![\w-])|"understudy-sandbox": "\d/;
     const found = ["README.md", "CONTRIBUTING.md", ...files].flatMap((file) =>
-      text(file)
+      readPage(file)
         .split("\n")
         .filter((line) => byName.test(line) && !line.includes("Once the package is published"))
         .map((line) => `${file}: ${line}`),
@@ -48,40 +57,44 @@ describe("the package before it is published", () => {
 });
 
 describe("a link in the docs", () => {
-  it.each(pages())("leads to an existing target in %s", (file) => {
-    expect(deadLinks(file)).toEqual([]);
+  it.each(listPages())("leads to an existing target in %s", (file) => {
+    expect(findDeadLinks(file)).toEqual([]);
   });
 
   it("leads from a packaged page to a packaged file", () => {
-    const { files } = JSON.parse(text("package.json")) as { files: string[] };
+    const { files } = JSON.parse(readPage("package.json")) as { files: string[] };
     const always = ["README.md", "LICENSE", "package.json"];
     const shipped = (file: string) =>
       [...always, ...files].some((entry) => file === entry || file.startsWith(`${entry}/`)) &&
       !files.includes(`!${file}`);
-    const lost = pages()
+    const lost = listPages()
       .filter(shipped)
-      .flatMap((page) => linkedFiles(page).map((file) => ({ page, file })))
+      .flatMap((page) => findLinkedFiles(page).map((file) => ({ page, file })))
       .filter(({ file }) => !shipped(file));
     expect(lost).toEqual([]);
   });
 
   it("leads from the index to every page, and from the README to the index", () => {
     const index = new Set(
-      [...text("docs/README.md").matchAll(/\]\(([^)#\s]+\.md)/g)].map(([, target]) => `docs/${target}`),
+      [...readPage("docs/README.md").matchAll(/\]\(([^)#\s]+\.md)/g)].map(([, target]) => `docs/${target}`),
     );
-    const listed = pages().filter((file) => file.startsWith("docs/") && !file.startsWith("docs/decisions/"));
+    const listed = listPages().filter(
+      (file) => file.startsWith("docs/") && !file.startsWith("docs/decisions/"),
+    );
     expect(listed.filter((file) => file !== "docs/README.md" && !index.has(file))).toEqual([]);
-    expect(text("README.md")).toContain("](docs/README.md)");
+    expect(readPage("README.md")).toContain("](docs/README.md)");
   });
 
   it("leads from the README to every page", () => {
     const reached = new Set(["README.md"]);
     for (const file of reached) {
-      for (const [, target] of text(file).matchAll(/\]\((?!\w+:)([^)#\s]+\.md)/g)) {
+      for (const [, target] of readPage(file).matchAll(/\]\((?!\w+:)([^)#\s]+\.md)/g)) {
         reached.add(new URL(target!, `file:///${file}`).pathname.slice(1));
       }
     }
-    expect(pages().filter((file) => !reached.has(file) && !file.startsWith("docs/decisions/"))).toEqual([]);
+    expect(listPages().filter((file) => !reached.has(file) && !file.startsWith("docs/decisions/"))).toEqual(
+      [],
+    );
   });
 });
 
@@ -89,7 +102,7 @@ describe("the reference pages", () => {
   it("list exactly the calls of the control API [interfaces 4]", () => {
     const S = "/_control/sandboxes/{name}";
     const documented = [
-      ...text(page("control-api")).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (S?)(?:`(\/[^`]*)`)?/g),
+      ...readPage(page("control-api")).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (S?)(?:`(\/[^`]*)`)?/g),
     ]
       .filter(([, , short, path]) => short === "S" || path !== undefined)
       .map(([, method, short, path = ""]) => `${method} ${short === "S" ? S : ""}${path}`);
@@ -98,8 +111,8 @@ describe("the reference pages", () => {
   });
 
   it("name all parameters of each control call [interfaces 11]", () => {
-    const known = new Set([...words(page("control-api"))].map((word) => word.toLowerCase()));
-    const { paths, components } = JSON.parse(text("docs/control-api.json")) as ControlDocument;
+    const known = new Set([...findWords(page("control-api"))].map((word) => word.toLowerCase()));
+    const { paths, components } = JSON.parse(readPage("docs/control-api.json")) as ControlDocument;
     const taken = Object.values(paths)
       .flatMap((methods) => Object.values(methods))
       .flatMap(({ parameters = [], requestBody }) => [
@@ -111,10 +124,10 @@ describe("the reference pages", () => {
   });
 
   it("name every command, action and option [interfaces 2]", async () => {
-    const known = terms(page("cli"));
+    const known = findTerms(page("cli"));
     const named = [...known].map((term) => term.replace(/^understudy /, ""));
-    const items = text(page("cli")).split(/\n(?! )/);
-    for (const { path, options } of await commandLine()) {
+    const items = readPage(page("cli")).split(/\n(?! )/);
+    for (const { path, options } of await listCommands()) {
       const [command, action] = path;
       const told = named.some((term) => term === command || term.startsWith(`${command} `));
       expect(told, `understudy ${path.join(" ")}`).toBe(true);
@@ -124,7 +137,7 @@ describe("the reference pages", () => {
         expect(row, `understudy ${path.join(" ")}`).toBe(true);
       }
       for (const option of options) {
-        expect(text(page("cli")), `understudy ${path.join(" ")} --${option}`).toMatch(
+        expect(readPage(page("cli")), `understudy ${path.join(" ")} --${option}`).toMatch(
           new RegExp(`--(no-)?${option}\\b`),
         );
       }
@@ -132,7 +145,7 @@ describe("the reference pages", () => {
   });
 
   it("document every code of the catalogue with its status [7.4]", () => {
-    const documented = rows(page("errors-and-limits"));
+    const documented = readTableRows(page("errors-and-limits"));
     for (const [code, { status }] of Object.entries(CATALOGUE)) {
       const row = documented.find(([codes, shown]) => codes!.includes(`\`${code}\``) && /^\d+$/.test(shown!));
       expect(row?.[1], code).toBe(String(status));
@@ -140,13 +153,13 @@ describe("the reference pages", () => {
   });
 
   it("document every key of fixtures and their records [interfaces 5]", () => {
-    const known = words(page("fixtures"));
+    const known = findWords(page("fixtures"));
     const { document } = getFixtureShape(RESOURCES);
     expect(missing(keysOf(document), known)).toEqual([]);
   });
 
   it("document every key of scenarios and rules [interfaces 6]", () => {
-    const known = words(page("scenarios"));
+    const known = findWords(page("scenarios"));
     expect(missing([...keysOf(RuleDocument), ...keysOf(ScenarioDocument)], known)).toEqual([]);
   });
 
@@ -154,14 +167,14 @@ describe("the reference pages", () => {
     expect(
       missing(
         CHECKS.map(({ id }) => id),
-        terms(page("webhooks")),
+        findTerms(page("webhooks")),
       ),
     ).toEqual([]);
   });
 
   it("document the data of every event, field by field [G25]", () => {
     const named = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
-    const documented = rows(page("events"));
+    const documented = readTableRows(page("events"));
     for (const { name, data } of API.events) {
       const row = documented.find(([event]) => named(event).includes(name));
       expect(named(row?.[1]), name).toEqual(data);
@@ -169,13 +182,13 @@ describe("the reference pages", () => {
   });
 
   it("document every collection of state calls and every kind of timer [interfaces 4]", () => {
-    expect(missing([...listStateCollections(RESOURCES).keys()], terms(page("control-api")))).toEqual([]);
-    expect(missing(TIMER_KINDS, terms(page("sandboxes-and-time")))).toEqual([]);
+    expect(missing([...listStateCollections(RESOURCES).keys()], findTerms(page("control-api")))).toEqual([]);
+    expect(missing(TIMER_KINDS, findTerms(page("sandboxes-and-time")))).toEqual([]);
   });
 });
 
 describe("an example in the docs", () => {
-  const examples = pages().flatMap(blocks);
+  const examples = listPages().flatMap(findBlocks);
 
   it("passes the checker if it is a scenario [interfaces 6]", () => {
     const shown = examples.filter(({ kind }) => kind === "yaml scenario");

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { type Answered, type Api, KEYS, startReference } from "../support/harness.ts";
+import { type Api, type ApiResponse, KEYS, startReference } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
-import { refusalFor } from "../support/openapi/refusals.ts";
+import { findRefusalRecipe } from "../support/openapi/refusals.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /** What a rehearsal can be given: JSON, not bytes. */
-const canBeAsked = (sent: Sent | Answered): sent is Sent =>
+const canBeAsked = (sent: Sent | ApiResponse): sent is Sent =>
   !("status" in sent) &&
   typeof sent.body !== "string" &&
   !(sent.body instanceof FormData) &&
@@ -100,11 +100,11 @@ describe.each(API.operations.map((operation) => [operation.id, operation] as con
       await world.delete();
     });
 
-    const codes = listErrorCodes(operation).filter((code) => refusalFor(operation, code));
+    const codes = listErrorCodes(operation).filter((code) => findRefusalRecipe(operation, code));
     it.each(codes)(`explain predicts %s of ${id} [interfaces 11]`, async (code) => {
       const world = await FreshWorld.create(api);
-      const good = await RECIPES[id]![0]!.request(world);
-      const spoiled = await refusalFor(operation, code)!({ world, operation, good });
+      const valid = await RECIPES[id]![0]!.request(world);
+      const spoiled = await findRefusalRecipe(operation, code)!({ world, operation, valid });
       if (canBeAsked(spoiled)) await compare(operation, world, spoiled);
       else expect(operation.body ?? operation.prepare, "only bytes cannot be asked about").toBeDefined();
       await world.delete();

@@ -5,11 +5,11 @@ import { type AnyOperation, listErrorCodes, listSuccesses } from "../../src/engi
 import { findRefusal } from "../../src/engine/contract/refusals.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
-import { type Answered, type Api, startReference } from "../support/harness.ts";
+import { type Api, type ApiResponse, startReference } from "../support/harness.ts";
 import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
-import { FORCED, refusalFor } from "../support/openapi/refusals.ts";
+import { findRefusalRecipe, UNREACHABLE_REFUSALS } from "../support/openapi/refusals.ts";
 
 /**
  * Every registered operation on the reference world: each documented success and each documented error code
@@ -24,11 +24,11 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-function expectDocumented(operation: AnyOperation, answer: Answered): void {
+function expectDocumented(operation: AnyOperation, answer: ApiResponse): void {
   expect(VALIDATOR.problems(operation, answer)).toEqual([]);
 }
 
-function expectCode(operation: AnyOperation, answer: Answered, code: ErrorCode): void {
+function expectCode(operation: AnyOperation, answer: ApiResponse, code: ErrorCode): void {
   const { status } = CATALOGUE[code];
   expect(answer.status, answer.text).toBe(status);
   const envelope = getEnvelope({ code, status }, operation.envelope ?? "A", "operation");
@@ -58,7 +58,7 @@ const TRANSPORT_CODES: readonly ErrorCode[] = [
   "UNSUPPORTED_MEDIA_TYPE",
 ];
 
-const isAnswer = (value: Sent | Answered): value is Answered => "status" in value;
+const isAnswer = (value: Sent | ApiResponse): value is ApiResponse => "status" in value;
 
 it("every registered operation has a recipe for each documented success", () => {
   const missing = OPERATIONS.flatMap((operation) =>
@@ -72,8 +72,8 @@ it("every registered operation has a recipe for each documented success", () => 
 it("an error without the details that its operation declares is reported as undocumented [7.1, G27]", async () => {
   const operation = OPERATIONS.find(({ id }) => id === "share_links.revoke")!;
   const world = await FreshWorld.create(api);
-  const good = await RECIPES[operation.id]![0]!.request(world);
-  const spoiled = await refusalFor(operation, "RESOURCE_NOT_FOUND")!({ world, operation, good });
+  const valid = await RECIPES[operation.id]![0]!.request(world);
+  const spoiled = await findRefusalRecipe(operation, "RESOURCE_NOT_FOUND")!({ world, operation, valid });
   const answer = await world.call(operation.path, operation.method, spoiled as Sent);
   expect(VALIDATOR.problems(operation, answer)).toEqual([]);
   const { error } = answer.body;
@@ -86,7 +86,9 @@ it("an error without the details that its operation declares is reported as undo
 
 it("every recipe and every forced code belongs to a registered operation", () => {
   const known = new Set(OPERATIONS.map(({ id }) => id));
-  expect([...Object.keys(RECIPES), ...Object.keys(FORCED)].filter((id) => !known.has(id))).toEqual([]);
+  expect(
+    [...Object.keys(RECIPES), ...Object.keys(UNREACHABLE_REFUSALS)].filter((id) => !known.has(id)),
+  ).toEqual([]);
 });
 
 describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))("%s", (id, operation) => {
@@ -104,12 +106,12 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     },
   );
 
-  it.each(listErrorCodes(operation).filter((code) => refusalFor(operation, code)))(
+  it.each(listErrorCodes(operation).filter((code) => findRefusalRecipe(operation, code)))(
     `${operation.section} ${id} is really brought to answer %s`,
     async (code) => {
       const world = await FreshWorld.create(api);
-      const good = await recipes[0]!.request(world);
-      const spoiled = await refusalFor(operation, code)!({ world, operation, good });
+      const valid = await recipes[0]!.request(world);
+      const spoiled = await findRefusalRecipe(operation, code)!({ world, operation, valid });
       const answer = isAnswer(spoiled)
         ? spoiled
         : await world.call(operation.path, operation.method, spoiled);
@@ -121,12 +123,12 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
 
   it.each(
     listErrorCodes(operation).filter(
-      (code) => refusalFor(operation, code) && namesTheRequest(operation, code),
+      (code) => findRefusalRecipe(operation, code) && namesTheRequest(operation, code),
     ),
   )(`${id} as a fault has the details of its real %s [interfaces 6]`, async (code) => {
     const world = await FreshWorld.create(api);
-    const good = await recipes[0]!.request(world);
-    const spoiled = await refusalFor(operation, code)!({ world, operation, good });
+    const valid = await recipes[0]!.request(world);
+    const spoiled = await findRefusalRecipe(operation, code)!({ world, operation, valid });
     if (isAnswer(spoiled)) throw new Error("a request was expected");
     const real = await world.call(operation.path, operation.method, spoiled);
     const headers = { ...spoiled.headers, "x-sandbox-fault": code };
@@ -144,17 +146,17 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
   const refusedForBody = TRANSPORT_CODES.filter(
     (code) =>
       listErrorCodes(operation).includes(code) &&
-      refusalFor(operation, code) &&
+      findRefusalRecipe(operation, code) &&
       `${id} ${code}` !== "uploads.put PAYLOAD_TOO_LARGE",
   );
   it.each(refusedForBody)(
     `${id} as a fault has the details of its real %s [interfaces 6, G09]`,
     async (code) => {
       const world = await FreshWorld.create(api);
-      const good = await recipes[0]!.request(world);
-      const spoiled = await refusalFor(operation, code)!({ world, operation, good });
+      const valid = await recipes[0]!.request(world);
+      const spoiled = await findRefusalRecipe(operation, code)!({ world, operation, valid });
       const real = isAnswer(spoiled) ? spoiled : await world.call(operation.path, operation.method, spoiled);
-      const sent = isAnswer(spoiled) ? good : spoiled;
+      const sent = isAnswer(spoiled) ? valid : spoiled;
       const headers = { ...sent.headers, "x-sandbox-fault": code };
       const fault = await world.call(operation.path, operation.method, { ...sent, headers });
       expectCode(operation, fault, code);
@@ -166,12 +168,12 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     },
   );
 
-  const forced = Object.keys(FORCED[id] ?? {}) as ErrorCode[];
+  const forced = Object.keys(UNREACHABLE_REFUSALS[id] ?? {}) as ErrorCode[];
   it.each(forced)(`${operation.section} ${id} answers %s when a fault asks for it`, async (code) => {
     const world = await FreshWorld.create(api);
-    const good = await recipes[0]!.request(world);
-    const headers = { ...good.headers, "x-sandbox-fault": code };
-    const answer = await world.call(operation.path, operation.method, { ...good, headers });
+    const valid = await recipes[0]!.request(world);
+    const headers = { ...valid.headers, "x-sandbox-fault": code };
+    const answer = await world.call(operation.path, operation.method, { ...valid, headers });
     expectCode(operation, answer, code);
     expect(answer.headers.get("x-sandbox-decision")).toBe(`fault:header/${code}`);
     await world.delete();

@@ -5,7 +5,7 @@ import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
-import { refusalFor } from "../support/openapi/refusals.ts";
+import { findRefusalRecipe } from "../support/openapi/refusals.ts";
 
 /** Section 2, field by field, on answers of the reference world: no field more, none less. */
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
@@ -141,8 +141,8 @@ describe("a 404 [G27]", () => {
     "of %s names the missing object by its parameter [G27]",
     async (id, operation) => {
       const world = await FreshWorld.create(api);
-      const good = await RECIPES[id]![0]!.request(world);
-      const spoiled = await refusalFor(operation, "RESOURCE_NOT_FOUND")!({ world, operation, good });
+      const valid = await RECIPES[id]![0]!.request(world);
+      const spoiled = await findRefusalRecipe(operation, "RESOURCE_NOT_FOUND")!({ world, operation, valid });
       if ("status" in spoiled) throw new Error("a request was expected");
       const { status, body } = await world.call(operation.path, operation.method, spoiled);
       expect(status).toBe(CATALOGUE.RESOURCE_NOT_FOUND.status);

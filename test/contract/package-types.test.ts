@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 import { MISSPELT, MISSPELT_IN_RUNNERS, RIGHT, RIGHT_IN_RUNNERS } from "../support/type-uses.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -14,7 +14,7 @@ const COMPILERS = { "5.9": "typescript-5/bin/tsc", "7": "typescript/bin/tsc" };
 let folder: string;
 
 beforeAll(() => {
-  folder = scratch();
+  folder = createTempFolder();
   const installed = join(folder, "node_modules/understudy-sandbox");
   mkdirSync(installed, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
@@ -24,7 +24,7 @@ beforeAll(() => {
   for (const runner of ["vitest", "@playwright", "msw", "vite"])
     symlinkSync(join(ROOT, "node_modules", runner), join(folder, "node_modules", runner));
 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 const HEAD = `import { connect, createUnderstudy, gradeReceiver, type SandboxClient, testSandboxes } from "understudy-sandbox";
 declare module "understudy-sandbox" {

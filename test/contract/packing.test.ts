@@ -3,13 +3,13 @@ import { cpSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 it("a clone without installed packages makes no package, and says what to do [interfaces 16]", () => {
-  const folder = scratch();
+  const folder = createTempFolder();
   mkdirSync(join(folder, "scripts"));
   for (const file of ["package.json", "scripts/prepack.mjs", "bin"])
     cpSync(join(ROOT, file), join(folder, file), { recursive: true });

@@ -3,16 +3,16 @@ import { isReadOnly } from "../../src/engine/contract/operation.ts";
 import { listRefusals } from "../../src/engine/contract/refusals.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import type { CheckReport, VerifyReport } from "../../src/tools/verify/report.ts";
-import { type Api, KEYS, startReference, type Who } from "../support/harness.ts";
+import { type Api, type Caller, KEYS, startReference } from "../support/harness.ts";
 import {
-  type Altered,
-  type Between,
-  listening,
-  MEANWHILE,
-  proxy,
-  type Seen,
-  told,
-  uses,
+  CLOCK_MARGIN_MS,
+  describeChecks,
+  type ProxiedRequest,
+  type ProxiedResponse,
+  type RecordingServer,
+  startProxy,
+  startRecordingServer,
+  toUses,
   verify,
 } from "../support/verify-setup.ts";
 
@@ -64,7 +64,7 @@ describe("verify against Understudy itself", () => {
     async (who) => {
       await control("POST", "/snapshots", { name: "before" });
       const report = await verify(api, who);
-      expect(told(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
+      expect(describeChecks(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
       expect(report.verdict).toBe("pass");
       expect(await control("GET", "/snapshots/before/diff/now")).toEqual({
         added: {},
@@ -82,12 +82,12 @@ describe("verify against Understudy itself", () => {
   it.each(["ada", "ben", "dan"] as const)(
     "passes with --write for %s, and undoes what it can [interfaces 2]",
     async (who) => {
-      const hook = await listening((_request, answer) => answer.writeHead(200).end());
+      const hook = await startRecordingServer((_request, answer) => answer.writeHead(200).end());
       open.push(hook);
       await control("POST", "/snapshots", { name: "before" });
       const report = await verify(api, who, {
         write: true,
-        uses: uses({
+        uses: toUses({
           webhook_url: `${hook.url}/hook`,
           scratch_store_id: "vs_empty",
           scratch_connection_id: "conn_wiki",
@@ -95,7 +95,7 @@ describe("verify against Understudy itself", () => {
           provider: "provider_a",
         }),
       });
-      expect(told(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
+      expect(describeChecks(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
       expect(report.verdict).toBe("pass");
       expect(notObserved(report)).toEqual(notObservableFor(who, { write: true }));
       const { removed, added, changed } = await control("GET", "/snapshots/before/diff/now");
@@ -111,12 +111,12 @@ describe("verify against Understudy itself", () => {
   );
 
   it("reads ids from answers if no control API lists them [interfaces 2]", async () => {
-    const guarded = await proxy(api.url, ({ path }, answer) =>
+    const guarded = await startProxy(api.url, ({ path }, answer) =>
       path.startsWith("/_control") ? { status: 403, headers: {}, body: "" } : answer,
     );
     open.push(guarded);
     const report = await verify(api, "ada", { target: guarded.url });
-    expect(told(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
+    expect(describeChecks(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
     expect(check(report, "connector_jobs.retrieve/answer").outcome).toBe("passed");
     expect(check(report, "webhooks.list_deliveries/answer").outcome).toBe("passed");
     const unknown = check(report, "transcriptions.list_sentences/answer");
@@ -124,7 +124,7 @@ describe("verify against Understudy itself", () => {
     expect(unknown.not_observed.join()).toContain("--use transcription_id=");
     const given = await verify(api, "ada", {
       target: guarded.url,
-      uses: uses({ transcription_id: "trans_interview", session_id: "mbsess_standup" }),
+      uses: toUses({ transcription_id: "trans_interview", session_id: "mbsess_standup" }),
     });
     expect(check(given, "transcriptions.list_sentences/conditional").outcome).toBe("passed");
     expect(check(given, "meeting_sessions.export_transcript/srt").outcome).toBe("passed");
@@ -171,7 +171,7 @@ describe("verify against Understudy itself", () => {
     const report = await verify(api, "eve", {
       wait: async (milliseconds) => {
         waits.push(milliseconds);
-        await api.advance(milliseconds + MEANWHILE);
+        await api.advance(milliseconds + CLOCK_MARGIN_MS);
       },
     });
     expect(report.verdict).toBe("pass");
@@ -193,7 +193,7 @@ describe("a different assumption", () => {
     const headers = { "content-type": "application/json" };
     await api.call(undefined, "PATCH", "/_control/sandboxes/default", { settings }, headers);
     const report = await verify(api, "dan");
-    expect(told(report, ["failed"])).toEqual({ stopped: null, shown: [] });
+    expect(describeChecks(report, ["failed"])).toEqual({ stopped: null, shown: [] });
     expect(report.verdict).toBe("pass");
     const apart = report.assumptions.filter(({ differs }) => differs > 0).map(({ id }) => id);
     expect(apart).toEqual(gaps);
@@ -224,8 +224,10 @@ function about(id: string) {
     one.family === "headers" || one.id.startsWith(`${operation}/`);
 }
 
-function through(spoil: (request: Seen, answer: Altered) => Altered | undefined): Promise<Between> {
-  return proxy(api.url, spoil).then((made) => {
+function through(
+  spoil: (request: ProxiedRequest, answer: ProxiedResponse) => ProxiedResponse | undefined,
+): Promise<RecordingServer> {
+  return startProxy(api.url, spoil).then((made) => {
     open.push(made);
     return made;
   });
@@ -235,9 +237,9 @@ function through(spoil: (request: Seen, answer: Altered) => Altered | undefined)
 const DEPARTURES: {
   title: string;
   found: string;
-  who?: Who;
+  who?: Caller;
   write?: boolean;
-  spoil: (request: Seen, answer: Altered) => Altered | undefined;
+  spoil: (request: ProxiedRequest, answer: ProxiedResponse) => ProxiedResponse | undefined;
 }[] = [
   {
     title: "9 an answer without x-request-id",

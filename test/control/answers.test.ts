@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
-import { type Answered, type Api, EPOCH, startReference } from "../support/harness.ts";
+import { type Api, type ApiResponse, EPOCH, startReference } from "../support/harness.ts";
 
 /**
  * What the control API answers when it does as asked, member by member: the files under answers/ hold each answer, as
@@ -214,7 +214,7 @@ function sent(
 }
 
 /** Each member on a line of its own, each item of a list too. */
-function linesOf({ status, body }: Pick<Answered, "status" | "body">): string[] {
+function linesOf({ status, body }: Pick<ApiResponse, "status" | "body">): string[] {
   if (body === undefined) return [String(status)];
   const members = Array.isArray(body) ? { "": body } : body;
   const lines = Object.entries(members).flatMap(([name, value]) => {

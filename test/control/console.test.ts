@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { consoleFiles } from "../support/browser/console.ts";
+import { findConsoleFiles } from "../support/browser/console.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 const MAX_FIRST_VIEW_BYTES = 250 * 1024;
@@ -31,9 +31,9 @@ function firstViewBytes(view: string): number {
 
 describe("the console's files", () => {
   let api: Api;
-  let files: ReturnType<typeof consoleFiles>;
+  let files: ReturnType<typeof findConsoleFiles>;
   beforeAll(async () => {
-    files = consoleFiles();
+    files = findConsoleFiles();
     api = await startReference();
   });
   afterAll(() => api.close());

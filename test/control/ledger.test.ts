@@ -7,7 +7,7 @@ import { API } from "../../src/engine/resources/index.ts";
 import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { controlSteps, SAVED_CALLS } from "../support/ledger/control-steps.ts";
-import { everythingOf, expectKept } from "../support/ledger/everything.ts";
+import { expectSaved, readEverything } from "../support/ledger/read-everything.ts";
 import { ADVANCES, advance, setTimers } from "../support/ledger/timer-steps.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
@@ -41,7 +41,7 @@ describe("--durable, once a request was answered", () => {
       const [recipe] = RECIPES[id]!;
       const sent = await recipe!.request(world);
       expect((await world.call(path, method, sent)).status).toBe(recipe!.status);
-      await expectKept(api, folder, true);
+      await expectSaved(api, folder, true);
     },
   );
 
@@ -50,20 +50,20 @@ describe("--durable, once a request was answered", () => {
     await world.control("POST", "/faults", { match: { operation: "threads.delete" }, sequence: [503, 429] });
     const at = { who: "dan", params: { thread_id: "thread_long" } } as const;
     expect((await world.call("/v1/threads/{thread_id}", "DELETE", at)).status).toBe(503);
-    await expectKept(api, folder, true);
+    await expectSaved(api, folder, true);
     expect((await world.call("/v1/models", "GET", { who: "dan" })).status).toBe(200);
     expect((await world.call("/v1/threads/{thread_id}", "DELETE", { who: "dan" })).status).toBe(429);
-    await expectKept(api, folder, true);
+    await expectSaved(api, folder, true);
   });
 
   it.each(SAVED_CALLS.map(({ id }) => id))("stores what %s did [interfaces 2]", async (id) => {
     world = await FreshWorld.create(api);
-    const before = JSON.stringify(await everythingOf(api));
+    const before = JSON.stringify(await readEverything(api));
     await controlSteps(api, world)[id]!();
-    await expectKept(api, folder, true);
+    await expectSaved(api, folder, true);
     // A step that changes nothing would prove nothing.
     const isRound = /(delete|remove|clear|restore|report)$/.test(id) && !/^(state|sandboxes)/.test(id);
-    if (!isRound) expect(JSON.stringify(await everythingOf(api))).not.toBe(before);
+    if (!isRound) expect(JSON.stringify(await readEverything(api))).not.toBe(before);
   });
 
   it("stores what every kind of timer did, and the pending ones [interfaces 2]", async () => {
@@ -72,7 +72,7 @@ describe("--durable, once a request was answered", () => {
     const kinds = new Set<string>();
     for (const by of ADVANCES) {
       for (const kind of await advance(world, by)) kinds.add(kind);
-      await expectKept(api, folder, true);
+      await expectSaved(api, folder, true);
     }
     expect([...kinds].sort()).toEqual([...TIMER_KINDS].sort());
   });

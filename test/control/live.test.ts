@@ -20,7 +20,7 @@ describe("the console's stream of a sandbox", () => {
   it("begins with the stored entries, without messages and secrets, and then sends new ones [interfaces 11]", async () => {
     await act("thread_1");
     const stream = await EventStream.open(api, "dan", LIVE);
-    const [first] = await stream.upTo(1);
+    const [first] = await stream.waitForCount(1);
     expect(first!.data).toMatchObject({ begins: true, dropped: 0 });
     const [line] = first!.data.requests;
     const { body: entry } = await api.call(
@@ -39,9 +39,9 @@ describe("the console's stream of a sandbox", () => {
     });
     expect(JSON.stringify(first)).not.toContain(KEYS.dan);
     await act("thread_2");
-    expect(pathsOf(await stream.upTo(2))).toEqual(["/v1/threads/thread_1", "/v1/threads/thread_2"]);
+    expect(pathsOf(await stream.waitForCount(2))).toEqual(["/v1/threads/thread_1", "/v1/threads/thread_2"]);
     expect(stream.events[1]!.data.begins).toBe(false);
-    stream.leave();
+    stream.close();
   });
 
   it("says how long a delivery attempt waited, by its entry in the history [interfaces 14]", async () => {
@@ -64,28 +64,28 @@ describe("the console's stream of a sandbox", () => {
     expect(told).toEqual([{ history: attempt.history, duration_ms: attempt.duration_ms }]);
     const { body } = await api.call(undefined, "GET", LIVE.replace("live", `history/${attempt.history}`));
     expect(body).toMatchObject({ kind: "delivery", subject: attempt.delivery.delivery_id });
-    stream.leave();
+    stream.close();
   });
 
   it("continues after the last event that was received [interfaces 11]", async () => {
     await act("thread_1");
     const stream = await EventStream.open(api, "dan", LIVE);
-    const [first] = await stream.upTo(1);
-    stream.leave();
+    const [first] = await stream.waitForCount(1);
+    stream.close();
     await act("thread_2");
     const resumed = await EventStream.open(api, "dan", LIVE, first!.id);
-    const [next] = await resumed.upTo(1);
+    const [next] = await resumed.waitForCount(1);
     expect([next!.data.begins, pathsOf(resumed.events)]).toEqual([false, ["/v1/threads/thread_2"]]);
-    resumed.leave();
+    resumed.close();
   });
 
   it("restarts after a reset, a clearing, and in another sandbox of the same name [interfaces 11]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "again" });
     const path = LIVE.replace("default", "again");
     const stream = await EventStream.open(api, "dan", path);
-    await stream.upTo(1);
+    await stream.waitForCount(1);
     await api.call(undefined, "POST", "/_control/sandboxes/again/reset");
-    expect((await stream.upTo(2))[1]!.data).toEqual({
+    expect((await stream.waitForCount(2))[1]!.data).toEqual({
       begins: true,
       attempts: [],
       requests: [],
@@ -93,21 +93,21 @@ describe("the console's stream of a sandbox", () => {
       dropped: 0,
     });
     await api.call(undefined, "DELETE", "/_control/sandboxes/again/journal");
-    const { id, data } = (await stream.upTo(3))[2]!;
+    const { id, data } = (await stream.waitForCount(3))[2]!;
     expect(data.begins).toBe(true);
     await api.call(undefined, "DELETE", "/_control/sandboxes/again");
     await stream.ended;
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "again" });
     for (const odd of [id, "none", "x.y", `${id}0`]) {
       const other = await EventStream.open(api, "dan", path, odd);
-      expect((await other.upTo(1))[0]!.data.begins, odd).toBe(true);
-      other.leave();
+      expect((await other.waitForCount(1))[0]!.data.begins, odd).toBe(true);
+      other.close();
     }
   });
 
   it("sends each change of the world, and again when it is undone [interfaces 11]", async () => {
     const stream = await EventStream.open(api, "dan", LIVE);
-    await stream.upTo(1);
+    await stream.waitForCount(1);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const all = () => stream.events.flatMap(({ data }) => data.history);
     // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
@@ -124,20 +124,20 @@ describe("the console's stream of a sandbox", () => {
     expect(all().some(({ kind }) => kind === "restore")).toBe(true);
     // A new reader is told the same at once.
     const other = await EventStream.open(api, "dan", LIVE, stream.events.at(-1)!.id);
-    const [first] = await other.upTo(1);
+    const [first] = await other.waitForCount(1);
     expect(first!.data).toMatchObject({ begins: false, requests: [] });
     // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
     expect(first!.data.history.find(({ id }: any) => id === entry.id).undone).toBe(true);
-    stream.leave();
-    other.leave();
+    stream.close();
+    other.close();
   });
 
   it("sends a long journal in pieces, and nothing twice [interfaces 11]", async () => {
     for (let count = 0; count < 260; count += 1) await act(`thread_${count}`);
     const stream = await EventStream.open(api, "dan", LIVE);
-    await stream.upTo(2);
+    await stream.waitForCount(2);
     expect(stream.events.map(({ data }) => data.requests.length)).toEqual([250, 10]);
     expect(new Set(pathsOf(stream.events)).size).toBe(260);
-    stream.leave();
+    stream.close();
   });
 });

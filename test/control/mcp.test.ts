@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { TOOLS } from "../../src/client/mcp/mcp-server.ts";
 import { createMcpHttpHandler } from "../../src/client/mcp/serve.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 const READING = [
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const client of clients) await client.close();
   await understudy.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 type Transport = Parameters<Client["connect"]>[0];
@@ -162,7 +162,7 @@ describe.each([
     const seen = { operation: "webhooks.create", all: true };
     expect(await call(client, "coverage", seen)).toMatchObject({ operations: [{ seen: [201] }] });
     const { bundle } = await call(client, "make_bundle", { sandbox: name });
-    const file = join(scratch(), "bug.json");
+    const file = join(createTempFolder(), "bug.json");
     writeFileSync(file, JSON.stringify(bundle));
     expect(await runCommand(["replay", file])).toMatchObject({ code: 0, stderr: "" });
     expect(await refused(client, "list_deliveries", { sandbox: name, id: "del_none" })).toContain(

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { connect as openSocket, Server as SocketServer } from "node:net";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect, createUnderstudy } from "../../src/client/index.ts";
-import { type Answered, type Api, KEYS, startReference } from "../support/harness.ts";
+import { type Api, type ApiResponse, KEYS, startReference } from "../support/harness.ts";
 import { type RawAnswer, rawRequest } from "../support/raw-request.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -15,11 +15,11 @@ afterEach(async () => {
   await api.close();
 });
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
-const control = (method: string, path: string, body?: unknown): Promise<Answered> =>
+const control = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
-const make = async (body: object): Promise<Answered["body"]> => (await control("POST", "", body)).body;
+const make = async (body: object): Promise<ApiResponse["body"]> => (await control("POST", "", body)).body;
 
 /** Sent to the server's port by any name. */
 function called(host: string, path: string, lines: readonly string[] = []): Promise<RawAnswer> {
@@ -282,7 +282,7 @@ describe("a sandbox's own port [interfaces 16]", () => {
   });
 
   it("is not restored with a saved world, which keeps its name [interfaces 2]", async () => {
-    const persist = { folder: scratch() };
+    const persist = { folder: createTempFolder() };
     const before = await startReference({ persist });
     await before.call(undefined, "POST", "/_control/sandboxes", { name: "mine", origin: true });
     await before.close();

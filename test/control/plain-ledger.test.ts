@@ -10,7 +10,7 @@ import type { World } from "../../src/engine/state/world.ts";
 import { SqliteStore } from "../../src/persistence/sqlite-store.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { controlSteps, SAVED_CALLS } from "../support/ledger/control-steps.ts";
-import { expectKept } from "../support/ledger/everything.ts";
+import { expectSaved } from "../support/ledger/read-everything.ts";
 import { ADVANCES, advance, setTimers } from "../support/ledger/timer-steps.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 /** A copy may be of a moment in which something was being saved. */
-const kept = () => vi.waitFor(() => expectKept(api, folder, false), { timeout: 120_000, interval: 600 });
+const kept = () => vi.waitFor(() => expectSaved(api, folder, false), { timeout: 120_000, interval: 600 });
 
 describe("--persist, without a request that waits,", () => {
   it("stores what every emulated operation does [interfaces 2]", async () => {

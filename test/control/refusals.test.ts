@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROBLEM_TYPE } from "../../src/engine/contract/problems.ts";
-import { type Answered, type Api, EPOCH, startReference } from "../support/harness.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { type Api, type ApiResponse, EPOCH, startReference } from "../support/harness.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 /**
  * What the control API says when it refuses, word by word: the files under refusals/ hold each answer, so that a sentence, a
@@ -347,7 +347,7 @@ let full: Api;
 let folder: string;
 const ids = new Map<string, string>();
 beforeAll(async () => {
-  folder = scratch();
+  folder = createTempFolder();
   const broken = "name: broken\nrules: [{ match: { operation: nowhere }, effect: { status: 500 } }]\n";
   writeFileSync(join(folder, "broken.yaml"), broken);
   api = await startReference({ scenariosFolder: folder });
@@ -387,7 +387,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([api.close(), full.close()]);
-  removeScratch();
+  removeTempFolders();
 });
 
 async function newest(name: string): Promise<{ id: string }> {
@@ -441,7 +441,7 @@ function callLine(method: string, path: string, body: unknown, headers: object):
 }
 
 /** All but what follows from the kind: `control-run.test.ts` compares that with the catalogue. */
-function answerLines({ status, body, headers }: Answered): string {
+function answerLines({ status, body, headers }: ApiResponse): string {
   const { type, title: _title, status: _status, detail, ...members } = body;
   const kind = type.slice(PROBLEM_TYPE.length);
   // Of a body that is not JSON, it is Node that says why, in other words with each version.

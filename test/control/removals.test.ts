@@ -11,7 +11,7 @@ import { Transaction } from "../../src/engine/state/transaction.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
-import { fillWithUse } from "../support/whole-world.ts";
+import { addRuntimeRecords } from "../support/runtime-records.ts";
 
 const COLLECTIONS: readonly AnyCollection[] = RESOURCES.flatMap(({ collections }) => collections);
 const RULES = Object.assign({}, ...RESOURCES.map(({ state = {} }) => state)) as Record<
@@ -25,7 +25,7 @@ let root: Root;
 beforeAll(async () => {
   api = await startReference();
   const tx = api.understudy.sandboxes.get("default")!.world.read();
-  fillWithUse(tx);
+  addRuntimeRecords(tx);
   root = tx.toRoot();
 });
 afterAll(() => api.close());

@@ -7,7 +7,7 @@ import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
 import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import { type Bundle, type RequestStep, readBundle } from "../../src/tools/bundle/bundle.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -15,7 +15,7 @@ const open: Api[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((api) => api.close()));
 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 const S = "/_control/sandboxes/default";
 
@@ -370,7 +370,7 @@ describe("a replay", () => {
   });
 
   it("works for a sandbox that began with a leased scenario, after a reset too [interfaces 4]", async () => {
-    const scenariosFolder = scratch();
+    const scenariosFolder = createTempFolder();
     const leased =
       "rules:\n  - match: {operation: models.list}\n    effect: {status: 503}\n    lease: {ttl: 2m}\n";
     writeFileSync(join(scenariosFolder, "short-outage.yaml"), leased);
@@ -385,7 +385,7 @@ describe("a replay", () => {
   });
 
   it("leaves out calls that a scenario's broken file refused, and refuses a bundle with such a file [interfaces 4]", async () => {
-    const scenariosFolder = scratch();
+    const scenariosFolder = createTempFolder();
     const [broken, outage] = ["broken", "outage"].map((name) => join(scenariosFolder, `${name}.yaml`));
     writeFileSync(broken!, "rules: [{match: {operation: nowhere}, effect: {status: 500}}]\n");
     writeFileSync(outage!, "rules: [{match: {operation: models.list}, effect: {status: 503}}]\n");
@@ -410,7 +410,7 @@ describe("a replay", () => {
   it("leaves no files behind if this version refuses the fixture", async () => {
     const bundle = await (await start()).bundle();
     const fixture = { ...bundle.fixture, document: { planets: [] } };
-    const folder = scratch();
+    const folder = createTempFolder();
     vi.stubEnv("TMPDIR", folder);
     try {
       await expect(replayBundle({ ...bundle, fixture })).rejects.toThrow("planets");
@@ -578,7 +578,7 @@ describe("a replay", () => {
     const body = second!.answer.body as { text: string };
     const at = body.text.indexOf('"monthly_limit":1000');
     body.text = body.text.replace('"monthly_limit":1000', '"monthly_limit":1001');
-    const file = join(scratch(), "changed.json");
+    const file = join(createTempFolder(), "changed.json");
     writeFileSync(file, JSON.stringify(bundle));
     const told = await runCommand(["replay", file]);
     expect(told.code).toBe(1);
@@ -632,7 +632,7 @@ describe("a replay", () => {
   it("exits 0 with a summary if nothing differs [interfaces 2]", async () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");
-    const file = join(scratch(), "same.json");
+    const file = join(createTempFolder(), "same.json");
     writeFileSync(file, JSON.stringify(await api.bundle()));
     const listening = process.listenerCount("SIGINT");
     const { code, stdout, stderr } = await runCommand(["replay", file]);
@@ -648,7 +648,7 @@ describe("a replay", () => {
     ['{"format":"understudy-bundle","version":1}', "damaged"],
   ])("refuses %s [interfaces 2]", async (text, message) => {
     expect(() => readBundle(text, "x.json")).toThrow(message);
-    const file = join(scratch(), "x.json");
+    const file = join(createTempFolder(), "x.json");
     writeFileSync(file, text);
     const { code, stderr } = await runCommand(["replay", file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Fixture } from "../../src/engine/fixtures/fixture.ts";
-import { type Answered, type Api, startReference } from "../support/harness.ts";
+import { type Api, type ApiResponse, startReference } from "../support/harness.ts";
 
 const DEFAULT = "/_control/sandboxes/default";
 const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
@@ -35,7 +35,7 @@ async function fill(): Promise<void> {
   expect((await reparent("dept_eng")).status).toBe(200);
   expect(await records()).toBe(atFirst + 2);
 }
-function expectFull(answer: Answered, wanted: number): void {
+function expectFull(answer: ApiResponse, wanted: number): void {
   expect(answer.status, answer.text).toBe(507);
   expect(answer.headers.get("content-type")).toBe("application/problem+json");
   expect(answer.headers.get("x-sandbox-decision")).toBe("limit");

@@ -11,7 +11,7 @@ import { readStartOptions } from "../../src/cli/start-options.ts";
 import { createUnderstudy } from "../../src/client/index.ts";
 import { makeCertificate } from "../../src/hosts/node/make-certificate.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand, startCommand } from "../support/run-understudy.ts";
 
 const DAY_MS = 86_400_000;
 const made = makeCertificate(new Date(Date.now() - DAY_MS), new Date(Date.now() + 9 * DAY_MS));
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 interface Answer {
@@ -72,7 +72,7 @@ describe("the certificate for localhost [interfaces 16]", () => {
   });
 
   it("is accepted by openssl in its strictest mode", ({ skip }) => {
-    const file = join(scratch(), "cert.pem");
+    const file = join(createTempFolder(), "cert.pem");
     writeFileSync(file, made.cert);
     const { error, stdout, stderr } = spawnSync(
       "openssl",
@@ -175,7 +175,7 @@ describe("start --https [interfaces 16]", () => {
 
   it("stores a certificate of its own in the user's data folder, which clients can trust", async () => {
     // As on macOS.
-    const folder = join(scratch(), "Application Support");
+    const folder = join(createTempFolder(), "Application Support");
     mkdirSync(folder);
     const env = { XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };
     const first = startCommand(["start", "--port", "0", "--https"], { cwd: folder, env });
@@ -208,7 +208,7 @@ describe("start --https [interfaces 16]", () => {
   }, 60_000);
 
   it("serves the stored certificate from two servers whose first starts were at the same time", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const env = { XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };
     const servers = [1, 2].map(() => startCommand(["start", "--port", "0", "--https"], { cwd: folder, env }));
     for (const { output } of servers)
@@ -227,7 +227,7 @@ describe("start --https [interfaces 16]", () => {
   }, 60_000);
 
   it("uses the given files", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const [cert, key] = [join(folder, "c.pem"), join(folder, "k.pem")];
     writeFileSync(cert, made.cert);
     writeFileSync(key, made.key);
@@ -235,7 +235,7 @@ describe("start --https [interfaces 16]", () => {
   });
 
   it("refuses files that it cannot use with one sentence and exit code 2", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const [cert, key, other, broken] = ["c", "k", "o", "b"].map((name) =>
       join(folder, `${name}.pem`),
     ) as string[];

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EPOCH } from "../support/harness.ts";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
-let api: WebhookBench;
+let api: WebhookApi;
 let made = 0;
 beforeAll(async () => {
   api = await startWebhooks();

@@ -8,7 +8,7 @@ import { createLocal } from "../../src/client/local-understudy.ts";
 import { defineOperation } from "../../src/client/operations.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 import { announce, chunk } from "../support/upload-setup.ts";
 
 const closing: { close(): Promise<void> }[] = [];
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const one of closing.splice(0)) await one.close();
 });
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 async function start(): Promise<{ api: Api; sandbox: SandboxClient }> {
   const api = await startReference();
@@ -214,7 +214,7 @@ describe("a sandbox as a file", () => {
   });
 
   it("has the OpenAPI file of its server, or a message what to do if there are more [interfaces 18, 19]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const write = (noun: string) => {
       const file = join(folder, `${noun}.yaml`);
       writeFileSync(file, describeCollection(noun));

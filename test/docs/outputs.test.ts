@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Block, blocks, pages } from "../support/docs/pages.ts";
+import { type Block, findBlocks, listPages } from "../support/docs/pages.ts";
 import { startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startServer } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand, startServer } from "../support/run-understudy.ts";
 
 /* What pages show of the command's output is what it prints. */
 
@@ -24,7 +24,7 @@ rules:
 const UPLOADER = fileURLToPath(new URL("../../docs/examples/report-uploader/", import.meta.url));
 
 const checked = (command: "fixture" | "scenario", file: string, text: string) => async () => {
-  const cwd = scratch();
+  const cwd = createTempFolder();
   writeFileSync(join(cwd, file), text);
   const { code, stdout, stderr } = await runCommand([command, "check", file], { cwd });
   expect(code).toBe(1);
@@ -48,7 +48,7 @@ const PRINTED: Record<string, () => Promise<string>> = {
   "docs/scenarios.md": checked("scenario", "flaky.yaml", SCENARIO),
 };
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /** JSON documents of a block, which may stand one behind the other with comments between them. */
 function documents({ kind, code }: Block): unknown[] {
@@ -57,8 +57,8 @@ function documents({ kind, code }: Block): unknown[] {
 }
 
 describe("an answer shown in the docs", () => {
-  const shown = pages()
-    .flatMap(blocks)
+  const shown = listPages()
+    .flatMap(findBlocks)
     .filter(({ kind }) => /^jsonc?$/.test(kind));
   const of = (page: string) => shown.filter((block) => block.page === page).flatMap(documents);
 
@@ -100,8 +100,8 @@ function shapeOf(value: unknown): unknown {
 }
 
 describe("an output shown in the docs", () => {
-  const shown = pages()
-    .flatMap(blocks)
+  const shown = listPages()
+    .flatMap(findBlocks)
     .filter(({ kind }) => kind === "text");
 
   it("is in the list of pages with what prints it [interfaces 2]", () => {

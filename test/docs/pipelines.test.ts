@@ -4,11 +4,11 @@ import { validateAction, validateWorkflow } from "@action-validator/core";
 import { validate } from "dockerfile-utils";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
-import { fileOf } from "../support/docs/page-script.ts";
-import { blocks, ROOT } from "../support/docs/pages.ts";
-import { openStage, type Stage } from "../support/docs/stage.ts";
-import { hasCurl } from "../support/docs/stand-in.ts";
-import { removeScratch } from "../support/run-understudy.ts";
+import { createExampleProject, type ExampleProject } from "../support/docs/example-project.ts";
+import { findFileName } from "../support/docs/page-script.ts";
+import { findBlocks, ROOT } from "../support/docs/pages.ts";
+import { hasCurl } from "../support/docs/tool-stubs.ts";
+import { removeTempFolders } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -18,9 +18,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
  */
 
 const EXAMPLES = join(ROOT, "docs/examples");
-const shown = blocks("docs/pipelines.md");
-const file = (name: string) => shown.find((block) => fileOf(block) === name)!.code;
-const WORKFLOWS = shown.map(fileOf).filter((name) => name?.startsWith(".github/workflows/"));
+const shown = findBlocks("docs/pipelines.md");
+const file = (name: string) => shown.find((block) => findFileName(block) === name)!.code;
+const WORKFLOWS = shown.map(findFileName).filter((name) => name?.startsWith(".github/workflows/"));
 /** A test as a reader has it: it fails wherever the scenario's failure is more than it can bear. */
 const TEST = `import { expect, it } from "vitest";
 const base = process.env.UNDERSTUDY_BASE_URL;
@@ -38,12 +38,12 @@ interface Workflow {
   jobs: Record<string, { env?: Record<string, string>; steps: Step[] }>;
 }
 
-let stage: Stage | undefined;
+let stage: ExampleProject | undefined;
 afterEach(() => stage?.close());
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
-async function project(): Promise<Stage> {
-  stage = await openStage();
+async function project(): Promise<ExampleProject> {
+  stage = await createExampleProject();
   const { folder } = stage;
   const scripts = parse(shown.find(({ kind }) => kind === "json")!.code);
   const described = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -57,8 +57,8 @@ async function project(): Promise<Stage> {
   return stage;
 }
 
-async function succeeds(on: Stage, lines: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await on.run(on.placed(lines.join("\n")));
+async function succeeds(on: ExampleProject, lines: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await on.run(on.replacePorts(lines.join("\n")));
   expect({ code, told: code === 0 ? "" : stdout + stderr }).toEqual({ code: 0, told: "" });
   return stdout;
 }
@@ -98,7 +98,7 @@ describe("a pipeline in the docs [interfaces 13]", () => {
     const on = await project();
     const runIn = async (lines: string, command: string) => {
       const settings = `export COMMAND=${JSON.stringify(command)} SCENARIOS='scenarios/*.yaml' JOBS=2\n`;
-      return (await on.run(on.placed(settings + lines))).code;
+      return (await on.run(on.replacePorts(settings + lines))).code;
     };
     for (const lines of [suite.run, job.script.at(-1)]) {
       expect(await runIn(lines, "npx vitest run")).toBe(0);

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { RUNNERS } from "../../matrix/runners.mjs";
 import { hasRuntime } from "../../scripts/runtimes.mjs";
+import { createExampleProject, type ExampleProject } from "../support/docs/example-project.ts";
 import { ROOT } from "../support/docs/pages.ts";
-import { openStage, type Stage } from "../support/docs/stage.ts";
-import { hasCurl } from "../support/docs/stand-in.ts";
-import { removeScratch } from "../support/run-understudy.ts";
+import { hasCurl } from "../support/docs/tool-stubs.ts";
+import { removeTempFolders } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -17,9 +17,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const LIMIT_MS = 240_000;
 const EXAMPLES = join(ROOT, "docs", "examples");
-let stage: Stage | undefined;
+let stage: ExampleProject | undefined;
 afterEach(() => stage?.close());
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 it("the versions on the page about test runners are those that the matrix runs [interfaces 13]", () => {
   const page = readFileSync(join(ROOT, "docs/helpers.md"), "utf8");
@@ -93,7 +93,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
   it("plain functions check a test of node:test as the fixtures do [interfaces 13]", {
     timeout: LIMIT_MS,
   }, async () => {
-    stage = await openStage();
+    stage = await createExampleProject();
     writeFileSync(join(stage.folder, "failing.test.mjs"), NODE);
     const { code, stdout, stderr } = await stage.run("node --test --test-reporter tap failing.test.mjs");
     expect(code).toBe(1);
@@ -113,7 +113,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     timeout: LIMIT_MS,
   }, async ({ skip }) => {
     if (!hasCurl()) skip("curl is not installed");
-    stage = await openStage();
+    stage = await createExampleProject();
     for (const file of ["models.test.mjs", "jest.config.mjs"])
       cpSync(join(EXAMPLES, "jest", file), join(stage.folder, file));
     writeFileSync(
@@ -132,10 +132,10 @@ describe("files to copy for other runners [interfaces 13]", () => {
     timeout: LIMIT_MS,
   }, async ({ skip }) => {
     if (!hasRuntime("python3 -c 'import pytest'")) skip("pytest is not installed");
-    stage = await openStage();
+    stage = await createExampleProject();
     cpSync(join(EXAMPLES, "pytest/conftest.py"), join(stage.folder, "conftest.py"));
     writeFileSync(join(stage.folder, "test_failing.py"), PYTHON);
-    const url = await stage.takeServerForGranted();
+    const url = await stage.startDefaultServer();
     const command = `UNDERSTUDY_URL=${url} python3 -m pytest -q -p no:cacheprovider test_failing.py`;
     const { code, stdout } = await stage.run(command);
     expect(code).toBe(1);
@@ -144,7 +144,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(stdout).toContain('"model.list" is not an operation (did you mean "models.list"?)');
     expect(stdout).toMatch(/0 requests match \{'operation': 'models.list'\}/);
     expect(stdout).toContain("4 failed, 2 passed, 1 error");
-    expect(stage.asked).toEqual([]);
+    expect(stage.calls).toEqual([]);
   });
 
   it("UnderstudyExtension.java fails a test whose faults were never triggered [interfaces 13]", {
@@ -152,20 +152,19 @@ describe("files to copy for other runners [interfaces 13]", () => {
   }, async ({ skip }) => {
     if (!hasRuntime("javac and JUnit 5")) skip("javac and JUnit 5 are not installed");
     if (!hasCurl()) skip("curl is not installed");
-    stage = await openStage();
+    stage = await createExampleProject();
     const sources = join(stage.folder, "src/test/java");
     mkdirSync(sources, { recursive: true });
     cpSync(join(EXAMPLES, "junit5/UnderstudyExtension.java"), join(sources, "UnderstudyExtension.java"));
     writeFileSync(join(sources, "FailingTest.java"), JAVA);
-    const { code, stdout } = await stage.run(
-      `UNDERSTUDY_URL=${await stage.takeServerForGranted()} mvn test`,
-      { test: 1 },
-    );
+    const { code, stdout } = await stage.run(`UNDERSTUDY_URL=${await stage.startDefaultServer()} mvn test`, {
+      test: 1,
+    });
     expect(code).toBe(0);
     expect(stdout).toMatch(/armed but never triggered: .*"operation":"models.list"/);
     expect(stdout).toContain('did you mean \\"models.list\\"?');
     expect(stdout).toContain("not received as often as 1");
     expect(stdout).toContain("4 tests failed");
-    expect(stage.asked).toEqual(["mvn test"]);
+    expect(stage.calls).toEqual(["mvn test"]);
   });
 });

@@ -4,12 +4,12 @@ import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { findProgram, hasRuntime } from "../../scripts/runtimes.mjs";
-import { fileOf } from "../support/docs/page-script.ts";
-import { blocks, linkedFiles, ROOT } from "../support/docs/pages.ts";
-import { SHORT_LIVED } from "../support/docs/short-lived-java.ts";
-import { freePorts } from "../support/docs/stage.ts";
+import { freePorts } from "../support/docs/example-project.ts";
+import { FAST_START } from "../support/docs/java-options.ts";
+import { findFileName } from "../support/docs/page-script.ts";
+import { findBlocks, findLinkedFiles, ROOT } from "../support/docs/pages.ts";
 import { until } from "../support/eventually.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -100,14 +100,14 @@ final class Ask { public static void main(String[] all) throws Exception {
     run: (folder) => {
       const compiled = spawnSync(
         "javac",
-        [...SHORT_LIVED.map((flag) => `-J${flag}`), "Verify.java", "Ask.java"],
+        [...FAST_START.map((flag) => `-J${flag}`), "Verify.java", "Ask.java"],
         {
           cwd: folder,
           encoding: "utf8",
         },
       );
       expect(compiled.stderr).toBe("");
-      return ["java", ...SHORT_LIVED, "-cp", ".", "Ask"];
+      return ["java", ...FAST_START, "-cp", ".", "Ask"];
     },
   },
   {
@@ -121,16 +121,16 @@ final class Ask { public static void main(String[] all) throws Exception {
   },
 ];
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 describe("signatures as the guide for partners verifies them [6.3]", () => {
-  const shown = new Map(blocks(PAGE).map((block) => [fileOf(block), block.code]));
+  const shown = new Map(findBlocks(PAGE).map((block) => [findFileName(block), block.code]));
   for (const file of readdirSync(EXAMPLES)) shown.set(file, readFileSync(join(EXAMPLES, file), "utf8"));
 
   it("are shown in each language tested here, and in no other [6.3]", () => {
     const files = [...shown.keys()].filter((file) => file !== undefined);
     expect(files.sort()).toEqual(LANGUAGES.map(({ file }) => file).sort());
-    expect(linkedFiles(PAGE)).toEqual(
+    expect(findLinkedFiles(PAGE)).toEqual(
       expect.arrayContaining(readdirSync(EXAMPLES).map((file) => `docs/examples/signatures/${file}`)),
     );
   });
@@ -139,7 +139,7 @@ describe("signatures as the guide for partners verifies them [6.3]", () => {
     "distinguish genuine from forged in $file [6.3]",
     ({ file, needs, program, run }, { skip }) => {
       if (!hasRuntime(needs)) skip(`${needs} is not installed`);
-      const folder = scratch();
+      const folder = createTempFolder();
       writeFileSync(join(folder, "body"), BODY);
       writeFileSync(join(folder, file), shown.get(file)!);
       writeFileSync(join(folder, program[0]), program[1]);
@@ -184,7 +184,7 @@ const FRAMEWORKS: Framework[] = [
 ];
 
 describe("signatures in frameworks [6.3]", () => {
-  const shown = new Map(blocks("docs/signatures.md").map((block) => [fileOf(block), block.code]));
+  const shown = new Map(findBlocks("docs/signatures.md").map((block) => [findFileName(block), block.code]));
 
   it("are shown for each framework tested here, and for no other [6.3, interfaces 14]", () => {
     const files = [...shown.keys()].filter((file) => file !== undefined);
@@ -196,11 +196,13 @@ describe("signatures in frameworks [6.3]", () => {
     async ({ file, needs, start }, { skip }) => {
       const runtime = findProgram(needs);
       if (runtime === undefined) return skip(`${needs} is not installed`);
-      const folder = scratch();
+      const folder = createTempFolder();
       symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
       writeFileSync(join(folder, file), shown.get(file)!);
-      for (const helper of blocks(PAGE).filter((block) => /^verify\.(mjs|py)$/.test(fileOf(block) ?? ""))) {
-        writeFileSync(join(folder, fileOf(helper)!), helper.code);
+      for (const helper of findBlocks(PAGE).filter((block) =>
+        /^verify\.(mjs|py)$/.test(findFileName(block) ?? ""),
+      )) {
+        writeFileSync(join(folder, findFileName(helper)!), helper.code);
       }
       const [port] = await freePorts(1);
       const env = { ...process.env, PORT: port, WEBHOOK_SECRET: SECRET, PYTHONDONTWRITEBYTECODE: "1" };

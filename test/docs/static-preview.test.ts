@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { BrowserContext, Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { openPage, see, useChromium } from "../support/browser/with-chromium.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
@@ -20,7 +20,7 @@ let isDown = false;
 let profile: BrowserContext;
 let page: Page;
 beforeAll(async () => {
-  const project = scratch();
+  const project = createTempFolder();
   cpSync(join(ROOT, "docs/examples/static-preview"), project, { recursive: true });
   mkdirSync(join(project, "node_modules"));
   for (const name of ["react", "react-dom", "vite"])
@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => {
   site.closeAllConnections();
   site.close();
-  removeScratch();
+  removeTempFolders();
 });
 beforeEach(async () => {
   isDown = false;

@@ -2,14 +2,14 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { fileOf } from "../support/docs/page-script.ts";
-import { blocks, pages, ROOT } from "../support/docs/pages.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { findFileName } from "../support/docs/page-script.ts";
+import { findBlocks, listPages, ROOT } from "../support/docs/pages.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 it("every TypeScript example in the docs compiles strictly against the package [interfaces 13]", () => {
-  const folder = scratch();
+  const folder = createTempFolder();
   const installed = join(folder, "node_modules/understudy-sandbox");
   mkdirSync(installed, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
@@ -17,13 +17,13 @@ it("every TypeScript example in the docs compiles strictly against the package [
   for (const name of ["vitest", "@playwright", "vite", "msw", "@types"]) {
     symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
   }
-  const shown = pages()
-    .flatMap(blocks)
+  const shown = listPages()
+    .flatMap(findBlocks)
     .filter(({ kind }) => kind === "ts");
   expect(shown.length).toBeGreaterThan(10);
   const files = shown.map((block, index) => {
     // Each page in a folder of its own, as a reader has its files: two pages may call one the same.
-    const name = join(block.page.replaceAll("/", "-"), fileOf(block) ?? `example-${index}.ts`);
+    const name = join(block.page.replaceAll("/", "-"), findFileName(block) ?? `example-${index}.ts`);
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), `// ${block.page}\n${block.code}\nexport {};\n`);
     return name;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { arm, CONTROL, decisionOf } from "../support/fault-calls.ts";
+import { arm, CONTROL, getDecision } from "../support/fault-calls.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 const PATH = "/v1/admin/connector/auth-configs";
@@ -25,7 +25,7 @@ describe("a rule for a caller", () => {
   ])("matches %s [interfaces 6]", async (_who, key, match) => {
     await arm(api, { id: "seen", match, effect: { status: 503 } });
     const triggered = await send({ "api-key": key });
-    expect([triggered.status, decisionOf(triggered)]).toEqual([503, "fault:inline/seen"]);
+    expect([triggered.status, getDecision(triggered)]).toEqual([503, "fault:inline/seen"]);
   });
 
   it("matches the sender of an expired access token [interfaces 6]", async () => {
@@ -33,16 +33,16 @@ describe("a rule for a caller", () => {
     const bearer = { authorization: `Bearer ${body.access_token}` };
     await arm(api, { id: "seen", match: { principal: "usr_dan" }, times: 1, effect: { status: 503 } });
     await api.advance(body.expires_in * 1000);
-    expect(decisionOf(await send(bearer))).toBe("fault:inline/seen");
+    expect(getDecision(await send(bearer))).toBe("fault:inline/seen");
     const after = await send(bearer);
-    expect([after.status, decisionOf(after)]).toEqual([401, "auth"]);
+    expect([after.status, getDecision(after)]).toEqual([401, "auth"]);
   });
 
   it("that does not match leaves a 401 for the unknown key [interfaces 6]", async () => {
     await arm(api, { match: { principal: "usr_finn" }, effect: { delay: "1ms" } });
     const refused = await send({ "api-key": KEYS.finn });
     const unknown = await send({ "api-key": "ak_unknown" });
-    expect([refused.status, decisionOf(refused)]).toEqual([401, "auth"]);
+    expect([refused.status, getDecision(refused)]).toEqual([401, "auth"]);
     expect(Object.keys(Object.fromEntries(refused.headers)).sort()).toEqual(
       Object.keys(Object.fromEntries(unknown.headers)).sort(),
     );

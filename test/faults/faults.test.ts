@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ASSERTED_DELAY_SLACK_MS, arm, CONTROL, decisionOf } from "../support/fault-calls.ts";
+import { ASSERTED_DELAY_SLACK_MS, arm, CONTROL, getDecision } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 let api: Api;
@@ -23,7 +23,7 @@ describe("an override for one request", () => {
     const real = await api.call("dan", "DELETE", "/v1/threads/thread_none");
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual(real.body);
-    expect(decisionOf(answer)).toBe("fault:header/RESOURCE_NOT_FOUND");
+    expect(getDecision(answer)).toBe("fault:header/RESOURCE_NOT_FOUND");
     const still = await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
     expect(still.status).toBe(200);
   });
@@ -92,7 +92,7 @@ describe("an override for one request", () => {
     for (const prefer of ["code=200", "respond-async", "return=minimal"]) {
       const answer = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" }, { prefer });
       expect(answer.status).toBe(200);
-      expect(decisionOf(answer)).toBe("ok");
+      expect(getDecision(answer)).toBe("ok");
     }
   });
 
@@ -103,7 +103,7 @@ describe("an override for one request", () => {
     });
     expect(performance.now() - before).toBeGreaterThan(250 - ASSERTED_DELAY_SLACK_MS);
     expect(answer.status).toBe(200);
-    expect(decisionOf(answer)).toBe("fault:header/delay");
+    expect(getDecision(answer)).toBe("fault:header/delay");
     const clock = await api.call(undefined, "GET", `${CONTROL}/clock`);
     expect(clock.body.now).toBe("2026-03-15T12:00:00.000Z");
   });
@@ -113,7 +113,7 @@ describe("an override for one request", () => {
       "x-sandbox-delay": "1ms",
     });
     expect(answer.status).toBe(404);
-    expect(decisionOf(answer)).toBe("access");
+    expect(getDecision(answer)).toBe("access");
   });
 
   it("by a scenario's name applies its rule once, regardless of its schedule [interfaces 3]", async () => {
@@ -121,7 +121,7 @@ describe("an override for one request", () => {
     for (let i = 0; i < 3; i++) {
       const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, header);
       expect(answer.status).toBe(503);
-      expect(decisionOf(answer)).toBe("fault:header/failure");
+      expect(getDecision(answer)).toBe("fault:header/failure");
     }
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
@@ -135,7 +135,7 @@ describe("an override for one request", () => {
       { "x-sandbox-fault": "lost-answers" },
     );
     expect(answer.status).toBe(503);
-    expect(decisionOf(answer)).toBe("fault:header/lost-post");
+    expect(getDecision(answer)).toBe("fault:header/lost-post");
     expect(await parentOf()).toBe("dept_ops");
   });
 
@@ -143,10 +143,10 @@ describe("an override for one request", () => {
     await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, { names: ["outage-with-recovery"] });
     const call = (headers = {}) =>
       api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, headers);
-    expect(decisionOf(await call())).toBe("fault:outage-with-recovery/outage");
+    expect(getDecision(await call())).toBe("fault:outage-with-recovery/outage");
     await arm(api, { id: "mine", effect: { error: "INSUFFICIENT_PERMISSIONS" } });
-    expect(decisionOf(await call())).toBe("fault:inline/mine");
-    expect(decisionOf(await call({ "x-sandbox-fault": "RATE_LIMIT_EXCEEDED" }))).toBe(
+    expect(getDecision(await call())).toBe("fault:inline/mine");
+    expect(getDecision(await call({ "x-sandbox-fault": "RATE_LIMIT_EXCEEDED" }))).toBe(
       "fault:header/RATE_LIMIT_EXCEEDED",
     );
   });
@@ -298,7 +298,7 @@ describe("the phase of a fault", () => {
     });
     const lost = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
     expect(lost.status).toBe(503);
-    expect(decisionOf(lost)).toBe("fault:inline/lost");
+    expect(getDecision(lost)).toBe("fault:inline/lost");
     expect(await parentOf()).toBe("dept_ops");
     const retry = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
     expect(retry.body.parent_id).toBe("dept_ops");

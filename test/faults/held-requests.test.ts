@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { arm, decisionOf } from "../support/fault-calls.ts";
+import { arm, getDecision } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 /** For each sandbox (interfaces 3). */
@@ -50,7 +50,7 @@ describe("the limit of held requests", () => {
           limit: "held_requests",
           allowed: MAX_HELD_REQUESTS,
         });
-        expect(decisionOf(refused)).toBe("limit");
+        expect(getDecision(refused)).toBe("limit");
       }
       expect((await ask()).status).toBe(200);
       const other = await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });

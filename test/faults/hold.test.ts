@@ -9,7 +9,7 @@ import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { testSandboxes } from "../../src/client/test-sandbox.ts";
 import { eventually, until } from "../support/eventually.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
-import { followed } from "../support/openapi/control-calls.ts";
+import { followEvents } from "../support/openapi/control-calls.ts";
 
 const MODELS = { match: { operation: "models.list" }, effect: { hold: {} } } as const;
 const DELETE = { match: { operation: "threads.delete" }, effect: { hold: {} } } as const;
@@ -337,23 +337,23 @@ async function openSandbox(sandbox: SandboxClient): Promise<SandboxClient> {
 it("held requests are shown to pages in the stream of the timeline, and each change in the other stream [interfaces 20]", async () => {
   const sandbox = await overSockets();
   await sandbox.faults.add(MODELS);
-  const live = await followed(api!, "/_control/sandboxes/default/live");
-  const held = await followed(api!, "/_control/sandboxes/default/held/stream");
-  await held.upTo(1);
+  const live = await followEvents(api!, "/_control/sandboxes/default/live");
+  const held = await followEvents(api!, "/_control/sandboxes/default/held/stream");
+  await held.waitForCount(1);
   const asked = sandbox.fetch("/v1/models", { headers: { "api-key": KEYS.dan } });
   const { id, release } = await sandbox.held.next();
-  await held.upTo(2);
+  await held.waitForCount(2);
   await release();
   await asked;
-  await held.upTo(3);
+  await held.waitForCount(3);
   expect(held.events).toMatchObject([{ total: 0 }, { items: [{ id }] }, { items: [] }]);
   await eventually(() => {
     const lists = live.events.flatMap((event) => (event as { held?: { id: string }[] }).held ?? []);
     expect(lists).toMatchObject([{ id, operation: "models.list" }]);
     expect((live.events.at(-1) as { held?: unknown[] }).held ?? []).toEqual([]);
   });
-  live.leave();
-  held.leave();
+  live.close();
+  held.close();
 });
 
 describe("a test that leaves a request held", () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { followScenarios } from "../../src/documents/follow-edits.ts";
 import { DocumentWatch } from "../../src/documents/watch-documents.ts";
 import { DocumentError } from "../../src/engine/documents/document-error.ts";
-import { activate, arm, CONTROL, decisionOf } from "../support/fault-calls.ts";
+import { activate, arm, CONTROL, getDecision } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
@@ -63,12 +63,12 @@ describe("a scenario that is invalid at a restart", () => {
 describe("a scenario over the control API", () => {
   it("is activated with others in one call, the user's own together with shipped ones [interfaces 4]", async () => {
     await activate(api, "mine");
-    expect(decisionOf(await call())).toBe("fault:mine/a");
+    expect(getDecision(await call())).toBe("fault:mine/a");
     await activate(api, "outage-with-recovery");
-    expect(decisionOf(await call())).toBe("fault:outage-with-recovery/outage");
+    expect(getDecision(await call())).toBe("fault:outage-with-recovery/outage");
     expect((await control("GET", "")).body.scenarios).toEqual(["outage-with-recovery"]);
     await activate(api);
-    expect(decisionOf(await call())).toBe("access");
+    expect(getDecision(await call())).toBe("access");
   });
 
   it("is listed with its state and how often each rule has been triggered [interfaces 4]", async () => {
@@ -101,7 +101,7 @@ describe("a scenario over the control API", () => {
     });
     expect(made.status).toBe(201);
     expect(made.body.scenarios).toEqual(["mine"]);
-    expect(decisionOf(await api.call("dan", "DELETE", `/_s/sa${THREAD}`))).toBe("fault:mine/a");
+    expect(getDecision(await api.call("dan", "DELETE", `/_s/sa${THREAD}`))).toBe("fault:mine/a");
     const refused = await api.call(undefined, "POST", "/_control/sandboxes", {
       name: "sb",
       scenarios: ["mien"],
@@ -114,15 +114,15 @@ describe("a scenario over the control API", () => {
   it("is evaluated in the order of activation [interfaces 6]", async () => {
     scenario("other", "rules:\n  - { id: b, effect: { status: 500 } }\n");
     await activate(api, "other", "mine");
-    expect(decisionOf(await call())).toBe("fault:other/b");
+    expect(getDecision(await call())).toBe("fault:other/b");
     await activate(api, "mine", "other");
-    expect(decisionOf(await call())).toBe("fault:mine/a");
+    expect(getDecision(await call())).toBe("fault:mine/a");
   });
 
   it("in the user's folder hides a shipped one of the same name [interfaces 6]", async () => {
     scenario("slow-network", "rules:\n  - { id: own, effect: { status: 500 } }\n");
     await activate(api, "slow-network");
-    expect(decisionOf(await call())).toBe("fault:slow-network/own");
+    expect(getDecision(await call())).toBe("fault:slow-network/own");
   });
 
   it("with a broken file is listed with its problem and cannot be activated [interfaces 6]", async () => {
@@ -172,12 +172,12 @@ describe("an edit of a scenario's file", () => {
     await watch.waitUntilReady();
     scenario("mine", "rules:\n  - { id: edited, effect: { status: 500 } }\n");
     await expect.poll(() => changes.length).toBe(1);
-    expect(decisionOf(await call())).toBe("fault:mine/edited");
+    expect(getDecision(await call())).toBe("fault:mine/edited");
 
     scenario("mine", "rules:\n  - { id: edited, effect: { statsu: 500 } }\n");
     await expect.poll(() => problems.length).toBe(1);
     expect(problems[0]).toMatchObject({ line: 2, hint: "status" });
-    expect(decisionOf(await call())).toBe("fault:mine/edited");
+    expect(getDecision(await call())).toBe("fault:mine/edited");
     const listed = (await control("GET", "/scenarios")).body.items.find(
       ({ name }: { name: string }) => name === "mine",
     );
@@ -210,14 +210,14 @@ describe("an edit of a scenario's file", () => {
     const changes: string[] = [];
     const watch = follow(changes, problems);
     await watch.waitUntilReady();
-    expect(decisionOf(await call())).toBe("fault:mine/a");
+    expect(getDecision(await call())).toBe("fault:mine/a");
     const text = readFileSync(join(folder, "mine.yaml"), "utf8");
     rmSync(join(folder, "mine.yaml"));
     await expect.poll(() => changes).toEqual(["mine"]);
-    expect(decisionOf(await call())).toBe("fault:mine/other");
+    expect(getDecision(await call())).toBe("fault:mine/other");
     writeFileSync(join(folder, "mine.yaml"), text);
     await expect.poll(() => changes).toEqual(["mine", "mine"]);
-    expect(decisionOf(await call())).toBe("fault:mine/a");
+    expect(getDecision(await call())).toBe("fault:mine/a");
     expect(problems).toEqual([]);
     await watch.close();
   });
@@ -232,10 +232,10 @@ describe("an edit of a scenario's file", () => {
     scenario(names[0]!, "rules:\n  - { effect: { statsu: 500 } }\n");
     await expect.poll(() => problems.length).toBe(1);
     expect((await control("PUT", "/scenarios/active", { names })).status).toBe(200);
-    expect(decisionOf(await call())).toMatch(/^fault:threads-delete-forbidden\//);
+    expect(getDecision(await call())).toMatch(/^fault:threads-delete-forbidden\//);
     scenario(names[0]!, "rules:\n  - { id: own, effect: { status: 500 } }\n");
     await expect.poll(() => changes).toEqual([names[0]]);
-    expect(decisionOf(await call())).toBe("fault:threads-delete-forbidden/own");
+    expect(getDecision(await call())).toBe("fault:threads-delete-forbidden/own");
     scenario(names[1]!, "rules:\n  - { id: slow, effect: { delay: 1ms } }\n");
     await expect.poll(() => changes).toEqual(names);
     await watch.close();
@@ -245,16 +245,16 @@ describe("an edit of a scenario's file", () => {
     await activate(api, "mine");
     await activate(api);
     scenario("mine", "rules:\n  - { id: changed-meanwhile, effect: { status: 500 } }\n");
-    expect(decisionOf(await call({ "x-sandbox-fault": "mine" }))).toBe("fault:header/changed-meanwhile");
+    expect(getDecision(await call({ "x-sandbox-fault": "mine" }))).toBe("fault:header/changed-meanwhile");
     await activate(api, "mine");
-    expect(decisionOf(await call())).toBe("fault:mine/changed-meanwhile");
+    expect(getDecision(await call())).toBe("fault:mine/changed-meanwhile");
   });
 
   it("that makes it invalid does not affect the active scenario, and is refused once that is off [interfaces 6]", async () => {
     await activate(api, "mine");
     scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
     expect((await control("PUT", "/scenarios/active", { names: ["mine", "slow-network"] })).status).toBe(200);
-    expect(decisionOf(await call())).toBe("fault:mine/a");
+    expect(getDecision(await call())).toBe("fault:mine/a");
     await activate(api);
     const refused = await control("PUT", "/scenarios/active", { names: ["mine"] });
     expect(refused.status).toBe(422);
@@ -265,7 +265,7 @@ describe("an edit of a scenario's file", () => {
     const path = "/_control/sandboxes";
     await api.call(undefined, "POST", path, { name: "sc", scenarios: ["mine"] });
     rmSync(join(folder, "mine.yaml"));
-    const triggered = async () => decisionOf(await api.call("dan", "DELETE", `/_s/sc${THREAD}`));
+    const triggered = async () => getDecision(await api.call("dan", "DELETE", `/_s/sc${THREAD}`));
     const names = ["mine", "slow-network"];
     expect((await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names })).status).toBe(200);
     expect(await triggered()).toBe("fault:mine/a");
@@ -306,7 +306,7 @@ describe("an edit of a scenario's file", () => {
     scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
     await expect.poll(() => problems.length).toBe(1);
     expect(problems[0]).toMatchObject({ line: 2, column: 22 });
-    expect(decisionOf(await call())).toBe("fault:mine/a");
+    expect(getDecision(await call())).toBe("fault:mine/a");
     await watch.close();
   });
 });
@@ -324,7 +324,7 @@ describe("the lease of a rule", () => {
     expect((await call()).status).toBe(503);
     const { body } = await control("POST", "/clock/advance", { by: "1s" });
     expect(body.ran).toContainEqual({ at: "2026-03-15T12:10:00.000Z", kind: "lease", subject: "outage" });
-    expect(decisionOf(await call())).toBe("access");
+    expect(getDecision(await call())).toBe("access");
     expect((await control("GET", "/faults/outage")).body).toMatchObject({ hits: 1, spent: true });
   });
 
@@ -340,7 +340,7 @@ describe("the lease of a rule", () => {
     await activate(api);
     expect(await pending()).toEqual([]);
     await api.advance(20 * 60_000);
-    expect(decisionOf(await call())).toBe("access");
+    expect(getDecision(await call())).toBe("access");
   });
 
   it("is not changed by a restore [interfaces 4]", async () => {
@@ -372,13 +372,13 @@ describe("the rules of a new world", () => {
     const S = "/_control/sandboxes/sa";
     const trigger = () => api.call("dan", "DELETE", `/_s/sa${THREAD}`);
     await api.call(undefined, "POST", `${S}/clock/advance`, { by: "2m" });
-    expect(decisionOf(await trigger())).toBe("access");
+    expect(getDecision(await trigger())).toBe("access");
     await api.call(undefined, "PUT", `${S}/scenarios/active`, { names: ["mine"] });
     await api.call(undefined, "POST", `${S}/faults`, { id: "inline", effect: { status: 500 } });
     const reset = await api.call(undefined, "POST", `${S}/reset`);
     expect(reset.body.scenarios).toEqual(["outage-with-recovery"]);
     expect((await api.call(undefined, "GET", `${S}/faults`)).body.total).toBe(0);
-    expect(decisionOf(await trigger())).toBe("fault:outage-with-recovery/outage");
+    expect(getDecision(await trigger())).toBe("fault:outage-with-recovery/outage");
     const pending = (await api.call(undefined, "GET", `${S}/clock/pending`)).body;
     expect(pending).toContainEqual({ due_at: "2026-03-15T12:02:00.000Z", kind: "lease", subject: "outage" });
   });
@@ -403,7 +403,7 @@ describe("the rules of a new world", () => {
     await call();
     await api.call(undefined, "POST", `${CONTROL}/fork`, { name: "sb" });
     const forked = await api.call("dan", "DELETE", `/_s/sb${THREAD}`);
-    expect([forked.status, decisionOf(forked)]).toEqual([501, "fault:inline/three"]);
+    expect([forked.status, getDecision(forked)]).toEqual([501, "fault:inline/three"]);
     expect((await call()).status).toBe(501);
     const pending = (await api.call(undefined, "GET", "/_control/sandboxes/sb/clock/pending")).body;
     expect(pending).toContainEqual({ due_at: "2026-03-15T13:00:00.000Z", kind: "lease", subject: "three" });

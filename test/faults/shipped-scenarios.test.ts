@@ -7,7 +7,7 @@ import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { readScenario } from "../../src/engine/faults/scenario.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { activate, decisionOf } from "../support/fault-calls.ts";
+import { activate, getDecision } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 const OPERATIONS = API.operations;
@@ -69,7 +69,7 @@ describe("a derived scenario", () => {
         await activate(api, name!);
         const answer = await api.call("ivan", operation.method, fillPath(operation));
         expect(answer.status, `${name}: ${answer.text}`).toBe(CATALOGUE[code].status);
-        expect(decisionOf(answer)).toMatch(new RegExp(`^fault:${name}/`));
+        expect(getDecision(answer)).toMatch(new RegExp(`^fault:${name}/`));
         const { entries } = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal?limit=1"))
           .body;
         expect(entries[0]).toMatchObject({ operation: id, code });

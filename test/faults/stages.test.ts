@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { DocumentError } from "../../src/engine/documents/document-error.ts";
 import { readScenario } from "../../src/engine/faults/scenario.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { activate, CONTROL, decisionOf } from "../support/fault-calls.ts";
+import { activate, CONTROL, getDecision } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 /* The rules change during the run (interfaces 21). */
@@ -67,7 +67,7 @@ describe("a scenario with stages", () => {
     expect((await call()).status).toBe(503);
     await advance("1s");
     const [limited] = [await call()];
-    expect([limited.status, decisionOf(limited)]).toEqual([429, "fault:staged/limited"]);
+    expect([limited.status, getDecision(limited)]).toEqual([429, "fault:staged/limited"]);
     expect(await statuses(3)).toEqual([200, 200, 200]);
     expect(await states()).toEqual(["ended", "ended", "ended"]);
   });

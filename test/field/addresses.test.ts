@@ -6,14 +6,14 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { readHttpUrl } from "../../src/engine/contract/http-url.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
-import { removeScratch, runCommand } from "../support/run-understudy.ts";
+import { removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 let servers: Server[] = [];
 afterEach(() => {
   for (const server of servers) server.close();
   servers = [];
 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 async function portOf(server: http.Server | https.Server): Promise<number> {
   server.listen(0, "127.0.0.1");

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 const api = useReference();
 const control = (method: string, path: string, body?: object) =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
@@ -128,7 +128,7 @@ describe("a bundle", () => {
     await control("POST", `/${name}/clock/advance`, { by: "1h" });
     const { body: bundle } = await control("POST", `/${name}/bundle`);
     bundle.deliveries = { del_1: [{ response_code: 200, ended_at: "2026-03-15T12:00:00.000Z" }] };
-    const file = join(scratch(), "run.json");
+    const file = join(createTempFolder(), "run.json");
     const keys = path.split("/");
     for (const wrong of NO_INSTANTS) {
       const damaged = structuredClone(bundle);

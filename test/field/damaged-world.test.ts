@@ -11,16 +11,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { removeScratch, scratch, startServer } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, startServer } from "../support/run-understudy.ts";
 import { chunk, probe } from "../support/upload-setup.ts";
 
 const DAN = "ak_danMemberAcme00000000000000000000000000";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /** Makes threads, each acknowledged as on disk, and kills the server within a second of the last. */
 async function leaveWorld(count = 40): Promise<string> {
-  const folder = join(scratch(), "data");
+  const folder = join(createTempFolder(), "data");
   const server = await startServer(["--persist", folder, "--durable"]);
   for (let i = 0; i < count; i++) await create(server.ready.url, `thread_n${i}`);
   server.child.kill("SIGKILL");
@@ -138,7 +138,7 @@ describe("a flipped bit in a saved world", () => {
   it.each(places)(
     "in %s is reported, the file is kept, and no other value is lost",
     async (name) => {
-      const place = join(scratch(), name);
+      const place = join(createTempFolder(), name);
       const { upload } = await keep(place);
       const file = fileOf(place);
       const saved = readFileSync(file);
@@ -160,7 +160,7 @@ describe("a flipped bit in a saved world", () => {
   it.each(places)(
     "in an upload of %s is reported and kept, and the client begins again",
     async (name) => {
-      const place = join(scratch(), name);
+      const place = join(createTempFolder(), name);
       const { upload } = await keep(place);
       const uploads = name.endsWith(".json") ? `${place}.uploads` : join(place, "uploads");
       const [blob] = readdirSync(uploads);
@@ -178,7 +178,7 @@ describe("a flipped bit in a saved world", () => {
   );
 
   it("in understudy.db.saved is reported, and no loss", async () => {
-    const folder = join(scratch(), "data");
+    const folder = join(createTempFolder(), "data");
     const { upload } = await keep(folder);
     flip(`${join(folder, "understudy.db")}.saved`, '"saves":', 8);
     const found = await look(folder, upload);
@@ -195,7 +195,7 @@ describe("understudy.db while the server runs", () => {
     skip,
   }) => {
     if (!python) return skip("Python is not installed");
-    const folder = join(scratch(), "data");
+    const folder = join(createTempFolder(), "data");
     const server = await startServer(["--persist", folder, "--durable"]);
     await create(server.ready.url, "thread_n1");
     const database = join(folder, "understudy.db");
@@ -213,7 +213,7 @@ print(db.execute("SELECT count(*) FROM rows WHERE id = 'thread_n1'").fetchone()[
       return out.trim();
     };
     expect(await count(database)).toBe("1");
-    const copy = join(scratch(), "copy.db");
+    const copy = join(createTempFolder(), "copy.db");
     await expect
       .poll(() => existsSync(`${database}-wal`) && statSync(`${database}-wal`).size, { timeout: 10_000 })
       .toBe(0);

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Check } from "../../src/tools/verify/check.ts";
 import type { VerifyReport } from "../../src/tools/verify/report.ts";
-import { removeScratch } from "../support/run-understudy.ts";
-import { type AlteredServices, reported, startAlteredServices } from "../support/traffic/altered-services.ts";
+import { removeTempFolders } from "../support/run-understudy.ts";
+import {
+  type AlteredServices,
+  listReported,
+  startAlteredServices,
+} from "../support/traffic/altered-services.ts";
 import { PLANTED, playJourney } from "../support/traffic/planted.ts";
-import { uses } from "../support/verify-setup.ts";
+import { toUses } from "../support/verify-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -14,11 +18,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await services.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 /** What the owner of a test organization names for a full run. */
-const USES = uses({ scratch_connection_id: "conn_wiki", model: "comet-mini", provider: "provider_a" });
+const USES = toUses({ scratch_connection_id: "conn_wiki", model: "comet-mini", provider: "provider_a" });
 const full = { write: true, uses: USES };
 
 /** A run that reads, or one that also writes. */
@@ -35,9 +39,9 @@ const findOutcome = ({ checks }: VerifyReport, id: string) => checks.find((one) 
 
 describe("verify of a service [interfaces 12]", () => {
   it("passes a sound service live and in a recording", async () => {
-    expect(reported(await services.live(undefined, full))).toEqual([]);
+    expect(listReported(await services.live(undefined, full))).toEqual([]);
     const report = await services.recorded();
-    expect(reported(report)).toEqual([]);
+    expect(listReported(report)).toEqual([]);
     expect(report.recorded).toMatchObject({ unknown_paths: 0, other_hosts: 0, not_checked: {} });
   });
 

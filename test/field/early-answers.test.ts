@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { runJava, runPython, runRequests } from "../support/real-clients.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 const MIB = 1024 * 1024;
 let api: Api;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
@@ -143,7 +143,7 @@ print(json.dumps([send(4), send(64)]))`;
     ["a POST by HTTP/1.0", "401", "--http1.0", "--data-binary"],
   ])("reads in curl for %s its %s", { timeout: 120_000 }, async (_how, status, ...sends) => {
     for (const size of [4, 64]) {
-      const file = join(scratch(), "body");
+      const file = join(createTempFolder(), "body");
       writeFileSync(file, Buffer.alloc(size * MIB, "x"));
       const body = sends.at(-1) === "--upload-file" ? file : `@${file}`;
       const { stdout } = await promisify(execFile)("curl", [

@@ -8,12 +8,12 @@ import { connect } from "../../src/client/connect.ts";
 import type { ReceivedDelivery } from "../../src/tools/receivers/listen.ts";
 import { until } from "../support/eventually.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
-import { removeScratch, startCommand } from "../support/run-understudy.ts";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { removeTempFolders, startCommand } from "../support/run-understudy.ts";
+import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let api: WebhookBench;
+let api: WebhookApi;
 let undo: (() => unknown)[] = [];
 beforeEach(async () => {
   api = await startWebhooks();
@@ -23,7 +23,7 @@ afterEach(async () => {
   undo = [];
   await api.close();
 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 async function port(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");

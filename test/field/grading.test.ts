@@ -8,9 +8,9 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
-import { RIGHT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { CORRECT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS } from "../support/receivers/flawed/flaws.ts";
-import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { grade, SECRET } from "../support/receivers/grade-setup.ts";
 import { runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -199,7 +199,7 @@ describe.concurrent("a slow receiver, which gets fewer deliveries, still fails i
       ...steps,
       async readBody(context) {
         await wait(300);
-        return (steps.readBody ?? RIGHT_STEPS.readBody)(context);
+        return (steps.readBody ?? CORRECT_STEPS.readBody)(context);
       },
     });
     const report = await grade(url, { probe, timeoutMs: 6000, patienceMs: 600, only: fails });

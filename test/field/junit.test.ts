@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { writeJunit } from "../../src/tools/reports/junit.ts";
 import { requireRuntime } from "../support/real-clients.ts";
-import { runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, runCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -43,7 +43,7 @@ describe("a JUnit report [interfaces 13]", () => {
       ["receiver-test", "http://127.0.0.1:9/hook", "--secret", "whsec_x"],
     ],
   ])("of %s fits the schema of Jenkins' xUnit plugin [interfaces 13]", async (_what, command) => {
-    const cwd = scratch();
+    const cwd = createTempFolder();
     const args = command.map((one) => (one === "URL" ? api.url : one));
     const end = args.indexOf("--");
     args.splice(end < 0 ? args.length : end, 0, "--report", "junit=report.xml");

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readDocument } from "../../src/engine/documents/read-document.ts";
 import { startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let folder: string;
 beforeAll(() => {
-  folder = scratch();
+  folder = createTempFolder();
 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 function warnings(text: string): string[] {
   const found: string[] = [];

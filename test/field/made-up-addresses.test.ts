@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 const STATE = "/_control/sandboxes/default/state/users";
@@ -70,7 +70,7 @@ describe("an invented e-mail address is valid and unique", () => {
   });
 
   it("in a fixture, in every locale [G44]", async () => {
-    const file = join(scratch(), "people.json");
+    const file = join(createTempFolder(), "people.json");
     const users = NAMES.map((name, index) => ({ id: `usr_${index}`, name }));
     writeFileSync(file, JSON.stringify({ organizations: [{ id: "org_a" }], users }));
     for (const locale of ["en", "ja", "ru", "ar"]) {

@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { halfMask, picture, UNCROP, uncropIn } from "../support/image-setup.ts";
+import { drawHalfMask, drawPicture, postUncrop, UNCROP } from "../support/image-setup.ts";
 import { runPhp, runRequests } from "../support/real-clients.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 import { announce, put } from "../support/upload-setup.ts";
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
@@ -16,12 +16,12 @@ let png: Buffer;
 let jpeg: Buffer;
 beforeAll(async () => {
   api = await startReference();
-  png = await picture(20, 20).png().toBuffer();
-  jpeg = await picture(20, 20).jpeg().toBuffer();
+  png = await drawPicture(20, 20).png().toBuffer();
+  jpeg = await drawPicture(20, 20).jpeg().toBuffer();
 });
 afterAll(async () => {
   await api.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 interface RawPart {
@@ -97,13 +97,13 @@ describe("a part of a form with a file name and no Content-Type", () => {
       { name: "provider", content: "provider_b" },
       { name: "organization_id", content: "org_acme" },
       { ...plain, content: png },
-      { name: "mask_file", filename: "mask.png", content: await halfMask(20, 20) },
+      { name: "mask_file", filename: "mask.png", content: await drawHalfMask(20, 20) },
     ];
     expect((await sendForm(UNCROP, both)).status).toBe(200);
   });
 
   it("is refused if its bytes are of no known image format", async () => {
-    const gif = await picture(20, 20).gif().toBuffer();
+    const gif = await drawPicture(20, 20).gif().toBuffer();
     const refused = await uncropRaw({ name: "image_file", filename: "a.png", content: gif });
     expect([refused.status, refused.body.error.details.value]).toEqual([415, "image/gif"]);
     const text = await uncropRaw({ name: "image_file", filename: "a.png", content: "no image" });
@@ -135,7 +135,7 @@ describe("a part of a form with a file name and no Content-Type", () => {
   });
 
   it("can be sent by Python's requests with `files={'image_file': open('a.png', 'rb')}`", async (test) => {
-    const folder = scratch();
+    const folder = createTempFolder();
     writeFileSync(join(folder, "a.png"), png);
     const code = `
 import json, requests, sys
@@ -188,15 +188,15 @@ describe("a type under another name", () => {
   });
 
   it("is accepted for a mask as image/x-png", async () => {
-    const mask_file = { bytes: await halfMask(20, 20), type: "image/x-png", name: "mask.png" };
+    const mask_file = { bytes: await drawHalfMask(20, 20), type: "image/x-png", name: "mask.png" };
     const image_file = { bytes: jpeg, type: "image/jpg", name: "a.jpg" };
-    expect((await uncropIn(api, { provider: "provider_b", image_file, mask_file })).status).toBe(200);
+    expect((await postUncrop(api, { provider: "provider_b", image_file, mask_file })).status).toBe(200);
   });
 
   it("is refused for a mask that is a JPEG, by either name", async () => {
     const mask_file = { bytes: jpeg, type: "image/jpg", name: "mask.jpg" };
     const image_file = { bytes: jpeg, type: "image/jpg", name: "a.jpg" };
-    const answer = await uncropIn(api, { provider: "provider_b", image_file, mask_file });
+    const answer = await postUncrop(api, { provider: "provider_b", image_file, mask_file });
     expect([answer.status, answer.body.error.details]).toEqual([
       415,
       { field: "mask_file", value: "image/jpg" },
@@ -234,7 +234,7 @@ describe("a type under another name", () => {
   });
 
   it("is accepted from PHP's CURLFile as image/jpg", async (test) => {
-    const folder = scratch();
+    const folder = createTempFolder();
     writeFileSync(join(folder, "a.jpg"), jpeg);
     const code = `
 [$_, $url, $key] = $argv;

@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { KEYS, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startServer } from "../support/run-understudy.ts";
-import { fileForm, privateTemporaryFolder } from "../support/upload-setup.ts";
+import { createTempFolder, removeTempFolders, runCommand, startServer } from "../support/run-understudy.ts";
+import { createFileForm, createPrivateTempFolder } from "../support/upload-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /** The path and mode of everything in a folder that others may read, with the folder itself. */
 function readableByOthers(folder: string): string[] {
@@ -34,7 +34,7 @@ async function beginUpload(url: string): Promise<void> {
 
 describe("other users of the machine cannot read", () => {
   it.each(["DIR", "FILE.json"])("files of --persist %s, uploads included", async (kind) => {
-    const folder = join(scratch(), "kept");
+    const folder = join(createTempFolder(), "kept");
     if (kind !== "DIR") mkdirSync(folder, { mode: 0o700 });
     const target = kind === "DIR" ? folder : join(folder, "world.json");
     for (let start = 0; start < 2; start++) {
@@ -46,7 +46,7 @@ describe("other users of the machine cannot read", () => {
   });
 
   it("bytes of uploads, forms and imported snapshots in the temporary folder", async () => {
-    const own = privateTemporaryFolder();
+    const own = createPrivateTempFolder();
     const api = await startReference();
     try {
       await beginUpload(api.url);
@@ -59,7 +59,7 @@ describe("other users of the machine cannot read", () => {
         "dan",
         "POST",
         `${ORGANIZATION}/files/upload`,
-        fileForm("x".repeat(2_000_000)),
+        createFileForm("x".repeat(2_000_000)),
       );
       const modes = new Set<number>();
       let isSent = false;
@@ -81,7 +81,7 @@ describe("other users of the machine cannot read", () => {
 
   it("recordings, or fixtures made of them", async () => {
     const api = await startReference();
-    const folder = scratch();
+    const folder = createTempFolder();
     await api.call("ada", "GET", `${ORGANIZATION}/models`);
     await api.call("dan", "GET", "/v1/models");
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har");

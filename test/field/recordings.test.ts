@@ -10,8 +10,8 @@ import { Contract } from "../../src/tools/verify/contract.ts";
 import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.ts";
 import type { VerifyReport } from "../../src/tools/verify/report.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
-import { clientSession } from "../support/traffic/client-session.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
+import { playSession } from "../support/traffic/client-session.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -23,12 +23,12 @@ let api: Api;
 let session: Har;
 beforeAll(async () => {
   api = await startReference();
-  await clientSession(api.url);
+  await playSession(api.url);
   session = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
 });
 afterAll(async () => {
   await api.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 /** The session as another recorder has it; `change` alters an entry. */
@@ -39,7 +39,7 @@ function recordedBy(name: string, change: (entry: Har) => void): Har {
 }
 
 function write(har: Har): string {
-  const file = join(scratch(), "traffic.har");
+  const file = join(createTempFolder(), "traffic.har");
   writeFileSync(file, JSON.stringify(har));
   return file;
 }
@@ -143,7 +143,7 @@ describe("parts that could not be checked are counted by reason in the first lin
   });
 
   it("bodies that Playwright writes into files beside the archive are read", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     mkdirSync(join(folder, "har"));
     let files = 0;
     const har = recordedBy("Playwright", (entry) => {
@@ -179,7 +179,7 @@ describe("parts that could not be checked are counted by reason in the first lin
       response.content = { size: -1, mimeType: "application/json" };
     });
     for (const { response } of har.log.entries) response.headers = [];
-    const out = join(scratch(), "world.yaml");
+    const out = join(createTempFolder(), "world.yaml");
     const { code, stderr } = await runCommand(["fixture", "from-har", write(har), "--out", out]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/shows no object of this API.*left out the bodies of \d+ answers/);
@@ -390,7 +390,7 @@ describe("a recording that lacks what a check needs", () => {
 
   it("is checked as a file is if it comes from a pipe", async () => {
     const file = write(session);
-    const pipe = join(scratch(), "pipe");
+    const pipe = join(createTempFolder(), "pipe");
     execFileSync("mkfifo", [pipe]);
     const listCopies = () => readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-pipe-"));
     const before = listCopies();
@@ -409,7 +409,7 @@ describe("a recording that lacks what a check needs", () => {
       "is a ZIP archive or an Office document",
     ],
   ])("says so if it is %s", async (_what, bytes, says) => {
-    const file = join(scratch(), "traffic.har");
+    const file = join(createTempFolder(), "traffic.har");
     writeFileSync(file, bytes);
     const { code, stderr } = await runCommand(["verify", "--har", file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);

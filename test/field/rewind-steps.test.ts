@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { historyOf } from "../support/history-setup.ts";
+import { createHistoryClient } from "../support/history-setup.ts";
 import { useReference } from "../support/use-reference.ts";
 import { startReceiver } from "../support/webhook-setup.ts";
 
 const api = useReference();
 let count = 0;
-let sandbox: ReturnType<typeof historyOf>;
+let sandbox: ReturnType<typeof createHistoryClient>;
 let prefix: string;
 
 async function create(clock: object, more: object = {}) {
   const settings = { connector_failure_rate: 0, ...more };
   const name = `steps-${++count}`;
   await api.call(undefined, "POST", "/_control/sandboxes", { name, clock, settings });
-  sandbox = historyOf(api, name);
+  sandbox = createHistoryClient(api, name);
   prefix = `/_s/${name}`;
 }
 beforeEach(() => create({ mode: "frozen" }));

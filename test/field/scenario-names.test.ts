@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 const RULES = "rules: [{ match: { operation: models.list }, effect: { status: 503 } }]\n";
 
 it("scenario check reports files of which only one can be used, as they have the same name [interfaces 6]", async () => {
-  const folder = scratch();
+  const folder = createTempFolder();
   const write = (name: string, text: string) => {
     const file = join(folder, name);
     writeFileSync(file, text);

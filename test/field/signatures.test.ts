@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { explainSignature } from "../../src/engine/receivers/check-signature.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 import { startWebhooks } from "../support/webhook-setup.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const DATA = '{"user_id":"usr_1","name":"Zoë <b>O\'Hara & Söhne</b> \\"x\\" + €","email":"zoe@acme.test"}';
@@ -101,7 +101,7 @@ describe("the explanation of a wrong digest names its cause", () => {
 
   it("in the same words in signature explain and in a receiver's log [6.3]", async () => {
     const mine = over(asNet(TEXT));
-    const file = join(scratch(), "body.json");
+    const file = join(createTempFolder(), "body.json");
     writeFileSync(file, BODY);
     const explained = await runCommand([
       "signature",

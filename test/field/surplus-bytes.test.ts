@@ -7,13 +7,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LocalReceiver } from "../../src/tools/receivers/listen.ts";
 import { until } from "../support/eventually.ts";
-import { posting, sender, undoAll, undoLater } from "../support/outbound-setup.ts";
-import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { cleanUp, cleanUpLater, createPost, createSender } from "../support/outbound-setup.ts";
+import { grade, SECRET } from "../support/receivers/grade-setup.ts";
 import { startWebhooks } from "../support/webhook-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-afterEach(undoAll);
+afterEach(cleanUp);
 
 /** A server that answers each request on a connection with these pieces; a number waits, in milliseconds. */
 async function answering(...pieces: (string | number)[]) {
@@ -35,7 +35,7 @@ async function answering(...pieces: (string | number)[]) {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  undoLater(() => server.close());
+  cleanUpLater(() => server.close());
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/hook`, connections: () => connections, open: () => open };
 }
@@ -68,9 +68,9 @@ const SURPLUS: [title: string, pieces: (string | number)[], status: number, body
 describe("an answer with bytes after its end", () => {
   it.each(SURPLUS)("counts by its status: %s [G24]", async (_title, pieces, status, body) => {
     const { url, connections, open } = await answering(...pieces);
-    const outbound = sender();
+    const outbound = createSender();
     for (const number of [1, 2]) {
-      const result = await outbound.send(posting(url, { timeoutMs: 10_000 }));
+      const result = await outbound.send(createPost(url, { timeoutMs: 10_000 }));
       expect([result.error, result.response_code, result.body.toString()]).toEqual([undefined, status, body]);
       expect(connections()).toBe(number);
       await until(() => open() === 0);
@@ -79,9 +79,9 @@ describe("an answer with bytes after its end", () => {
 
   it("ends its connection at once, also if bytes come while it is idle", async () => {
     const { url, open } = await answering(head("204 No Content", KEPT), 20, "ok");
-    const outbound = sender();
+    const outbound = createSender();
     await until(async () => {
-      expect((await outbound.send(posting(url, { timeoutMs: 10_000 }))).response_code).toBe(204);
+      expect((await outbound.send(createPost(url, { timeoutMs: 10_000 }))).response_code).toBe(204);
       const began = performance.now();
       await until(() => open() === 0);
       return performance.now() - began < 500;
@@ -91,11 +91,11 @@ describe("an answer with bytes after its end", () => {
   it("is a success for a delivery, directly and forwarded [6.4]", async () => {
     const { url } = await answering(`${head("204 No Content")}ok`);
     const api = await startWebhooks();
-    undoLater(() => api.close());
+    cleanUpLater(() => api.close());
     await api.webhook(url);
     expect(await api.trigger()).toMatchObject([{ status: "success", response_code: 204 }]);
     const local = new LocalReceiver(url, 10_000);
-    undoLater(() => local.close());
+    cleanUpLater(() => local.close());
     const { answer } = await local.call({
       ...{ id: "1", at: "2026-03-15T12:00:00.000Z", method: "POST" },
       ...{ headers: {}, body_base64: "e30=" },
@@ -127,7 +127,7 @@ describe("an answer with bytes after its end", () => {
     };
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    undoLater(() => server.close());
+    cleanUpLater(() => server.close());
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const report = await grade(`${base}/hook`, { probe: `${base}/processed` });
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);

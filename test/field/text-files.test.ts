@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readUserText } from "../../src/documents/files.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
@@ -16,12 +16,12 @@ const SCENARIO = "name: cafe\ndescription: Café Zürich\nrules: []\n";
 let folder: string;
 let api: Api;
 beforeAll(async () => {
-  folder = scratch();
+  folder = createTempFolder();
   api = await startReference();
 });
 afterAll(async () => {
   await api.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 function utf16be(text: string): Buffer {

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { posting, sender, undoAll, undoLater } from "../support/outbound-setup.ts";
+import { cleanUp, cleanUpLater, createPost, createSender } from "../support/outbound-setup.ts";
 
-afterEach(undoAll);
+afterEach(cleanUp);
 
 /** A server that answers anything with this text. */
 async function answering(text: string): Promise<string> {
@@ -12,7 +12,7 @@ async function answering(text: string): Promise<string> {
   );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  undoLater(() => server.close());
+  cleanUpLater(() => server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
@@ -41,7 +41,7 @@ const UNREADABLE: [title: string, answer: string, says: RegExp][] = [
 
 describe("a receiver's answer that is not HTTP fails with the reason in words, not in the parser's [G24]", () => {
   it.each(UNREADABLE)("%s", async (_, answer, says) => {
-    const { error, response_code } = await sender().send(posting(await answering(answer)));
+    const { error, response_code } = await createSender().send(createPost(await answering(answer)));
     expect([response_code, error?.kind]).toEqual([0, "protocol"]);
     expect(error?.message).toMatch(says);
     expect(error?.message).not.toMatch(/Parse Error|HPE_|Expected/);

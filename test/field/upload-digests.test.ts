@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
 import { runRequests } from "../support/real-clients.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
-import { announce, fileForm, probe, put } from "../support/upload-setup.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
+import { announce, createFileForm, probe, put } from "../support/upload-setup.ts";
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 const CONTENT = "0123456789";
@@ -97,7 +97,7 @@ describe("a resumable upload with a digest", () => {
   });
 
   it("is accepted from Python's requests with Content-MD5", async (test) => {
-    const folder = scratch();
+    const folder = createTempFolder();
     writeFileSync(join(folder, "notes.txt"), CONTENT);
     const { upload_url } = await announce(api);
     const code = `
@@ -112,7 +112,7 @@ print(json.dumps([put(digest(b"other")), put(digest(data))]))`;
 
 describe("a form's file with a digest", () => {
   const send = (headers: Record<string, string>) =>
-    api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", fileForm(CONTENT), headers);
+    api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", createFileForm(CONTENT), headers);
 
   it.each(WRONG)("is refused for %s, and nothing is stored [G43]", async (_why, headers) => {
     const count = async () =>

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { useChromium } from "../support/browser/with-chromium.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 const PATHS = [
@@ -29,7 +29,7 @@ const PATHS = [
 ];
 
 async function record(): Promise<string> {
-  const path = join(scratch(), "traffic.har.zip");
+  const path = join(createTempFolder(), "traffic.har.zip");
   const context = await chromium().newContext({
     recordHar: { path },
     extraHTTPHeaders: { "api-key": KEYS.ada },
@@ -52,7 +52,7 @@ describe("a recording in a ZIP, as Playwright writes it", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/4 of 4 .*checked/)]);
     expect(stdout).not.toMatch(/left out|cut short/);
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-har-"))).toEqual(before);
-    const fixture = join(scratch(), "made.yaml");
+    const fixture = join(createTempFolder(), "made.yaml");
     const made = await runCommand(["fixture", "from-har", zip, "--out", fixture]);
     expect([made.code, made.stderr]).toEqual([0, ""]);
     expect(readFileSync(fixture, "utf8")).toContain("comet-mini");
@@ -62,7 +62,7 @@ describe("a recording in a ZIP, as Playwright writes it", () => {
     zip ??= await record();
     const { stdout } = await runCommand(["verify", "--har", zip]);
     for (const how of ["ZIP_DEFLATED", "ZIP_STORED"]) {
-      const again = join(scratch(), "again.ZIP");
+      const again = join(createTempFolder(), "again.ZIP");
       const program = `import sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w", zipfile.${how}) as new:
     new.comment = b"packed anew"
@@ -78,7 +78,7 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w", zipf
     ["in a folder, beside a file of macOS", "recordings/traffic.har"],
     ["in another spelling", "ÜBUNG.HAR"],
   ])("is found in a ZIP %s", async (_title, name) => {
-    const file = join(scratch(), "named.zip");
+    const file = join(createTempFolder(), "named.zip");
     const program = `import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as new:
     new.writestr("recordings/", "")
@@ -102,7 +102,7 @@ with zipfile.ZipFile(sys.argv[1], "w") as new:
     ["damaged", (bytes) => bytes.fill(0xff, 60, 90), /cannot be unpacked/],
   ])("is refused with advice to unpack it if it is %s", async (_what, change, says) => {
     zip ??= await record();
-    const file = join(scratch(), "bad.zip");
+    const file = join(createTempFolder(), "bad.zip");
     writeFileSync(file, change(Buffer.from(readFileSync(zip))));
     const { code, stderr } = await runCommand(["verify", "--har", file]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
@@ -110,7 +110,7 @@ with zipfile.ZipFile(sys.argv[1], "w") as new:
   });
 
   it("is refused with the name of a damaged recording in it, and leaves nothing behind", async () => {
-    const file = join(scratch(), "bad.har.zip");
+    const file = join(createTempFolder(), "bad.har.zip");
     const program = `import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as new: new.writestr("har.har", "{no")`;
     execFileSync("python3", ["-c", program, file]);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import { until } from "../support/eventually.ts";
 import { type NodeProcess, startNodeProcess } from "../support/fleet.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
-import { removeScratch } from "../support/run-understudy.ts";
+import { removeTempFolders } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -32,7 +32,7 @@ afterAll(async () => {
     await node?.stop("SIGKILL");
   }
   await redis?.remove();
-  removeScratch();
+  removeTempFolders();
 });
 beforeEach(({ skip }) => {
   if (!hasRedis) skip(NO_REDIS);

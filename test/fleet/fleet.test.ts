@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { platform, providePlatform } from "../../src/engine/platform.ts";
 import { until } from "../support/eventually.ts";
-import { type Node, startNode, startNodeProcess, TOKEN } from "../support/fleet.ts";
+import { startNode, startNodeProcess, type TestNode, TOKEN } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
 import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 import { announce, chunk, noise } from "../support/upload-setup.ts";
@@ -9,7 +9,7 @@ import { announce, chunk, noise } from "../support/upload-setup.ts";
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let redis: TestRedis;
-const open: Node[] = [];
+const open: TestNode[] = [];
 beforeAll(async () => {
   if (hasRedis) redis = await TestRedis.start();
 });
@@ -20,10 +20,10 @@ beforeEach(({ skip }) => {
 afterEach(async () => {
   vi.useRealTimers();
   for (const node of open.splice(0)) await node.close();
-  if (hasRedis) await redis.ask("FLUSHALL").catch(() => redis.begin());
+  if (hasRedis) await redis.command("FLUSHALL").catch(() => redis.launch());
 });
 
-async function start(options?: Parameters<typeof startNode>[1]): Promise<Node> {
+async function start(options?: Parameters<typeof startNode>[1]): Promise<TestNode> {
   const node = await startNode(redis, options);
   open.push(node);
   return node;
@@ -196,7 +196,7 @@ describe("a fleet [interfaces 15]", () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
-    await redis.end();
+    await redis.stop();
     const refused = await a.control("POST", DEPARTMENTS, department("dept_two"));
     expect([refused.status, refused.headers.get("retry-after"), refused.body.type]).toEqual([
       503,
@@ -207,7 +207,7 @@ describe("a fleet [interfaces 15]", () => {
     expect([emulated.status, emulated.headers.get("x-sandbox-decision")]).toEqual([503, "store"]);
     const { body } = await a.control("GET", "/_control/health");
     expect(body.saving.state).toBe("failing");
-    await redis.begin();
+    await redis.launch();
     await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_three"))).status === 201);
     let there: string[] = [];
     // Redis restarted. The nodes compare its data with theirs before they show any.
@@ -226,9 +226,9 @@ describe("a fleet [interfaces 15]", () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     await a.control("POST", DEPARTMENTS, department("dept_one"));
-    await redis.end();
-    redis.cut();
-    await redis.begin();
+    await redis.stop();
+    redis.dropLastWrite();
+    await redis.launch();
     await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_two"))).status === 201);
     open.splice(open.indexOf(a), 1);
     await a.close();
@@ -245,7 +245,7 @@ describe("a fleet [interfaces 15]", () => {
     );
     const shared = { token: "another-token-than-theirs" };
     await expect(start({ shared })).rejects.toThrow("give all nodes of a fleet the same UNDERSTUDY_TOKEN");
-    await redis.ask("SET", "understudy:format", "99");
+    await redis.command("SET", "understudy:format", "99");
     await expect(start()).rejects.toThrow("written by a newer Understudy (format 99");
   });
 
@@ -270,7 +270,8 @@ describe("a fleet [interfaces 15]", () => {
   it("has one limit of sandboxes for all nodes [interfaces 15]", async () => {
     const shared = { token: TOKEN, limits: { sandboxes: 3 } };
     const [a, b] = [await start({ shared }), await start({ shared })];
-    const createSandbox = (node: Node, name: string) => node.control("POST", "/_control/sandboxes", { name });
+    const createSandbox = (node: TestNode, name: string) =>
+      node.control("POST", "/_control/sandboxes", { name });
     expect((await createSandbox(a, "one")).status).toBe(201);
     expect((await createSandbox(b, "two")).status).toBe(201);
     for (const node of [a, b]) {
@@ -358,7 +359,7 @@ describe("a fleet [interfaces 15]", () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
-    await redis.ask("CONFIG", "SET", "maxmemory", "1");
+    await redis.command("CONFIG", "SET", "maxmemory", "1");
     try {
       const refused = await a.control("POST", DEPARTMENTS, department("dept_two"));
       expect([refused.status, refused.headers.get("retry-after"), refused.body]).toEqual([
@@ -372,7 +373,7 @@ describe("a fleet [interfaces 15]", () => {
       expect((await a.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
       expect((await a.control("GET", `${DEPARTMENTS}/dept_two`)).status).toBe(404);
     } finally {
-      await redis.ask("CONFIG", "SET", "maxmemory", "0");
+      await redis.command("CONFIG", "SET", "maxmemory", "0");
     }
     expect((await a.control("POST", DEPARTMENTS, department("dept_three"))).status).toBe(201);
     await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
@@ -433,11 +434,11 @@ describe("a fleet [interfaces 15]", () => {
       for (let i = 0; i < 60; i++)
         expect((await a.control("POST", DEPARTMENTS, department(`dept_${i}`))).status).toBe(201);
       a.signal("SIGSTOP");
-      await own.end();
-      own.cut();
-      await own.begin();
+      await own.stop();
+      own.dropLastWrite();
+      await own.launch();
       // The session was part of the data that Redis lost.
-      await own.ask("DEL", `understudy:node:${a.url}`);
+      await own.command("DEL", `understudy:node:${a.url}`);
       const b = await startNode(own);
       open.push(b);
       const asked = b.control("GET", `${DEPARTMENTS}/dept_59`);
@@ -454,7 +455,7 @@ describe("a fleet [interfaces 15]", () => {
 
   it("logs differing clocks, and moves no sandbox's clock back [interfaces 15]", async () => {
     const hour = 3_600_000;
-    const now = async (node: Node) =>
+    const now = async (node: TestNode) =>
       Date.parse((await node.control("GET", "/_control/sandboxes/ci/clock")).body.now);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hour });
     const real = platform();
@@ -480,10 +481,10 @@ describe("a fleet [interfaces 15]", () => {
     open.splice(open.indexOf(a), 1);
     await a.close();
     const field = "sandbox\0about";
-    const about = JSON.parse(await redis.ask("HGET", "understudy:{ci}:rows", field));
+    const about = JSON.parse(await redis.command("HGET", "understudy:{ci}:rows", field));
     delete about.settings.history_limit;
-    await redis.ask("HSET", "understudy:{ci}:rows", field, JSON.stringify(about));
-    await redis.ask("SET", "understudy:format", "1");
+    await redis.command("HSET", "understudy:{ci}:rows", field, JSON.stringify(about));
+    await redis.command("SET", "understudy:format", "1");
     const b = await start();
     const { settings } = (await b.control("GET", "/_control/sandboxes/ci")).body;
     expect(settings).toMatchObject({ processing_seconds: 7, history_limit: 1000 });
@@ -495,14 +496,14 @@ describe("a fleet [interfaces 15]", () => {
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     open.splice(open.indexOf(a), 1);
     await a.close();
-    await redis.ask("HSET", "understudy:{ci}:rows", "of-tomorrow\0x", "1");
+    await redis.command("HSET", "understudy:{ci}:rows", "of-tomorrow\0x", "1");
     const b = await start();
     const refused = await b.control("GET", "/_control/sandboxes/ci");
     expect([refused.status, refused.body.detail]).toEqual([
       503,
       expect.stringContaining("of-tomorrow is unknown to"),
     ]);
-    await redis.ask("HDEL", "understudy:{ci}:rows", "of-tomorrow\0x");
+    await redis.command("HDEL", "understudy:{ci}:rows", "of-tomorrow\0x");
     expect((await b.control("GET", "/_control/sandboxes/ci")).status).toBe(200);
   });
 });

@@ -8,20 +8,20 @@ import { parsePlainStart } from "../../src/cli/run.ts";
 import { readStartOptions } from "../../src/cli/start-options.ts";
 import { formatBanner } from "../../src/cli/start-server.ts";
 import { connect } from "../../src/client/connect.ts";
-import { openConsole, seeLive } from "../support/browser/console.ts";
+import { openConsole, waitForLive } from "../support/browser/console.ts";
 import { PATIENCE_MS, see, useChromium } from "../support/browser/with-chromium.ts";
 import { until } from "../support/eventually.ts";
-import { type Node, startNode, TOKEN } from "../support/fleet.ts";
+import { startNode, type TestNode, TOKEN } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
-import { complaintsOfNginx, hasNginx, NO_NGINX, TestNginx } from "../support/nginx.ts";
+import { checkNginxExample, hasNginx, NO_NGINX, TestNginx } from "../support/nginx.ts";
 import { rawRequest } from "../support/raw-request.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 const EXAMPLES = "docs/examples/fleet";
 const chromium = useChromium();
 let redis: TestRedis;
-let [a, b]: Node[] = [];
+let [a, b]: TestNode[] = [];
 beforeAll(async () => {
   if (!hasRedis) return;
   redis = await TestRedis.start();
@@ -32,13 +32,13 @@ afterAll(async () => {
   await a?.close();
   await b?.close();
   await redis?.remove();
-  removeScratch();
+  removeTempFolders();
 });
 beforeEach(({ skip }) => {
   if (!hasRedis) skip(NO_REDIS);
 });
 
-const proxied = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.proxied;
+const proxied = async (node: TestNode) => (await node.control("GET", "/_control/health")).body.fleet.proxied;
 
 describe("a node of a fleet [interfaces 15]", () => {
   it("prints a login link that works once, also if another node owns `default` [interfaces 15]", async () => {
@@ -90,7 +90,7 @@ describe("a node of a fleet [interfaces 15]", () => {
       const { page, complaints } = await openConsole(chromium(), b!.url, "/s/ci/timeline");
       await page.getByLabel("Control token").fill(TOKEN);
       await page.keyboard.press("Enter");
-      await seeLive(page);
+      await waitForLive(page);
       // The page shows an event that happened at the owner.
       await a!.call("dan", "DELETE", "/_s/ci/v1/threads/thread_none");
       await see(page.getByRole("row", { name: /thread_none/ }).first()).toBeVisible();
@@ -125,7 +125,8 @@ describe("a node of a fleet [interfaces 15]", () => {
         expect((await (await client.open(name)).info()).name).toBe(name);
       }
       expect((await proxied(b!)) + (await proxied(c))).toBe(before);
-      const owned = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.owned;
+      const owned = async (node: TestNode) =>
+        (await node.control("GET", "/_control/health")).body.fleet.owned;
       const [ofB, ofC] = [await owned(b!), await owned(c)];
       expect([ofB > 0, ofC > 0, ofB + ofC]).toEqual([true, true, names.length]);
       await c.close();
@@ -174,7 +175,7 @@ describe("a node of a fleet [interfaces 15]", () => {
     const { port } = new URL(`http://localhost:${nginx.ports[0].split(":")[1]}`);
     expect(String(conf.stdout)).toContain(`listen ${port};`);
     // The program of the unit need not be installed on this machine.
-    const file = join(scratch(), "understudy.service");
+    const file = join(createTempFolder(), "understudy.service");
     writeFileSync(file, unit.replace("/usr/bin/understudy", "/bin/true"));
     const checked = spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" });
     if (checked.error === undefined) expect([checked.status, checked.stderr]).toEqual([0, ""]);
@@ -182,6 +183,6 @@ describe("a node of a fleet [interfaces 15]", () => {
 
   it("is reached through the example's nginx.conf, which nginx accepts [interfaces 15]", ({ skip }) => {
     if (!hasNginx) skip(NO_NGINX);
-    expect(complaintsOfNginx()).toBe("");
+    expect(checkNginxExample()).toBe("");
   });
 });

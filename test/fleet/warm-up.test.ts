@@ -4,11 +4,11 @@ import { FleetNode } from "../../src/fleet/fleet-node.ts";
 import { NodeProxy } from "../../src/fleet/proxy.ts";
 import { SandboxRestorer } from "../../src/persistence/sandbox-restorer.ts";
 import { until } from "../support/eventually.ts";
-import { type Node, startNode, TOKEN } from "../support/fleet.ts";
+import { startNode, type TestNode, TOKEN } from "../support/fleet.ts";
 import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 
 let redis: TestRedis;
-const open: Node[] = [];
+const open: TestNode[] = [];
 beforeAll(async () => {
   if (hasRedis) redis = await TestRedis.start();
 });
@@ -19,7 +19,7 @@ beforeEach(({ skip }) => {
 afterEach(async () => {
   vi.restoreAllMocks();
   for (const node of open.splice(0)) await node.close();
-  if (hasRedis) await redis.ask("FLUSHALL");
+  if (hasRedis) await redis.command("FLUSHALL");
 });
 
 const ONE = "/_control/sandboxes/ci/state/departments/dept_one";

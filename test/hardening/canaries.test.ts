@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { until } from "../support/eventually.ts";
-import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
+import { type Api, type ApiResponse, type Caller, startReference } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
-import { refusalFor } from "../support/openapi/refusals.ts";
+import { findRefusalRecipe } from "../support/openapi/refusals.ts";
 
 /**
  * Sends secrets that occur nowhere else through every operation: with success, with every refusal and with every forced
@@ -43,7 +43,7 @@ async function canaryWorld(): Promise<{ world: FreshWorld; secrets: Set<string> 
   return { world, secrets };
 }
 
-const OWN_KEYS = new Set<Who | undefined>(["ada", "ben", "cleo", "dan", "eve"]);
+const OWN_KEYS = new Set<Caller | undefined>(["ada", "ben", "cleo", "dan", "eve"]);
 
 /** The same request with the canary key of its user. Each call sends the key in the next of the places of section 5. */
 let turn = 0;
@@ -59,7 +59,7 @@ function withCanary({ who, headers, ...sent }: Sent): Sent {
 }
 
 /** Adds the secrets that the server issues to the canaries. */
-function addIssuedSecrets(secrets: Set<string>, { body, status }: Answered): void {
+function addIssuedSecrets(secrets: Set<string>, { body, status }: ApiResponse): void {
   if (status >= 300) return;
   const url = body?.upload_url && new URL(body.upload_url).searchParams.get("upload_id");
   for (const secret of [body?.access_token?.split(".")[2], body?.refresh_token, body?.data?.secret, url])
@@ -142,12 +142,12 @@ describe("a canary secret [quality 2.14]", () => {
     const list: [string, Sent][] = [];
     const recipes = RECIPES[operation.id]!;
     for (const recipe of recipes) list.push([`the recipe for ${recipe.status}`, await recipe.request(world)]);
-    const good = await recipes[0]!.request(world);
+    const valid = await recipes[0]!.request(world);
     for (const code of listErrorCodes(operation)) {
-      list.push([`a fault ${code}`, { ...good, headers: { ...good.headers, "x-sandbox-fault": code } }]);
+      list.push([`a fault ${code}`, { ...valid, headers: { ...valid.headers, "x-sandbox-fault": code } }]);
       // A refusal of the whole sandbox would leave no request to examine.
       if (["RATE_LIMIT_EXCEEDED", "PAYLOAD_TOO_LARGE", "UPLOAD_EXPIRED"].includes(code)) continue;
-      const spoiled = await refusalFor(operation, code)?.({ world, operation, good });
+      const spoiled = await findRefusalRecipe(operation, code)?.({ world, operation, valid });
       if (spoiled && !("status" in spoiled)) list.push([code, spoiled]);
     }
     return list;

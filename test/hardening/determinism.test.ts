@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Line, type Target, transcript } from "../support/determinism/transcript.ts";
+import { recordTranscript, type Target, type TranscriptLine } from "../support/determinism/transcript.ts";
 import { until } from "../support/eventually.ts";
 import { EPOCH } from "../support/harness.ts";
 
@@ -50,16 +50,16 @@ async function sandbox(port: number, name: string): Promise<Target> {
   return { port, sandbox: name };
 }
 
-function expectSame(one: Line[], other: Line[]): void {
-  for (const [i, line] of one.entries()) expect(other[i], `request ${i}: ${line.asked}`).toEqual(line);
+function expectSame(one: TranscriptLine[], other: TranscriptLine[]): void {
+  for (const [i, line] of one.entries()) expect(other[i], `request ${i}: ${line.request}`).toEqual(line);
 }
 
 describe("the same fixture, seed and frozen clock [interfaces 5]", () => {
-  let reference: Line[];
+  let reference: TranscriptLine[];
   let port: number;
   beforeAll(async () => {
     port = await start("first");
-    reference = await transcript({ port, sandbox: "default" });
+    reference = await recordTranscript({ port, sandbox: "default" });
   });
 
   it("answer 200 mixed requests: reads, writes, refusals, state and clock [interfaces 5]", () => {
@@ -71,20 +71,20 @@ describe("the same fixture, seed and frozen clock [interfaces 5]", () => {
 
   it("give the same bytes in two processes and time zones [interfaces 5]", async () => {
     const other = await start("second", { TZ: "Pacific/Kiritimati" });
-    expectSame(reference, await transcript({ port: other, sandbox: "default" }));
+    expectSame(reference, await recordTranscript({ port: other, sandbox: "default" }));
   });
 
   it("give the same answers in sandboxes of other names, and after a reset [interfaces 5]", async () => {
     const [one, two] = [await sandbox(port, "twin-one"), await sandbox(port, "twin-two")];
-    const first = await transcript(one);
-    expectSame(first, await transcript(two));
+    const first = await recordTranscript(one);
+    expectSame(first, await recordTranscript(two));
     await fetch(`http://127.0.0.1:${port}/_control/sandboxes/twin-one/reset`, { method: "POST" });
-    expectSame(first, await transcript(one));
+    expectSame(first, await recordTranscript(one));
   });
 
   it("give other ids and texts for another seed [interfaces 5]", async () => {
     const other = await start("third", { seed: 8 });
-    const lines = await transcript({ port: other, sandbox: "default" });
+    const lines = await recordTranscript({ port: other, sandbox: "default" });
     const different = reference.filter(({ body }, i) => body !== lines[i]!.body);
     expect(different.length).toBeGreaterThan(50);
   });

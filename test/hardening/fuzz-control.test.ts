@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { listSuccesses } from "../../src/engine/contract/operation.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
-import { broken, HOSTILE_TEXTS, hostileJson } from "../support/fuzz/values.ts";
-import { type Answered, type Api, EPOCH, startReference } from "../support/harness.ts";
+import { breakValue, HOSTILE_TEXTS, hostileJson } from "../support/fuzz/values.ts";
+import { type Api, type ApiResponse, EPOCH, startReference } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
 
@@ -141,7 +141,7 @@ function generateBody(path: string, record: unknown): fc.Arbitrary<string> {
   return fc
     .oneof(
       { weight: 3, arbitrary: good },
-      { weight: 6, arbitrary: good.chain(broken) },
+      { weight: 6, arbitrary: good.chain(breakValue) },
       { weight: 1, arbitrary: hostileJson },
     )
     .map((value) => JSON.stringify(value) ?? "null");
@@ -158,7 +158,7 @@ async function sampleRecords(): Promise<Record<string, unknown>> {
   return found;
 }
 
-function findProblems({ status, headers, text }: Answered): string[] {
+function findProblems({ status, headers, text }: ApiResponse): string[] {
   if (status >= 500) return [`answered ${status}: ${text}\n${logged.slice(-3_000)}`];
   const type = headers.get("content-type");
   if (status >= 400 && type !== "application/problem+json") return [`${status} came as ${type}: ${text}`];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AnyOperation } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
-import { type FuzzedRequest, type Prepared, requestsOf } from "../support/fuzz/requests.ts";
+import { type FuzzedRequest, generateRequests, type Prepared } from "../support/fuzz/requests.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { AnswerValidator, type CheckedAnswer } from "../support/openapi/answer-validator.ts";
 
@@ -113,7 +113,7 @@ describe("requests generated from our own OpenAPI document [quality 2.3]", () =>
     const tally = new Map<number, number>();
     const prepared = await prepare();
     await fc.assert(
-      fc.asyncProperty(requestsOf(DOCUMENT, OPERATIONS, prepared), async (sent) => {
+      fc.asyncProperty(generateRequests(DOCUMENT, OPERATIONS, prepared), async (sent) => {
         await restore();
         const answer = await send(sent);
         tally.set(answer.status, (tally.get(answer.status) ?? 0) + 1);

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { isReadOnly } from "../../src/engine/contract/operation.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { historyOf } from "../support/history-setup.ts";
+import { createHistoryClient } from "../support/history-setup.ts";
 
 let api: Api;
-let history: ReturnType<typeof historyOf>;
+let history: ReturnType<typeof createHistoryClient>;
 beforeEach(async () => {
   api = await startReference();
-  history = historyOf(api);
+  history = createHistoryClient(api);
 });
 afterEach(() => api.close());
 
@@ -60,7 +60,7 @@ describe("the history [interfaces 10]", () => {
       organization_id: "org_acme",
     }));
     api = await startReference({ fixture: { extends: "reference", departments } as object });
-    history = historyOf(api);
+    history = createHistoryClient(api);
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     for (let index = 0; index < 20; index++) {
       const new_parent_id = index % 2 === 0 ? "dept_ops" : "dept_eng";

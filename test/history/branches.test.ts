@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
-import { historyOf } from "../support/history-setup.ts";
+import { createHistoryClient } from "../support/history-setup.ts";
 
 let api: Api;
-let history: ReturnType<typeof historyOf>;
+let history: ReturnType<typeof createHistoryClient>;
 beforeEach(async () => {
   api = await startReference();
-  history = historyOf(api);
+  history = createHistoryClient(api);
 });
 afterEach(() => api.close());
 
@@ -14,7 +14,7 @@ const rename = (title: string) => history.ok("PATCH", "/state/threads/thread_ada
 
 describe("forking and repeating [interfaces 10]", () => {
   it("forks from before or after any entry, undone ones included, and leaves the sandbox alone [interfaces 10]", async () => {
-    const title = async (of: ReturnType<typeof historyOf>) =>
+    const title = async (of: ReturnType<typeof createHistoryClient>) =>
       (await of.ok("GET", "/state/threads/thread_ada")).title;
     const first = await title(history);
     await rename("second");
@@ -27,10 +27,10 @@ describe("forking and repeating [interfaces 10]", () => {
     ]) {
       const fork = await history.ok("POST", `/history/${id}/fork`, { name, to });
       expect(fork).toMatchObject({ name, restarted_uploads: [] });
-      expect(await title(historyOf(api, name!))).toBe(wanted);
+      expect(await title(createHistoryClient(api, name!))).toBe(wanted);
     }
     expect(await title(history)).toBe(first);
-    expect((await historyOf(api, "is").list()).total).toBe(0);
+    expect((await createHistoryClient(api, "is").list()).total).toBe(0);
     const taken = await history.control("POST", `/history/${id}/fork`, { name: "is" });
     expect(taken.body.type).toBe("urn:understudy:problem:name-in-use");
   });

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { historyOf } from "../support/history-setup.ts";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { createHistoryClient } from "../support/history-setup.ts";
+import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 const JOBS = "/v1/organizations/org_acme/knowledge/connectors/jobs";
 
-let api: WebhookBench;
-let history: ReturnType<typeof historyOf>;
+let api: WebhookApi;
+let history: ReturnType<typeof createHistoryClient>;
 beforeEach(async () => {
   api = await startWebhooks();
-  history = historyOf(api);
+  history = createHistoryClient(api);
 });
 afterEach(() => api.close());
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, startCommand } from "../support/run-understudy.ts";
+import { removeTempFolders, runCommand, startCommand } from "../support/run-understudy.ts";
 
 let api: Api;
 let sandbox: SandboxClient;
@@ -11,7 +11,7 @@ beforeEach(async () => {
   sandbox = await connect(api.url).open("default");
 });
 afterEach(() => api.close());
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 const remove = () => api.call("ada", "DELETE", "/v1/threads/thread_ada");
 

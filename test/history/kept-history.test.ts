@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HistoryPage } from "../../types/control-api.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { historyOf } from "../support/history-setup.ts";
-import { removeScratch, startServer } from "../support/run-understudy.ts";
+import { createHistoryClient } from "../support/history-setup.ts";
+import { removeTempFolders, startServer } from "../support/run-understudy.ts";
 import { announce } from "../support/upload-setup.ts";
 
 const STORES = "/v1/organizations/org_acme/stores/vs_empty/files";
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const api of open.splice(0)) await api.close();
   rmSync(folder, { recursive: true, force: true });
 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 async function start(persist: NonNullable<Parameters<typeof startReference>[0]>["persist"]): Promise<Api> {
   const api = await startReference({ persist });
@@ -35,7 +35,7 @@ async function restarted(api: Api, persist: Parameters<typeof start>[0]): Promis
 describe("a saved history [interfaces 10]", () => {
   it("shows after a restart which attempt was accepted, while the journal is empty [interfaces 10]", async () => {
     const first = await start({ folder });
-    const before = historyOf(first);
+    const before = createHistoryClient(first);
     const { url } = await before.ok("POST", "/receivers", { answers: [500, 204] });
     await first.call("ada", "POST", "/webhooks", { url, events: ["thread.deleted"] });
     await first.call("ada", "DELETE", "/v1/threads/thread_ada");
@@ -45,7 +45,7 @@ describe("a saved history [interfaces 10]", () => {
       (await of.entries("?kind=delivery")).map(({ delivered }) => delivered);
     expect(await taken(before)).toEqual([false, true]);
     const second = await restarted(first, { folder });
-    const after = historyOf(second);
+    const after = createHistoryClient(second);
     expect(await taken(after)).toEqual([false, true]);
     // What it answers now came after all that is told of then.
     await second.call("dan", "GET", "/v1/models");
@@ -61,14 +61,14 @@ describe("a saved history [interfaces 10]", () => {
       const first = await start(persist);
       await first.call("dan", "POST", STORES, { file_id: "file_loose" });
       await first.call("ada", "DELETE", "/v1/threads/thread_ada");
-      const before = historyOf(first);
+      const before = createHistoryClient(first);
       const [attach, deleted] = await before.entries();
       await before.rewind(deleted!.id);
       const told = await before.list();
       expect(told.entries.map(({ undone }) => undone)).toEqual([false, true, false]);
 
       const second = await restarted(first, persist);
-      const after = historyOf(second);
+      const after = createHistoryClient(second);
       expect(await after.list()).toEqual({
         ...told,
         entries: told.entries.map((entry) => ({ ...entry, kept: false, journal_position: 0 })),
@@ -94,25 +94,25 @@ describe("a saved history [interfaces 10]", () => {
     const { upload_url } = await announce(first);
     expect((await fetch(upload_url, { method: "DELETE" })).status).toBe(499);
     const second = await restarted(first, persist);
-    const { title } = await historyOf(second).newest();
+    const { title } = await createHistoryClient(second).newest();
     expect(title).toMatch(/; it was done, but answered 499/);
   });
 
   it("loses entries that the bound has dropped, as after a reset [interfaces 10]", async () => {
     const persist = { folder };
     const first = await start(persist);
-    const before = historyOf(first);
+    const before = createHistoryClient(first);
     await before.ok("PATCH", "", { settings: { history_limit: 3 } });
     for (const title of ["a", "b", "c", "d"])
       await before.ok("PATCH", "/state/threads/thread_ada", { title });
     const second = await restarted(first, persist);
-    const told = await historyOf(second).list();
+    const told = await createHistoryClient(second).list();
     expect([told.total, told.dropped]).toEqual([3, 2]);
-    await historyOf(second).ok("POST", "/reset");
+    await createHistoryClient(second).ok("POST", "/reset");
     const third = await restarted(second, persist);
-    expect(await historyOf(third).list()).toEqual({ entries: [], total: 0, dropped: 0 });
-    await historyOf(third).ok("PATCH", "/state/threads/thread_ada", { title: "e" });
-    expect(told.entries.map(({ id }) => id)).not.toContain((await historyOf(third).newest()).id);
+    expect(await createHistoryClient(third).list()).toEqual({ entries: [], total: 0, dropped: 0 });
+    await createHistoryClient(third).ok("PATCH", "/state/threads/thread_ada", { title: "e" });
+    expect(told.entries.map(({ id }) => id)).not.toContain((await createHistoryClient(third).newest()).id);
   });
 
   it.each([
@@ -124,12 +124,12 @@ describe("a saved history [interfaces 10]", () => {
       const persist = { folder, durable: true };
       const first = await start(persist);
       const match = { operation: "threads.delete" };
-      await historyOf(first).ok("POST", "/faults", { match, phase: "after", effect });
+      await createHistoryClient(first).ok("POST", "/faults", { match, phase: "after", effect });
       await first.call("ada", "DELETE", "/v1/threads/thread_ada").catch(() => {});
-      const { title } = await historyOf(first).newest("?kind=request");
+      const { title } = await createHistoryClient(first).newest("?kind=request");
       expect(title).toContain(`; it was done, but ${answered}`);
       const second = await restarted(first, persist);
-      expect(await historyOf(second).newest("?kind=request")).toMatchObject({ title });
+      expect(await createHistoryClient(second).newest("?kind=request")).toMatchObject({ title });
     },
   );
 

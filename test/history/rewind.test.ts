@@ -2,15 +2,15 @@ import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { historyOf } from "../support/history-setup.ts";
-import { announce, chunk, probe, put, sendAndLeave } from "../support/upload-setup.ts";
+import { createHistoryClient } from "../support/history-setup.ts";
+import { announce, chunk, probe, put, sendAndDisconnect } from "../support/upload-setup.ts";
 
 const ORGANIZATION = "/v1/organizations/org_acme";
 let api: Api;
-let history: ReturnType<typeof historyOf>;
+let history: ReturnType<typeof createHistoryClient>;
 beforeEach(async () => {
   api = await startReference();
-  history = historyOf(api);
+  history = createHistoryClient(api);
 });
 afterEach(() => api.close());
 
@@ -150,7 +150,7 @@ describe("a rewind [interfaces 10]", () => {
     const before = await history.newest();
     const headers = { "content-range": "bytes 0-9/10", "content-length": 10 };
     const arrived = () => eventually(async () => expect((await probe(upload_url)).range).toBe("bytes=0-3"));
-    await sendAndLeave(upload_url, { method: "PUT", headers }, Buffer.from("0123"), arrived);
+    await sendAndDisconnect(upload_url, { method: "PUT", headers }, Buffer.from("0123"), arrived);
     const { id } = await eventually(async () => {
       const entry = await history.newest();
       expect(entry.id).not.toBe(before.id);

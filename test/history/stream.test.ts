@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EventStream } from "../support/event-stream.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { historyOf } from "../support/history-setup.ts";
+import { createHistoryClient } from "../support/history-setup.ts";
 
 const STREAM = "/_control/sandboxes/default/history/stream";
 let api: Api;
-let history: ReturnType<typeof historyOf>;
+let history: ReturnType<typeof createHistoryClient>;
 beforeEach(async () => {
   api = await startReference();
-  history = historyOf(api);
+  history = createHistoryClient(api);
 });
 afterEach(() => api.close());
 
@@ -19,13 +19,13 @@ describe("history.stream [interfaces 10]", () => {
     const stream = await EventStream.open(api, "ada", STREAM);
     await rename("a");
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    const events = await stream.upTo(2);
-    stream.leave();
+    const events = await stream.waitForCount(2);
+    stream.close();
     expect(events.map(({ data }) => data)).toEqual(await history.entries());
     await history.rewind(events[1]!.data.id);
     const resumed = await EventStream.open(api, "ada", STREAM, events[0]!.id);
-    const missed = await resumed.upTo(2);
-    resumed.leave();
+    const missed = await resumed.waitForCount(2);
+    resumed.close();
     expect(missed.map(({ data }) => [data.kind, data.undone])).toEqual([
       ["request", true],
       ["restore", false],
@@ -35,13 +35,13 @@ describe("history.stream [interfaces 10]", () => {
 
   it("continues after a reset and ends with the sandbox [interfaces 10]", async () => {
     await history.ok("POST", "/fork", { name: "follow" });
-    const other = historyOf(api, "follow");
+    const other = createHistoryClient(api, "follow");
     const stream = await EventStream.open(api, "ada", STREAM.replace("default", "follow"));
     await other.ok("PATCH", "/state/threads/thread_ada", { title: "a" });
-    await stream.upTo(1);
+    await stream.waitForCount(1);
     await other.ok("POST", "/reset");
     await other.ok("PATCH", "/state/threads/thread_ada", { title: "b" });
-    const events = await stream.upTo(2);
+    const events = await stream.waitForCount(2);
     expect(events[0]!.data.id).not.toBe(events[1]!.data.id);
     expect(Number(events[1]!.id)).toBeGreaterThan(Number(events[0]!.id));
     await other.ok("DELETE", "");

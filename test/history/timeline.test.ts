@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { JournalEntry } from "../../types/control-api.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { historyOf } from "../support/history-setup.ts";
+import { createHistoryClient } from "../support/history-setup.ts";
 
 const JOURNAL = "/_control/sandboxes/default/journal";
 let api: Api;
-let history: ReturnType<typeof historyOf>;
+let history: ReturnType<typeof createHistoryClient>;
 beforeEach(async () => {
   api = await startReference();
-  history = historyOf(api);
+  history = createHistoryClient(api);
 });
 afterEach(() => api.close());
 

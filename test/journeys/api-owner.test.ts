@@ -4,24 +4,24 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { KEYS } from "../support/harness.ts";
 import {
+  createTempFolder,
   type RunningServer,
-  removeScratch,
+  removeTempFolders,
   runCommand,
-  scratch,
   startCommand,
   startServer,
 } from "../support/run-understudy.ts";
-import { clientSession } from "../support/traffic/client-session.ts";
-import { type Between, proxy } from "../support/verify-setup.ts";
+import { playSession } from "../support/traffic/client-session.ts";
+import { type RecordingServer, startProxy } from "../support/verify-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** The real service: an Understudy that answers a month of 13 with 400 and counts keys by another name. */
 let service: RunningServer;
-let altered: Between;
+let altered: RecordingServer;
 beforeAll(async () => {
   service = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
-  altered = await proxy(service.ready.url, ({ path }, answer) => ({
+  altered = await startProxy(service.ready.url, ({ path }, answer) => ({
     ...answer,
     status: path.includes("month=13") && answer.status === 422 ? 400 : answer.status,
     body: answer.body.replace('"keys_exceeded"', '"exceeded"'),
@@ -32,18 +32,18 @@ afterAll(async () => {
   await Promise.all(open.map((one) => one.stop()));
   await altered.close();
   await service.stop("SIGKILL");
-  removeScratch();
+  removeTempFolders();
 });
 
 it("a service is recorded, verified, and replaced by a sandbox [interfaces 12]", async () => {
-  const folder = scratch();
+  const folder = createTempFolder();
   const [har, world, weather] = ["traffic.har", "world.yaml", "weather.yaml"].map((name) =>
     join(folder, name),
   );
 
   const recorder = startCommand(["record", "--target", altered.url, "--out", har!, "--port", "0"]);
   const url = await eventually(() => /Call (\S+) instead of/.exec(recorder.output().stdout)![1]!);
-  await clientSession(url);
+  await playSession(url);
   recorder.child.kill("SIGINT");
   expect((await recorder.finished).stdout).toContain("60 exchanges in ");
   for (const key of Object.values(KEYS)) expect(readFileSync(har!, "utf8")).not.toContain(key);

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { historyOf } from "../support/history-setup.ts";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { createHistoryClient } from "../support/history-setup.ts";
+import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
-let api: WebhookBench;
+let api: WebhookApi;
 beforeAll(async () => {
   api = await startWebhooks();
 });
 afterAll(() => api.close());
 
 it("an organization deleted by mistake is restored with its dependents, and compared in a branch [interfaces 10]", async () => {
-  const history = historyOf(api);
+  const history = createHistoryClient(api);
   const world = async (of = history) => ({
     counts: (await of.ok("GET", "")).counts as Record<string, number>,
     pending: await of.ok("GET", "/clock/pending"),
@@ -50,7 +50,7 @@ it("an organization deleted by mistake is restored with its dependents, and comp
   await history.ok("POST", `/history/${deletion.id}/fork`, { name: "spared" });
   await history.rewind(deletion.id);
   expect(await world()).toEqual(before);
-  const spared = historyOf(api, "spared");
+  const spared = createHistoryClient(api, "spared");
   expect(await world(spared)).toEqual(before);
   expect(await history.newest("?kind=control")).toMatchObject({ id: deletion.id, undone: true });
 

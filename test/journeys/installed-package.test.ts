@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runTests } from "../../matrix/runners.mjs";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -49,7 +49,7 @@ function filesBelow(path: string): string[] {
 const sizeOf = (files: readonly string[]) => files.reduce((sum, file) => sum + statSync(file).size, 0);
 
 beforeAll(async () => {
-  folder = scratch();
+  folder = createTempFolder();
   writeFileSync(join(folder, "package.json"), '{"name":"app","private":true,"type":"module"}');
   const packed = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
     cwd: ROOT,
@@ -59,7 +59,7 @@ beforeAll(async () => {
   const install = ["install", "-D", "--prefer-offline", "--no-audit", "--no-fund", `./${filename}`];
   warned = (await ran("npm", ...install)).stderr;
 }, 300_000);
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 describe("the package in an empty folder", () => {
   it("installs small, in few files, and runs no install script [interfaces 13]", () => {

@@ -8,10 +8,10 @@ import { runInSandbox, type TestOptions, TestServers } from "../../src/client/te
 import { toOperationsOption } from "../../src/engine/own/join.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { readExample } from "../support/own/serve-document.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 import * as operations from "./notes.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 let understudy: LocalUnderstudy | undefined;
 afterEach(async () => {
   await understudy?.close();
@@ -32,7 +32,7 @@ export const listNotes = defineOperation({
 });
 `;
 const write = (name: string, text: string) => {
-  const file = join(scratch(), name);
+  const file = join(createTempFolder(), name);
   writeFileSync(file, text);
   return file;
 };

@@ -11,10 +11,10 @@ import type { SandboxClient } from "../../src/client/sandbox.ts";
 import type { RuleDefinition } from "../../src/client/types.ts";
 import { see, useChromium } from "../support/browser/with-chromium.ts";
 import {
+  createTempFolder,
   type RunningServer,
-  removeScratch,
+  removeTempFolders,
   runCommand,
-  scratch,
   startServer,
 } from "../support/run-understudy.ts";
 
@@ -31,7 +31,7 @@ let server: RunningServer;
 let sandbox: SandboxClient;
 let page: Page;
 beforeAll(async () => {
-  const built = scratch();
+  const built = createTempFolder();
   // Built in its own process, since vitest sets NODE_ENV to test.
   const build = `import { build } from "vite"; await build(${JSON.stringify({
     ...{ root: SOURCE, configFile: false, logLevel: "error" },
@@ -50,7 +50,7 @@ afterAll(async () => {
   site.closeAllConnections();
   site.close();
   await server.stop();
-  removeScratch();
+  removeTempFolders();
 });
 beforeEach(async () => {
   sandbox = await connect(server.ready.url).sandbox({
@@ -153,7 +153,7 @@ describe("a React application with user-defined operations", () => {
     await write("Message", "Hello", "Send");
     await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
     await see(page.getByRole("region", { name: "Plans" }).getByRole("listitem")).toHaveText(["Hello"]);
-    const file = join(scratch(), "chat.json");
+    const file = join(createTempFolder(), "chat.json");
     const taken = await runCommand(["bundle", file, "--url", server.ready.url, "--sandbox", sandbox.name]);
     expect(taken.code, taken.stderr).toBe(0);
     expect((await runCommand(["replay", file])).stderr).toContain("The bundle needs the operations of");

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { connect } from "../../src/client/connect.ts";
 import { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { toOperationsOption } from "../../src/engine/own/join.ts";
-import { type Node, startNode } from "../support/fleet.ts";
+import { startNode, type TestNode } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 import { startServer } from "../support/run-understudy.ts";
@@ -212,7 +212,7 @@ it("an OpenAPI document of one sandbox survives kill -9 with --durable [interfac
 
 describe("own operations in a fleet", () => {
   let redis: TestRedis;
-  const open: Node[] = [];
+  const open: TestNode[] = [];
   beforeAll(async () => {
     if (hasRedis) redis = await TestRedis.start();
   });
@@ -222,14 +222,14 @@ describe("own operations in a fleet", () => {
   });
   afterEach(async () => {
     for (const node of open.splice(0)) await node.close();
-    if (hasRedis) await redis.ask("FLUSHALL");
+    if (hasRedis) await redis.command("FLUSHALL");
   });
   const start = async (options?: Parameters<typeof startNode>[1]) => {
     const node = await startNode(redis, options);
     open.push(node);
     return node;
   };
-  const end = (node: Node) => open.splice(open.indexOf(node), 1)[0]!.close();
+  const end = (node: TestNode) => open.splice(open.indexOf(node), 1)[0]!.close();
 
   it("of one sandbox are served by the node that takes it over [interfaces 18]", async () => {
     const a = await start();

@@ -4,9 +4,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createUnderstudy } from "../../src/client/create-understudy.ts";
 import { createSandbox } from "../../src/client/engine.ts";
 import { eventually } from "../support/eventually.ts";
-import { removeScratch, runCommand, scratch, startServer } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand, startServer } from "../support/run-understudy.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 const tags = (field: string) => `openapi: 3.1.0
 paths:
@@ -31,7 +31,7 @@ operations:
 `;
 
 function writeFiles(): { folder: string; document: string; bindings: string } {
-  const folder = scratch();
+  const folder = createTempFolder();
   const [document, bindings] = [join(folder, "tags.yaml"), join(folder, "bindings.yaml")];
   writeFileSync(document, tags("data"));
   writeFileSync(bindings, BINDINGS);

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import {
+  createTempFolder,
   type RunningServer,
-  removeScratch,
+  removeTempFolders,
   runCommand,
-  scratch,
   startServer,
 } from "../support/run-understudy.ts";
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 const NOTES = `
 import { defineCollection, string } from "understudy-sandbox/operations";
@@ -33,7 +33,7 @@ export const listNotes = defineOperation({
 `;
 
 const makeFolder = () => {
-  const folder = join(scratch(), "operations");
+  const folder = join(createTempFolder(), "operations");
   mkdirSync(folder);
   writeFileSync(join(folder, "notes.ts"), NOTES);
   writeFileSync(join(folder, "list.mts"), list("({ data: world.notes.page() })"));
@@ -83,7 +83,7 @@ it("a folder of declarations is served, and keeps its records in edits [interfac
 });
 
 it("an error that a handler leaves behind ends no server [interfaces 18]", async () => {
-  const file = join(scratch(), "late.mjs");
+  const file = join(createTempFolder(), "late.mjs");
   writeFileSync(
     file,
     `export const late = { kind: "operation", id: "notes.late", method: "GET", path: "/v1/notes", handle: () => {
@@ -166,7 +166,7 @@ it.each([
   ["none.ts", "there is no file"],
   ["data.yaml", "is neither TypeScript nor JavaScript"],
 ])("--operations %s is wrong usage [interfaces 18]", async (name, message) => {
-  const folder = scratch();
+  const folder = createTempFolder();
   writeFileSync(join(folder, "data.yaml"), "a: 1");
   const { code, stderr } = await runCommand(["start", "--port", "0", "--operations", join(folder, name)]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
@@ -175,7 +175,7 @@ it.each([
 it("a bundle names the files that it needs, and is replayed with them only [interfaces 18]", async () => {
   const folder = makeFolder();
   const server = await startServer(["--operations", folder, "--clock", "frozen"]);
-  const file = join(scratch(), "bug.json");
+  const file = join(createTempFolder(), "bug.json");
   try {
     await send(server, "POST", { text: "one" });
     await send(server, "GET");
@@ -209,7 +209,7 @@ it("a bundle names the files that it needs, and is replayed with them only [inte
 
 it("the types of declarations are written for a client [interfaces 18]", async () => {
   const folder = makeFolder();
-  const out = join(scratch(), "types.ts");
+  const out = join(createTempFolder(), "types.ts");
   expect((await runCommand(["types", "--operations", folder, "--out", out])).code).toBe(0);
   const written = readFileSync(out, "utf8");
   expect(written).toContain("  notes: {\n    id: string;\n    text: string;\n  };");

@@ -9,11 +9,11 @@ import { createJoinedApi, type OperationSource, toOperationsOption } from "../..
 import { generateOwnTypes } from "../../src/tools/reports/own-types.ts";
 import { writeLargeDocument } from "../support/own/large-document.ts";
 import { readExample } from "../support/own/serve-document.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 import * as operations from "./notes.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 const ofDocument = (text: string, name = "openapi.yaml"): OperationSource =>
@@ -22,7 +22,7 @@ const typesOf = (...sources: OperationSource[]) => generateOwnTypes(createJoined
 
 /** The compiler's complaints about a user's strict project with these files. */
 function compile(files: Record<string, string>, { installed = true, compiler = "typescript" } = {}): string {
-  const folder = scratch();
+  const folder = createTempFolder();
   if (installed) {
     const target = join(folder, "node_modules/understudy-sandbox");
     cpSync(join(ROOT, "package.json"), join(target, "package.json"));

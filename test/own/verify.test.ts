@@ -8,12 +8,18 @@ import { Contract } from "../../src/tools/verify/contract.ts";
 import { readUses } from "../../src/tools/verify/known-objects.ts";
 import { runVerify, type VerifyOptions } from "../../src/tools/verify/run-verify.ts";
 import { readExample } from "../support/own/serve-document.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
-import { type Altered, type Between, listening, proxy, type Seen } from "../support/verify-setup.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
+import {
+  type ProxiedRequest,
+  type ProxiedResponse,
+  type RecordingServer,
+  startProxy,
+  startRecordingServer,
+} from "../support/verify-setup.ts";
 import * as operations from "./notes.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => void (await Promise.all(open.splice(0).map((one) => one.close()))));
 const closing = <T extends { close(): Promise<void> }>(one: T): T => {
@@ -22,7 +28,7 @@ const closing = <T extends { close(): Promise<void> }>(one: T): T => {
 };
 
 const write = (name: string, text: string) => {
-  const file = join(scratch(), name);
+  const file = join(createTempFolder(), name);
   writeFileSync(file, text);
   return file;
 };
@@ -75,7 +81,7 @@ describe("verify of own operations on a running service", () => {
     const understudy = await startTracker();
     const sandbox = await understudy.open("default");
     await sandbox.snapshots.save("before");
-    const between = closing(await proxy(understudy.url, (_asked, answer) => answer));
+    const between = closing(await startProxy(understudy.url, (_asked, answer) => answer));
     const contract = await contractOf(TRACKER);
     const { report, passed, failed, differs, unseen } = await run(contract, between.url);
     expect({ failed, differs, unseen }).toEqual({ failed: [], differs: [], unseen: [] });
@@ -110,7 +116,7 @@ describe("verify of own operations on a running service", () => {
         readExample("issue-tracker/openapi.yaml").replace("paths:\n", dropping),
       );
       const { url } = await startTracker();
-      const between = closing(await proxy(url, (_asked, answer) => answer));
+      const between = closing(await startProxy(url, (_asked, answer) => answer));
       const { report } = await run(await contractOf(DELETING), between.url, { write: writes });
       const check = report.checks.find(({ id }) => id === "dropIssue/answer");
       expect([check?.outcome, JSON.stringify(check)]).toEqual([
@@ -131,7 +137,7 @@ describe("verify of own operations on a running service", () => {
   });
 
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every operation
-  const json = (change: (body: any) => unknown) => (answer: Altered) => ({
+  const json = (change: (body: any) => unknown) => (answer: ProxiedResponse) => ({
     ...answer,
     body: JSON.stringify(change(JSON.parse(answer.body))),
   });
@@ -139,8 +145,8 @@ describe("verify of own operations on a running service", () => {
     what: string,
     check: string,
     says: string,
-    at: (asked: Seen, answer: Altered) => boolean,
-    alter: (answer: Altered) => Altered,
+    at: (asked: ProxiedRequest, answer: ProxiedResponse) => boolean,
+    alter: (answer: ProxiedResponse) => ProxiedResponse,
   ][] = [
     [
       "an answer without a required field",
@@ -229,7 +235,7 @@ describe("verify of own operations on a running service", () => {
     const contract = await contractOf(TRACKER);
     for (const [what, check, says, at, alter] of ALTERATIONS) {
       let altered = 0;
-      const between = await proxy(url, (asked, answer) => {
+      const between = await startProxy(url, (asked, answer) => {
         if (!at(asked, answer)) return answer;
         altered += 1;
         return alter(answer);
@@ -248,8 +254,8 @@ describe("verify of own operations on a running service", () => {
   it("a page that repeats the item of the page before is found [interfaces 18]", async () => {
     const { url } = await startTracker();
     let first = "";
-    const between: Between = closing(
-      await proxy(url, ({ path }, answer) => {
+    const between: RecordingServer = closing(
+      await startProxy(url, ({ path }, answer) => {
         if (!path.startsWith("/v2/projects?") || answer.status !== 200) return answer;
         if (path.includes("cursor=")) return { ...answer, body: first };
         if (path.includes("limit=1")) first = answer.body;
@@ -275,7 +281,7 @@ describe("verify of own operations on a running service", () => {
       "notes.delete/no-credentials",
     ]);
     const between = closing(
-      await proxy(understudy.url, ({ method }, answer) => {
+      await startProxy(understudy.url, ({ method }, answer) => {
         if (method === "DELETE") return json((body) => ({ ...body, error: { code: "X" } }))(answer);
         return answer.status === 200 ? json(({ data }) => ({ data }))(answer) : answer;
       }),
@@ -315,7 +321,8 @@ security: [{ key: [] }]
 `;
 
 describe("a service that obeys every request", () => {
-  const obedient = async () => closing(await listening((_asked, answer) => void answer.writeHead(200).end()));
+  const obedient = async () =>
+    closing(await startRecordingServer((_asked, answer) => void answer.writeHead(200).end()));
 
   it.each([{ write: false }, { write: true }])(
     "gets no writing request of an operation without a binding, %j [interfaces 2]",
@@ -408,6 +415,6 @@ it("a recording's refusals are checked by the document's schema for their status
   expect(wrong.stdout).toContain('the body has no \\"type\\"');
 });
 
-function hasKey(headers: Seen["headers"]): boolean {
+function hasKey(headers: ProxiedRequest["headers"]): boolean {
   return ["api-key", "authorization"].some((name) => headers[name] !== undefined);
 }

@@ -1,17 +1,17 @@
-import type { Answered, Api, Who } from "./harness.ts";
+import type { Api, ApiResponse, Caller } from "./harness.ts";
 
 export const COLUMNS =
   "Timestamp,Entity Type,Entity Name,Action,Actor Name,Actor Email,Target Name,Previous Value,New Value";
 
-export const exportLog = (api: Api, query = "", who: Who = "ada", organization = "org_acme") =>
+export const exportLog = (api: Api, query = "", who: Caller = "ada", organization = "org_acme") =>
   api.call(who, "GET", `/v1/organizations/${organization}/audit-log/export${query}`);
 
 /** The rows of an export, by column name, newest first. */
-export async function exportRows(api: Api, query = "", who: Who = "ada", organization = "org_acme") {
-  return rowsOf(await exportLog(api, query, who, organization));
+export async function exportRows(api: Api, query = "", who: Caller = "ada", organization = "org_acme") {
+  return toRows(await exportLog(api, query, who, organization));
 }
 
-export function rowsOf({ status, text }: Answered): Record<string, string>[] {
+export function toRows({ status, text }: ApiResponse): Record<string, string>[] {
   if (status !== 200) throw new Error(`the export answered ${status}: ${text}`);
   const [header, ...rows] = parseCsv(text);
   return rows.map((cells) => Object.fromEntries(cells.map((cell, column) => [header![column], cell])));

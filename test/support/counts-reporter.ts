@@ -6,7 +6,7 @@ import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from "vitest/n
  * (scripts/browser.mjs), of a language, Redis or nginx (scripts/runtimes.mjs), or of the right to mount a small
  * disk.
  */
-export const NEED_THE_MACHINE =
+export const NEEDS_TOOLS =
   /^test[\\/](browser[\\/]|docs[\\/]|field[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/](tls|unsaved)\.test\.ts|hardening[\\/]outside\.test\.ts|cli[\\/]hostile-world\.test\.ts|fleet[\\/]|own[\\/]saved-documents\.test\.ts)|^src[\\/]persistence[\\/](redis-store|store(-in-files)?)\.test\.ts/;
 
 /**
@@ -29,8 +29,8 @@ export default class CountsReporter implements Reporter {
       const file = relative(process.cwd(), module.moduleId);
       for (const test of module.children.allTests()) {
         // With `-t` a part of the tests is asked for, aloud, and the others are nobody's failure.
-        if (this.asked !== undefined && !this.asked.test(nameOf(test))) continue;
-        const reason = NEED_THE_MACHINE.test(file) ? reasonOf(test) : undefined;
+        if (this.asked !== undefined && !this.asked.test(getFullName(test))) continue;
+        const reason = NEEDS_TOOLS.test(file) ? getSkipReason(test) : undefined;
         if (reason !== undefined) notRun.set(file, { reason, tests: (notRun.get(file)?.tests ?? 0) + 1 });
         else if (test.result().state === "passed") passed += 1;
         else failed += 1;
@@ -45,12 +45,12 @@ export default class CountsReporter implements Reporter {
 }
 
 /** As `-t` sees it. */
-function nameOf({ name, parent }: TestCase | TestSuite): string {
-  return parent.type === "module" ? name : `${nameOf(parent)} ${name}`;
+function getFullName({ name, parent }: TestCase | TestSuite): string {
+  return parent.type === "module" ? name : `${getFullName(parent)} ${name}`;
 }
 
 /** Why a test was skipped while it ran; undefined for one that ran, or was marked to be skipped. */
-function reasonOf(test: TestCase): string | undefined {
+function getSkipReason(test: TestCase): string | undefined {
   const result = test.result();
   return result.state === "skipped" ? result.note : undefined;
 }

@@ -1,5 +1,5 @@
 import { type ClientRequest, get, type IncomingHttpHeaders } from "node:http";
-import { type Api, KEYS, type Who } from "./harness.ts";
+import { type Api, type Caller, KEYS } from "./harness.ts";
 
 export interface ReceivedEvent {
   id: string;
@@ -38,7 +38,7 @@ export class EventStream {
   }
 
   /** Resolves once the answer's head is there, which must not depend on a first event. */
-  static open(api: Api, who: Who, path: string, lastEventId?: string): Promise<EventStream> {
+  static open(api: Api, who: Caller, path: string, lastEventId?: string): Promise<EventStream> {
     return new Promise((resolve, reject) => {
       const headers = { "api-key": KEYS[who], ...(lastEventId ? { "last-event-id": lastEventId } : {}) };
       const request = get(api.url + path, { agent: false, headers }, (response) =>
@@ -49,12 +49,12 @@ export class EventStream {
   }
 
   /** Resolves once this many events have come. */
-  async upTo(count: number): Promise<ReceivedEvent[]> {
+  async waitForCount(count: number): Promise<ReceivedEvent[]> {
     while (this.events.length < count) await new Promise<void>((resolve) => this.waiting.push(resolve));
     return this.events;
   }
 
-  leave(): void {
+  close(): void {
     this.request.destroy();
   }
 

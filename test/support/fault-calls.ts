@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answered, Api } from "./harness.ts";
+import type { Api, ApiResponse } from "./harness.ts";
 
 export const CONTROL = "/_control/sandboxes/default";
 
@@ -18,6 +18,6 @@ export async function activate(api: Api, ...names: string[]): Promise<void> {
   expect(answer.status, answer.text).toBe(200);
 }
 
-export function decisionOf(answer: Answered): string | null {
+export function getDecision(answer: ApiResponse): string | null {
   return answer.headers.get("x-sandbox-decision");
 }

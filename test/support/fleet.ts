@@ -1,12 +1,12 @@
 import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
-import { type Answered, type Api, KEYS, startReference } from "./harness.ts";
+import { type Api, type ApiResponse, KEYS, startReference } from "./harness.ts";
 import { freePort, type TestRedis } from "./redis.ts";
 import { type Finished, startServer } from "./run-understudy.ts";
 
 export const TOKEN = "token-of-the-whole-fleet";
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
-export interface Node extends Omit<Api, "advance"> {
+export interface TestNode extends Omit<Api, "advance"> {
   said: string[];
   /** A call with the fleet's token. */
   control: (method: string, path: string, body?: unknown) => ReturnType<Api["call"]>;
@@ -16,7 +16,7 @@ export interface Node extends Omit<Api, "advance"> {
 export async function startNode(
   redis: TestRedis,
   options: UnderstudyOptions & { port?: number } = {},
-): Promise<Node> {
+): Promise<TestNode> {
   const port = options.port ?? (await freePort());
   const said: string[] = [];
   const say = (message: string) => void said.push(message);
@@ -27,7 +27,7 @@ export async function startNode(
     ...options,
     port,
   });
-  const control: Node["control"] = (method, path, body) =>
+  const control: TestNode["control"] = (method, path, body) =>
     api.call(undefined, method, path, body, { authorization: `Bearer ${TOKEN}` });
   return { ...api, said, control };
 }
@@ -38,9 +38,9 @@ export interface NodeProcess {
   signal(signal: NodeJS.Signals): void;
   stop(signal?: NodeJS.Signals): Promise<Finished>;
   output(): { stdout: string; stderr: string };
-  control: Node["control"];
+  control: TestNode["control"];
   /** As ada of the reference world. */
-  get(path: string): ReturnType<Node["control"]>;
+  get(path: string): ReturnType<TestNode["control"]>;
 }
 
 /** A node in a process of its own, which can be killed and stopped. */
@@ -55,15 +55,15 @@ export async function startNodeProcess(redis: TestRedis, args: readonly string[]
     ...{ url: ready.url, pid: ready.pid, stop, output },
     signal: (signal) => void child.kill(signal),
     control: (method, path, body) =>
-      ask(ready.url + path, { method, body, headers: { authorization: `Bearer ${TOKEN}` } }),
-    get: (path) => ask(ready.url + path, { method: "GET", headers: { "api-key": KEYS.ada } }),
+      send(ready.url + path, { method, body, headers: { authorization: `Bearer ${TOKEN}` } }),
+    get: (path) => send(ready.url + path, { method: "GET", headers: { "api-key": KEYS.ada } }),
   };
 }
 
-async function ask(
+async function send(
   url: string,
   { method, body, headers }: { method: string; body?: unknown; headers: Record<string, string> },
-): Promise<Answered> {
+): Promise<ApiResponse> {
   const json: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
   const response = await fetch(url, {
     method,

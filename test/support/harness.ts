@@ -26,9 +26,9 @@ export const KEYS = {
   hana: "ak_hanaOwnerInitech00000000000000000000000",
   ivan: "ak_ivanOwnerHooli0000000000000000000000000",
 } as const;
-export type Who = keyof typeof KEYS;
+export type Caller = keyof typeof KEYS;
 
-export interface Answered {
+export interface ApiResponse {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
@@ -41,12 +41,12 @@ export interface Api {
   understudy: Understudy;
   /** Sends a request as one of the reference users; a plain object is sent as JSON. */
   call(
-    who: Who | undefined,
+    who: Caller | undefined,
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Answered>;
+  ): Promise<ApiResponse>;
   /** Moves the sandbox's clock, running what becomes due. */
   advance(milliseconds: number): Promise<void>;
   close(): Promise<void>;
@@ -66,7 +66,7 @@ export async function startReference({
   });
   const url = await understudy.listen(port, "127.0.0.1");
   const agent = new Agent({ keepAlive: true });
-  const underWay = new Set<Promise<unknown>>();
+  const pending = new Set<Promise<unknown>>();
   return {
     url,
     understudy,
@@ -81,8 +81,8 @@ export async function startReference({
         },
         body: body === undefined || raw ? body : JSON.stringify(body),
       });
-      underWay.add(sending);
-      const answer = await sending.finally(() => underWay.delete(sending));
+      pending.add(sending);
+      const answer = await sending.finally(() => pending.delete(sending));
       const { text } = answer;
       const json = answer.headers.get("content-type")?.includes("json") && text !== "";
       return { ...answer, body: json ? JSON.parse(text) : undefined };
@@ -93,7 +93,7 @@ export async function startReference({
     async close() {
       await understudy.close();
       // The server is done with an answer once the system has it; nobody has read it then.
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(pending);
       agent.destroy();
     },
   };

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import type { HistoryDetail, HistoryEntry, HistoryPage, RecordChanges } from "../../types/control-api.ts";
-import type { Answered, Api } from "./harness.ts";
+import type { Api, ApiResponse } from "./harness.ts";
 
 /** Calls of the history of a sandbox, as a client makes them. */
-export function historyOf(api: Api, sandbox = "default") {
-  const control = (method: string, path: string, body?: unknown): Promise<Answered> => {
+export function createHistoryClient(api: Api, sandbox = "default") {
+  const control = (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
     const type: Record<string, string> = method === "GET" ? {} : { "content-type": "application/json" };
     return api.call(undefined, method, `/_control/sandboxes/${sandbox}${path}`, body, type);
   };

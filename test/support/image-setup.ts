@@ -1,12 +1,12 @@
 import sharp from "sharp";
 import { expect } from "vitest";
-import { type Answered, type Api, KEYS, type Who } from "./harness.ts";
+import { type Api, type ApiResponse, type Caller, KEYS } from "./harness.ts";
 
 export const UNCROP = "/v1/images/uncrop";
 
 export type Part = string | number | { bytes: Uint8Array; type?: string; name?: string };
 
-export function formOf(parts: Record<string, Part>): FormData {
+export function toForm(parts: Record<string, Part>): FormData {
   const form = new FormData();
   for (const [name, part] of Object.entries(parts)) {
     if (typeof part !== "object") form.append(name, String(part));
@@ -16,15 +16,15 @@ export function formOf(parts: Record<string, Part>): FormData {
   return form;
 }
 
-export async function uncropIn(
+export async function postUncrop(
   api: Api,
   parts: Record<string, Part>,
-  who: Who = "dan",
-): Promise<Answered & { bytes: Buffer }> {
+  who: Caller = "dan",
+): Promise<ApiResponse & { bytes: Buffer }> {
   const response = await fetch(api.url + UNCROP, {
     method: "POST",
     headers: { "api-key": KEYS[who] },
-    body: formOf({ provider: "provider_a", organization_id: "org_acme", ...parts }),
+    body: toForm({ provider: "provider_a", organization_id: "org_acme", ...parts }),
   });
   const bytes = Buffer.from(await response.arrayBuffer());
   const isJson = response.headers.get("content-type")?.includes("json");
@@ -38,7 +38,7 @@ export async function uncropIn(
 }
 
 /** A picture with a colour of its own for each position. */
-export function picture(width: number, height: number) {
+export function drawPicture(width: number, height: number) {
   const pixels = Buffer.alloc(width * height * 3);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -52,7 +52,7 @@ export function picture(width: number, height: number) {
 }
 
 /** A mask that keeps its left half; the right half is to be filled. */
-export function halfMask(width: number, height: number): Promise<Buffer> {
+export function drawHalfMask(width: number, height: number): Promise<Buffer> {
   const pixels = Buffer.alloc(width * height * 4);
   for (let i = 0; i < width * height; i++) pixels[i * 4 + 3] = i % width < width / 2 ? 255 : 0;
   return sharp(pixels, { raw: { width, height, channels: 4 } })
@@ -60,7 +60,7 @@ export function halfMask(width: number, height: number): Promise<Buffer> {
     .toBuffer();
 }
 
-export function expectRefusal(answer: Answered, status: number, details: Record<string, unknown>): void {
+export function expectRefusal(answer: ApiResponse, status: number, details: Record<string, unknown>): void {
   expect(answer.status, answer.text).toBe(status);
   expect(answer.body.error.details).toMatchObject(details);
 }

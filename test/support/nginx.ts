@@ -12,7 +12,7 @@ export const NO_NGINX = "nginx is not installed";
 const EXAMPLE = "docs/examples/fleet/nginx.conf";
 
 /** What `nginx -t` says of the example as it stands; empty where it is content. */
-export function complaintsOfNginx(): string {
+export function checkNginxExample(): string {
   const folder = mkdtempSync(join(tmpdir(), "understudy-nginx-"));
   const file = join(folder, "nginx.conf");
   writeFileSync(file, `pid ${folder}/pid;\nerror_log stderr;\n${readFileSync(EXAMPLE, "utf8")}`);

@@ -8,7 +8,7 @@ import { Tables } from "../../src/engine/state/tables.ts";
 import { timers } from "../../src/engine/state/timers.ts";
 import type { World } from "../../src/engine/state/world.ts";
 import type { WorldParts } from "../../src/engine/state/world-parts.ts";
-import { quietParts } from "./quiet-sandboxes.ts";
+import { completeParts } from "./registry-parts.ts";
 
 interface Note {
   id: string;
@@ -33,7 +33,7 @@ const timerHandlers: WorldParts["timerHandlers"] = {
 export function makeSandbox(history_limit: number): Sandbox {
   const root = { tables: Tables.empty([notes, timers]), draws: 0 };
   const registry = new SandboxRegistry(
-    quietParts({
+    completeParts({
       fixtures: {
         load: () => ({
           name: "rows",
@@ -51,7 +51,7 @@ export function makeSandbox(history_limit: number): Sandbox {
 }
 
 /** All that a moment of the sandbox's past says. */
-export function momentOf({ history }: Sandbox, moment: StateRef): object {
+export function readState({ history }: Sandbox, moment: StateRef): object {
   const { version, now, requests, windows, counted, environment } = moment;
   const { tables, draws } = history.versions.getRoot(version)!;
   const rows = [...tables.get("notes")!.all()];

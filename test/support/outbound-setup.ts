@@ -16,32 +16,32 @@ const TIMEOUT_MS = 400;
 let cleanup: (() => unknown)[] = [];
 
 /** Ends what a test has begun. */
-export async function undoAll(): Promise<void> {
+export async function cleanUp(): Promise<void> {
   for (const undo of cleanup.reverse()) await undo();
   cleanup = [];
 }
 
-export const undoLater = (undo: () => unknown) => void cleanup.push(undo);
+export const cleanUpLater = (undo: () => unknown) => void cleanup.push(undo);
 
-export function sender(options: Partial<OutboundOptions> = {}): Outbound {
+export function createSender(options: Partial<OutboundOptions> = {}): Outbound {
   const outbound = createOutbound({ policy: createAddressPolicy({ mode: "local" }), ...options });
   cleanup.push(() => outbound.close());
   return outbound;
 }
 
-export function posting(url: string, changes: Partial<OutboundRequest> = {}): OutboundRequest {
+export function createPost(url: string, changes: Partial<OutboundRequest> = {}): OutboundRequest {
   const body = Buffer.from('{"event":"user.created"}');
   return { url, method: "POST", headers: {}, body, timeoutMs: TIMEOUT_MS, ...changes };
 }
 
-export async function hostile(behaviour: HostileBehaviour) {
+export async function startHostileReceiver(behaviour: HostileBehaviour) {
   const receiver = await startHostile(behaviour);
   cleanup.push(() => receiver.close());
   return receiver;
 }
 
 /** A well-behaved receiver, to be told what to answer. */
-export async function receiver(answer: http.RequestListener, tls?: https.ServerOptions) {
+export async function startReceiver(answer: http.RequestListener, tls?: https.ServerOptions) {
   const server = tls ? https.createServer(tls, answer) : http.createServer(answer);
   let connections = 0;
   server.on("connection", () => {

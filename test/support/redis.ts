@@ -29,7 +29,7 @@ export class TestRedis {
   /** @param settings further ones of redis-server, such as `--requirepass`, `secret` */
   static async start(...settings: string[]): Promise<TestRedis> {
     const redis = new TestRedis(await freePort(), settings);
-    await redis.begin();
+    await redis.launch();
     return redis;
   }
 
@@ -38,7 +38,7 @@ export class TestRedis {
   }
 
   /** Starts it with what is in its folder, and waits until it answers. */
-  async begin(): Promise<void> {
+  async launch(): Promise<void> {
     const where = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder];
     // Everything it acknowledged is written, though not forced to the disk: nobody pulls the plug here.
     const kept = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
@@ -46,13 +46,13 @@ export class TestRedis {
     this.child = child;
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
-      return this.ask("PING").catch(() => undefined);
+      return this.command("PING").catch(() => undefined);
     });
   }
 
   /** One command over a connection of its own. */
   // biome-ignore lint/suspicious/noExplicitAny: a reply is what the command's documentation says
-  async ask(...words: string[]): Promise<any> {
+  async command(...words: string[]): Promise<any> {
     const client = createClient({ url: this.url, RESP: 2, socket: { reconnectStrategy: false } });
     client.on("error", () => {});
     await client.connect();
@@ -68,7 +68,7 @@ export class TestRedis {
   }
 
   /** Ends it; what it acknowledged stays in its folder. */
-  async end(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+  async stop(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const { child } = this;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once("exit", resolve));
@@ -78,14 +78,14 @@ export class TestRedis {
   }
 
   /** Takes the last change out of what it has written, as a machine that lost its power does. */
-  cut(): void {
+  dropLastWrite(): void {
     const place = join(this.folder, "appendonlydir");
     const name = readdirSync(place).find((file) => file.endsWith(".incr.aof"))!;
     truncateSync(join(place, name), Math.floor(statSync(join(place, name)).size * 0.6));
   }
 
   async remove(): Promise<void> {
-    await this.end();
+    await this.stop();
     // What it forked to write its file anew (as it also does when appendonly is switched on) outlives it for a moment,
     // and may open a file between the emptying of the folder and its removal.
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });

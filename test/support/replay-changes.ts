@@ -10,7 +10,7 @@ type Values = Record<string, unknown>;
  * @throws at the first entry that cannot have happened
  */
 export function replayHistory(entries: readonly HistoryEntry[], assistant: Assistant, people: People): void {
-  const values = replayed([...entries].reverse(), people);
+  const values = replay([...entries].reverse(), people);
   const [oldest] = entries.slice(-1);
   expect(oldest?.action, assistant.id).toBe("created");
   expect([oldest!.timestamp, oldest!.user_id]).toEqual([assistant.created_at, assistant.created_by]);
@@ -31,7 +31,7 @@ export function replayChanges(
     histories,
   }: { people: People; assistants: ReadonlySet<string>; histories: readonly HistoryEntry[] },
 ): void {
-  const subjects = replayed([...entries].reverse(), people);
+  const subjects = replay([...entries].reverse(), people);
   for (const [id, { alive, type }] of subjects)
     if (!assistants.has(id) && type === "assistant") expect(alive, id).toBe(false);
   const oldest = entries.at(-1)?.timestamp ?? 0;
@@ -55,7 +55,7 @@ interface Subject {
   values: Values;
 }
 
-function replayed(log: readonly (HistoryEntry | ChangeLog)[], people: People): Map<string, Subject> {
+function replay(log: readonly (HistoryEntry | ChangeLog)[], people: People): Map<string, Subject> {
   const subjects = new Map<string, Subject>();
   for (const entry of log) {
     const { action, resource_id, resource_type, changes, timestamp } = entry;
@@ -75,9 +75,9 @@ function replayed(log: readonly (HistoryEntry | ChangeLog)[], people: People): M
       subject.alive = action !== "deleted";
     }
     if (action === "added" || action === "removed")
-      turn(subject, "added", { value: action === "added", what });
+      setFlag(subject, "added", { value: action === "added", what });
     if (action === "entity_attached" || action === "entity_detached")
-      turn(subject, "attached", { value: action === "entity_attached", what });
+      setFlag(subject, "attached", { value: action === "entity_attached", what });
     expect(changes.length > 0, what).toBe(action === "updated");
     for (const { field, old_value, new_value } of changes) {
       if (field in subject.values) expect(subject.values[field], what).toBe(old_value);
@@ -89,7 +89,7 @@ function replayed(log: readonly (HistoryEntry | ChangeLog)[], people: People): M
   return subjects;
 }
 
-function turn(
+function setFlag(
   subject: Subject,
   flag: "added" | "attached",
   { value, what }: { value: boolean; what: string },

@@ -14,10 +14,10 @@ export interface Present {
 type Values = Record<string, string | null>;
 
 /** Things of one type, as far as entries have told of them. */
-class Known {
+class KnownEntities {
   readonly alive = new Map<string, Values>();
   /** No id comes twice, so what was tied to one need not be forgotten at its end. */
-  private readonly told = new Set<string>();
+  private readonly ids = new Set<string>();
 
   constructor(type: string, beginning: ReadonlyMap<string, Values>) {
     this.type = type;
@@ -33,8 +33,8 @@ class Known {
   }
 
   create(id: string, values: Values): void {
-    if (this.told.has(id)) throw new Error(`${this.type} ${id} is created twice`);
-    this.told.add(id);
+    if (this.ids.has(id)) throw new Error(`${this.type} ${id} is created twice`);
+    this.ids.add(id);
     this.alive.set(id, { ...values });
   }
 }
@@ -50,8 +50,8 @@ const ENDS = ["deleted", "removed"];
  */
 export function replayLog(entries: readonly AuditLog[], present: Present): void {
   const log = [...entries].reverse();
-  const first = beginningOf(log, present);
-  const known = new Map(WITH_LIFE.map((type) => [type, new Known(type, first.alive.get(type)!)]));
+  const first = findBeginning(log, present);
+  const known = new Map(WITH_LIFE.map((type) => [type, new KnownEntities(type, first.alive.get(type)!)]));
   const people = known.get("user")!;
   const departments = known.get("department")!;
   const ties = new Map<string, boolean>();
@@ -125,10 +125,10 @@ export function replayLog(entries: readonly AuditLog[], present: Present): void 
       expect(entry.entity_name, what).toBe(things.alive.get(entity_id)!["name"]);
   }
   expectPresent({ known, ties }, present);
-  expectBirths(log, present);
+  expectCreations(log, present);
 }
 
-function requireActor(entry: AuditLog, people: Known, what: string): void {
+function requireActor(entry: AuditLog, people: KnownEntities, what: string): void {
   if (entry.actor_id === "usr_system") return;
   const actor = people.require(entry.actor_id, what);
   expect([actor["account"], actor["name"], actor["email"]], what).toEqual([
@@ -139,14 +139,14 @@ function requireActor(entry: AuditLog, people: Known, what: string): void {
 }
 
 /** What was there before the first entry, and with which values each thing came about: what its first change says. */
-function beginningOf(log: readonly AuditLog[], present: Present) {
+function findBeginning(log: readonly AuditLog[], present: Present) {
   const values = new Map<string, Values>();
   const alive = new Map<string, Map<string, Values>>(WITH_LIFE.map((type) => [type, new Map()]));
   const seen = new Set<string>();
-  for (const { id, name, email, account } of present.people) note("user", id, { name, email, account });
+  for (const { id, name, email, account } of present.people) addEntity("user", id, { name, email, account });
   for (const { id, name, parent_id, description } of present.departments)
-    note("department", id, { name, parent_id, description });
-  for (const { id, name } of present.stores) note("vector_store", id, { name });
+    addEntity("department", id, { name, parent_id, description });
+  for (const { id, name } of present.stores) addEntity("vector_store", id, { name });
   const changed = new Set<string>();
   const before = (key: string, fields: Values) => {
     for (const [field, value] of Object.entries(fields)) {
@@ -159,7 +159,7 @@ function beginningOf(log: readonly AuditLog[], present: Present) {
     if (!WITH_LIFE.includes(entity_type)) continue;
     const key = `${entity_type} ${entity_id}`;
     if (!values.has(key))
-      note(entity_type, entity_id, { name: entity_name, parent_id: null, account: "active" });
+      addEntity(entity_type, entity_id, { name: entity_name, parent_id: null, account: "active" });
     if (!seen.has(key) && BEGINS.includes(action)) alive.get(entity_type)!.delete(entity_id);
     seen.add(key);
     if (action === "updated") before(key, JSON.parse(previous_value!));
@@ -170,14 +170,14 @@ function beginningOf(log: readonly AuditLog[], present: Present) {
     for (const id of things.keys()) things.set(id, values.get(`${type} ${id}`)!);
   return { values, alive };
 
-  function note(type: string, id: string, of: Values): void {
+  function addEntity(type: string, id: string, of: Values): void {
     values.set(`${type} ${id}`, of);
     alive.get(type)!.set(id, of);
   }
 }
 
 function expectPresent(
-  { known, ties }: { known: ReadonlyMap<string, Known>; ties: ReadonlyMap<string, boolean> },
+  { known, ties }: { known: ReadonlyMap<string, KnownEntities>; ties: ReadonlyMap<string, boolean> },
   { organization_id, people, departments, stores }: Present,
 ): void {
   const at = (type: string) => Object.fromEntries(known.get(type)!.alive);
@@ -197,7 +197,7 @@ function expectPresent(
 }
 
 /** Whoever began within the time of the log was created in it, then, and by whom the record says. */
-function expectBirths(log: readonly AuditLog[], { people, departments, stores }: Present): void {
+function expectCreations(log: readonly AuditLog[], { people, departments, stores }: Present): void {
   const oldest = log[0]?.timestamp ?? 0;
   const members = new Set(people.map(({ id }) => id));
   const created = new Map(

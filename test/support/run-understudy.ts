@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { until } from "./eventually.ts";
-import { type Finished, type Place, runHere } from "./run-here.ts";
+import { type Finished, type RunOptions, runInProcess } from "./run-in-process.ts";
 
-export type { Finished } from "./run-here.ts";
+export type { Finished } from "./run-in-process.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 
@@ -18,7 +18,7 @@ export interface Running {
 }
 
 /** Starts the command as a user would; dist/ is built by `npm test` before. */
-export function startCommand(args: readonly string[], { cwd, env }: Place = {}): Running {
+export function startCommand(args: readonly string[], { cwd, env }: RunOptions = {}): Running {
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd,
     env: { ...process.env, NO_COLOR: "1", UNDERSTUDY_TOKEN: "", ...env },
@@ -39,24 +39,24 @@ export function startCommand(args: readonly string[], { cwd, env }: Place = {}):
 }
 
 /** What reads standard input or ends its process; refused or not, it has one of its own. */
-const ALONE = new Set(["mcp", "completion", "--get-yargs-completions"]);
+const OWN_PROCESS = new Set(["mcp", "completion", "--get-yargs-completions"]);
 /** What goes on until it is stopped. `start` comes back once it is up. */
-const ENDLESS = new Set(["listen", "record"]);
+const RUN_UNTIL_STOPPED = new Set(["listen", "record"]);
 
 /**
  * Runs a command to its end: in this process, which spares each the start of one. What the process itself is to
  * prove (signals, pipes, a full disk, what the package holds) is asked of `startCommand` and of test/journeys.
  */
-export function runCommand(args: readonly string[], place: Place = {}): Promise<Finished> {
+export function runCommand(args: readonly string[], place: RunOptions = {}): Promise<Finished> {
   const command = args[0] ?? "start";
-  if (ALONE.has(command) && !args.includes("--help")) return startCommand(args, place).finished;
-  return ENDLESS.has(command) ? endedOnceUp(args, place) : runHere(args, place);
+  if (OWN_PROCESS.has(command) && !args.includes("--help")) return startCommand(args, place).finished;
+  return RUN_UNTIL_STOPPED.has(command) ? stopWhenReady(args, place) : runInProcess(args, place);
 }
 
 /** Who waits for its end expects a refusal: what prints something is up instead, and told to end. */
-function endedOnceUp(args: readonly string[], place: Place): Promise<Finished> {
+function stopWhenReady(args: readonly string[], place: RunOptions): Promise<Finished> {
   const others = process.listeners("SIGTERM");
-  return runHere(args, place, () => {
+  return runInProcess(args, place, () => {
     const own = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));
     for (const end of own) setImmediate(() => end("SIGTERM"));
   });
@@ -75,8 +75,11 @@ export interface RunningServer extends Running {
 }
 
 /** `understudy start` on a free port (or the one it is given), once its ready file is there. */
-export async function startServer(args: readonly string[] = [], place: Place = {}): Promise<RunningServer> {
-  const folder = scratch();
+export async function startServer(
+  args: readonly string[] = [],
+  place: RunOptions = {},
+): Promise<RunningServer> {
+  const folder = createTempFolder();
   const file = join(folder, "ready.json");
   const port = args.includes("--port") ? [] : ["--port", "0"];
   const running = startCommand(["start", ...port, "--ready-file", file, ...args], {
@@ -103,13 +106,13 @@ export async function startServer(args: readonly string[] = [], place: Place = {
 const folders: string[] = [];
 
 /** A folder of the test's own. */
-export function scratch(): string {
+export function createTempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "understudy-test-"));
   folders.push(folder);
   return folder;
 }
 
 /** For afterAll. */
-export function removeScratch(): void {
+export function removeTempFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }

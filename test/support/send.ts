@@ -13,7 +13,12 @@ export interface Received {
 }
 
 /** What `fetch` says of itself; not which codings it takes, as nothing here unpacks them. */
-const AS_FETCH = { accept: "*/*", "accept-language": "*", "sec-fetch-mode": "cors", "user-agent": "node" };
+const FETCH_HEADERS = {
+  accept: "*/*",
+  "accept-language": "*",
+  "sec-fetch-mode": "cors",
+  "user-agent": "node",
+};
 
 /**
  * A request in the form that `fetch` gives it, redirects not followed, for about half of its processor time. Rejects where the connection breaks.
@@ -30,14 +35,14 @@ export async function send(agent: Agent, url: string, sending: Sending): Promise
     own.set("content-type", "text/plain;charset=UTF-8");
   if (body !== undefined) own.set("content-length", String(Buffer.byteLength(body)));
   return new Promise((resolve, reject) => {
-    const options = { agent, method, headers: { ...AS_FETCH, ...Object.fromEntries(own) } };
-    const asked = request(new URL(url), options, (answer) => void collected(answer).then(resolve, reject));
+    const options = { agent, method, headers: { ...FETCH_HEADERS, ...Object.fromEntries(own) } };
+    const asked = request(new URL(url), options, (answer) => void readAnswer(answer).then(resolve, reject));
     asked.once("error", reject);
     asked.end(body);
   });
 }
 
-async function collected(answer: IncomingMessage): Promise<Received> {
+async function readAnswer(answer: IncomingMessage): Promise<Received> {
   const pieces: Buffer[] = [];
   for await (const piece of answer) pieces.push(piece as Buffer);
   const headers = new Headers();

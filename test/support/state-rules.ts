@@ -11,7 +11,7 @@ import type { Api } from "./harness.ts";
 /** A record as a test looks at it. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into records of every shape
 type Row = any;
-interface Done {
+interface RuleResult {
   record: Row;
   emitted: readonly EmittedEvent[];
 }
@@ -22,7 +22,7 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
   const collection = owner.collections.find((known) => known.name === name) as AnyCollection;
   const rules = (owner.state?.[name] ?? {}) as StateRules<Row>;
   const make = owner.factories![name]!;
-  const run = (change: (tx: Transaction) => Row): Done =>
+  const run = (change: (tx: Transaction) => Row): RuleResult =>
     api.understudy.sandboxes.get("default")!.world.transact((tx) => {
       const record = change(tx);
       return { record, emitted: tx.events };
@@ -33,19 +33,19 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
         requireReferences(tx, collection, fields);
         const making = createStateContext(tx, { random: tx.random(name), settings: DEFAULT_SETTINGS });
         const record = make(fields, making);
-        return rules.insert?.(tx, record, actorOf(actor)) ?? tx.insert(collection, record);
+        return rules.insert?.(tx, record, toActor(actor)) ?? tx.insert(collection, record);
       }),
     patch: (id: string, fields: object, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {
         requireReferences(tx, collection, fields);
         const before = tx.get(collection, id)!;
         const after = { ...before, ...fields };
-        return rules.update?.(tx, before, after, actorOf(actor)) ?? tx.put(collection, after);
+        return rules.update?.(tx, before, after, toActor(actor)) ?? tx.put(collection, after);
       }),
     remove: (id: string, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {
         const record = tx.get(collection, id)!;
-        rules.remove?.(tx, record, actorOf(actor));
+        rules.remove?.(tx, record, toActor(actor));
         removeWithDependents(tx, collection, id);
       }),
     get: (id: string): Row => api.understudy.sandboxes.get("default")!.world.read().get(collection, id),
@@ -53,6 +53,6 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
   };
 }
 
-function actorOf({ user_id, silent = false }: { user_id?: string; silent?: boolean }) {
+function toActor({ user_id, silent = false }: { user_id?: string; silent?: boolean }) {
   return { user_id, silent, settings: DEFAULT_SETTINGS };
 }

@@ -7,27 +7,27 @@ import { SqliteStore } from "../../src/persistence/sqlite-store.ts";
 import type { RowChange, Store } from "../../src/persistence/store.ts";
 
 /** The folder, the warnings and the open stores of the test that runs. */
-export const bench: { folder: string; warnings: string[]; open: Store[] } = {
+export const storeContext: { folder: string; warnings: string[]; open: Store[] } = {
   folder: "",
   warnings: [],
   open: [],
 };
-export const say = (warning: string) => void bench.warnings.push(warning);
+export const recordWarning = (warning: string) => void storeContext.warnings.push(warning);
 
 /** A bench of its own for every test of the file. */
-export function benchPerTest(): void {
+export function setUpStoreContext(): void {
   beforeEach(() => {
-    bench.folder = mkdtempSync(join(tmpdir(), "understudy-store-"));
-    bench.warnings = [];
+    storeContext.folder = mkdtempSync(join(tmpdir(), "understudy-store-"));
+    storeContext.warnings = [];
   });
   afterEach(async () => {
-    await closeAll();
-    rmSync(bench.folder, { recursive: true, force: true });
+    await closeStores();
+    rmSync(storeContext.folder, { recursive: true, force: true });
   });
 }
 
-export async function closeAll(): Promise<void> {
-  for (const store of bench.open.splice(0)) await store.close().catch(() => {});
+export async function closeStores(): Promise<void> {
+  for (const store of storeContext.open.splice(0)) await store.close().catch(() => {});
 }
 
 export interface StoreAdapter {
@@ -36,14 +36,14 @@ export interface StoreAdapter {
 }
 
 /** Opens a store of the bench, and again after it was closed. */
-export function stores({ open }: StoreAdapter) {
+export function createStoreOpener({ open }: StoreAdapter) {
   const start = async () => {
     const store = await open();
-    bench.open.push(store);
+    storeContext.open.push(store);
     return store;
   };
   const restart = async (store: Store) => {
-    bench.open.splice(bench.open.indexOf(store), 1);
+    storeContext.open.splice(storeContext.open.indexOf(store), 1);
     await store.close();
     return start();
   };
@@ -51,11 +51,11 @@ export function stores({ open }: StoreAdapter) {
 }
 
 /** Every way to keep sandboxes in files, with the file in which it keeps them. */
-export const FILES = [
+export const FILE_STORES = [
   {
     name: "SQLite, --persist DIR",
-    open: (place = bench.folder) => SqliteStore.open(place, say),
-    file: (place = bench.folder) => join(place, "understudy.db"),
+    open: (place = storeContext.folder) => SqliteStore.open(place, recordWarning),
+    file: (place = storeContext.folder) => join(place, "understudy.db"),
     version: (file: string, version: number) => {
       const bytes = readFileSync(file);
       bytes.writeUInt32BE(version, 60);
@@ -64,14 +64,14 @@ export const FILES = [
   },
   {
     name: "lowdb, --persist FILE.json",
-    open: (place = bench.folder) => DocumentStore.open(join(place, "worlds.json"), say),
-    file: (place = bench.folder) => join(place, "worlds.json"),
+    open: (place = storeContext.folder) => DocumentStore.open(join(place, "worlds.json"), recordWarning),
+    file: (place = storeContext.folder) => join(place, "worlds.json"),
     version: (file: string, version: number) =>
       writeFileSync(file, readFileSync(file, "utf8").replace('"version": 2', `"version": ${version}`)),
   },
 ] as const;
 
-export async function* pieces(...all: (readonly RowChange[])[]): AsyncGenerator<readonly RowChange[]> {
+export async function* toPieces(...all: (readonly RowChange[])[]): AsyncGenerator<readonly RowChange[]> {
   yield* all;
 }
 

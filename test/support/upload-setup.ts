@@ -4,10 +4,10 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { Answered, Api, Who } from "./harness.ts";
+import type { Api, ApiResponse, Caller } from "./harness.ts";
 
 /** A folder that the server under test takes for the machine's temporary one, so that a test can look into it. */
-export function privateTemporaryFolder() {
+export function createPrivateTempFolder() {
   const before = process.env["TMPDIR"];
   const folder = mkdtempSync(join(tmpdir(), "uploads-test-"));
   process.env["TMPDIR"] = folder;
@@ -59,7 +59,7 @@ export interface UploadUrl {
 
 const ORGANIZATION = "/v1/organizations/org_acme";
 
-export async function announce(api: Api, fields: Partial<Announced> = {}, who: Who = "dan") {
+export async function announce(api: Api, fields: Partial<Announced> = {}, who: Caller = "dan") {
   const announced = { filename: "notes.txt", file_size: 10, mime_type: "text/plain", ...fields };
   const answer = await api.call(who, "POST", `${ORGANIZATION}/files/upload-url`, announced);
   if (answer.status !== 200) throw new Error(answer.text);
@@ -86,7 +86,7 @@ export const chunk = (url: string, bytes: string | Uint8Array, start: number, to
   });
 
 /** Announced, sent whole, registered: the file object. */
-export async function uploadedFile(api: Api, content: string, fields: Partial<Announced> = {}) {
+export async function uploadFile(api: Api, content: string, fields: Partial<Announced> = {}) {
   const { announced, upload_url, gcs_path } = await announce(api, {
     file_size: Buffer.byteLength(content),
     ...fields,
@@ -98,7 +98,7 @@ export async function uploadedFile(api: Api, content: string, fields: Partial<An
 }
 
 /** A TCP relay that cuts a connection once, when the server has been sent so many bytes. */
-export async function cuttingRelay(target: string, cutAfter: number) {
+export async function startCuttingRelay(target: string, cutAfter: number) {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let passed = 0;
@@ -139,7 +139,7 @@ export async function cuttingRelay(target: string, cutAfter: number) {
 }
 
 /** Sends the head of a request and so many bytes of its body, then hangs up. */
-export function sendAndLeave(
+export function sendAndDisconnect(
   url: string,
   head: { method: string; headers: object },
   bytes: Uint8Array,
@@ -162,7 +162,7 @@ export function sendAndLeave(
 }
 
 /** A form with one file. */
-export function fileForm(
+export function createFileForm(
   content: string | Uint8Array,
   { name = "notes.txt", type = "text/plain" } = {},
 ): FormData {
@@ -175,7 +175,7 @@ export function fileForm(
   return form;
 }
 
-export function expectInvalid(answer: Answered, field: string, value?: unknown): void {
+export function expectInvalid(answer: ApiResponse, field: string, value?: unknown): void {
   expect(answer.status, answer.text).toBe(422);
   expect(answer.body.error.code).toBe("INVALID_INPUT");
   expect(answer.body.error.details.field).toBe(field);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { type Api, startReference } from "./harness.ts";
-import { removeScratch } from "./run-understudy.ts";
+import { removeTempFolders } from "./run-understudy.ts";
 
 /** One server for all commands that a file runs; with it go the folders of its tests. Filled before the first of them. */
 export function useReference(options: Parameters<typeof startReference>[0] = {}): Api {
@@ -10,7 +10,7 @@ export function useReference(options: Parameters<typeof startReference>[0] = {})
   });
   afterAll(async () => {
     await api.close();
-    removeScratch();
+    removeTempFolders();
   });
   return api;
 }

@@ -11,13 +11,13 @@ import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import type { VerifyReport } from "../../src/tools/verify/report.ts";
 import { runVerify, type VerifyOptions } from "../../src/tools/verify/run-verify.ts";
-import { type Api, KEYS, type Who } from "./harness.ts";
+import { type Api, type Caller, KEYS } from "./harness.ts";
 
 /** The suite counts on its own clock, which goes on while the sandbox's is frozen. */
-export const MEANWHILE = 5_000;
+export const CLOCK_MARGIN_MS = 5_000;
 
 /** The suite as one of the reference users; where the rate limit is met, the sandbox's clock goes on. */
-export function verify(api: Api, who: Who, options: Partial<VerifyOptions> = {}): Promise<VerifyReport> {
+export function verify(api: Api, who: Caller, options: Partial<VerifyOptions> = {}): Promise<VerifyReport> {
   return runVerify({
     contract: new Contract(RESOURCES),
     target: api.url,
@@ -25,21 +25,21 @@ export function verify(api: Api, who: Who, options: Partial<VerifyOptions> = {})
     write: false,
     version: "0",
     signal: new AbortController().signal,
-    wait: (milliseconds) => api.advance(milliseconds + MEANWHILE),
+    wait: (milliseconds) => api.advance(milliseconds + CLOCK_MARGIN_MS),
     ...options,
   });
 }
 
-export const uses = (pairs: Record<string, string>): VerifyOptions["uses"] =>
+export const toUses = (pairs: Record<string, string>): VerifyOptions["uses"] =>
   new Map(Object.entries(pairs).map(([name, value]) => [name, [value]]));
 
 /** What stands in a report that is not as it should be, for messages of failing tests. */
-export function told({ checks, stopped }: VerifyReport, outcomes: readonly string[]): object {
+export function describeChecks({ checks, stopped }: VerifyReport, outcomes: readonly string[]): object {
   const shown = checks.filter(({ outcome }) => outcomes.includes(outcome));
   return { stopped, shown: shown.map(({ id, failures, differences }) => ({ id, failures, differences })) };
 }
 
-export interface Seen {
+export interface ProxiedRequest {
   method: string;
   path: string;
   headers: IncomingMessage["headers"];
@@ -47,29 +47,29 @@ export interface Seen {
 }
 
 /** Files and images are passed on byte by byte. */
-function encodingOf(headers: Altered["headers"]): "latin1" | "utf8" {
+function chooseEncoding(headers: ProxiedResponse["headers"]): "latin1" | "utf8" {
   return /^(multipart|image)\//.test(String(headers["content-type"])) ? "latin1" : "utf8";
 }
 
-export interface Altered {
+export interface ProxiedResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
 }
 
-export interface Between {
+export interface RecordingServer {
   url: string;
-  seen: Seen[];
+  seen: ProxiedRequest[];
   close(): Promise<void>;
 }
 
 /** Passes requests on and lets the test spoil each answer; undefined: broken off without one. */
-export async function proxy(
+export async function startProxy(
   upstream: string,
-  spoil: (request: Seen, answer: Altered) => Altered | undefined | Promise<never>,
-  ask: (request: Seen) => Seen = (request) => request,
-): Promise<Between> {
-  return listening(async (asked, answer) => {
+  spoil: (request: ProxiedRequest, answer: ProxiedResponse) => ProxiedResponse | undefined | Promise<never>,
+  ask: (request: ProxiedRequest) => ProxiedRequest = (request) => request,
+): Promise<RecordingServer> {
+  return startRecordingServer(async (asked, answer) => {
     const { statusCode, headers, text } = await forward(upstream, ask(asked));
     const spoilt = await spoil(asked, { status: statusCode, headers, body: text });
     if (spoilt === undefined) return answer.socket?.destroy();
@@ -78,15 +78,15 @@ export async function proxy(
       spoilt.status,
       Object.fromEntries(Object.entries(rest).filter(([, v]) => v !== undefined)),
     );
-    answer.end(spoilt.body, encodingOf(spoilt.headers));
+    answer.end(spoilt.body, chooseEncoding(spoilt.headers));
   });
 }
 
 /** A server that answers by the test's own rule, and remembers what it was sent. */
-export async function listening(
-  handle: (request: Seen, answer: ServerResponse) => unknown,
-): Promise<Between> {
-  const seen: Seen[] = [];
+export async function startRecordingServer(
+  handle: (request: ProxiedRequest, answer: ServerResponse) => unknown,
+): Promise<RecordingServer> {
+  const seen: ProxiedRequest[] = [];
   const server: Server = createServer(async (incoming, answer) => {
     const pieces: Buffer[] = [];
     for await (const piece of incoming) pieces.push(piece as Buffer);
@@ -94,7 +94,7 @@ export async function listening(
       method: incoming.method!,
       path: incoming.url!,
       headers: incoming.headers,
-      body: Buffer.concat(pieces).toString(encodingOf(incoming.headers)),
+      body: Buffer.concat(pieces).toString(chooseEncoding(incoming.headers)),
     };
     seen.push(asked);
     await handle(asked, answer);
@@ -120,7 +120,7 @@ interface Forwarded {
 /** Kept open, as proxies keep them: else each answer passes on that its connection closes, to who may ask again meanwhile. */
 const upstreams = new Agent({ keepAlive: true });
 
-function forward(upstream: string, { method, path, headers, body }: Seen): Promise<Forwarded> {
+function forward(upstream: string, { method, path, headers, body }: ProxiedRequest): Promise<Forwarded> {
   return new Promise((resolve, reject) => {
     const sent = request(upstream + path, { method, headers, agent: upstreams }, async (received) => {
       const pieces: Buffer[] = [];
@@ -132,10 +132,10 @@ function forward(upstream: string, { method, path, headers, body }: Seen): Promi
       resolve({
         statusCode: received.statusCode!,
         headers: received.headers,
-        text: Buffer.concat(pieces).toString(encodingOf(received.headers)),
+        text: Buffer.concat(pieces).toString(chooseEncoding(received.headers)),
       });
     });
     sent.on("error", reject);
-    sent.end(body, encodingOf(headers));
+    sent.end(body, chooseEncoding(headers));
   });
 }

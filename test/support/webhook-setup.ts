@@ -1,20 +1,20 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Answered, type Api, startReference, type Who } from "./harness.ts";
+import { type Api, type ApiResponse, type Caller, startReference } from "./harness.ts";
 
 /** A sandbox with what tests of webhooks do again and again. */
-export interface WebhookBench extends Api {
+export interface WebhookApi extends Api {
   /** A control call below S of a sandbox. */
-  control(method: string, path: string, body?: unknown): Promise<Answered>;
+  control(method: string, path: string, body?: unknown): Promise<ApiResponse>;
   /** A receiver inside the server. */
   receiver(answers?: unknown[]): Promise<{ id: string; url: string; requests(): Promise<Received[]> }>;
   /** Registers a webhook as its organization's owner; resolves with 2.12's fields. */
   webhook(
     url: string,
     events?: string[],
-    who?: Who,
+    who?: Caller,
   ): Promise<{ webhook_id: string; secret: string; url: string }>;
-  deliveries(webhook_id: string, who?: Who): Promise<Delivery[]>;
+  deliveries(webhook_id: string, who?: Caller): Promise<Delivery[]>;
   trigger(body?: object): Promise<Delivery[]>;
   advanceBy(by: string): Promise<{ at: string; kind: string; subject: string }[]>;
   pending(): Promise<{ due_at: string; kind: string; subject: string }[]>;
@@ -42,11 +42,9 @@ export interface Delivery {
   next_retry?: string | null;
 }
 
-export async function startWebhooks(
-  options: Parameters<typeof startReference>[0] = {},
-): Promise<WebhookBench> {
+export async function startWebhooks(options: Parameters<typeof startReference>[0] = {}): Promise<WebhookApi> {
   const api = await startReference(options);
-  const control: WebhookBench["control"] = (method, path, body) =>
+  const control: WebhookApi["control"] = (method, path, body) =>
     api.call(undefined, method, `/_control/sandboxes/default${path}`, body);
   return {
     ...api,

@@ -1,19 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { VerifyOptions } from "../../src/tools/verify/run-verify.ts";
-import { removeScratch } from "../support/run-understudy.ts";
+import { removeTempFolders } from "../support/run-understudy.ts";
 import { ALTERATIONS } from "../support/traffic/alterations.ts";
-import { type AlteredServices, reported, startAlteredServices } from "../support/traffic/altered-services.ts";
-import { clientSession } from "../support/traffic/client-session.ts";
+import {
+  type AlteredServices,
+  listReported,
+  startAlteredServices,
+} from "../support/traffic/altered-services.ts";
+import { playSession } from "../support/traffic/client-session.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let services: AlteredServices;
 beforeAll(async () => {
-  services = await startAlteredServices(clientSession);
+  services = await startAlteredServices(playSession);
 });
 afterAll(async () => {
   await services.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 /**
@@ -27,9 +31,9 @@ const around = (id: string): VerifyOptions["only"] => {
 
 describe("verify of a service that departs from the contract in one way", () => {
   it("reports nothing if it does not depart [interfaces 12]", async () => {
-    expect(reported(await services.live(undefined, { write: true }))).toEqual([]);
+    expect(listReported(await services.live(undefined, { write: true }))).toEqual([]);
     const report = await services.recorded();
-    expect(reported(report)).toEqual([]);
+    expect(listReported(report)).toEqual([]);
     expect(report.recorded).toMatchObject({ unknown_paths: 0, other_hosts: 0, not_checked: {} });
     expect(report.recorded!.checked).toBe(report.recorded!.entries);
   });
@@ -39,9 +43,9 @@ describe("verify of a service that departs from the contract in one way", () => 
       services.live(one, { write: one.write === true, only: around(one.live) }),
       services.recorded(one),
     ]);
-    expect(reported(asked)).toContain(one.live);
-    if (one.har === null) expect(reported(told)).toEqual([]);
-    else expect(reported(told)).toContain(one.har);
+    expect(listReported(asked)).toContain(one.live);
+    if (one.har === null) expect(listReported(told)).toEqual([]);
+    else expect(listReported(told)).toContain(one.har);
   });
 
   it("finds all but one alteration in a recording [interfaces 12]", () => {

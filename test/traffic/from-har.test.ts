@@ -8,8 +8,8 @@ import { inferFixtureFromHar } from "../../src/tools/traffic/fixture-from-har.ts
 import { inferScenarioFromHar } from "../../src/tools/traffic/scenario-from-har.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
-import { clientSession } from "../support/traffic/client-session.ts";
+import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
+import { playSession } from "../support/traffic/client-session.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: archives are taken apart
 type Har = any;
@@ -18,14 +18,14 @@ const contract = new Contract(RESOURCES);
 let session: Har;
 beforeAll(async () => {
   const api = await startReference();
-  await clientSession(api.url);
+  await playSession(api.url);
   session = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
   await api.close();
 });
-afterAll(() => removeScratch());
+afterAll(() => removeTempFolders());
 
 function written(har: unknown): string {
-  const file = join(scratch(), "traffic.har");
+  const file = join(createTempFolder(), "traffic.har");
   writeFileSync(file, typeof har === "string" ? har : JSON.stringify(har));
   return file;
 }
@@ -178,7 +178,7 @@ describe("fixture from-har [interfaces 12]", () => {
   });
 
   it("writes a file that start and check accept [interfaces 12]", async () => {
-    const out = join(scratch(), "worlds", "seen.yaml");
+    const out = join(createTempFolder(), "worlds", "seen.yaml");
     const file = written(session);
     const made = await runCommand(["fixture", "from-har", file, "--out", out]);
     const said = `understudy: created the folder ${dirname(out)}\n`;
@@ -277,13 +277,13 @@ describe("scenario from-har [interfaces 12]", () => {
         effect: { status: 599 },
       },
     ]);
-    const out = join(scratch(), "rare.yaml");
+    const out = join(createTempFolder(), "rare.yaml");
     await runCommand(["scenario", "from-har", written(har), "--out", out]);
     expect((await runCommand(["scenario", "check", out])).code).toBe(0);
   });
 
   it("writes a file that check accepts [interfaces 12]", async () => {
-    const out = join(scratch(), "seen-in-march.yaml");
+    const out = join(createTempFolder(), "seen-in-march.yaml");
     const made = await runCommand(["scenario", "from-har", written(session), "--out", out]);
     expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: "" });
     const checked = await runCommand(["scenario", "check", out]);

@@ -5,8 +5,8 @@ import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.ts";
 import { startReference } from "../support/harness.ts";
-import { removeScratch, scratch } from "../support/run-understudy.ts";
-import { clientSession, type Step } from "../support/traffic/client-session.ts";
+import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
+import { playSession, type Step } from "../support/traffic/client-session.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -45,7 +45,7 @@ const STEPS: readonly Step[] = [
 let session: Har;
 beforeAll(async () => {
   const api = await startReference();
-  await clientSession(api.url, STEPS);
+  await playSession(api.url, STEPS);
   session = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
   await api.close();
   // Each request begins after the answer of the one before, however fast the machine is.
@@ -53,7 +53,7 @@ beforeAll(async () => {
   for (const [i, entry] of session.log.entries.entries())
     Object.assign(entry, { startedDateTime: new Date(began + i * 100).toISOString(), time: 50 });
 });
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 /** An archive of the session after a change of the entries whose URLs end with `path`. */
 class Recording {
@@ -77,7 +77,7 @@ class Recording {
   }
 
   async findReported(): Promise<Record<string, string>> {
-    const file = join(scratch(), "traffic.har");
+    const file = join(createTempFolder(), "traffic.har");
     writeFileSync(file, JSON.stringify(this.har));
     const { checks } = await verifyRecorded({ contract: new Contract(RESOURCES), file, target: undefined });
     const reported = checks.filter(({ outcome }) => outcome === "failed" || outcome === "differs");

@@ -10,7 +10,7 @@ import { HarFile } from "../../src/tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry, type Recorder } from "../../src/tools/traffic/recorder.ts";
 import { eventually } from "../support/eventually.ts";
 import { KEYS } from "../support/harness.ts";
-import { runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { createTempFolder, runCommand, startCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
 const api = useReference();
@@ -380,7 +380,7 @@ describe("a recorded archive [interfaces 12]", () => {
   });
 
   it("is a whole file after each entry, and after one that could not be written [interfaces 12]", () => {
-    const file = join(scratch(), "grows.har");
+    const file = join(createTempFolder(), "grows.har");
     const har = new HarFile(file, { version: "1", replace: false });
     const read = () => JSON.parse(readFileSync(file, "utf8")).log.entries;
     expect(read()).toEqual([]);
@@ -410,7 +410,7 @@ describe("a recorded archive [interfaces 12]", () => {
 
 describe("record on the command line [interfaces 12]", () => {
   it("records until it is ended, and the file can be read meanwhile [interfaces 12]", async () => {
-    const out = join(scratch(), "deep", "traffic.har");
+    const out = join(createTempFolder(), "deep", "traffic.har");
     const running = startCommand(["record", "--target", `${api.url}/`, "--out", out, "--port", "0"]);
     const [, url] = await eventually(() =>
       /Call (\S+) instead of/.exec(running.output().stdout)!.map(String),
@@ -425,7 +425,7 @@ describe("record on the command line [interfaces 12]", () => {
   });
 
   it("exits 2 for wrong usage with one message, and loses no file [interfaces 12]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const there = join(folder, "there.har");
     writeFileSync(there, "mine");
     const busy = new URL(api.url).port;

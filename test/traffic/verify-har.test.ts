@@ -6,8 +6,8 @@ import { Contract } from "../../src/tools/verify/contract.ts";
 import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.ts";
 import type { VerifyReport } from "../../src/tools/verify/report.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
-import { clientSession } from "../support/traffic/client-session.ts";
+import { createTempFolder, removeTempFolders, runCommand, startCommand } from "../support/run-understudy.ts";
+import { playSession } from "../support/traffic/client-session.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -19,16 +19,16 @@ let api: Api;
 let session: Har;
 beforeAll(async () => {
   api = await startReference();
-  await clientSession(api.url);
+  await playSession(api.url);
   session = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
 });
 afterAll(async () => {
   await api.close();
-  removeScratch();
+  removeTempFolders();
 });
 
 function written(har: unknown, name = "traffic.har"): string {
-  const file = join(scratch(), name);
+  const file = join(createTempFolder(), name);
   writeFileSync(file, typeof har === "string" ? har : JSON.stringify(har));
   return file;
 }
@@ -307,7 +307,7 @@ describe("an archive of any size [interfaces 12]", () => {
     const { upload_url, gcs_path } = begun.body;
     await fetch(upload_url, { method: "PUT", body: "abc", headers: { "content-type": "text/plain" } });
     const limits = "/v1/analytics/usage/limits/org_acme";
-    await clientSession(own.url, [
+    await playSession(own.url, [
       ["POST", uploads.replace("/upload-url", ""), { ...announced, gcs_path, file_size: 4 }],
       ["GET", `${limits}?month=13&year=2026`],
     ]);
@@ -381,12 +381,12 @@ describe("an archive of any size [interfaces 12]", () => {
   it("may show a webhook that was changed after its creation, or disabled by a 410 [3.3, 4.21]", async () => {
     const own = await startReference();
     const hook = { url: "http://127.0.0.1:9/x", events: ["user.created"], description: "first" };
-    await clientSession(own.url, [["POST", "/webhooks", hook]]);
+    await playSession(own.url, [["POST", "/webhooks", hook]]);
     const har = async () =>
       (await own.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
     const [created] = (await har()).log.entries;
     const { webhook_id } = JSON.parse(created.response.content.text).data;
-    await clientSession(own.url, [
+    await playSession(own.url, [
       ["PUT", `/webhooks/${webhook_id}`, { description: "second", active: true }],
       ["GET", "/webhooks"],
     ]);
@@ -408,7 +408,7 @@ describe("an archive of any size [interfaces 12]", () => {
   });
 
   it("is refused before an entry larger than 64 MB is read [interfaces 12]", async () => {
-    const file = join(scratch(), "huge.har");
+    const file = join(createTempFolder(), "huge.har");
     const out = openSync(file, "w");
     writeSync(out, `{"log":{"version":"1.2","entries":[{},{"response":{"content":{"text":"`);
     for (let i = 0; i < 70; i++) writeSync(out, "x".repeat(1024 * 1024));
@@ -425,7 +425,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
   const verify = (...args: string[]) => runCommand(["verify", ...args]);
 
   it("prints the report of verify in every format [interfaces 12]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const [xml, html] = [join(folder, "v.xml"), join(folder, "v.html")];
     const file = written(session);
     const { code, stdout, stderr } = await verify("--har", file, "--report", `junit=${xml},html=${html}`);
@@ -467,7 +467,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
       ["no JSON", ["--har", written("<html>")], /is not an HTTP Archive/],
       ["other JSON", ["--har", written({ openapi: "3.1.0" })], /is not an HTTP Archive: it has no log/],
       ["missing", ["--har", "missing.har"], /cannot use missing\.har: there is no such file/],
-      ["a folder", ["--har", scratch()], /cannot use \/.*: it is a folder/],
+      ["a folder", ["--har", createTempFolder()], /cannot use \/.*: it is a folder/],
       [
         "another base",
         ["--har", written(session), "--target", "ftp://example.com"],
@@ -509,7 +509,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
   });
 
   it("reads 100 MB with the memory of a few entries [interfaces 12]", async () => {
-    const file = join(scratch(), "large.har");
+    const file = join(createTempFolder(), "large.har");
     const out = openSync(file, "w");
     const body = JSON.stringify({ text: 'Ein \\ "Satz" für viele. '.repeat(4_000) });
     const [first] = session.log.entries;

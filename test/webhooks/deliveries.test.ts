@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../support/eventually.ts";
-import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { startReceiver, startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
-let api: WebhookBench;
+let api: WebhookApi;
 beforeEach(async () => {
   api = await startWebhooks();
 });

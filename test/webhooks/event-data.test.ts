@@ -10,8 +10,8 @@ import { fileProcessed } from "../../src/engine/resources/vector-stores/rules.ts
 import { webhookTest } from "../../src/engine/resources/webhooks/schema.ts";
 import { Random } from "../../src/engine/state/random.ts";
 import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
-import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { collectEmittedEvents, type Emitted } from "../support/collect-emitted-events.ts";
+import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 const DECLARED: readonly AnyEvent[] = [...EVENTS, ...JOB_EVENTS, webhookTest];
 
@@ -29,11 +29,11 @@ function findDataErrors(event: string, data: unknown): string[] {
     : validate.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-let api: WebhookBench;
+let api: WebhookApi;
 let emitted: Emitted[];
 beforeEach(async () => {
   api = await startWebhooks();
-  emitted = emittedEvents(api);
+  emitted = collectEmittedEvents(api);
 });
 afterEach(() => api.close());
 
@@ -198,7 +198,7 @@ describe("data of events [G25]", () => {
 
     it("a world without threads, stores and people still has samples [G25]", async () => {
       const bare = await startWebhooks({ fixture: { organizations: [{ id: "org_bare" }] } });
-      const told = emittedEvents(bare);
+      const told = collectEmittedEvents(bare);
       for (const { name } of EVENTS) await bare.trigger({ event: name });
       expect(told.map(({ event }) => event)).toEqual(EVENTS.map(({ name }) => name));
       for (const { event, data } of told) expect(findDataErrors(event, data), event).toEqual([]);

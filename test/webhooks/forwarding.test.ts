@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toValidator } from "../../src/engine/contract/validator.ts";
 import { ForwardedEvent } from "../../src/engine/receivers/forwarding.ts";
-import { followed } from "../support/openapi/control-calls.ts";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { followEvents } from "../support/openapi/control-calls.ts";
+import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
-let api: WebhookBench;
+let api: WebhookApi;
 beforeEach(async () => {
   api = await startWebhooks();
 });
@@ -19,13 +19,13 @@ async function createForwarding(answers: unknown[] = ["forward"]) {
     url,
     webhook,
     async follow() {
-      const { events, upTo, leave } = await followed(api, path);
-      await upTo(1);
+      const { events, waitForCount, close } = await followEvents(api, path);
+      await waitForCount(1);
       const delivery = async (n = 1) => {
-        await upTo(n + 1);
+        await waitForCount(n + 1);
         return (events[n] as { delivery: { id: string; headers: object; body_base64: string } }).delivery;
       };
-      return { events, delivery, leave };
+      return { events, delivery, close };
     },
     answer: (delivery: string, answer: object) =>
       api.control("POST", `/receivers/${id}/forwarded/${delivery}`, answer),
@@ -89,10 +89,10 @@ describe("a forwarded delivery [interfaces 11]", () => {
   it("is answered 503 without a client, or after it left [interfaces 11]", async () => {
     const { follow, log } = await createForwarding();
     expect(await api.trigger()).toMatchObject([{ response_code: 503 }]);
-    const { delivery, leave } = await follow();
+    const { delivery, close } = await follow();
     const triggered = api.trigger();
     await delivery();
-    leave();
+    close();
     expect(await triggered).toMatchObject([{ response_code: 503 }]);
     expect(await log()).toMatchObject({ status: "failed" });
   });

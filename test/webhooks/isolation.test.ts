@@ -2,11 +2,11 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../support/eventually.ts";
-import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { startReceiver, startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let api: WebhookBench;
+let api: WebhookApi;
 const opened: { close(): unknown }[] = [];
 beforeEach(async () => {
   api = await startWebhooks({ settings: { webhook_timeout_seconds: 1 } });

@@ -7,8 +7,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { OPTION_NAMES } from "../../src/tools/grader/report.ts";
 import type { CheckReport, ReceiverReport } from "../../types/control-api.ts";
 import { startReference } from "../support/harness.ts";
-import { type Steps, sentSignature, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
-import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { getSentSignature, type Steps, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { grade, SECRET } from "../support/receivers/grade-setup.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
 import { runCommand } from "../support/run-understudy.ts";
 
@@ -285,7 +285,7 @@ describe("a wrong signature of a receiver", () => {
   ];
   it.each(causes)("is explained by a secret %s [6.3]", async (_name, signature, cause, mend) => {
     const { url } = await running({
-      isSigned: (context) => sentSignature(context) === signature(context.body),
+      isSigned: (context) => getSentSignature(context) === signature(context.body),
     });
     const report = await grade(url);
     const { outcome, detail, advice } = report.checks[0]!;

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import {
+  CORRECT_STEPS,
   type Context,
-  RIGHT_STEPS,
-  rightSignature,
-  sentSignature,
+  computeSignature,
+  getSentSignature,
   startReceiver,
 } from "../support/receivers/flawed/flawed-receiver.ts";
-import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { grade, SECRET } from "../support/receivers/grade-setup.ts";
 
 /** An entry in a check's list of forgeries: its label, and a receiver that wrongly accepts that forgery. */
 interface Entry {
@@ -17,7 +17,7 @@ interface Entry {
 
 async function gradeAccepting(check: string, takes: Entry["takes"]) {
   const { url, close } = await startReceiver(SECRET, {
-    isSigned: (context) => takes(context) || RIGHT_STEPS.isSigned(context),
+    isSigned: (context) => takes(context) || CORRECT_STEPS.isSigned(context),
   });
   try {
     const { checks } = await grade(url, { only: [check] });
@@ -31,7 +31,7 @@ async function gradeAccepting(check: string, takes: Entry["takes"]) {
 async function listAcceptors(check: string, entries: readonly Entry[]): Promise<string[][]> {
   const taken: string[][] = [];
   const { outcome } = await gradeAccepting(check, (context) => {
-    if (RIGHT_STEPS.isSigned(context)) return true;
+    if (CORRECT_STEPS.isSigned(context)) return true;
     taken.push(entries.filter(({ takes }) => takes(context)).map(({ label }) => label));
     return false;
   });
@@ -42,7 +42,7 @@ async function listAcceptors(check: string, entries: readonly Entry[]): Promise<
 const signedWith =
   (secret: (context: Context) => string): Entry["takes"] =>
   (context) =>
-    sentSignature(context) === rightSignature(secret(context), context.body);
+    getSentSignature(context) === computeSignature(secret(context), context.body);
 
 const readWebhookId = ({ body }: Context) => String(JSON.parse(`${body}`).webhook_id);
 
@@ -62,7 +62,7 @@ const KNOWN_SECRETS: readonly Entry[] = [
   {
     label: "a plain SHA-256 of the body",
     takes: (context) =>
-      sentSignature(context) === `sha256=${createHash("sha256").update(context.body).digest("hex")}`,
+      getSentSignature(context) === `sha256=${createHash("sha256").update(context.body).digest("hex")}`,
   },
   ...GUESSES.map((guess) => ({ label: `the secret “${guess}”`, takes: signedWith(() => guess) })),
   { label: "the secret “wh_", takes: signedWith(readWebhookId) },
@@ -115,11 +115,11 @@ const PROXIED: readonly Entry[] = DISGUISES.flatMap(({ label, headers }) => {
   return [
     {
       label: `${label}, without a signature`,
-      takes: (context: Context) => sentSignature(context) === undefined && isDisguised(context),
+      takes: (context: Context) => getSentSignature(context) === undefined && isDisguised(context),
     },
     {
       label: `${label}, signed with another secret`,
-      takes: (context: Context) => sentSignature(context) !== undefined && isDisguised(context),
+      takes: (context: Context) => getSentSignature(context) !== undefined && isDisguised(context),
     },
   ];
 });

@@ -5,12 +5,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import {
   type Answer,
+  CORRECT_STEPS,
   type Context,
-  RIGHT_STEPS,
   type Steps,
   startReceiver,
 } from "../support/receivers/flawed/flawed-receiver.ts";
-import { grade, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
+import { grade, listChecksWith, SECRET } from "../support/receivers/grade-setup.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -91,7 +91,7 @@ describe("a 503 to one kind of delivery", () => {
       "duplicate",
       {
         process: (context, payload) =>
-          context.memory.known.has(payload.delivery_id) ? [503] : RIGHT_STEPS.process(context, payload),
+          context.memory.known.has(payload.delivery_id) ? [503] : CORRECT_STEPS.process(context, payload),
       },
     ],
   ])("fails %s [interfaces 2]", async (check, steps) => {
@@ -142,7 +142,7 @@ describe("a 503 to some deliveries", () => {
         return null;
       },
       async readBody(context) {
-        const body = await RIGHT_STEPS.readBody(context);
+        const body = await CORRECT_STEPS.readBody(context);
         await new Promise((resolve) => setTimeout(resolve, 5));
         return body;
       },
@@ -150,8 +150,8 @@ describe("a 503 to some deliveries", () => {
     cleanups.push(close);
     const report = await grade(url, { probe, patienceMs: 3000 });
     expect(report.checks.filter(({ outcome }) => outcome === "failed")).toEqual([]);
-    expect(withOutcome(report, "error")).toEqual([]);
-    expect(withOutcome(report, "not-observable").filter((id) => id !== "long-memory")).toEqual([]);
+    expect(listChecksWith(report, "error")).toEqual([]);
+    expect(listChecksWith(report, "not-observable").filter((id) => id !== "long-memory")).toEqual([]);
   });
 
   it("makes malformed-json not observable if the next answer is 429 [interfaces 2]", async () => {

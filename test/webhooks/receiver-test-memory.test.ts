@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { effect } from "../support/receivers/flawed/flaw.ts";
+import { processAgain } from "../support/receivers/flawed/flaw.ts";
 import { type Answer, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
-import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { grade, SECRET } from "../support/receivers/grade-setup.ts";
 
 /** Not a multiple of the number of concurrent deliveries. */
 const OTHERS = 7;
@@ -30,7 +30,7 @@ async function gradeMemory({
       if (remembered.includes(payload.delivery_id)) return [200];
       remembered.push(payload.delivery_id);
       if (remembered.length > remembers) remembered.shift();
-      return effect(context, payload);
+      return processAgain(context, payload);
     },
   });
   try {

@@ -4,7 +4,7 @@ import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import { formatText, listReceiverCases, renderReceiverHtml } from "../../src/tools/grader/receiver-report.ts";
 import { writeJunit } from "../../src/tools/reports/junit.ts";
 import { type Payload, type Steps, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
-import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { grade, SECRET } from "../support/receivers/grade-setup.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

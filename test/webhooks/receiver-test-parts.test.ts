@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { effect, verifyOver } from "../support/receivers/flawed/flaw.ts";
+import { processAgain, verifyOver } from "../support/receivers/flawed/flaw.ts";
 import {
+  CORRECT_STEPS,
   type Context,
+  getSentSignature,
   type Payload,
-  RIGHT_STEPS,
   type Steps,
-  sentSignature,
   startReceiver,
 } from "../support/receivers/flawed/flawed-receiver.ts";
-import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { grade, SECRET } from "../support/receivers/grade-setup.ts";
 
 /** The time from the first attempt to the sixth: 7 h 21 min. */
 const WHOLE_SCHEDULE_MS = 441 * 60_000;
@@ -37,14 +37,14 @@ const acceptMethod = (method: string): Partial<Steps> => ({
   takes: ({ request }) => request.method === "POST" || request.method === method,
 });
 const skipSignature = (where: (context: Context) => boolean): Partial<Steps> => ({
-  isSigned: (context) => where(context) || RIGHT_STEPS.isSigned(context),
+  isSigned: (context) => where(context) || CORRECT_STEPS.isSigned(context),
 });
 
 /** Stores an id as processed although its body was not received completely. */
 const STORES_ID_TOO_EARLY: Partial<Steps> = {
   async readBody(context) {
     try {
-      return await RIGHT_STEPS.readBody(context);
+      return await CORRECT_STEPS.readBody(context);
     } catch (broken) {
       context.memory.known.add(String(readHeader(context, "x-service-delivery")));
       throw broken;
@@ -60,7 +60,7 @@ function forgetsAbortedDelivery(): Partial<Steps> {
       const { response, memory } = context;
       const { delivery_id: id } = payload;
       attempts.set(id, (attempts.get(id) ?? 0) + 1);
-      if (!memory.known.has(id)) effect(context, payload);
+      if (!memory.known.has(id)) processAgain(context, payload);
       memory.known.add(id);
       if (attempts.get(id) !== 2) return [200];
       response.writeHead(200).write("o");
@@ -116,8 +116,8 @@ describe("a part of a check", () => {
       "fails at a digest in upper case",
       {
         isSigned(context) {
-          if (/[A-F]/.test(sentSignature(context) ?? "")) throw new RangeError("no hex digits");
-          return RIGHT_STEPS.isSigned(context);
+          if (/[A-F]/.test(getSentSignature(context) ?? "")) throw new RangeError("no hex digits");
+          return CORRECT_STEPS.isSigned(context);
         },
       },
     ],

@@ -5,11 +5,11 @@ import { EVENTS } from "../../src/engine/resources/events.ts";
 import { webhookTest } from "../../src/engine/resources/webhooks/schema.ts";
 import {
   type Context,
+  computeSignature,
   type RunningReceiver,
-  rightSignature,
   startReceiver,
 } from "../support/receivers/flawed/flawed-receiver.ts";
-import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { grade, SECRET } from "../support/receivers/grade-setup.ts";
 
 interface Sent {
   headers: string[];
@@ -62,7 +62,7 @@ describe("a payload of the receiver test", () => {
     receiver = await startReceiver(SECRET, {
       isSigned(context: Context) {
         const { request, body } = context;
-        const isSigned = request.headers["x-service-signature"] === rightSignature(SECRET, body);
+        const isSigned = request.headers["x-service-signature"] === computeSignature(SECRET, body);
         sent.push({ headers: request.rawHeaders, body, isSigned });
         return isSigned;
       },
@@ -119,7 +119,7 @@ describe("a payload of the receiver test", () => {
       expect(headers.slice(headers.indexOf("Content-Type"))).toEqual([
         ...["Content-Type", "application/json"],
         ...["X-Service-Event", event],
-        ...["X-Service-Signature", rightSignature(SECRET, body)],
+        ...["X-Service-Signature", computeSignature(SECRET, body)],
         ...["X-Service-Delivery", delivery_id],
         ...["User-Agent", "Service-Webhook/1.0"],
       ]);

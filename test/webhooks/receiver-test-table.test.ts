@@ -6,7 +6,14 @@ import type { ReceiverReport } from "../../types/control-api.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS, type Flaw } from "../support/receivers/flawed/flaws.ts";
 import { SHORT_WHILE_MS } from "../support/receivers/flawed/repetition-flaws.ts";
-import { grade, MANY, Pool, QUICK, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
+import {
+  grade,
+  listChecksWith,
+  MANY_DELIVERIES,
+  Pool,
+  QUICK,
+  SECRET,
+} from "../support/receivers/grade-setup.ts";
 import { NODE_RECEIVERS } from "../support/receivers/sound/node-receivers.ts";
 import { isInstalled, PROCESS_RECEIVERS } from "../support/receivers/sound/process-receivers.ts";
 import type { SoundReceiver } from "../support/receivers/sound/sound-receiver.ts";
@@ -21,7 +28,7 @@ const MISSING = SOUND.filter((receiver) => !INSTALLED.includes(receiver));
 async function gradeFlawed({ steps, name, hangs }: Flaw): Promise<ReceiverReport> {
   const { url, probe, close } = await startReceiver(SECRET, steps);
   const memoryMs = name.includes("for a short while") ? SHORT_WHILE_MS + 500 : 0;
-  const memoryDeliveries = name.includes("fifty deliveries") ? MANY : QUICK.memoryDeliveries;
+  const memoryDeliveries = name.includes("fifty deliveries") ? MANY_DELIVERIES : QUICK.memoryDeliveries;
   try {
     return await grade(url, { probe, timeoutMs: hangs ? 1500 : 30_000, memoryMs, memoryDeliveries });
   } finally {
@@ -32,7 +39,7 @@ async function gradeFlawed({ steps, name, hangs }: Flaw): Promise<ReceiverReport
 async function gradeSound(receiver: SoundReceiver): Promise<ReceiverReport> {
   const { url, probe, options, close } = await receiver.start(SECRET);
   try {
-    const memoryDeliveries = receiver.name.includes("sample") ? MANY : QUICK.memoryDeliveries;
+    const memoryDeliveries = receiver.name.includes("sample") ? MANY_DELIVERIES : QUICK.memoryDeliveries;
     return await grade(url, { probe, patienceMs: 3000, memoryDeliveries, ...options });
   } finally {
     await close();
@@ -51,7 +58,7 @@ function count(reports: readonly ReceiverReport[], verdict: ReceiverReport["verd
 describe("a sound receiver passes every check", () => {
   for (const { name, notes = [] } of INSTALLED) {
     it(`${name} [6]`, async () => {
-      const report = await pool.resultOf(name);
+      const report = await pool.getResult(name);
       expect(report.checks.filter((check) => check.outcome !== "passed")).toEqual([]);
       expect(report.checks.filter((check) => check.note !== null).map(({ id }) => id)).toEqual(notes);
       expect(report.checks.map((check) => check.id)).toEqual(CHECKS.map((check) => check.id));
@@ -67,10 +74,10 @@ describe("a sound receiver passes every check", () => {
 describe("a flawed receiver", () => {
   for (const { name, fails, mayFail = [] } of FLAWS) {
     it(`that ${name} fails the check for it and no other [6]`, async () => {
-      const report = await pool.resultOf(name);
-      const failed = withOutcome(report, "failed");
+      const report = await pool.getResult(name);
+      const failed = listChecksWith(report, "failed");
       expect(failed.filter((id) => !mayFail.includes(id)).sort()).toEqual([...fails].sort());
-      expect(withOutcome(report, "error")).toEqual([]);
+      expect(listChecksWith(report, "error")).toEqual([]);
       expect(report.verdict).toBe("fail");
       expect(report.summary.failed).toBe(failed.length);
       // A report may be shared, so it must not contain the secret.
@@ -86,8 +93,8 @@ describe("a flawed receiver", () => {
   }
 
   it("is always found, and no sound one fails [6]", async () => {
-    const flawed = await Promise.all(FLAWS.map(async ({ name }) => pool.resultOf(name)));
-    const sound = await Promise.all(INSTALLED.map(async ({ name }) => pool.resultOf(name)));
+    const flawed = await Promise.all(FLAWS.map(async ({ name }) => pool.getResult(name)));
+    const sound = await Promise.all(INSTALLED.map(async ({ name }) => pool.getResult(name)));
     const table = [
       { receivers: "flawed", graded: flawed.length, failed: count(flawed, "fail") },
       { receivers: "sound", graded: sound.length, failed: count(sound, "fail") },

@@ -11,14 +11,14 @@ import { formatText } from "../../src/tools/grader/receiver-report.ts";
 import type { GradeReceiverOptions } from "../../src/tools/grader/report.ts";
 import type { ReceiverReport } from "../../types/control-api.ts";
 import {
+  CORRECT_STEPS,
   type Context,
+  getSentSignature,
   type Payload,
-  RIGHT_STEPS,
   type Steps,
-  sentSignature,
   startReceiver,
 } from "../support/receivers/flawed/flawed-receiver.ts";
-import { QUICK, SECRET } from "../support/receivers/grade-all.ts";
+import { QUICK, SECRET } from "../support/receivers/grade-setup.ts";
 import { startHostile } from "../support/receivers/hostile.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
 
@@ -143,7 +143,7 @@ describe("a sound receiver does not fail", () => {
     async ({ form }) => {
       const { url, probe } = await running({
         process: (context, payload) =>
-          payload.event === "user.created" ? RIGHT_STEPS.process(context, payload) : [200],
+          payload.event === "user.created" ? CORRECT_STEPS.process(context, payload) : [200],
       });
       const seen = form === "ids" ? probe : await convertProbe(probe);
       expect(failures(await grade({ url, probe: seen, only: ["out-of-order"] }))).toEqual([]);
@@ -152,7 +152,7 @@ describe("a sound receiver does not fail", () => {
 
   it("if it repeats the refused signature [interfaces 2]", async () => {
     const { url } = await running({
-      refuseSignature: (context) => [401, `${sentSignature(context)} is wrong`],
+      refuseSignature: (context) => [401, `${getSentSignature(context)} is wrong`],
     });
     const sendRightDigests = ["signature-truncated", "signature-surrounded", "signature-wrong-encoding"];
     const only = [

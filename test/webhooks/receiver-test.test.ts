@@ -5,9 +5,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import { type GradeReceiverOptions, ReceiverTestUsageError } from "../../src/tools/grader/report.ts";
 import type { ReceiverReport } from "../../types/control-api.ts";
-import { RIGHT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { CORRECT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS } from "../support/receivers/flawed/flaws.ts";
-import { grade as gradeAt, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
+import { grade as gradeAt, listChecksWith, SECRET } from "../support/receivers/grade-setup.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -54,7 +54,7 @@ describe("side effects in the receiver test", () => {
   it("are not observable without a probe, never passed [6.4]", async () => {
     const { url } = await running(SECRET, { process: () => [200] });
     const report = await grade({ url });
-    expect(withOutcome(report, "not-observable")).toEqual(NEED_A_PROBE);
+    expect(listChecksWith(report, "not-observable")).toEqual(NEED_A_PROBE);
     expect(report.summary).toMatchObject({ failed: 0, error: 0, not_observable: NEED_A_PROBE.length });
     expect(report.verdict).toBe("pass");
   });
@@ -73,7 +73,7 @@ describe("side effects in the receiver test", () => {
     const flaw = FLAWS.find(({ name }) => name === "never looks at the delivery id")!;
     const flawed = await running(SECRET, flaw.steps);
     const report = await grade({ url: flawed.url, probe: await convertProbe(flawed.probe, write) });
-    expect(withOutcome(report, "failed").sort()).toEqual([...flaw.fails].sort());
+    expect(listChecksWith(report, "failed").sort()).toEqual([...flaw.fails].sort());
   });
 
   it.each([
@@ -84,12 +84,12 @@ describe("side effects in the receiver test", () => {
   ])("a probe that answers $answer is an error, not a pass [6.4]", async ({ answer, says }) => {
     const { url, probe } = await running(SECRET);
     const report = await grade({ url, probe: await convertProbe(probe, () => answer) });
-    expect(withOutcome(report, "error")).toEqual(["probe"]);
+    expect(listChecksWith(report, "error")).toEqual(["probe"]);
     expect(report.checks[0]).toMatchObject({ id: "probe", advice: expect.stringContaining("GET") });
     expect(report.checks[0]!.detail).toContain(says);
     // The other checks are graded by their answers, and no side effect counts as seen.
-    expect(withOutcome(report, "not-observable")).toEqual(NEED_A_PROBE);
-    expect(withOutcome(report, "failed")).toEqual([]);
+    expect(listChecksWith(report, "not-observable")).toEqual(NEED_A_PROBE);
+    expect(listChecksWith(report, "failed")).toEqual([]);
     expect(report.verdict).toBe("fail");
   });
 
@@ -150,7 +150,7 @@ describe("side effects in the receiver test", () => {
         const attempt = Number(scratch.get(payload.delivery_id) ?? 0) + 1;
         scratch.set(payload.delivery_id, attempt);
         // The first delivery must succeed: otherwise the grader stops before this check.
-        return attempt <= 5 && known.size > 0 ? [503] : RIGHT_STEPS.process(context, payload);
+        return attempt <= 5 && known.size > 0 ? [503] : CORRECT_STEPS.process(context, payload);
       },
     });
     const [, retry] = (await grade({ url, probe, only: ["retry-after-5xx"] })).checks;
@@ -203,7 +203,7 @@ describe("the receiver test ends early with the reason", () => {
     });
     const report = await grade({ url });
     expect(deliveries).toBe(1);
-    expect(withOutcome(report, "failed")).toEqual(["valid-accepted", "gone-stops-delivery"]);
+    expect(listChecksWith(report, "failed")).toEqual(["valid-accepted", "gone-stops-delivery"]);
     expect(report.stopped).toContain("410");
   });
 

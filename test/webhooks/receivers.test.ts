@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ReceivedRequest, SimulatedReceivers } from "../../src/engine/receivers/simulated-receivers.ts";
 import { sendEmail } from "../../src/engine/webhooks/outbox.ts";
 import { until } from "../support/eventually.ts";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
-let api: WebhookBench;
+let api: WebhookApi;
 beforeEach(async () => {
   api = await startWebhooks();
 });
@@ -141,7 +141,7 @@ describe("receivers inside the server [interfaces 4]", () => {
   describe("receivers in shared mode [interfaces 7]", () => {
     const token = "a-token-of-this-test";
     const authorization = { authorization: `Bearer ${token}` };
-    let shared: WebhookBench;
+    let shared: WebhookApi;
     beforeEach(async () => {
       shared = await startWebhooks({ shared: { token }, allowHosts: ["sandbox.example.test"] });
     });

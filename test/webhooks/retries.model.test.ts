@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 /** The model's state of one delivery. It must equal the sandbox's after every step. */
 interface Model {
@@ -49,10 +49,10 @@ class Run {
   now = Date.parse("2026-03-15T12:00:00.000Z");
   served = 0;
   webhook_id = "";
-  private readonly api: WebhookBench;
+  private readonly api: WebhookApi;
   private readonly answers: number[];
 
-  constructor(api: WebhookBench, list: number[]) {
+  constructor(api: WebhookApi, list: number[]) {
     this.api = api;
     this.answers = list;
   }

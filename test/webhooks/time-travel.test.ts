@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { queuedAttempts } from "../../src/engine/webhooks/queued-attempts.ts";
 import { until } from "../support/eventually.ts";
-import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { startReceiver, startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const part of opened.splice(0).reverse()) await part.close();
 });
 
-async function start(options: Parameters<typeof startWebhooks>[0] = {}): Promise<WebhookBench> {
+async function start(options: Parameters<typeof startWebhooks>[0] = {}): Promise<WebhookApi> {
   const api = await startWebhooks(options);
   opened.push(api);
   return api;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
-let api: WebhookBench;
+let api: WebhookApi;
 beforeEach(async () => {
   api = await startWebhooks();
 });

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { compile, NOTES, refusal } from "../../../test/support/openapi/compile-notes.ts";
+import { compile, describeCompileErrors, NOTES } from "../../../test/support/openapi/compile-notes.ts";
 
 describe("a binding with an unknown name", () => {
   const bind = (operations: string, collections = "{}") =>
-    refusal(NOTES, `openapi: ./a.yaml\ncollections: ${collections}\noperations:\n  ${operations}\n`);
+    describeCompileErrors(
+      NOTES,
+      `openapi: ./a.yaml\ncollections: ${collections}\noperations:\n  ${operations}\n`,
+    );
 
   it.each([
     [
@@ -96,13 +99,13 @@ it("a binding whose action is unusual for its method is named", () => {
 });
 
 it("a collection whose name is none is refused with the form of names", () => {
-  expect(refusal(NOTES, "openapi: a.yaml\ncollections:\n  My-Notes: 5\n")).toContain(
+  expect(describeCompileErrors(NOTES, "openapi: a.yaml\ncollections:\n  My-Notes: 5\n")).toContain(
     "b.yaml:3:3: `collections` may not have the key `My-Notes`; a key is a name such as shared_notes",
   );
 });
 
 it("a key that no document may have is refused with its place", () => {
-  expect(refusal(`${NOTES}      __proto__: {}\n`)).toMatch(/^a\.yaml:\d+:\d+: .*__proto__/);
+  expect(describeCompileErrors(`${NOTES}      __proto__: {}\n`)).toMatch(/^a\.yaml:\d+:\d+: .*__proto__/);
 });
 
 describe("empty bindings", () => {
@@ -114,6 +117,6 @@ describe("empty bindings", () => {
       /^a\.yaml:\d+:\d+: /,
     ],
   ])("%s are refused with their place [interfaces 18]", (_of, text, message) => {
-    expect(refusal(text)).toMatch(message);
+    expect(describeCompileErrors(text)).toMatch(message);
   });
 });

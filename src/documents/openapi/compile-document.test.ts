@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { compile, HEAD, NOTES, refusal } from "../../../test/support/openapi/compile-notes.ts";
+import { compile, describeCompileErrors, HEAD, NOTES } from "../../../test/support/openapi/compile-notes.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import type { DocumentError } from "../../engine/documents/document-error.ts";
 import { API } from "../../engine/resources/index.ts";
@@ -65,7 +65,7 @@ describe("a chain of references", () => {
   );
 
   it.each(["allOf", "oneOf", "$ref"])("of 20,000 by %s is refused with its place [interfaces 18]", (kind) => {
-    expect(refusal(chain(kind, 20_000))).toMatch(
+    expect(describeCompileErrors(chain(kind, 20_000))).toMatch(
       /^a\.yaml:1:\d+: more than 1000 schemas are combined here, each by a reference within another/,
     );
   });
@@ -91,7 +91,7 @@ describe("a text that is not an OpenAPI document", () => {
     ["nothing", "", "a.yaml:1:1: this is not an OpenAPI document: it is empty"],
     ["paths that are a list", "openapi: 3.1.0\npaths: []", "a.yaml:2:8: paths must be a map"],
   ])("is refused with its place: %s", (_, text, message) => {
-    expect(refusal(text)).toContain(message);
+    expect(describeCompileErrors(text)).toContain(message);
   });
 });
 
@@ -130,7 +130,7 @@ describe("a text that YAML would misread", () => {
   });
 
   it("has its problems on the right lines if carriage returns end them [interfaces 18]", () => {
-    expect(refusal("openapi: 3.1.0\rpaths: []\r")).toContain("a.yaml:2:8: paths must be a map");
+    expect(describeCompileErrors("openapi: 3.1.0\rpaths: []\r")).toContain("a.yaml:2:8: paths must be a map");
   });
 });
 
@@ -139,8 +139,8 @@ it("a JSON document that gives a key twice is refused with its place, and loses 
   const start = '{ "openapi": "3.1.0", "info": { "title": "{\\"a\\":", "version": "1" }, "paths": {';
   const text = (name: string) => `${start}\n  "/a": ${get}, "/b": ${get},\n  ${name}: ${get}\n} }`;
   for (const name of ['"/a"', '"/a" ', '"/\\u0061"'])
-    expect(refusal(text(name))).toBe("a.yaml:3:3: the key `/a` is given twice");
-  expect(refusal(text('"/c"'))).toBe("");
+    expect(describeCompileErrors(text(name))).toBe("a.yaml:3:3: the key `/a` is given twice");
+  expect(describeCompileErrors(text('"/c"'))).toBe("");
 });
 
 describe("a reference", () => {
@@ -159,12 +159,12 @@ describe("a reference", () => {
     ["a text", "#/info/title", "leads to no object"],
     ["missing anchor", "#bery", 'leads nowhere (did you mean "#berry"?)'],
   ])("is refused with its place: to %s", (_, ref, message) => {
-    expect(refusal(schema(ref))).toContain(message);
+    expect(describeCompileErrors(schema(ref))).toContain(message);
   });
 
   it("that is not a text is refused with its place", () => {
     const text = `${HEAD}components:\n  schemas:\n    A:\n      $ref: 7\n`;
-    expect(refusal(text)).toContain(
+    expect(describeCompileErrors(text)).toContain(
       'a.yaml:6:13: a reference must be a text such as "#/components/schemas/Tag"',
     );
   });
@@ -174,12 +174,12 @@ describe("a reference", () => {
   schemas:
     Tree: { type: object, properties: { children: { type: array, items: { $ref: "#/components/schemas/Tree" } } } }
 `;
-    expect(refusal(text)).toBe("");
+    expect(describeCompileErrors(text)).toBe("");
   });
 
   it("within an example is only a text", () => {
     const text = `${HEAD}components:\n  schemas:\n    A: { type: object, example: { $ref: "nowhere" } }\n`;
-    expect(refusal(text)).toBe("");
+    expect(describeCompileErrors(text)).toBe("");
   });
 });
 
@@ -206,7 +206,7 @@ describe("a schema that nothing can satisfy", () => {
     ["{ dependentRequired: { a: b } }", "dependentRequired must be a map from names to lists of names"],
     ["{ items: 3 }", "items must be a schema"],
   ])("is refused with its place: %s", (schema, message) => {
-    const found = refusal(`${HEAD}components:\n  schemas:\n    A: ${schema}\n`);
+    const found = describeCompileErrors(`${HEAD}components:\n  schemas:\n    A: ${schema}\n`);
     expect(found).toMatch(/^a\.yaml:5:\d+: /);
     expect(found).toContain(message);
   });
@@ -215,7 +215,7 @@ describe("a schema that nothing can satisfy", () => {
 it("a document with another problem may have a bound beyond 2^53", () => {
   const schemas =
     "components:\n  schemas:\n    A: { type: integer, minimum: -9223372036854775808 }\n    A: {}\n";
-  const found = refusal(HEAD + schemas);
+  const found = describeCompileErrors(HEAD + schemas);
   expect(found).toContain("a.yaml:6:5: ");
   expect(found).not.toContain("too large");
 });
@@ -225,12 +225,14 @@ describe("two operations that clash", () => {
 
   it("are refused if they have the same path, even with other parameter names", () => {
     const text = `${HEAD}paths:\n  /a/{x}:\n    get: ${op("a")}\n  /a/{y}:\n    get: ${op("b")}\n`;
-    expect(refusal(text)).toBe("a.yaml:7:5: GET /a/{y} and GET /a/{x} are two operations on one path");
+    expect(describeCompileErrors(text)).toBe(
+      "a.yaml:7:5: GET /a/{y} and GET /a/{x} are two operations on one path",
+    );
   });
 
   it("are refused if they have the same id", () => {
     const text = `${HEAD}paths:\n  /a:\n    get: ${op("a")}\n  /b:\n    get: ${op("a")}\n`;
-    expect(refusal(text)).toContain("a.yaml:7:25: the operationId a is already used by GET /a");
+    expect(describeCompileErrors(text)).toContain("a.yaml:7:25: the operationId a is already used by GET /a");
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { faultsWithSeed } from "../../../test/support/fault-stand.ts";
+import { createFaults } from "../../../test/support/fault-setup.ts";
 import { WIRE_EFFECTS } from "./effects/index.ts";
 import type { RuleDocument } from "./rule-document.ts";
 
@@ -7,7 +7,7 @@ const ATTEMPT = { event: "thread.deleted", webhook_id: "wh_1" };
 
 /** Evaluates rules with these effects, in this order, for one attempt. */
 function faultFrom(...effects: NonNullable<RuleDocument["effect"]>[]) {
-  const faults = faultsWithSeed(1);
+  const faults = createFaults(1);
   for (const effect of effects.toReversed()) faults.add({ match: { event: "*" }, effect });
   return faults.evaluateDelivery(ATTEMPT);
 }

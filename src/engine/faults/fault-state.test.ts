@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { factsOf } from "../../../test/support/fault-stand.ts";
+import { createFacts } from "../../../test/support/fault-setup.ts";
 import type { Understudy } from "../../control/understudy-options.ts";
 import { readSentOperations } from "../../documents/openapi/read-sent-document.ts";
 import { assemble } from "../../understudy.ts";
@@ -28,8 +28,8 @@ const effect = { status: 503 };
 
 /** Every call that may change the saved state. */
 const CALLS: Record<string, () => unknown> = {
-  before: () => faults.before(factsOf("models.list")),
-  after: () => faults.after(factsOf("models.list")),
+  before: () => faults.before(createFacts("models.list")),
+  after: () => faults.after(createFacts("models.list")),
   staged: () => faults.setScenarios(["outage-mid-run"]),
   enterStages: () => faults.enterStages()?.leave(),
   evaluateDelivery: () => faults.evaluateDelivery(event),

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { ask, factsOf, faultsWithSeed, verdictOf } from "../../../test/support/fault-stand.ts";
+import { createFacts, createFaults, decideCall, evaluateCall } from "../../../test/support/fault-setup.ts";
 
 const EFFECT = { status: 503 };
 
 describe("a rule", () => {
   it("with an operation glob hits only matching operations [interfaces 6]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({ id: "f", match: { operation: "threads.*" }, effect: EFFECT });
-    expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
-    expect(await ask(faults, "departments.reparent")).toBe("-");
+    expect(await decideCall(faults, "threads.delete")).toBe("fault:inline/f");
+    expect(await decideCall(faults, "departments.reparent")).toBe("-");
   });
 
   it.each([
@@ -30,10 +30,10 @@ describe("a rule", () => {
     [{ query: { limit: null } }, { query: "offset=1" }, { query: "limit=10" }],
     [{ method: "DELETE" }, {}, undefined],
   ])("matches by %j only the described request [interfaces 6]", async (match, hit, miss) => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({ id: "f", match: { operation: "threads.delete", ...match }, effect: EFFECT });
-    expect(await ask(faults, "threads.delete", hit)).toBe("fault:inline/f");
-    if (miss !== undefined) expect(await ask(faults, "threads.delete", miss)).toBe("-");
+    expect(await decideCall(faults, "threads.delete", hit)).toBe("fault:inline/f");
+    if (miss !== undefined) expect(await decideCall(faults, "threads.delete", miss)).toBe("-");
   });
 
   it.each([
@@ -47,49 +47,51 @@ describe("a rule", () => {
     [{ a: 1 }, undefined, false],
     [{ a: {} }, { a: [] }, false],
   ])("matches by the body %j the sent body %j: %s [interfaces 6]", async (body, sent, hit) => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({ id: "f", match: { operation: "departments.reparent", body }, effect: EFFECT });
-    expect(await ask(faults, "departments.reparent", { body: sent })).toBe(hit ? "fault:inline/f" : "-");
+    expect(await decideCall(faults, "departments.reparent", { body: sent })).toBe(
+      hit ? "fault:inline/f" : "-",
+    );
   });
 
   it("is neither evaluated nor counted if it could only add a delay to another rule's [interfaces 6]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     const later = faults.add({ id: "later", times: 1, effect: { delay: "9s" } });
     faults.add({ id: "first", effect: { delay: "1s" } });
-    const { injection } = await verdictOf(faults, "threads.delete");
+    const { injection } = await evaluateCall(faults, "threads.delete");
     expect(injection).toMatchObject({ decision: "fault:inline/first", delay_ms: 1000 });
     expect(later.progress).toMatchObject({ calls: 0, hits: 0 });
   });
 
   it("is asked newest first if inline, and the next one once it is used up [interfaces 3]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({ id: "old", effect: EFFECT });
     faults.add({ id: "new", times: 1, effect: EFFECT });
-    expect(await ask(faults, "threads.delete")).toBe("fault:inline/new");
-    expect(await ask(faults, "threads.delete")).toBe("fault:inline/old");
+    expect(await decideCall(faults, "threads.delete")).toBe("fault:inline/new");
+    expect(await decideCall(faults, "threads.delete")).toBe("fault:inline/old");
   });
 
   it("passes an operation that never answers its code, unless the code is forced [interfaces 6]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({
       id: "f",
       match: { operation: "*" },
       times: 2,
       effect: { error: "DEPARTMENT_CYCLE_DETECTED" },
     });
-    expect(await ask(faults, "threads.delete")).toBe("-");
-    expect(await ask(faults, "departments.reparent")).toBe("fault:inline/f");
+    expect(await decideCall(faults, "threads.delete")).toBe("-");
+    expect(await decideCall(faults, "departments.reparent")).toBe("fault:inline/f");
     faults.rules.remove();
     faults.add({ id: "f", match: { operation: "*" }, effect: { error: "DEPARTMENT_CYCLE_DETECTED!" } });
-    expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
+    expect(await decideCall(faults, "threads.delete")).toBe("fault:inline/f");
   });
 
   it("decides the delay or the answer if it is the first that has one [interfaces 6]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({ id: "never-asked", effect: { delay: "9s" } });
     faults.add({ id: "answer", times: 1, effect: { status: 503, delay: "5s" } });
     faults.add({ id: "slow", times: 1, effect: { delay: "20ms" } });
-    const { injection } = await verdictOf(faults, "threads.delete");
+    const { injection } = await evaluateCall(faults, "threads.delete");
     expect(injection).toMatchObject({ decision: "fault:inline/answer", delay_ms: 20 });
     const hits = Object.fromEntries(
       faults.rules.inlineRules.map(({ rule, progress }) => [rule.id, progress.hits]),
@@ -100,9 +102,9 @@ describe("a rule", () => {
 
 describe("an answer of a rule", () => {
   const effectFor = async (effect: object, sent: object = {}, operation = "threads.delete") => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({ id: "f", match: { operation }, effect });
-    return (await verdictOf(faults, operation, sent)).injection?.effect;
+    return (await evaluateCall(faults, operation, sent)).injection?.effect;
   };
 
   it("keeps its headers if its status has no body [interfaces 6]", async () => {
@@ -138,7 +140,7 @@ describe("an answer of a rule", () => {
 
 describe("the journal's reasons", () => {
   it("name the nearest rule that did not match, with the missed condition [interfaces 3]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({
       id: "far",
       match: { operation: "threads.delete", organization: "org_x" },
@@ -149,41 +151,41 @@ describe("the journal's reasons", () => {
       match: { operation: "threads.delete", organization: "org_acme", header: { "x-trial": "b" } },
       effect: EFFECT,
     });
-    const { reasons } = await verdictOf(faults, "threads.delete");
+    const { reasons } = await evaluateCall(faults, "threads.delete");
     expect(reasons).toEqual(['nearest rule inline/near did not match: header x-trial is not "b"']);
   });
 
   it("name a rule for another caller, and show a random draw [interfaces 3]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({
       id: "f",
       match: { operation: "threads.delete", principal: "usr_ada" },
       effect: EFFECT,
     });
-    expect((await verdictOf(faults, "threads.delete", { user: "usr_dan" })).reasons).toEqual([
+    expect((await evaluateCall(faults, "threads.delete", { user: "usr_dan" })).reasons).toEqual([
       "nearest rule inline/f did not match: principal is not usr_ada",
     ]);
     faults.add({ id: "p", probability: 0.000001, effect: EFFECT });
-    const [reason] = (await verdictOf(faults, "threads.delete")).reasons;
+    const [reason] = (await evaluateCall(faults, "threads.delete")).reasons;
     expect(reason).toMatch(/^inline\/p matched, but did not trigger: draw 0\.\d{4} is not below 0\.000001$/);
   });
 
   it("are one shared list for requests without a near rule [interfaces 6]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({
       id: "f",
       match: { operation: "threads.delete", principal: "usr_ada" },
       effect: EFFECT,
     });
-    const first = faults.before(factsOf("threads.delete", { user: "usr_dan" }));
-    const second = faults.before(factsOf("threads.delete", { user: "usr_eve" }));
+    const first = faults.before(createFacts("threads.delete", { user: "usr_dan" }));
+    const second = faults.before(createFacts("threads.delete", { user: "usr_eve" }));
     expect((await first).reasons).toBe((await second).reasons);
   });
 });
 
 describe("a thousand rules", () => {
   it("are evaluated only if they can match the request's operation and caller [interfaces 6]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     let asked = 0;
     for (let i = 0; i < 1000; i++) {
       const match =
@@ -201,20 +203,20 @@ describe("a thousand rules", () => {
         };
       }
     }
-    expect(await ask(faults, "threads.delete", { user: "usr_dan" })).toBe("-");
-    expect(await ask(faults, "threads.delete", { user: "usr_995" })).toBe("fault:inline/r995");
-    expect(await ask(faults, "usage.retrieve_limits", { user: "usr_dan" })).toBe("-");
+    expect(await decideCall(faults, "threads.delete", { user: "usr_dan" })).toBe("-");
+    expect(await decideCall(faults, "threads.delete", { user: "usr_995" })).toBe("fault:inline/r995");
+    expect(await decideCall(faults, "usage.retrieve_limits", { user: "usr_dan" })).toBe("-");
     expect(asked).toBe(0);
   });
 
   it("are not armed if used up or of probability 0 [interfaces 6]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     expect(faults.isArmed).toBe(false);
     faults.add({ id: "zero", probability: 0, effect: EFFECT });
     expect(faults.isArmed).toBe(false);
     faults.add({ id: "once", times: 1, effect: EFFECT });
     expect(faults.isArmed).toBe(true);
-    expect(await ask(faults, "threads.delete")).toBe("fault:inline/once");
+    expect(await decideCall(faults, "threads.delete")).toBe("fault:inline/once");
     expect(faults.isArmed).toBe(false);
     faults.add({ id: "deliveries", match: { event: "user.*" }, effect: EFFECT });
     expect(faults.isArmed).toBe(false);

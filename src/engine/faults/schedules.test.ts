@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ask, faultsWithSeed, verdictOf } from "../../../test/support/fault-stand.ts";
+import { createFaults, decideCall, evaluateCall } from "../../../test/support/fault-setup.ts";
 
 async function run(rule: object, calls: number, seed = 1): Promise<string> {
-  const faults = faultsWithSeed(seed);
+  const faults = createFaults(seed);
   faults.add({ id: "f", ...rule });
   let text = "";
-  for (let i = 0; i < calls; i++) text += (await ask(faults, "threads.delete")) === "-" ? "." : "x";
+  for (let i = 0; i < calls; i++) text += (await decideCall(faults, "threads.delete")) === "-" ? "." : "x";
   return text;
 }
 
@@ -32,11 +32,11 @@ describe("a rule's schedule", () => {
   });
 
   it("answers the entries of a sequence in their order [interfaces 6]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({ id: "f", sequence: [503, "RATE_LIMIT_EXCEEDED", "pass", 404, 418] });
     const codes = [];
     for (let i = 0; i < 5; i++) {
-      const effect = (await verdictOf(faults, "threads.delete")).injection?.effect;
+      const effect = (await evaluateCall(faults, "threads.delete")).injection?.effect;
       codes.push(effect?.kind === "error" ? effect.code : effect);
     }
     // A bare 4xx is the operation's own first code with that status.
@@ -68,20 +68,20 @@ describe("a rule's schedule", () => {
         async (seed, traffic, probability, delayed) => {
           const delay = delayed ? { delay: { p50: 10, p99: 1000 } } : {};
           const armed = () => {
-            const faults = faultsWithSeed(seed);
+            const faults = createFaults(seed);
             faults.add({ id: "p", probability, effect: { status: 503, ...delay } });
             return faults;
           };
           const busy = armed();
           const seen = [];
           for (const operation of traffic) {
-            const { injection } = await verdictOf(busy, operation);
+            const { injection } = await evaluateCall(busy, operation);
             if (operation === "threads.delete") seen.push(injection?.delay_ms ?? null);
           }
           const quiet = armed();
           const alone = [];
           for (let i = 0; i < seen.length; i++) {
-            alone.push((await verdictOf(quiet, "threads.delete")).injection?.delay_ms ?? null);
+            alone.push((await evaluateCall(quiet, "threads.delete")).injection?.delay_ms ?? null);
           }
           expect(seen).toEqual(alone);
         },
@@ -91,11 +91,11 @@ describe("a rule's schedule", () => {
   });
 
   it("keeps drawn delays within their percentiles [interfaces 6]", async () => {
-    const faults = faultsWithSeed(3);
+    const faults = createFaults(3);
     faults.add({ id: "slow", effect: { delay: { p50: "100ms", p99: "1s" } } });
     const delays: number[] = [];
     for (let i = 0; i < 3000; i++)
-      delays.push((await verdictOf(faults, "threads.delete")).injection!.delay_ms);
+      delays.push((await evaluateCall(faults, "threads.delete")).injection!.delay_ms);
     delays.sort((a, b) => a - b);
     expect(delays[1500]!).toBeGreaterThan(90);
     expect(delays[1500]!).toBeLessThan(110);
@@ -107,10 +107,10 @@ describe("a rule's schedule", () => {
 
 describe("a rule about deliveries", () => {
   it("hits the deliveries of its event and no request [interfaces 6]", async () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({ id: "d", match: { event: "user.*", webhook: "wh_a" }, sequence: [500, "pass", 410] });
     const delivery = (event: string, webhook_id: string) => faults.evaluateDelivery({ event, webhook_id });
-    expect(await ask(faults, "threads.delete")).toBe("-");
+    expect(await decideCall(faults, "threads.delete")).toBe("-");
     expect(delivery("thread.deleted", "wh_a")).toBeUndefined();
     expect(delivery("user.created", "wh_b")).toBeUndefined();
     expect(delivery("user.created", "wh_a")).toMatchObject({
@@ -123,7 +123,7 @@ describe("a rule about deliveries", () => {
   });
 
   it("delays or breaks a delivery like a receiver [interfaces 6]", () => {
-    const faults = faultsWithSeed(1);
+    const faults = createFaults(1);
     faults.add({ id: "wire", match: { event: "*" }, effect: { wire: "reset" } });
     faults.add({ id: "slow", match: { event: "*" }, effect: { delay: "2s" } });
     expect(faults.evaluateDelivery({ event: "webhook.test", webhook_id: "wh" })).toMatchObject({

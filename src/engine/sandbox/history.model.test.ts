@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { quietParts } from "../../../test/support/quiet-sandboxes.ts";
+import { completeParts } from "../../../test/support/registry-parts.ts";
 import { collection } from "../state/collection.ts";
 import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
@@ -25,7 +25,7 @@ const KEY = "apikey_a";
 function makeRegistry(): SandboxRegistry {
   const root = { tables: Tables.empty([notes, timers]), draws: 0 };
   return new SandboxRegistry(
-    quietParts({
+    completeParts({
       fixtures: {
         load: () => ({
           name: "model",

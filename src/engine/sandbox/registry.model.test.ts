@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { NO_BLOBS, quietParts } from "../../../test/support/quiet-sandboxes.ts";
+import { completeParts, NO_BLOBS } from "../../../test/support/registry-parts.ts";
 import { collection } from "../state/collection.ts";
 import { Tables } from "../state/tables.ts";
 import { type Timer, timers } from "../state/timers.ts";
@@ -60,7 +60,7 @@ function makeRegistry(): SandboxRegistry {
     return { tables: tables.replace(tables.get("notes")!.put({ id: "note_0", text: "seed" })), draws: 0 };
   };
   return new SandboxRegistry(
-    quietParts({
+    completeParts({
       fixtures: {
         load: () => ({
           name: "model",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { LIMIT, makeRequest, makeSandbox, momentOf, notes } from "../../../test/support/note-sandboxes.ts";
+import { LIMIT, makeRequest, makeSandbox, notes, readState } from "../../../test/support/note-sandboxes.ts";
 import type { WorldChange } from "./history-entry.ts";
 import type { AnsweredRequest } from "./journal-entry.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -103,6 +103,6 @@ it("states are released oldest first, and their changes are still counted [inter
   expect(changes.map(({ entry }) => entry!.states !== undefined)).toEqual([false, false, true, true]);
   expect(changes[0]!.entry!.changes).toEqual({ notes: { added: 1, removed: 0, changed: 0 } });
   const { before, after } = changes[2]!.entry!.states!;
-  expect(momentOf(sandbox, before)).toMatchObject({ rows: [{ text: "1" }] });
-  expect(momentOf(sandbox, after)).toMatchObject({ rows: [{ text: "2" }] });
+  expect(readState(sandbox, before)).toMatchObject({ rows: [{ text: "1" }] });
+  expect(readState(sandbox, after)).toMatchObject({ rows: [{ text: "2" }] });
 });

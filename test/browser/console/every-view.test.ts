@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { expectAccessible, expectToFit, seeWhole } from "../../support/browser/console.ts";
+import { expectAccessible, expectToFit, waitUntilLoaded } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -85,7 +85,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
       const view = `/_console/s/default/${address.split("?")[0]}`;
       const current = page.getByRole("navigation", { name: "Views" }).locator("[aria-current=page]");
       await see(current).toHaveAttribute("href", view);
-      await seeWhole(page);
+      await waitUntilLoaded(page);
       await expectAccessible(page);
       for (const width of [768, 1920, 360]) {
         await page.setViewportSize({ width, height: 900 });
@@ -99,7 +99,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
 
   it("has an accessible palette and menu [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
-    await seeWhole(page);
+    await waitUntilLoaded(page);
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /^Search views/ }).fill("dept_m");
     await see(page.getByRole("menuitem", { name: /dept_ml/ })).toBeVisible();
@@ -116,7 +116,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
 
   it("is used by keyboard: open it, open a row, close it [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
-    await seeWhole(page);
+    await waitUntilLoaded(page);
     /** Presses Tab until the element is focused; every stop must show its focus. */
     const tabTo = async (wanted: string | RegExp, key = "Tab") => {
       for (let stop = 0; stop < MOST_STOPS; stop += 1) {
@@ -142,7 +142,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
       await tabTo(view, "Shift+Tab");
       await page.keyboard.press("Enter");
       await see(page.getByRole("heading", { level: 1, name: view })).toBeVisible();
-      await seeWhole(page);
+      await waitUntilLoaded(page);
       await see(page.locator("[role=grid], [role=treegrid]").first()).toBeVisible();
       await tabTo(/^(tree)?grid$/);
       await page.keyboard.press("ArrowDown");

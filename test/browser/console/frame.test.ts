@@ -1,15 +1,15 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
+import { expectAccessible, expectToFit, waitForLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { startReference } from "../../support/harness.ts";
-import { removeScratch, scratch } from "../../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders } from "../../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-afterAll(removeScratch);
+afterAll(removeTempFolders);
 
 const { api, open, openAt } = useConsole("timeline");
 
@@ -18,7 +18,7 @@ const row = { name: /DELETE \/v1\/threads\/thread_none/ };
 describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
   it("opens the timeline of default, calls no other host, and logs no errors [interfaces 2]", async () => {
     const { page, complaints } = await openAt("");
-    await seeLive(page);
+    await waitForLive(page);
     await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     await see(page.getByRole("row", row)).toBeVisible();
@@ -29,7 +29,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("counts in the title the entries that came while the window had no focus [interfaces 2]", async () => {
     const { page } = await openAt("/s/default/keys");
-    await seeLive(page);
+    await waitForLive(page);
     await page.evaluate("dispatchEvent(new Event('blur'))");
     for (const name of ["one", "two"]) await api.call("dan", "DELETE", `/v1/threads/thread_${name}`);
     await see(page).toHaveTitle("(2) Keys · default · Understudy");
@@ -39,7 +39,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("runs actions and switches scenarios by Ctrl-K, and gives the focus back [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
-    await seeLive(page);
+    await waitForLive(page);
     await page.getByRole("treegrid").focus();
     await page.keyboard.press("Control+k");
     await see(page.getByRole("searchbox", { name: /^Search views/ })).toBeFocused();
@@ -66,7 +66,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
 
   it.each([360, 1280])("fits a window of %i px with a working navigation [interfaces 2]", async (width) => {
     const { page, complaints } = await open("", { width });
-    await seeLive(page);
+    await waitForLive(page);
     await expectToFit(page);
     const menu = page.getByRole("button", { name: "Menu" });
     if (await menu.isVisible()) await menu.click();
@@ -78,7 +78,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
   it("shows the full name of the sandbox on a phone [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "checkout" });
     const { page } = await openAt("/s/checkout/timeline", { width: 360 });
-    await seeLive(page);
+    await waitForLive(page);
     const name = page.locator(".switcher-button .react-aria-SelectValue");
     await see(name).toHaveText("checkout");
     const cut = ({ scrollWidth, clientWidth }: { scrollWidth: number; clientWidth: number }) =>
@@ -104,7 +104,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
   it("finds timeline entries and records by Ctrl-K [interfaces 2]", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_sought");
     const { page } = await openAt("/s/default/world");
-    await seeLive(page);
+    await waitForLive(page);
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /^Search views/ }).fill("thread_sought");
     const entry = page.getByRole("menuitem", { name: /DELETE \/v1\/threads\/thread_sought/ });
@@ -119,7 +119,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("offers first by Ctrl-K what has exactly the typed name [interfaces 2]", async () => {
     const { page } = await openAt("/s/default/world");
-    await seeLive(page);
+    await waitForLive(page);
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /^Search views/ }).fill("models.list");
     await see(page.getByRole("menuitem", { name: /models\.list_for_organization/ })).toBeVisible();
@@ -131,7 +131,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
   it("reports a deleted sandbox, keeps the input, and reconnects when it exists again [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
     const { page } = await openAt("/s/fleeting/timeline");
-    await seeLive(page);
+    await waitForLive(page);
     const find = page.getByRole("searchbox", { name: "Filter the timeline" });
     await find.fill("thread_");
     await api.call(undefined, "DELETE", "/_control/sandboxes/fleeting");
@@ -148,7 +148,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     const first = await startReference();
     const { port } = new URL(first.url);
     const { page } = await openAt("", {}, first.url);
-    await seeLive(page);
+    await waitForLive(page);
     await first.call("dan", "DELETE", "/v1/threads/thread_none");
     await see(page.getByRole("row", row)).toBeVisible();
     await first.close();
@@ -171,7 +171,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("says whether changes are saved, and why they are not [interfaces 2]", async () => {
-    const folder = scratch();
+    const folder = createTempFolder();
     const data = join(folder, "data".repeat(20));
     const saving = await startReference({ persist: { folder: data } });
     const { page } = await openAt("/s/default/world", {}, saving.url);
@@ -192,7 +192,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     const first = await startReference();
     const { port } = new URL(first.url);
     const { page } = await openAt("/s/default/faults", {}, first.url);
-    await seeLive(page);
+    await waitForLive(page);
     const status = page.getByRole("contentinfo", { name: "Status" });
     await first.call(undefined, "POST", "/_control/sandboxes/default/faults", { effect: { status: 503 } });
     await see(status).toContainText("1 rule active");

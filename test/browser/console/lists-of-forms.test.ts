@@ -1,6 +1,6 @@
 import type { Locator } from "@playwright/test";
 import { describe, expect, it } from "vitest";
-import { seeWhole } from "../../support/browser/console.ts";
+import { waitUntilLoaded } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -30,7 +30,7 @@ describe("the lists in the console's forms", { timeout: 4 * PATIENCE_MS }, () =>
       const { page, complaints } = await walkTo(`/s/default/${address}`);
       const list = page.getByRole("region", { name: label, exact: true });
       await see(list.getByRole("option").first()).toBeVisible();
-      await seeWhole(page);
+      await waitUntilLoaded(page);
       const isDrawn = await watch(list);
       const typed = page.getByRole("textbox", { name: field, exact: true });
       await typed.fill("http://127.0.0.1/");

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
+import { expectAccessible, expectToFit, waitForLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -163,7 +163,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     }
     const pinned = page.getByRole("group", { name: "Pinned" });
     await page.reload();
-    await seeLive(page);
+    await waitForLive(page);
     await see(pinned.getByRole("link")).toHaveCount(2);
     await expectAccessible(page);
     await pinned.getByRole("button", { name: "Compare the two" }).click();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
+import { expectAccessible, expectToFit, waitForLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { startReference } from "../../support/harness.ts";
@@ -25,7 +25,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await field.fill(TOKEN);
     await field.press("Enter");
     await see(dialog).toHaveCount(0);
-    await seeLive(page);
+    await waitForLive(page);
     await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible();
     expect(page.url()).toBe(`${api.url}/_console/s/default/world?collection=users`);
     const kept = "JSON.stringify([{ ...localStorage }, document.cookie, history.state])";
@@ -41,7 +41,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
   it("logs in once by the printed link and removes the code from the address [interfaces 7]", async () => {
     const fragment = api.understudy.login!.fragment!;
     const { page, complaints } = await openAt(fragment);
-    await seeLive(page);
+    await waitForLive(page);
     await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
     await see(page.getByRole("dialog")).toHaveCount(0);
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
@@ -58,7 +58,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     const { page } = await openAt("/s/default/sandboxes?make=sandbox", {}, first.url);
     await page.getByLabel("Control token").fill(TOKEN);
     await page.keyboard.press("Enter");
-    await seeLive(page);
+    await waitForLive(page);
     await page.getByRole("textbox", { name: "Name" }).fill("half-typed");
     await first.close();
     await see(page.getByRole("alert").first()).toContainText("Disconnected");
@@ -71,7 +71,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await dialog.getByLabel("Control token").fill("another-token-of-a-server");
     await page.keyboard.press("Enter");
     await see(dialog).toHaveCount(0);
-    await seeLive(page);
+    await waitForLive(page);
     await see(page.getByRole("textbox", { name: "Name" })).toHaveValue("half-typed");
     await page.getByRole("button", { name: "Create", exact: true }).click();
     await see(page).toHaveURL(/\/s\/half-typed\/sandboxes/);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { expectToFit, seeWhole } from "../../support/browser/console.ts";
+import { expectToFit, waitUntilLoaded } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -20,7 +20,7 @@ describe("a text of 200 characters in the console", { timeout: 4 * PATIENCE_MS }
     const { page } = await openAt("/s/default/world?show=departments", NARROW);
     const select = page.getByRole("button", { name: /Organization/ });
     await see(select).toContainText("A name of many words");
-    await seeWhole(page);
+    await waitUntilLoaded(page);
     await expectToFit(page);
     expect((await select.boundingBox())!.width).toBeLessThan(NARROW.width);
   });

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { JournalEntry } from "../../../types/control-api.ts";
-import { choose, expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
+import { choose, expectAccessible, expectToFit, waitForLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { KEYS } from "../../support/harness.ts";
@@ -388,7 +388,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await expect.poll(health, { timeout: PATIENCE_MS }).toBe(200);
     await api.call("dan", "DELETE", "/v1/threads/thread_second");
     await see(rowOf(page, /thread_second/)).toHaveCount(1);
-    await seeLive(page);
+    await waitForLive(page);
     await see(rowOf(page, /thread_first/)).toHaveCount(1);
     await see(page.getByRole("alert")).toHaveCount(0);
   });

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { seeWhole } from "../../support/browser/console.ts";
+import { waitUntilLoaded } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -123,7 +123,7 @@ describe("a name with a right-to-left override", { timeout: 6 * PATIENCE_MS }, (
     ["sandboxes?make=sandbox", "Zqz"],
   ])("leaves the text around it in %s as it is", async (part, text) => {
     const { page } = await walkTo(`/s/default/${part}`);
-    await seeWhole(page);
+    await waitUntilLoaded(page);
     await see(page.getByText(text).first()).toBeAttached();
     await expectUpright(page);
     await page.setViewportSize({ width: 360, height: 740 });

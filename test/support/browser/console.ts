@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Locator, Page, Request } from "@playwright/test";
 import { expect } from "vitest";
-import { complaintsOf, openPage, PATIENCE_MS, see } from "./with-chromium.ts";
+import { collectComplaints, openPage, PATIENCE_MS, see } from "./with-chromium.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -34,18 +34,18 @@ function buildConsole(): void {
 
 /** Pages share a profile, so that scripts are cached; session storage is per tab. */
 const profiles = new WeakMap<Browser, Promise<BrowserContext>>();
-function profileOf(browser: Browser): Promise<BrowserContext> {
+function getProfile(browser: Browser): Promise<BrowserContext> {
   const profile = profiles.get(browser) ?? browser.newContext();
   profiles.set(browser, profile);
   return profile;
 }
 
 /** Emptied pages for reuse, since opening a page starts a process. */
-const spare = new WeakMap<BrowserContext, Page[]>();
+const emptyPages = new WeakMap<BrowserContext, Page[]>();
 
 async function takePage(profile: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
-  const page = spare.get(profile)?.pop();
-  return page === undefined ? openPage(profile) : { page, complaints: complaintsOf(page) };
+  const page = emptyPages.get(profile)?.pop();
+  return page === undefined ? openPage(profile) : { page, complaints: collectComplaints(page) };
 }
 
 /**
@@ -60,7 +60,7 @@ const EMPTY = `sessionStorage.clear();
   location.replace("about:blank")`;
 
 /** Empties a page for reuse, or closes it if that fails. */
-export async function leavePage(page: Page): Promise<void> {
+export async function recyclePage(page: Page): Promise<void> {
   page.removeAllListeners();
   const profile = page.context();
   try {
@@ -71,11 +71,11 @@ export async function leavePage(page: Page): Promise<void> {
   } catch {
     return page.close();
   }
-  spare.set(profile, [...(spare.get(profile) ?? []), page]);
+  emptyPages.set(profile, [...(emptyPages.get(profile) ?? []), page]);
 }
 
 /** The entry script and style sheet of the build. */
-export function consoleFiles(): { script: string; style: string } {
+export function findConsoleFiles(): { script: string; style: string } {
   buildConsole();
   const page = readFileSync(new URL("../../../dist/console/index.html", import.meta.url), "utf8");
   const [, script] = / src="([^"]+\.js)"/.exec(page)!;
@@ -94,10 +94,10 @@ export async function openConsole(
   { width = WINDOW.width, height = WINDOW.height, theme = "light" }: ConsoleOptions = {},
 ): Promise<OpenedConsole> {
   buildConsole();
-  const { page, complaints } = await takePage(await profileOf(browser));
+  const { page, complaints } = await takePage(await getProfile(browser));
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-  awaited.set(page, followRequests(page));
+  pendingRequests.set(page, followRequests(page));
   page.on("request", (request) => {
     const { protocol, host } = new URL(request.url());
     if (protocol.startsWith("http") && host !== new URL(base).host) complaints.push(`${host} was asked`);
@@ -109,12 +109,12 @@ export async function openConsole(
 }
 
 /** Waits until the live stream is connected. */
-export async function seeLive(page: Page): Promise<void> {
+export async function waitForLive(page: Page): Promise<void> {
   await see(page.getByRole("img", { name: "live", exact: true })).toBeVisible();
 }
 
 /** Pending requests of a page, except the live stream. */
-const awaited = new WeakMap<Page, ReadonlySet<Request>>();
+const pendingRequests = new WeakMap<Page, ReadonlySet<Request>>();
 
 function followRequests(page: Page): ReadonlySet<Request> {
   const open = new Set<Request>();
@@ -130,13 +130,13 @@ function followRequests(page: Page): ReadonlySet<Request> {
 const DRAWN = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))";
 
 /** Waits until the page has loaded all its data. */
-export async function seeWhole(page: Page): Promise<void> {
-  await seeLive(page);
+export async function waitUntilLoaded(page: Page): Promise<void> {
+  await waitForLive(page);
   await see(page.getByRole("heading", { level: 1 })).toHaveCount(1);
   await see(async () => {
-    see([...awaited.get(page)!].map((request) => request.url())).toEqual([]);
+    see([...pendingRequests.get(page)!].map((request) => request.url())).toEqual([]);
     await page.evaluate(DRAWN);
-    see([...awaited.get(page)!].map((request) => request.url())).toEqual([]);
+    see([...pendingRequests.get(page)!].map((request) => request.url())).toEqual([]);
   }).toPass({ timeout: PATIENCE_MS, intervals: [20, 50, 100] });
   await see(page.getByText("Loading …")).toHaveCount(0);
 }
@@ -147,11 +147,11 @@ export async function seeWhole(page: Page): Promise<void> {
 export async function choose(page: Page, label: string, choice: string | RegExp): Promise<void> {
   // The accessible name of a select is its value and label; a column header may have the same name.
   const named = page.getByRole("button", { name: new RegExp(`(^| )${label}$`) });
-  await chooseOf(named.and(page.locator(".select")), choice);
+  await chooseIn(named.and(page.locator(".select")), choice);
 }
 
 /** Like `choose`, for any select. */
-export async function chooseOf(field: Locator, choice: string | RegExp): Promise<void> {
+export async function chooseIn(field: Locator, choice: string | RegExp): Promise<void> {
   const option = field.page().getByRole("option", { name: choice });
   await see(async () => {
     // An earlier attempt may have opened the list.

@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll } from "vitest";
 import { type Api, startReference } from "../harness.ts";
 import {
   type ConsoleOptions,
-  leavePage,
   type OpenedConsole,
   openConsole,
-  seeLive,
+  recyclePage,
   WINDOW,
+  waitForLive,
 } from "./console.ts";
 import { useChromium } from "./with-chromium.ts";
 
@@ -38,14 +38,14 @@ export function useConsole(
   const leaveWalked = async () => {
     const left = walked?.page;
     walked = undefined;
-    if (left) await leavePage(left);
+    if (left) await recyclePage(left);
   };
   beforeAll(async () => {
     Object.assign(api, await startReference(options));
   });
   afterEach(async ({ task }) => {
     if (task.result?.state === "fail") await leaveWalked();
-    await Promise.all(pages.splice(0).map(leavePage));
+    await Promise.all(pages.splice(0).map(recyclePage));
   });
   afterAll(async () => {
     await leaveWalked();
@@ -70,7 +70,7 @@ export function useConsole(
     },
     open: async (search = "", options = {}) => {
       const opened = await openAt(`/s/${sandbox}/${view}${search}`, options);
-      await seeLive(opened.page);
+      await waitForLive(opened.page);
       return opened;
     },
     control: (method, path, body) =>

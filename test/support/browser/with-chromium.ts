@@ -24,12 +24,12 @@ const ARGS = [
   "--disable-sync",
 ];
 
-type Started = { browser: Browser } | { reason: string };
+type BrowserStart = { browser: Browser } | { reason: string };
 
 /** Shared by all test files of this worker; ends with its process. */
-let ofWorker: Promise<Started> | undefined;
+let workerBrowser: Promise<BrowserStart> | undefined;
 
-async function startChromium(args: readonly string[]): Promise<Started> {
+async function startChromium(args: readonly string[]): Promise<BrowserStart> {
   const executablePath = await findBrowser();
   if (executablePath === undefined) return { reason: explainMissingBrowser() };
   const start = () => chromium.launch({ executablePath, args: [...ARGS, ...args], timeout: START_MS });
@@ -46,15 +46,15 @@ async function startChromium(args: readonly string[]): Promise<Started> {
  * the reason, which test/support/counts-reporter.ts prints.
  */
 export function useChromium(args: readonly string[] = []): () => Browser {
-  let started: Started;
+  let started: BrowserStart;
   beforeAll(
     async () => {
       // Replace a browser that crashed in another file.
-      const former = await ofWorker;
-      if (former && "browser" in former && !former.browser.isConnected()) ofWorker = undefined;
+      const former = await workerBrowser;
+      if (former && "browser" in former && !former.browser.isConnected()) workerBrowser = undefined;
       const isOwn = args.length > 0;
-      if (!isOwn) ofWorker ??= startChromium([]);
-      started = await (isOwn ? startChromium(args) : ofWorker!);
+      if (!isOwn) workerBrowser ??= startChromium([]);
+      started = await (isOwn ? startChromium(args) : workerBrowser!);
     },
     2 * START_MS + PATIENCE_MS,
   );
@@ -79,13 +79,13 @@ export async function openPage(
     const session = await page.context().newCDPSession(page);
     await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWER });
   }
-  const complaints = complaintsOf(page);
+  const complaints = collectComplaints(page);
   if (url !== undefined) await page.goto(url);
   return { page, complaints };
 }
 
 /** Collects until the page's listeners are removed. */
-export function complaintsOf(page: Page): string[] {
+export function collectComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());

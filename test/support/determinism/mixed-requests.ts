@@ -1,4 +1,4 @@
-import { KEYS, type Who } from "../harness.ts";
+import { type Caller, KEYS } from "../harness.ts";
 
 /** What earlier answers gave, for the requests that follow from them. */
 export interface Memory {
@@ -35,16 +35,16 @@ export interface Template {
   remember?: Remember;
 }
 
-const EVERYONE = Object.keys(KEYS) as Who[];
+const EVERYONE = Object.keys(KEYS) as Caller[];
 const DEPARTMENTS = ["dept_acme", "dept_eng", "dept_platform", "dept_infra", "dept_ml", "dept_ops"];
 const ACME = "/v1/organizations/org_acme";
 const JSON_TYPE = { "content-type": "application/json" };
 
-const as = (who: Who) => ({ "api-key": KEYS[who] });
-const get = (who: Who, path: string, headers: Record<string, string> = {}): Template => ({
+const as = (who: Caller) => ({ "api-key": KEYS[who] });
+const get = (who: Caller, path: string, headers: Record<string, string> = {}): Template => ({
   make: () => ({ method: "GET", path, headers: { ...as(who), ...headers } }),
 });
-const send = (who: Who | undefined, method: string, path: string, body?: object): Template => ({
+const send = (who: Caller | undefined, method: string, path: string, body?: object): Template => ({
   make: () => ({
     method,
     path,

@@ -6,8 +6,8 @@ export interface Target {
   sandbox: string;
 }
 
-export interface Line {
-  asked: string;
+export interface TranscriptLine {
+  request: string;
   status: number;
   headers: string[];
   body: string;
@@ -21,10 +21,10 @@ const SETTLE: Mixed = {
   body: '{"by":0}',
 };
 /** interfaces 5: these two differ from run to run, and nothing else. */
-const FREE_HEADERS = new Set(["date", "service-processing-ms"]);
+const VARYING_HEADERS = new Set(["date", "service-processing-ms"]);
 
 /** One fixed sequence: the same in every process, whatever the machine. */
-function drawer(): (below: number) => number {
+function createRandom(): (below: number) => number {
   let state = 20260315;
   return (below) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -33,10 +33,10 @@ function drawer(): (below: number) => number {
 }
 
 /** Sends the same 200 mixed requests, and tells what came back with the promise's exceptions taken out. */
-export async function transcript(target: Target): Promise<Line[]> {
-  const draw = drawer();
+export async function recordTranscript(target: Target): Promise<TranscriptLine[]> {
+  const draw = createRandom();
   const memory = emptyMemory();
-  const lines: Line[] = [];
+  const lines: TranscriptLine[] = [];
   // Every template comes up at least once; the order is drawn.
   const order = TEMPLATES.map((template) => template);
   while (order.length < COUNT) order.push(TEMPLATES[draw(TEMPLATES.length)]!);
@@ -50,8 +50,8 @@ export async function transcript(target: Target): Promise<Line[]> {
     await exchange(target, SETTLE);
     const answer = await exchange(target, mixed);
     lines.push({
-      asked: `${mixed.method} ${mixed.path.replace(/upload_id=.*/, "")}`,
-      ...settled(answer, target),
+      request: `${mixed.method} ${mixed.path.replace(/upload_id=.*/, "")}`,
+      ...normalizeAnswer(answer, target),
     });
     if (answer.status < 300) remember?.(memory, JSON.parse(answer.body));
   }
@@ -90,10 +90,10 @@ function exchange({ port, sandbox }: Target, { method, path, headers, body }: Mi
 }
 
 /** Secrets hang on the sandbox's name, and handed-out URLs on its address. */
-function settled({ status, headers, body }: Answer, { sandbox }: Target): Answer {
+function normalizeAnswer({ status, headers, body }: Answer, { sandbox }: Target): Answer {
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
-    if (!FREE_HEADERS.has(headers[i]!.toLowerCase())) kept.push(`${headers[i]}: ${headers[i + 1]}`);
+    if (!VARYING_HEADERS.has(headers[i]!.toLowerCase())) kept.push(`${headers[i]}: ${headers[i + 1]}`);
   }
   const blank = body
     .replaceAll(`/_s/${sandbox}/`, "/")

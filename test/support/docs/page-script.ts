@@ -1,60 +1,60 @@
 import typescript from "typescript-5";
-import type { Directions } from "./directions.ts";
-import { type Block, blocks } from "./pages.ts";
+import type { PageSettings } from "./page-settings.ts";
+import { type Block, findBlocks } from "./pages.ts";
 
 /** What becomes of a block, by the first word of its fence; a word that is not here fails the census. */
-export const KINDS = "sh ts js html yaml json jsonc text python java php go ruby csharp".split(" ");
+export const BLOCK_LANGUAGES = "sh ts js html yaml json jsonc text python java php go ruby csharp".split(" ");
 
 /** The file that a block is, where its first line says so in a comment: `// vite.config.ts`, `# .gitlab-ci.yml`. */
-export function fileOf({ code }: Block): string | undefined {
+export function findFileName({ code }: Block): string | undefined {
   return /^(?:\/\/|#|<!--|<\?php \/\/) ([\w./@[\]-]+\.\w+)(?:$|[ ,:])/.exec(code.split("\n", 1)[0]!)?.[1];
 }
 
 /** Blocks that are run or written; the others are checked where they stand (test/contract/docs.test.ts). */
-function step(block: Block, index: number, testsTogether: boolean): string {
-  const file = fileOf(block);
-  if (file !== undefined) return written(file, block.code);
+function toStep(block: Block, index: number, testsTogether: boolean): string {
+  const file = findFileName(block);
+  if (file !== undefined) return toFileStep(file, block.code);
   switch (block.kind.split(" ")[0]) {
     case "sh":
       return block.code;
     case "ts":
-      return script(`example-${index}`, block.code, testsTogether);
+      return toRunStep(`example-${index}`, block.code, testsTogether);
     case "python":
-      return `${written(`example-${index}.py`, block.code)}python3 example-${index}.py\n`;
+      return `${toFileStep(`example-${index}.py`, block.code)}python3 example-${index}.py\n`;
     default:
       return "";
   }
 }
 
-function written(file: string, code: string): string {
+function toFileStep(file: string, code: string): string {
   const folder = file.includes("/") ? `mkdir -p '${file.slice(0, file.lastIndexOf("/"))}'\n` : "";
   return `${folder}cat > '${file}' <<'END-OF-BLOCK'\n${code}END-OF-BLOCK\n`;
 }
 
 /** By the runner whose `test` it takes; else as a program, which ends when its last line has run. */
-function script(name: string, code: string, testsTogether: boolean): string {
+function toRunStep(name: string, code: string, testsTogether: boolean): string {
   if (/from "(understudy-sandbox\/vitest|vitest)"/.test(code)) {
     const file = `${name}.test.ts`;
-    return `${written(file, code)}${testsTogether ? "" : `npx vitest run ${file}\n`}`;
+    return `${toFileStep(file, code)}${testsTogether ? "" : `npx vitest run ${file}\n`}`;
   }
   if (/from "(understudy-sandbox\/playwright|@playwright\/test)"/.test(code)) {
-    return `${written(`${name}.spec.ts`, code)}npx playwright test ${name}.spec.ts\n`;
+    return `${toFileStep(`${name}.spec.ts`, code)}npx playwright test ${name}.spec.ts\n`;
   }
   const { outputText } = typescript.transpileModule(code, {
     compilerOptions: { target: typescript.ScriptTarget.ES2022, module: typescript.ModuleKind.ESNext },
   });
-  return `${written(`${name}.mjs`, `${outputText}\nprocess.exit(0);\n`)}node ${name}.mjs\n`;
+  return `${toFileStep(`${name}.mjs`, `${outputText}\nprocess.exit(0);\n`)}node ${name}.mjs\n`;
 }
 
 /** A page as one shell script: its blocks in their order, as a reader would follow them. */
-export function pageScript(
+export function toPageScript(
   page: string,
-  { before = "", after = "", replace = {}, leave = [], testsTogether = false }: Directions,
+  { before = "", after = "", replace = {}, skippedBlocks = [], testsTogether = false }: PageSettings,
 ): string {
-  const steps = blocks(page).map((block, index) => {
-    if (leave.some((part) => block.code.includes(part))) return "";
+  const steps = findBlocks(page).map((block, index) => {
+    if (skippedBlocks.some((part) => block.code.includes(part))) return "";
     const told = `printf '%s\\n' '--- block ${index + 1}' >&2\n`;
-    const text = step(block, index + 1, testsTogether);
+    const text = toStep(block, index + 1, testsTogether);
     return text === "" ? "" : `${told}${text}`;
   });
   let whole = [before, ...steps, after].join("\n");

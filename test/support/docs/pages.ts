@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** Every Markdown page that a user may land on, by its path from the root. */
-export function pages(): string[] {
+export function listPages(): string[] {
   const inDocs = (readdirSync(join(ROOT, "docs"), { recursive: true }) as string[])
     .filter((file) => file.endsWith(".md"))
     .map((file) => join("docs", file));
@@ -14,7 +14,7 @@ export function pages(): string[] {
   );
 }
 
-export function text(page: string): string {
+export function readPage(page: string): string {
   return readFileSync(join(ROOT, page), "utf8");
 }
 
@@ -25,8 +25,8 @@ export interface Block {
   code: string;
 }
 
-export function blocks(page: string): Block[] {
-  return [...text(page).matchAll(/^```(\S[^\n]*)\n(.*?)^```$/gms)].map(([, kind, code]) => ({
+export function findBlocks(page: string): Block[] {
+  return [...readPage(page).matchAll(/^```(\S[^\n]*)\n(.*?)^```$/gms)].map(([, kind, code]) => ({
     page,
     kind: kind!.trim(),
     code: code!,
@@ -34,15 +34,15 @@ export function blocks(page: string): Block[] {
 }
 
 /** Prose and tables alone, since a hash in a shell example is not a heading and brackets there are no links. */
-function prose(page: string): string {
-  return text(page).replace(/^```.*?^```$/gms, "");
+function readProse(page: string): string {
+  return readPage(page).replace(/^```.*?^```$/gms, "");
 }
 
 /** As GitHub makes them of headings (lower case, punctuation gone, spaces to hyphens), and those set by hand. */
-function anchors(page: string): Set<string> {
+function findAnchors(page: string): Set<string> {
   return new Set([
-    ...[...prose(page).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!),
-    ...[...prose(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+    ...[...readProse(page).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!),
+    ...[...readProse(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
       title!
         .toLowerCase()
         .replace(/[^\p{L}\p{N} _-]/gu, "")
@@ -52,28 +52,28 @@ function anchors(page: string): Set<string> {
 }
 
 /** Links of a page that lead nowhere in this repository, as they are written. */
-export function deadLinks(page: string): string[] {
-  const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
+export function findDeadLinks(page: string): string[] {
+  const links = [...readProse(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
   return links.filter((target) => {
     if (/^[a-z]+:/.test(target)) return false;
     const [path = "", anchor] = target.split("#");
     const file = path === "" ? join(ROOT, page) : resolve(ROOT, dirname(page), path);
     if (!existsSync(file)) return true;
-    return anchor !== undefined && !anchors(relative(ROOT, file)).has(anchor);
+    return anchor !== undefined && !findAnchors(relative(ROOT, file)).has(anchor);
   });
 }
 
 /** The files of the repository that a page links to, by their paths from the root. */
-export function linkedFiles(page: string): string[] {
-  const targets = [...prose(page).matchAll(/\]\(([^)\s#]+)/g)].map(([, target]) => target!);
+export function findLinkedFiles(page: string): string[] {
+  const targets = [...readProse(page).matchAll(/\]\(([^)\s#]+)/g)].map(([, target]) => target!);
   return targets
     .filter((target) => !/^[a-z]+:/.test(target))
     .map((target) => relative(ROOT, resolve(ROOT, dirname(page), target)));
 }
 
 /** The cells of each table row. */
-export function rows(page: string): string[][] {
-  return text(page)
+export function readTableRows(page: string): string[][] {
+  return readPage(page)
     .split("\n")
     .filter((line) => line.startsWith("| "))
     .map((line) =>
@@ -85,11 +85,11 @@ export function rows(page: string): string[][] {
 }
 
 /** Everything that stands in backticks, without them. */
-export function terms(page: string): Set<string> {
-  return new Set([...prose(page).matchAll(/`([^`\n]+)`/g)].map(([, term]) => term!));
+export function findTerms(page: string): Set<string> {
+  return new Set([...readProse(page).matchAll(/`([^`\n]+)`/g)].map(([, term]) => term!));
 }
 
 /** Words of terms too: `{ id, role }` mentions both. */
-export function words(page: string): Set<string> {
-  return new Set([...terms(page)].flatMap((term) => term.match(/[A-Za-z$][\w.-]*/g) ?? []));
+export function findWords(page: string): Set<string> {
+  return new Set([...findTerms(page)].flatMap((term) => term.match(/[A-Za-z$][\w.-]*/g) ?? []));
 }

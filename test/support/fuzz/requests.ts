@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { AnyOperation } from "../../../src/engine/contract/operation.ts";
-import { KEYS, type Who } from "../harness.ts";
-import { broken, HOSTILE_TEXTS, hostileJson, type Schema, Values } from "./values.ts";
+import { type Caller, KEYS } from "../harness.ts";
+import { breakValue, HOSTILE_TEXTS, hostileJson, type Schema, Values } from "./values.ts";
 
 /** One request as bytes, so that a failing case says all there is to it. */
 export interface FuzzedRequest {
@@ -19,7 +19,7 @@ interface Parameter {
   required: boolean;
   schema: Schema;
 }
-interface Described {
+interface DocumentedOperation {
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
 }
@@ -36,7 +36,7 @@ export interface Prepared {
 }
 
 /** Requests for the operations of an OpenAPI document: mostly valid, or broken in one place or more. */
-export function requestsOf(
+export function generateRequests(
   // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
   document: any,
   operations: readonly AnyOperation[],
@@ -45,32 +45,34 @@ export function requestsOf(
   const values = new Values(document.components.schemas);
   return fc.oneof(
     ...operations.map((operation) => {
-      const described = document.paths[operation.path][operation.method.toLowerCase()] as Described;
-      return requestOf({ operation, described, values, prepared });
+      const described = document.paths[operation.path][operation.method.toLowerCase()] as DocumentedOperation;
+      return generateRequest({ operation, described, values, prepared });
     }),
   );
 }
 
 interface Source {
   operation: AnyOperation;
-  described: Described;
+  described: DocumentedOperation;
   values: Values;
   prepared: Prepared;
 }
 
-function requestOf(source: Source): fc.Arbitrary<FuzzedRequest> {
+function generateRequest(source: Source): fc.Arbitrary<FuzzedRequest> {
   const { operation, described } = source;
   const parameters = described.parameters ?? [];
   return fc
     .record({
-      method: rarely(operation.method, fc.constantFrom(...METHODS)),
+      method: mostly(operation.method, fc.constantFrom(...METHODS)),
       path: fc.record(
-        Object.fromEntries(of(parameters, "path").map((one) => [one.name, segment(one, source)])),
+        Object.fromEntries(
+          filterByPlace(parameters, "path").map((one) => [one.name, generateSegment(one, source)]),
+        ),
       ),
-      query: queryOf(of(parameters, "query"), source),
-      who: caller(),
-      headers: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, oddHeaders()),
-      content: contentOf(source),
+      query: generateQuery(filterByPlace(parameters, "query"), source),
+      who: generateCaller(),
+      headers: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, generateOddHeaders()),
+      content: generateContent(source),
     })
     .map(({ method, path, query, who, headers, content }) => ({
       method,
@@ -83,41 +85,44 @@ function requestOf(source: Source): fc.Arbitrary<FuzzedRequest> {
     }));
 }
 
-const of = (parameters: readonly Parameter[], place: Parameter["in"]) =>
+const filterByPlace = (parameters: readonly Parameter[], place: Parameter["in"]) =>
   parameters.filter((parameter) => parameter.in === place);
 
 /** The usual value nine times out of ten. */
-function rarely<T>(usual: T, odd: fc.Arbitrary<T>): fc.Arbitrary<T> {
+function mostly<T>(usual: T, odd: fc.Arbitrary<T>): fc.Arbitrary<T> {
   return fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, odd);
 }
 
 /** A lone surrogate cannot be encoded; going through bytes replaces it. */
-const encoded = (text: unknown) => encodeURIComponent(Buffer.from(String(text)).toString());
+const encodeText = (text: unknown) => encodeURIComponent(Buffer.from(String(text)).toString());
 
-function segment({ name, schema }: Parameter, { values }: Source): fc.Arbitrary<string> {
+function generateSegment({ name, schema }: Parameter, { values }: Source): fc.Arbitrary<string> {
   return fc.oneof(
-    { weight: 12, arbitrary: values.fitting(schema, name).map(encoded) },
-    { weight: 1, arbitrary: fc.constantFrom(...HOSTILE_TEXTS).map(encoded) },
+    { weight: 12, arbitrary: values.fitting(schema, name).map(encodeText) },
+    { weight: 1, arbitrary: fc.constantFrom(...HOSTILE_TEXTS).map(encodeText) },
     { weight: 1, arbitrary: fc.constantFrom(...SEGMENTS) },
   );
 }
 
-function queryOf(parameters: readonly Parameter[], { values, prepared }: Source): fc.Arbitrary<string> {
+function generateQuery(parameters: readonly Parameter[], { values, prepared }: Source): fc.Arbitrary<string> {
   const pairs = parameters.map(({ name, schema, required }) => {
     const good = name === "upload_id" ? fc.constant(prepared.upload_id) : values.fitting(schema, name);
     const pair = fc.oneof(
-      { weight: 8, arbitrary: good.map((value) => `${name}=${encoded(value)}`) },
-      { weight: 1, arbitrary: fc.constantFrom(...HOSTILE_TEXTS).map((text) => `${name}=${encoded(text)}`) },
+      { weight: 8, arbitrary: good.map((value) => `${name}=${encodeText(value)}`) },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom(...HOSTILE_TEXTS).map((text) => `${name}=${encodeText(text)}`),
+      },
       { weight: 1, arbitrary: fc.constantFrom(`${name}=%`, `${name}=%ff`, name, `${name}=1&${name}=2`) },
     );
     return required ? pair : fc.option(pair, { nil: "", freq: 1 });
   });
-  const extra = rarely("", fc.constantFrom("surprise=1", "__proto__=1", "a[b]=c", "=", "&&", "limit[]=1"));
+  const extra = mostly("", fc.constantFrom("surprise=1", "__proto__=1", "a[b]=c", "=", "&&", "limit[]=1"));
   return fc.tuple(...pairs, extra).map((found) => found.filter((pair) => pair !== "").join("&"));
 }
 
-function caller(): fc.Arbitrary<Record<string, string>> {
-  const key = (who: Who) => ({ "api-key": KEYS[who] });
+function generateCaller(): fc.Arbitrary<Record<string, string>> {
+  const key = (who: Caller) => ({ "api-key": KEYS[who] });
   return fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(key("ada"), key("dan"), key("cleo"), key("ben")) },
     { weight: 2, arbitrary: fc.constantFrom(key("eve"), key("finn"), key("ci"), key("expired")) },
@@ -135,7 +140,7 @@ function caller(): fc.Arbitrary<Record<string, string>> {
   );
 }
 
-function oddHeaders(): fc.Arbitrary<Record<string, string>> {
+function generateOddHeaders(): fc.Arbitrary<Record<string, string>> {
   return fc.constantFrom<Record<string, string>>(
     { "if-none-match": '*, W/"x", "' },
     { "if-none-match": "*" },
@@ -158,16 +163,16 @@ function oddHeaders(): fc.Arbitrary<Record<string, string>> {
 type Content = { headers: Record<string, string>; body: Buffer | undefined };
 const NO_CONTENT: Content = { headers: {}, body: undefined };
 
-function contentOf(source: Source): fc.Arbitrary<Content> {
+function generateContent(source: Source): fc.Arbitrary<Content> {
   const content = source.described.requestBody?.content ?? {};
   const [[type, media] = []] = Object.entries(content);
   const garbage = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes));
   if (type === undefined || media === undefined) return fc.constant(NO_CONTENT);
   const good =
     type === "application/json"
-      ? jsonContent(media.schema, source)
+      ? generateJsonContent(media.schema, source)
       : type === "multipart/form-data"
-        ? formContent(media.schema, source)
+        ? generateFormContent(media.schema, source)
         : fc.constantFrom("twelve bytes", "twelve", "", "far more than twelve bytes").map((text) => ({
             headers: { "content-type": "text/plain" },
             body: Buffer.from(text),
@@ -181,12 +186,12 @@ function contentOf(source: Source): fc.Arbitrary<Content> {
   );
 }
 
-function jsonContent(schema: Schema, { values, prepared }: Source): fc.Arbitrary<Content> {
+function generateJsonContent(schema: Schema, { values, prepared }: Source): fc.Arbitrary<Content> {
   const good = values.fitting(schema).map((value) => withPrepared(value, prepared));
   return fc
     .oneof(
       { weight: 5, arbitrary: good },
-      { weight: 4, arbitrary: good.chain(broken) },
+      { weight: 4, arbitrary: good.chain(breakValue) },
       { weight: 1, arbitrary: hostileJson },
     )
     .map((value) => ({
@@ -208,45 +213,52 @@ const PIXEL = Buffer.from(
   "base64",
 );
 
-function formContent({ properties = {}, required = [] }: Schema, { values }: Source): fc.Arbitrary<Content> {
+function generateFormContent(
+  { properties = {}, required = [] }: Schema,
+  { values }: Source,
+): fc.Arbitrary<Content> {
   const parts = Object.entries(properties).map(([name, schema]) => {
-    const part = schema.format === "binary" ? filePart(name) : fieldPart(name, schema, values);
+    const part =
+      schema.format === "binary" ? generateFilePart(name) : generateFieldPart(name, schema, values);
     return fc.oneof(
       { weight: required.includes(name) ? 12 : 1, arbitrary: part },
       { weight: required.includes(name) ? 1 : 4, arbitrary: fc.constant("") },
     );
   });
-  const surprise = rarely("", fc.constantFrom(partOf("surprise", "1"), partOf("__proto__", "1"), "--\r\n"));
+  const surprise = mostly(
+    "",
+    fc.constantFrom(writePart("surprise", "1"), writePart("__proto__", "1"), "--\r\n"),
+  );
   return fc.tuple(...parts, surprise).map((found) => ({
     headers: { "content-type": `multipart/form-data; boundary=${BOUNDARY}` },
     body: Buffer.from(`${found.join("")}--${BOUNDARY}--\r\n`, "latin1"),
   }));
 }
 
-function fieldPart(name: string, schema: Schema, values: Values): fc.Arbitrary<string> {
+function generateFieldPart(name: string, schema: Schema, values: Values): fc.Arbitrary<string> {
   return fc
     .oneof(
       { weight: 6, arbitrary: values.fitting(schema, name).map(String) },
       fc.constantFrom(...HOSTILE_TEXTS),
     )
-    .map((text) => partOf(name, Buffer.from(text).toString("latin1")));
+    .map((text) => writePart(name, Buffer.from(text).toString("latin1")));
 }
 
-function filePart(name: string): fc.Arbitrary<string> {
+function generateFilePart(name: string): fc.Arbitrary<string> {
   return fc
     .tuple(
       fc.oneof(
         { weight: 4, arbitrary: fc.constant(PIXEL) },
         fc.constantFrom(PIXEL.subarray(0, 40), Buffer.alloc(0)),
       ),
-      rarely("image/png", fc.constantFrom("text/plain", "image/svg+xml", "")),
-      rarely("a.png", fc.constantFrom("../../a", "", "\u0000", 'a"b', "\u00e9".repeat(300))),
+      mostly("image/png", fc.constantFrom("text/plain", "image/svg+xml", "")),
+      mostly("a.png", fc.constantFrom("../../a", "", "\u0000", 'a"b', "\u00e9".repeat(300))),
     )
     .map(([bytes, type, filename]) =>
-      partOf(name, bytes.toString("latin1"), `; filename="${filename}"\r\nContent-Type: ${type}`),
+      writePart(name, bytes.toString("latin1"), `; filename="${filename}"\r\nContent-Type: ${type}`),
     );
 }
 
-function partOf(name: string, content: string, rest = ""): string {
+function writePart(name: string, content: string, rest = ""): string {
   return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${rest}\r\n\r\n${content}\r\n`;
 }

@@ -179,19 +179,19 @@ function text({ pattern, examples, format, description, minLength = 0 }: Schema,
 }
 
 /** One thing in a JSON value is broken: replaced, dropped, or something is added. */
-export function broken(value: Json): fc.Arbitrary<Json> {
-  const places = placesIn(value, []);
+export function breakValue(value: Json): fc.Arbitrary<Json> {
+  const places = listPaths(value, []);
   return fc
     .tuple(fc.constantFrom(...places), fc.constantFrom("replace", "drop", "add"), hostileJson)
-    .map(([place, how, hostile]) => changed(value, place, { how, hostile }));
+    .map(([place, how, hostile]) => changeAt(value, place, { how, hostile }));
 }
 
-function placesIn(value: Json, path: string[]): string[][] {
+function listPaths(value: Json, path: string[]): string[][] {
   if (typeof value !== "object" || value === null) return [path];
-  return [path, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...path, key]))];
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => listPaths(inner, [...path, key]))];
 }
 
-function changed(value: Json, [key, ...rest]: string[], change: { how: string; hostile: Json }): Json {
+function changeAt(value: Json, [key, ...rest]: string[], change: { how: string; hostile: Json }): Json {
   if (key === undefined) {
     if (change.how !== "add" || typeof value !== "object" || value === null || Array.isArray(value))
       return change.hostile;
@@ -199,6 +199,6 @@ function changed(value: Json, [key, ...rest]: string[], change: { how: string; h
   }
   const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, Json>;
   if (rest.length === 0 && change.how === "drop") delete copy[key];
-  else copy[key] = changed(copy[key], rest, change);
+  else copy[key] = changeAt(copy[key], rest, change);
   return copy;
 }

@@ -33,13 +33,13 @@ export function converse(
       clearTimeout(quiet);
       clearTimeout(longest);
       socket.destroy();
-      resolve({ text, answers: answersIn(text), closed });
+      resolve({ text, answers: parseAnswers(text), closed });
     };
     const longest = setTimeout(() => settle(false), MAX_WAIT_MS);
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
       clearTimeout(quiet);
-      if (answersIn(text).length >= count) quiet = setTimeout(() => settle(false), QUIET_MS);
+      if (parseAnswers(text).length >= count) quiet = setTimeout(() => settle(false), QUIET_MS);
     });
     socket.on("end", () => settle(true));
     socket.on("error", (error: NodeJS.ErrnoException) =>
@@ -58,7 +58,7 @@ async function write(socket: Socket, pieces: readonly (string | Buffer)[]): Prom
   }
 }
 
-function answersIn(text: string): RawResponse[] {
+function parseAnswers(text: string): RawResponse[] {
   const answers: RawResponse[] = [];
   let rest = text;
   while (rest.startsWith("HTTP/1.1 ")) {

@@ -5,7 +5,7 @@ import type { FreshWorld } from "../openapi/fresh-world.ts";
 import { RECIPES } from "../openapi/recipes.ts";
 
 /** Nobody listens there. */
-export const NOBODY = "http://127.0.0.1:9/hook";
+export const UNREACHABLE_URL = "http://127.0.0.1:9/hook";
 const department = { organization_id: "org_acme", name: "Kept", id: "dept_kept", parent_id: null };
 export const rule = {
   id: "rule",
@@ -100,7 +100,11 @@ export function controlSteps(api: Api, world: FreshWorld): Record<string, () => 
       await create(`/history/${await newestEntry()}/repeat`, {});
     },
     "events.trigger": async () => {
-      await create("/state/webhooks", { organization_id: "org_acme", url: NOBODY, events: ["user.created"] });
+      await create("/state/webhooks", {
+        organization_id: "org_acme",
+        url: UNREACHABLE_URL,
+        events: ["user.created"],
+      });
       await create("/events", { event: "user.created", for: "usr_dan" });
     },
     "deliveries.redeliver": () => create("/deliveries/redeliver", { ids: ["del_failed"] }),

@@ -1,13 +1,13 @@
 import type { FreshWorld } from "../openapi/fresh-world.ts";
 import { RECIPES } from "../openapi/recipes.ts";
-import { NOBODY, rule } from "./control-steps.ts";
+import { rule, UNREACHABLE_URL } from "./control-steps.ts";
 
 /** Sets a timer of every kind in a sandbox that has just been made. */
 export async function setTimers(world: FreshWorld): Promise<void> {
   await world.control("PATCH", "", { settings: { live_meetings: "on", invoicing: "on" } });
   await world.control("POST", "/state/webhooks", {
     organization_id: "org_acme",
-    url: NOBODY,
+    url: UNREACHABLE_URL,
     events: ["user.created"],
   });
   await world.control("POST", "/events", { event: "user.created", for: "usr_dan" });

@@ -9,7 +9,7 @@ export function compile(text: string, bindings?: string): CompiledDocument {
 }
 
 /** The problems as a user sees them, or nothing. */
-export function refusal(text: string, bindings?: string): string {
+export function describeCompileErrors(text: string, bindings?: string): string {
   try {
     compile(text, bindings);
     return "";

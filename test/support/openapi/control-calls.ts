@@ -5,7 +5,7 @@ import type { ProblemKind } from "../../../src/engine/contract/problems.ts";
 import { listProblemKinds } from "../../../src/engine/contract/problems.ts";
 import { sign } from "../../../src/engine/webhooks/sign.ts";
 import { until } from "../eventually.ts";
-import type { Answered, Api } from "../harness.ts";
+import type { Api, ApiResponse } from "../harness.ts";
 import { rawRequest } from "../raw-request.ts";
 import { FreshWorld } from "./fresh-world.ts";
 
@@ -18,31 +18,35 @@ export interface Example {
   body: unknown;
 }
 
-interface Exemplified {
+interface WithExamples {
   examples?: unknown[];
 }
 
-export async function exampleOf(api: Api, operation: ControlOperation): Promise<Example> {
+export async function createExample(api: Api, operation: ControlOperation): Promise<Example> {
   const world = await FreshWorld.create(api);
-  const named = Object.entries((operation.params?.properties ?? {}) as Record<string, Exemplified>);
+  const named = Object.entries((operation.params?.properties ?? {}) as Record<string, WithExamples>);
   const shown = Object.fromEntries(named.map(([name, { examples = [] }]) => [name, String(examples[0])]));
-  const shownBody = (operation.body as { schema?: Exemplified } | undefined)?.schema?.examples?.[0];
-  const body = operation.id === "sandboxes.open" ? await exported(world) : shownBody;
-  const params = { ...shown, name: world.name, ...(await prepared(world, operation)) };
+  const shownBody = (operation.body as { schema?: WithExamples } | undefined)?.schema?.examples?.[0];
+  const body = operation.id === "sandboxes.open" ? await exportSandbox(world) : shownBody;
+  const params = { ...shown, name: world.name, ...(await prepareWorld(world, operation)) };
   return { world, operation, params, body };
 }
 
-export function send(api: Api, { operation, params, query, body }: Example, headers = {}): Promise<Answered> {
+export function send(
+  api: Api,
+  { operation, params, query, body }: Example,
+  headers = {},
+): Promise<ApiResponse> {
   // Always said to be JSON: a call that changes something has to be of a type that no page can send unasked.
   const type: Record<string, string> =
     operation.method === "GET" ? {} : { "content-type": "application/json" };
-  return api.call(undefined, operation.method, pathOf(operation, params) + (query ?? ""), body, {
+  return api.call(undefined, operation.method, fillPath(operation, params) + (query ?? ""), body, {
     ...type,
     ...headers,
   });
 }
 
-export function pathOf({ path }: ControlOperation, params: Readonly<Record<string, string>>): string {
+export function fillPath({ path }: ControlOperation, params: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name]!);
 }
 
@@ -53,12 +57,15 @@ const rule = {
 };
 
 /** What an example speaks of has to be there; the parameters of what has no id of its own choosing. */
-async function prepared(world: FreshWorld, { id, path }: ControlOperation): Promise<Record<string, string>> {
+async function prepareWorld(
+  world: FreshWorld,
+  { id, path }: ControlOperation,
+): Promise<Record<string, string>> {
   if (/\{(snap|a)\}/.test(path) && id !== "snapshots.upload")
     await world.control("POST", "/snapshots", { name: "before" });
   if (path.includes("/faults/{id}")) await world.control("POST", "/faults", rule);
-  if (id === "receivers.answer") return forwarded(world);
-  if (id === "held.release") await held(world);
+  if (id === "receivers.answer") return forwardDelivery(world);
+  if (id === "held.release") await holdRequest(world);
   if (path.includes("/receivers/{id}")) {
     const { body } = await world.control("POST", "/receivers");
     await world.api.call(undefined, "POST", new URL(body.url).pathname, { event: "user.created" });
@@ -73,7 +80,7 @@ async function prepared(world: FreshWorld, { id, path }: ControlOperation): Prom
   return {};
 }
 
-async function exported({ api, name }: FreshWorld): Promise<{ file: string }> {
+async function exportSandbox({ api, name }: FreshWorld): Promise<{ file: string }> {
   const response = await fetch(`${api.url}/_control/sandboxes/${name}/export`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -82,30 +89,30 @@ async function exported({ api, name }: FreshWorld): Promise<{ file: string }> {
   return { file: Buffer.from(await response.arrayBuffer()).toString("base64") };
 }
 
-async function held(world: FreshWorld): Promise<void> {
+async function holdRequest(world: FreshWorld): Promise<void> {
   await world.control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
   void world.call("/v1/models", "GET", { who: "dan" }).catch(() => {});
   await until(() => world.api.understudy.sandboxes.get(world.name)!.held.list().length > 0);
 }
 
 /** A signed delivery that waits for an answer from elsewhere. */
-async function forwarded(world: FreshWorld): Promise<{ id: string; delivery: string }> {
+async function forwardDelivery(world: FreshWorld): Promise<{ id: string; delivery: string }> {
   const secret = "whsec_example";
   const { body } = await world.control("POST", "/receivers", { answers: ["forward"], secret });
   const path = `/_control/sandboxes/${world.name}/receivers/${body.id}/stream`;
-  const { events, upTo } = await followed(world.api, path);
-  await upTo(1);
+  const { events, waitForCount } = await followEvents(world.api, path);
+  await waitForCount(1);
   const signature = { "X-Service-Signature": sign(secret, Buffer.from("{}")) };
   void fetch(body.url, { method: "POST", body: "{}", headers: signature }).catch(() => {});
-  await upTo(2);
+  await waitForCount(2);
   return { id: body.id, delivery: (events[1] as { delivery: { id: string } }).delivery.id };
 }
 
 /** The events of a control call that never ends, until its sandbox does. */
-export async function followed(
+export async function followEvents(
   api: Api,
   path: string,
-): Promise<{ events: object[]; upTo: (count: number) => Promise<void>; leave: () => void }> {
+): Promise<{ events: object[]; waitForCount: (count: number) => Promise<void>; close: () => void }> {
   const leaving = new AbortController();
   const { body } = await fetch(api.url + path, { signal: leaving.signal });
   const events: object[] = [];
@@ -113,16 +120,20 @@ export async function followed(
     for await (const event of readEvents<object>(body!.pipeThrough(new TextDecoderStream())))
       events.push(event);
   })().catch(() => {});
-  return { events, upTo: (count) => until(() => events.length >= count), leave: () => leaving.abort() };
+  return {
+    events,
+    waitForCount: (count) => until(() => events.length >= count),
+    close: () => leaving.abort(),
+  };
 }
 
-interface Spoiling {
+interface RefusalServers {
   api: Api;
   /** A shared server that has no room for anything. */
   full: Api;
 }
 
-type Refused = (example: Example, spoiling: Spoiling) => Promise<Answered>;
+type SendRefused = (example: Example, spoiling: RefusalServers) => Promise<ApiResponse>;
 
 const TOKEN = { authorization: "Bearer a-token-of-tests" };
 const nowhere = {
@@ -134,26 +145,26 @@ const nowhere = {
 };
 
 /** The last parameter that the kind is about names nothing. */
-const unknown =
-  (...names: (keyof typeof nowhere)[]): Refused =>
+const withUnknown =
+  (...names: (keyof typeof nowhere)[]): SendRefused =>
   (example, { api }) => {
     const wrong = Object.fromEntries(names.map((name) => [name, nowhere[name]]));
     return send(api, { ...example, params: { ...example.params, ...wrong } });
   };
 
-const twice: Refused = async (example, { api }) => {
-  const again = { ...example, body: { ...(example.body as object), ...(await named(example)) } };
+const sendTwice: SendRefused = async (example, { api }) => {
+  const again = { ...example, body: { ...(example.body as object), ...(await nameTaken(example)) } };
   await send(api, again);
   return send(api, again);
 };
 
-async function named({ operation, world }: Example): Promise<object> {
+async function nameTaken({ operation, world }: Example): Promise<object> {
   if (operation.id === "state.create") return { id: "thread_twice" };
   return operation.id.startsWith("sandboxes.") ? { name: world.name } : {};
 }
 
 /** On the server that is full; what has to be there before goes past its limits. */
-const inVain: Refused = async (example, { full }) => {
+const sendToFullServer: SendRefused = async (example, { full }) => {
   const { operation } = example;
   const params = { ...example.params, name: "default" };
   const sandbox = full.understudy.sandboxes.get("default")!;
@@ -174,13 +185,13 @@ const inVain: Refused = async (example, { full }) => {
   return send(full, { ...example, params, body }, TOKEN);
 };
 
-const withLostEntries: Refused = async (example, { api }) => {
+const withLostEntries: SendRefused = async (example, { api }) => {
   await example.world.control("PATCH", "", { settings: { journal_limit: 1 } });
   for (let n = 0; n < 2; n += 1) await example.world.call("/v1/models", "GET", { who: "dan" });
   return send(api, example);
 };
 
-const withForeignPast: Refused = async (example, { api }) => {
+const withForeignPast: SendRefused = async (example, { api }) => {
   const { world } = example;
   await world.control("POST", "/snapshots", { name: "kept" });
   const { body } = await world.control("GET", "/snapshots/kept");
@@ -190,7 +201,7 @@ const withForeignPast: Refused = async (example, { api }) => {
 };
 
 /** The sandbox keeps no more than what comes after. */
-const withLostStates: Refused = async (example, { api }) => {
+const withLostStates: SendRefused = async (example, { api }) => {
   api.understudy.sandboxes.get(example.world.name)!.history.releaseStates(0);
   return send(api, example);
 };
@@ -208,12 +219,12 @@ const BROKEN: Readonly<Record<string, object>> = {
 };
 
 /** Bytes that no fetch would send: another Host, a body longer than announced to be allowed. */
-async function raw(api: Api, example: Example, lines: Record<string, string>): Promise<Answered> {
+async function sendRaw(api: Api, example: Example, lines: Record<string, string>): Promise<ApiResponse> {
   const { host, port } = new URL(api.url);
   const { method } = example.operation;
   const headers = { Host: host, Connection: "close", ...lines };
   const head = [
-    `${method} ${pathOf(example.operation, example.params)} HTTP/1.1`,
+    `${method} ${fillPath(example.operation, example.params)} HTTP/1.1`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   const answer = await rawRequest(Number(port), head);
@@ -226,31 +237,31 @@ async function raw(api: Api, example: Example, lines: Record<string, string>): P
 }
 
 /** How an example is spoiled so that it is refused in this way. */
-const REFUSED: Partial<Record<ProblemKind, Refused>> = {
+const REFUSED_CALLS: Partial<Record<ProblemKind, SendRefused>> = {
   "token-required": (example, { full }) => send(full, example),
-  "host-not-allowed": (example, { api }) => raw(api, example, { Host: "sandbox.example.test" }),
+  "host-not-allowed": (example, { api }) => sendRaw(api, example, { Host: "sandbox.example.test" }),
   "origin-not-allowed": (example, { api }) =>
     send(api, example, { origin: "https://elsewhere.example.test" }),
   misdirected: async (example, { api }) => {
     const made = await api.call(undefined, "POST", "/_control/sandboxes", { origin: true });
-    return raw({ ...api, url: made.body.origin }, example, {});
+    return sendRaw({ ...api, url: made.body.origin }, example, {});
   },
   "unknown-sandbox": (example, { api }) =>
     send(api, { ...example, params: { ...example.params, name: "nowhere" } }),
-  "unknown-snapshot": unknown("snap", "a"),
-  "unknown-collection": unknown("collection"),
-  "unknown-record": unknown("id"),
-  "unknown-inline-rule": unknown("id"),
-  "unknown-entry": unknown("id"),
-  "unknown-receiver": unknown("id"),
-  "nothing-waits": unknown("delivery"),
-  "unknown-held": unknown("id"),
+  "unknown-snapshot": withUnknown("snap", "a"),
+  "unknown-collection": withUnknown("collection"),
+  "unknown-record": withUnknown("id"),
+  "unknown-inline-rule": withUnknown("id"),
+  "unknown-entry": withUnknown("id"),
+  "unknown-receiver": withUnknown("id"),
+  "nothing-waits": withUnknown("delivery"),
+  "unknown-held": withUnknown("id"),
   "already-released": async (example, { api }) => {
     await send(api, example);
     return send(api, example);
   },
-  "name-in-use": twice,
-  "id-in-use": twice,
+  "name-in-use": sendTwice,
+  "id-in-use": sendTwice,
   "journal-incomplete": withLostEntries,
   "state-evicted": withLostStates,
   "not-repeatable": async (example, { api }) => {
@@ -258,9 +269,9 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
     return send(api, example);
   },
   "not-replayable": withForeignPast,
-  "limit-reached": inVain,
+  "limit-reached": sendToFullServer,
   "payload-too-large": (example, { api }) =>
-    raw(api, example, { "Content-Type": "application/json", "Content-Length": String(10 ** 12) }),
+    sendRaw(api, example, { "Content-Type": "application/json", "Content-Length": String(10 ** 12) }),
   "unsupported-media-type": (example, { api }) =>
     send(api, { ...example, body: "a=1" }, { "content-type": "text/plain" }),
   "invalid-input": (example, { api }) => send(api, { ...example, query: "?nowhere=1" }),
@@ -274,18 +285,18 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
  * Not brought about here: defects of ours, disks that are full (test/control/persistence.test.ts), ports that are used up
  * (test/control/origins.test.ts).
  */
-const ELSEWHERE = new Set<ProblemKind>(["internal", "not-saved", "moved", "store-failing", "no-port"]);
+const TESTED_ELSEWHERE = new Set<ProblemKind>(["internal", "not-saved", "moved", "store-failing", "no-port"]);
 
-export function refusalsOf(operation: ControlOperation): ProblemKind[] {
-  return listProblemKinds(operation).filter((kind) => !ELSEWHERE.has(kind));
+export function listRefusals(operation: ControlOperation): ProblemKind[] {
+  return listProblemKinds(operation).filter((kind) => !TESTED_ELSEWHERE.has(kind));
 }
 
-export async function refusedWith(
+export async function sendRefused(
   kind: ProblemKind,
   example: Example,
-  spoiling: Spoiling,
-): Promise<Answered> {
-  const refused = REFUSED[kind];
+  spoiling: RefusalServers,
+): Promise<ApiResponse> {
+  const refused = REFUSED_CALLS[kind];
   expect(refused, `say in control-calls.ts how ${kind} comes about`).toBeDefined();
   return refused!(example, spoiling);
 }

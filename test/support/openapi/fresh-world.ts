@@ -1,9 +1,9 @@
 import type { Settings } from "../../../src/engine/contract/settings.ts";
-import { type Answered, type Api, EPOCH, type Who } from "../harness.ts";
+import { type Api, type ApiResponse, type Caller, EPOCH } from "../harness.ts";
 
 /** One request as data, so that a recipe for success can be spoiled in one place at a time. */
 export interface Sent {
-  who?: Who;
+  who?: Caller;
   method?: string;
   params?: Record<string, string>;
   /** Without the question mark. */
@@ -37,12 +37,12 @@ export class FreshWorld {
     return `/_s/${this.name}`;
   }
 
-  call(path: string, method: string, { who, params = {}, query, body, headers }: Sent): Promise<Answered> {
+  call(path: string, method: string, { who, params = {}, query, body, headers }: Sent): Promise<ApiResponse> {
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? `missing-${name}`);
     return this.api.call(who, method, this.prefix + filled + (query ? `?${query}` : ""), body, headers);
   }
 
-  async control(method: string, path: string, body?: unknown): Promise<Answered> {
+  async control(method: string, path: string, body?: unknown): Promise<ApiResponse> {
     const answer = await this.api.call(
       undefined,
       method,
@@ -64,7 +64,7 @@ export class FreshWorld {
     return { ...about, gcs_path: body.gcs_path, path: url.pathname, query: url.search.slice(1) };
   }
 
-  delete(): Promise<Answered> {
+  delete(): Promise<ApiResponse> {
     return this.api.call(undefined, "DELETE", `/_control/sandboxes/${this.name}`);
   }
 }

@@ -13,24 +13,24 @@ const ORG = { organization_id: "org_acme" };
 const STANDUP = { session_id: "mbsess_standup" };
 const SHORT = { transcription_id: "trans_short" };
 /** Nothing listens there, so an attempt ends at once. */
-const NOBODY = "http://127.0.0.1:9/hook";
+const UNREACHABLE_URL = "http://127.0.0.1:9/hook";
 
 const ok = (sent: Sent, name?: string): Recipe => ({ status: 200, name, request: () => sent });
-const answering = (status: number, sent: Sent): Recipe => ({ status, request: () => sent });
+const withStatus = (status: number, sent: Sent): Recipe => ({ status, request: () => sent });
 const prepared = (status: number, request: Recipe["request"]): Recipe => ({ status, request });
 
 /** What a client holds after a first call, for `If-None-Match`. */
-const held = (path: string): Recipe =>
+const unchanged = (path: string): Recipe =>
   prepared(304, async (world) => {
     const first = await world.call(path, "GET", { who: "dan", params: SHORT });
     return { who: "dan", params: SHORT, headers: { "if-none-match": first.headers.get("etag")! } };
   });
 /** The last event of a meeting that has ended. */
-const atEnd = (last: string): Recipe =>
-  answering(204, { who: "dan", params: STANDUP, headers: { "last-event-id": last } });
+const afterLastEvent = (last: string): Recipe =>
+  withStatus(204, { who: "dan", params: STANDUP, headers: { "last-event-id": last } });
 const TRANSCRIPTION = "/v1/audio/transcribe/{transcription_id}";
 
-const registered = async (world: FreshWorld): Promise<Sent> => {
+const uploadFile = async (world: FreshWorld): Promise<Sent> => {
   const { path, query, ...upload } = await world.upload(5);
   await world.api.call(undefined, "PUT", `${path}?${query}`, "hello", { "content-type": "text/plain" });
   return { who: "dan", params: ORG, body: upload };
@@ -75,7 +75,7 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
   ],
   "change_logs.list": [ok({ who: "ada", params: ORG, body: { take: 5, resource_type: "assistant" } })],
   "share_links.revoke": [
-    answering(204, { who: "cleo", params: { dashboard_id: "dsh_revenue", link_id: "slink_board" } }),
+    withStatus(204, { who: "cleo", params: { dashboard_id: "dsh_revenue", link_id: "slink_board" } }),
   ],
   "share_links.resolve": [ok({ params: { slug: "revenue-board" } })],
   "usage.retrieve_limits": [ok({ who: "dan", params: { org_id: "org_acme" }, query: "month=3&year=2026" })],
@@ -106,30 +106,39 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
   "meeting_sessions.export_transcript": ["txt", "srt", "json"].map((format) =>
     ok({ who: "dan", params: STANDUP, query: `format=${format}` }, format),
   ),
-  "meeting_sessions.delete_permanently": [answering(204, { who: "cleo", params: STANDUP })],
+  "meeting_sessions.delete_permanently": [withStatus(204, { who: "cleo", params: STANDUP })],
   "meeting_sessions.stop": [ok({ who: "cleo", params: { session_id: "mbsess_live" } })],
-  "meeting_sessions.stream_transcripts": [ok({ who: "dan", params: STANDUP }), atEnd("6")],
-  "meeting_sessions.stream_status": [ok({ who: "dan", params: STANDUP }), atEnd("2")],
+  "meeting_sessions.stream_transcripts": [ok({ who: "dan", params: STANDUP }), afterLastEvent("6")],
+  "meeting_sessions.stream_status": [ok({ who: "dan", params: STANDUP }), afterLastEvent("2")],
   "meeting_sessions.stream_logs": [
     ok({ who: "dan", params: STANDUP, headers: { "last-event-id": "1" } }),
-    atEnd("5"),
+    afterLastEvent("5"),
   ],
   "transcriptions.list_sentences": [
     ok({ who: "dan", params: { transcription_id: "trans_interview" }, query: "limit=10&offset=20" }),
     ok({ who: "dan", params: { transcription_id: "trans_redacted" } }, "redacted"),
-    held(`${TRANSCRIPTION}/sentences`),
+    unchanged(`${TRANSCRIPTION}/sentences`),
   ],
-  "transcriptions.list_paragraphs": [ok({ who: "dan", params: SHORT }), held(`${TRANSCRIPTION}/paragraphs`)],
-  "transcriptions.export_srt": [ok({ who: "dan", params: SHORT }), held(`${TRANSCRIPTION}/subtitles/srt`)],
-  "transcriptions.export_vtt": [ok({ who: "dan", params: SHORT }), held(`${TRANSCRIPTION}/subtitles/vtt`)],
+  "transcriptions.list_paragraphs": [
+    ok({ who: "dan", params: SHORT }),
+    unchanged(`${TRANSCRIPTION}/paragraphs`),
+  ],
+  "transcriptions.export_srt": [
+    ok({ who: "dan", params: SHORT }),
+    unchanged(`${TRANSCRIPTION}/subtitles/srt`),
+  ],
+  "transcriptions.export_vtt": [
+    ok({ who: "dan", params: SHORT }),
+    unchanged(`${TRANSCRIPTION}/subtitles/vtt`),
+  ],
   "connector_jobs.list": [
     ok({ who: "dan", params: ORG, query: "job_type=sync&order_by=-duration&start_date=2026-03-01" }),
   ],
   "connector_jobs.retrieve": [ok({ who: "dan", params: { ...ORG, job_id: "job_sync_done" } })],
   "connector_jobs.trigger": [
-    answering(201, { who: "dan", params: ORG, body: { connection_id: "conn_wiki", job_type: "sync" } }),
+    withStatus(201, { who: "dan", params: ORG, body: { connection_id: "conn_wiki", job_type: "sync" } }),
   ],
-  "connector_jobs.cancel": [answering(204, { who: "dan", params: { ...ORG, job_id: "job_sync_running" } })],
+  "connector_jobs.cancel": [withStatus(204, { who: "dan", params: { ...ORG, job_id: "job_sync_running" } })],
   "connector_notifications.retrieve": [ok({ who: "dan", params: ORG })],
   "connector_notifications.update": [
     ok({
@@ -137,7 +146,7 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
       params: ORG,
       body: {
         notifications: [
-          { type: "webhook", url: NOBODY, events: ["connector.job.failed"] },
+          { type: "webhook", url: UNREACHABLE_URL, events: ["connector.job.failed"] },
           { type: "email", email: "ops@acme.test", events: ["connector.job.succeeded", "file.processed"] },
         ],
       },
@@ -145,9 +154,11 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
   ],
   "connector_notifications.test": [
     ok({ who: "dan", params: ORG, body: { notification_type: "email" } }, "e-mail"),
-    ok({ who: "dan", params: ORG, body: { notification_type: "webhook", url: NOBODY } }, "webhook"),
+    ok({ who: "dan", params: ORG, body: { notification_type: "webhook", url: UNREACHABLE_URL } }, "webhook"),
   ],
-  "webhooks.create": [answering(201, { who: "dan", body: { url: NOBODY, events: ["user.created"] } })],
+  "webhooks.create": [
+    withStatus(201, { who: "dan", body: { url: UNREACHABLE_URL, events: ["user.created"] } }),
+  ],
   "webhooks.list": [ok({ who: "dan" })],
   "webhooks.update": [
     ok({ who: "dan", params: { webhook_id: "wh_ops" }, body: { events: ["thread.deleted"], active: true } }),
@@ -160,9 +171,9 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
     ok({ who: "dan", params: ORG, body: { filename: "a.pdf", file_size: 10, mime_type: "application/pdf" } }),
   ],
   "files.register": [
-    prepared(201, registered),
+    prepared(201, uploadFile),
     prepared(200, async (world) => {
-      const sent = await registered(world);
+      const sent = await uploadFile(world);
       await world.call("/v1/organizations/{organization_id}/files", "POST", sent);
       return sent;
     }),
@@ -195,7 +206,7 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
     ok({ who: "dan", params: { ...ORG, store_id: "vs_handbook", file_id } }, file_id),
   ),
   "store_files.attach": [
-    answering(202, {
+    withStatus(202, {
       who: "dan",
       params: { ...ORG, store_id: "vs_empty" },
       body: { file_id: "file_loose" },

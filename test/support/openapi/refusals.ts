@@ -1,35 +1,35 @@
 import { request } from "node:http";
 import type { ErrorCode } from "../../../src/engine/contract/errors.ts";
 import type { AnyOperation } from "../../../src/engine/contract/operation.ts";
-import { type Answered, KEYS } from "../harness.ts";
+import { type ApiResponse, KEYS } from "../harness.ts";
 import type { FreshWorld, Sent } from "./fresh-world.ts";
 
-interface Spoiled {
+interface RefusalContext {
   world: FreshWorld;
   operation: AnyOperation;
   /** A request that would succeed. */
-  good: Sent;
+  valid: Sent;
 }
 
 /** How an operation is brought to refuse without any fault: what is sent instead, or the answer itself. */
-export type Refusal = (spoiled: Spoiled) => Sent | Answered | Promise<Sent | Answered>;
+export type Refusal = (spoiled: RefusalContext) => Sent | ApiResponse | Promise<Sent | ApiResponse>;
 
 const FEW_BYTES_MB = 0.0005;
 
 const params =
   (changed: Record<string, string>): Refusal =>
-  ({ good }) => ({ ...good, params: { ...good.params, ...changed } });
+  ({ valid }) => ({ ...valid, params: { ...valid.params, ...changed } });
 const body =
   (changed: unknown): Refusal =>
-  ({ good }) => ({ ...good, body: changed });
+  ({ valid }) => ({ ...valid, body: changed });
 const as =
   (who: Sent["who"]): Refusal =>
-  ({ good }) => ({ ...good, who });
+  ({ valid }) => ({ ...valid, who });
 
 /** The last identifier of the path, well-formed and unknown. */
-const unknownLast: Refusal = ({ operation, good }) => {
+const unknownLast: Refusal = ({ operation, valid }) => {
   const [name = ""] = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).slice(-1);
-  return { ...good, params: { ...good.params, [name]: good.params![name]!.replace(/_.*/, "_nowhere") } };
+  return { ...valid, params: { ...valid.params, [name]: valid.params![name]!.replace(/_.*/, "_nowhere") } };
 };
 
 /** The organization is set in the path, by its parameter's own name. */
@@ -39,47 +39,47 @@ const unknownOrganization: Refusal = (spoiled) => {
 };
 
 const malformed: Refusal = (spoiled) => {
-  const { operation, good } = spoiled;
+  const { operation, valid } = spoiled;
   const first = /\{(\w+)\}/.exec(operation.path)?.[1];
-  if (first) return { ...good, params: { ...good.params, [first]: "!!" } };
-  return operation.body ? { ...good, body: { nothing: 1 } } : surprised(spoiled);
+  if (first) return { ...valid, params: { ...valid.params, [first]: "!!" } };
+  return operation.body ? { ...valid, body: { nothing: 1 } } : unknownField(spoiled);
 };
 
 /** Nothing that it asks for can be malformed, and it is asked with more than that. */
-const surprised: Refusal = async ({ world, good }) => {
+const unknownField: Refusal = async ({ world, valid }) => {
   await world.control("PATCH", "", { settings: { unknown_fields: "reject" } });
-  return { ...good, query: "surprise=1" };
+  return { ...valid, query: "surprise=1" };
 };
 
 /** The plan allows one request a minute, and the key sends two. */
-const secondOfOne: Refusal = async ({ world, operation, good }) => {
+const overRateLimit: Refusal = async ({ world, operation, valid }) => {
   for (const organization of ["org_acme", "org_initech"])
     await world.control("PATCH", `/state/organizations/${organization}`, {
       plan: "enterprise",
       rate_limit: 1,
     });
-  await world.call(operation.path, operation.method, good);
-  return good;
+  await world.call(operation.path, operation.method, valid);
+  return valid;
 };
 
-const tooLarge: Refusal = async ({ world, good }) => {
+const tooLarge: Refusal = async ({ world, valid }) => {
   await world.control("PATCH", "", { settings: { json_limit_mb: FEW_BYTES_MB } });
-  return { ...good, body: { ...(good.body as object), padding: "x".repeat(1000) } };
+  return { ...valid, body: { ...(valid.body as object), padding: "x".repeat(1000) } };
 };
 
 /** Only announces its body: a refusal must not wait for what it would not take. */
-function announcing(bytes: number): Refusal {
-  return ({ world, operation, good }) =>
+function announceBody(bytes: number): Refusal {
+  return ({ world, operation, valid }) =>
     new Promise((resolve, reject) => {
-      const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => good.params![name]!);
+      const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => valid.params![name]!);
       const headers: Record<string, string | number> = {
-        ...(good.who ? { "api-key": KEYS[good.who] } : {}),
+        ...(valid.who ? { "api-key": KEYS[valid.who] } : {}),
         "content-length": bytes,
         ...(operation.body?.kind === "multipart"
           ? { "content-type": "multipart/form-data; boundary=x" }
           : {}),
       };
-      const url = `${world.api.url}${world.prefix}${path}${good.query ? `?${good.query}` : ""}`;
+      const url = `${world.api.url}${world.prefix}${path}${valid.query ? `?${valid.query}` : ""}`;
       const sending = request(url, { method: operation.method, headers, agent: false }, async (response) => {
         let text = "";
         for await (const chunk of response) text += chunk;
@@ -93,7 +93,7 @@ function announcing(bytes: number): Refusal {
 }
 
 /** Works for any operation that declares the code, unless it has a way of its own below. */
-const USUAL: Partial<Record<ErrorCode, Refusal>> = {
+const DEFAULT_REFUSALS: Partial<Record<ErrorCode, Refusal>> = {
   AUTHENTICATION_REQUIRED: as(undefined),
   INSUFFICIENT_PERMISSIONS: as("dan"),
   SESSION_ACCESS_DENIED: as("eve"),
@@ -103,35 +103,41 @@ const USUAL: Partial<Record<ErrorCode, Refusal>> = {
   SESSION_NOT_FOUND: params({ session_id: "mbsess_nowhere" }),
   DASHBOARD_NOT_FOUND: params({ dashboard_id: "dsh_nowhere" }),
   FILE_NOT_IN_STORE: params({ file_id: "file_loose" }),
-  DEPARTMENT_CYCLE_DETECTED: ({ good }) => ({
-    ...good,
-    params: { ...good.params, department_id: "dept_eng" },
+  DEPARTMENT_CYCLE_DETECTED: ({ valid }) => ({
+    ...valid,
+    params: { ...valid.params, department_id: "dept_eng" },
     body: { new_parent_id: "dept_infra" },
   }),
   INVALID_INPUT: malformed,
-  INVALID_JSON: ({ good }) => ({
-    ...good,
+  INVALID_JSON: ({ valid }) => ({
+    ...valid,
     body: '{"broken',
-    headers: { ...good.headers, "content-type": "application/json" },
+    headers: { ...valid.headers, "content-type": "application/json" },
   }),
-  INVALID_DIGEST: ({ good }) => ({ ...good, headers: { ...good.headers, "content-md5": "wrong" } }),
-  UNSUPPORTED_MEDIA_TYPE: ({ good }) => ({ ...good, body: "a=1", headers: { "content-type": "text/plain" } }),
+  INVALID_DIGEST: ({ valid }) => ({ ...valid, headers: { ...valid.headers, "content-md5": "wrong" } }),
+  UNSUPPORTED_MEDIA_TYPE: ({ valid }) => ({
+    ...valid,
+    body: "a=1",
+    headers: { "content-type": "text/plain" },
+  }),
   PAYLOAD_TOO_LARGE: tooLarge,
-  RATE_LIMIT_EXCEEDED: secondOfOne,
+  RATE_LIMIT_EXCEEDED: overRateLimit,
   SPENDING_LIMIT_EXCEEDED: as("ci"),
-  UPLOAD_EXPIRED: async ({ world, good }) => {
+  UPLOAD_EXPIRED: async ({ world, valid }) => {
     await world.control("POST", "/clock/advance", { by: "8d" });
-    return good;
+    return valid;
   },
-  UPLOAD_CANCELLED: ({ good }) => good,
+  UPLOAD_CANCELLED: ({ valid }) => valid,
 };
 
 /** Still the key's current organization, no longer the user's. */
-const membershipEnded: Refusal = async ({ world, good }) => {
-  await world.control("PATCH", `/state/users/usr_${good.who}`, { memberships: {}, capabilities: {} });
-  return good;
+const membershipEnded: Refusal = async ({ world, valid }) => {
+  await world.control("PATCH", `/state/users/usr_${valid.who}`, { memberships: {}, capabilities: {} });
+  return valid;
 };
-const CURRENT: Partial<Record<ErrorCode, Refusal>> = { ORGANIZATION_ACCESS_DENIED: membershipEnded };
+const CURRENT_ORGANIZATION_REFUSALS: Partial<Record<ErrorCode, Refusal>> = {
+  ORGANIZATION_ACCESS_DENIED: membershipEnded,
+};
 
 const form = (good: Sent, changed: Record<string, string | Blob>): FormData => {
   const data = new FormData();
@@ -140,7 +146,7 @@ const form = (good: Sent, changed: Record<string, string | Blob>): FormData => {
   return data;
 };
 
-const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
+const OPERATION_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
   "auth.create_token": { AUTHENTICATION_REQUIRED: body({ api_key: "ak_unknown" }), INVALID_INPUT: body([]) },
   "auth.refresh_token": {
     AUTHENTICATION_REQUIRED: body({ refresh_token: "spent" }),
@@ -149,27 +155,27 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
   "users.set_current_organization": { INSUFFICIENT_PERMISSIONS: body({ organization_id: "org_globex" }) },
   "threads.delete": { INSUFFICIENT_PERMISSIONS: as("cleo") },
   "change_logs.list": { INVALID_INPUT: body({ take: 101 }) },
-  "music_collections.list_tracks": { INVALID_INPUT: ({ good }) => ({ ...good, query: "limit=501" }) },
-  "usage.retrieve_limits": { INVALID_INPUT: ({ good }) => ({ ...good, query: "month=13" }) },
-  "share_links.resolve": { RESOURCE_NOT_FOUND: params({ slug: "nowhere" }), INVALID_INPUT: surprised },
+  "music_collections.list_tracks": { INVALID_INPUT: ({ valid }) => ({ ...valid, query: "limit=501" }) },
+  "usage.retrieve_limits": { INVALID_INPUT: ({ valid }) => ({ ...valid, query: "month=13" }) },
+  "share_links.resolve": { RESOURCE_NOT_FOUND: params({ slug: "nowhere" }), INVALID_INPUT: unknownField },
   "models.list_for_organization": {
     INSUFFICIENT_PERMISSIONS: as("eve"),
-    RESOURCE_NOT_FOUND: async ({ world, good }) => {
+    RESOURCE_NOT_FOUND: async ({ world, valid }) => {
       await world.control("PATCH", "", { settings: { preview: "off" } });
-      return good;
+      return valid;
     },
   },
-  "models.list": CURRENT,
-  "connectors.list_auth_configs": CURRENT,
+  "models.list": CURRENT_ORGANIZATION_REFUSALS,
+  "connectors.list_auth_configs": CURRENT_ORGANIZATION_REFUSALS,
   "models.list_v2": {
-    ...CURRENT,
-    RESOURCE_NOT_FOUND: async ({ world, good }) => {
+    ...CURRENT_ORGANIZATION_REFUSALS,
+    RESOURCE_NOT_FOUND: async ({ world, valid }) => {
       await world.control("PATCH", "", { settings: { v2_models: "off" } });
-      return good;
+      return valid;
     },
   },
   "model_responses.create": {
-    ...CURRENT,
+    ...CURRENT_ORGANIZATION_REFUSALS,
     RESOURCE_NOT_FOUND: body({
       model: "atlas-large",
       inputs: [{ role: "user", content: "Hi", files: [{ file_id: "file_nowhere" }] }],
@@ -189,44 +195,56 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
   "store_files.attach": { RESOURCE_NOT_FOUND: body({ file_id: "file_nowhere" }) },
   "transcriptions.list_sentences": { INVALID_INPUT: params({ transcription_id: "trans_pending" }) },
   "transcriptions.list_paragraphs": { INVALID_INPUT: params({ transcription_id: "trans_pending" }) },
-  "webhooks.create": { ...CURRENT, INVALID_INPUT: body({ url: "ftp://x", events: ["user.created"] }) },
-  "webhooks.list": CURRENT,
-  "webhooks.update": { ...CURRENT, INVALID_INPUT: body({ events: ["user.created", "user.created"] }) },
-  "webhooks.delete": CURRENT,
-  "webhooks.test": CURRENT,
-  "webhooks.list_deliveries": CURRENT,
-  "webhooks.redeliver": { ...CURRENT, INVALID_INPUT: params({ delivery_id: "del_ok" }) },
+  "webhooks.create": {
+    ...CURRENT_ORGANIZATION_REFUSALS,
+    INVALID_INPUT: body({ url: "ftp://x", events: ["user.created"] }),
+  },
+  "webhooks.list": CURRENT_ORGANIZATION_REFUSALS,
+  "webhooks.update": {
+    ...CURRENT_ORGANIZATION_REFUSALS,
+    INVALID_INPUT: body({ events: ["user.created", "user.created"] }),
+  },
+  "webhooks.delete": CURRENT_ORGANIZATION_REFUSALS,
+  "webhooks.test": CURRENT_ORGANIZATION_REFUSALS,
+  "webhooks.list_deliveries": CURRENT_ORGANIZATION_REFUSALS,
+  "webhooks.redeliver": {
+    ...CURRENT_ORGANIZATION_REFUSALS,
+    INVALID_INPUT: params({ delivery_id: "del_ok" }),
+  },
   "files.register": {
-    INVALID_INPUT: ({ good }) => ({ ...good, body: { ...(good.body as object), file_size: 6 } }),
+    INVALID_INPUT: ({ valid }) => ({ ...valid, body: { ...(valid.body as object), file_size: 6 } }),
   },
   "files.upload": {
-    INVALID_INPUT: ({ good }) => ({ ...good, body: form({ body: new FormData() }, { other: "text" }) }),
-    PAYLOAD_TOO_LARGE: announcing(200 * 1024 * 1024),
+    INVALID_INPUT: ({ valid }) => ({ ...valid, body: form({ body: new FormData() }, { other: "text" }) }),
+    PAYLOAD_TOO_LARGE: announceBody(200 * 1024 * 1024),
   },
   "uploads.put": {
-    RESOURCE_NOT_FOUND: ({ good }) => ({ ...good, query: "upload_id=nowhere" }),
-    INVALID_INPUT: ({ good }) => ({ ...good, headers: { "content-range": "bytes 9-1/5" } }),
+    RESOURCE_NOT_FOUND: ({ valid }) => ({ ...valid, query: "upload_id=nowhere" }),
+    INVALID_INPUT: ({ valid }) => ({ ...valid, headers: { "content-range": "bytes 9-1/5" } }),
     PAYLOAD_TOO_LARGE: async (spoiled) => {
       const huge = 4 * 1024 ** 4;
       const { query } = await spoiled.world.upload(huge);
-      return announcing(huge)({ ...spoiled, good: { ...spoiled.good, query } });
+      return announceBody(huge)({ ...spoiled, valid: { ...spoiled.valid, query } });
     },
   },
   "uploads.cancel": {
-    RESOURCE_NOT_FOUND: ({ good }) => ({ ...good, query: "upload_id=nowhere" }),
-    INVALID_INPUT: ({ good }) => ({ ...good, query: "" }),
+    RESOURCE_NOT_FOUND: ({ valid }) => ({ ...valid, query: "upload_id=nowhere" }),
+    INVALID_INPUT: ({ valid }) => ({ ...valid, query: "" }),
   },
   "images.uncrop": {
-    ORGANIZATION_NOT_FOUND: ({ good }) => ({ ...good, body: form(good, { organization_id: "org_nowhere" }) }),
-    INVALID_INPUT: ({ good }) => ({ ...good, body: form(good, { extend_up: "2001" }) }),
-    UNSUPPORTED_MEDIA_TYPE: ({ good }) => ({
-      ...good,
-      body: form(good, { image_file: new File(["<svg/>"], "a.svg", { type: "image/svg+xml" }) }),
+    ORGANIZATION_NOT_FOUND: ({ valid }) => ({
+      ...valid,
+      body: form(valid, { organization_id: "org_nowhere" }),
     }),
-    PAYLOAD_TOO_LARGE: async ({ world, good }) => {
+    INVALID_INPUT: ({ valid }) => ({ ...valid, body: form(valid, { extend_up: "2001" }) }),
+    UNSUPPORTED_MEDIA_TYPE: ({ valid }) => ({
+      ...valid,
+      body: form(valid, { image_file: new File(["<svg/>"], "a.svg", { type: "image/svg+xml" }) }),
+    }),
+    PAYLOAD_TOO_LARGE: async ({ world, valid }) => {
       await world.control("PATCH", "", { settings: { upload_limit_mb: FEW_BYTES_MB } });
       const image_file = new File([new Uint8Array(10_000)], "a.png", { type: "image/png" });
-      return { ...good, body: form(good, { image_file }) };
+      return { ...valid, body: form(valid, { image_file }) };
     },
   },
 };
@@ -235,13 +253,13 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
  * Declared, yet nothing that the rules know of leads there today; a fault shows the envelope all the same.
  * Each has its reason, so that the list cannot grow unnoticed.
  */
-export const FORCED: Readonly<Record<string, Partial<Record<ErrorCode, string>>>> = {
+export const UNREACHABLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, string>>>> = {
   "assistants.list_history": {
     INSUFFICIENT_PERMISSIONS: "G18: a foreign assistant is 404; G03 fixes only the spelling of a 403",
   },
 };
 
-export function refusalFor(operation: AnyOperation, code: ErrorCode): Refusal | undefined {
-  if (FORCED[operation.id]?.[code]) return undefined;
-  return OWN[operation.id]?.[code] ?? USUAL[code];
+export function findRefusalRecipe(operation: AnyOperation, code: ErrorCode): Refusal | undefined {
+  if (UNREACHABLE_REFUSALS[operation.id]?.[code]) return undefined;
+  return OPERATION_REFUSALS[operation.id]?.[code] ?? DEFAULT_REFUSALS[code];
 }

@@ -1,4 +1,4 @@
-import type { Altered, Seen } from "../verify-setup.ts";
+import type { ProxiedRequest, ProxiedResponse } from "../verify-setup.ts";
 
 /** One way in which a service departs from the contract. */
 export interface Alteration {
@@ -9,15 +9,17 @@ export interface Alteration {
   har: string | null;
   /** Whether a live run finds it only with `--write`. */
   write?: true;
-  answer?: (answer: Altered, request: Seen) => Altered;
-  ask?: (request: Seen) => Seen;
+  answer?: (answer: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse;
+  ask?: (request: ProxiedRequest) => ProxiedRequest;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are altered
 export type Body = Record<string, any>;
 
 const header =
-  (change: (headers: Altered["headers"]) => Altered["headers"]): NonNullable<Alteration["answer"]> =>
+  (
+    change: (headers: ProxiedResponse["headers"]) => ProxiedResponse["headers"],
+  ): NonNullable<Alteration["answer"]> =>
   (answer) => ({ ...answer, headers: change(answer.headers) });
 
 export const without = (...names: string[]) =>
@@ -37,7 +39,7 @@ export const at =
     path.test(request.path) && answer.status === status ? change(answer, request) : answer;
 
 export const body =
-  (change: (body: Body, request: Seen) => unknown): NonNullable<Alteration["answer"]> =>
+  (change: (body: Body, request: ProxiedRequest) => unknown): NonNullable<Alteration["answer"]> =>
   (answer, request) => {
     if (answer.body === "" || !String(answer.headers["content-type"]).includes("json")) return answer;
     return { ...answer, body: JSON.stringify(change(JSON.parse(answer.body), request)) };

@@ -9,13 +9,13 @@ import { verifyRecorded } from "../../../src/tools/verify/recorded/verify-record
 import type { VerifyReport } from "../../../src/tools/verify/report.ts";
 import type { VerifyOptions } from "../../../src/tools/verify/run-verify.ts";
 import { startReference } from "../harness.ts";
-import { scratch } from "../run-understudy.ts";
-import { type Altered, proxy, type Seen, verify } from "../verify-setup.ts";
+import { createTempFolder } from "../run-understudy.ts";
+import { type ProxiedRequest, type ProxiedResponse, startProxy, verify } from "../verify-setup.ts";
 import type { Alteration } from "./alterations.ts";
 
 const contract = new Contract(RESOURCES);
-const sandboxOf = (path: string) => /^\/_s\/([^/]+)/.exec(path)?.[1] ?? "";
-const AS_IT_IS = "as-it-is-recorded";
+const getSandboxName = (path: string) => /^\/_s\/([^/]+)/.exec(path)?.[1] ?? "";
+const UNALTERED = "as-it-is-recorded";
 
 export type AlteredServices = Awaited<ReturnType<typeof startAlteredServices>>;
 
@@ -23,14 +23,14 @@ export type AlteredServices = Awaited<ReturnType<typeof startAlteredServices>>;
 export async function startAlteredServices(session: (base: string) => Promise<void>) {
   const api = await startReference();
   const altered = new Map<string, Alteration>();
-  const seen: { request: Seen; answer: Altered }[] = [];
-  const between = await proxy(
+  const seen: { request: ProxiedRequest; answer: ProxiedResponse }[] = [];
+  const between = await startProxy(
     api.url,
     (request, answer) => {
-      if (sandboxOf(request.path) === AS_IT_IS) seen.push({ request, answer });
-      return altered.get(sandboxOf(request.path))?.answer?.(answer, request) ?? answer;
+      if (getSandboxName(request.path) === UNALTERED) seen.push({ request, answer });
+      return altered.get(getSandboxName(request.path))?.answer?.(answer, request) ?? answer;
     },
-    (request) => altered.get(sandboxOf(request.path))?.ask?.(request) ?? request,
+    (request) => altered.get(getSandboxName(request.path))?.ask?.(request) ?? request,
   );
 
   /** The base URL of a service that departs in one way, or in none. */
@@ -55,10 +55,10 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
     return entries;
   }
 
-  const recorded = await record(await service(undefined, AS_IT_IS));
+  const recorded = await record(await service(undefined, UNALTERED));
   expect(recorded).toHaveLength(seen.length);
   /** The session with a service that does not depart. */
-  const asItIs = recorded.map((entry, i) => ({ ...seen[i]!, entry }));
+  const unaltered = recorded.map((entry, i) => ({ ...seen[i]!, entry }));
 
   return {
     /** A live run against a service that departs in one way, or in none. */
@@ -70,9 +70,9 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
     },
     /** What is found in a recording of the session. */
     async recorded(alteration?: Alteration): Promise<VerifyReport> {
-      if (alteration === undefined) return verifyEntries(asItIs.map(({ entry }) => entry));
+      if (alteration === undefined) return verifyEntries(unaltered.map(({ entry }) => entry));
       if (alteration.ask !== undefined) return verifyEntries(await record(await service(alteration)));
-      return verifyEntries(alter(asItIs, alteration.answer!));
+      return verifyEntries(alter(unaltered, alteration.answer!));
     },
     async close() {
       await between.close();
@@ -83,7 +83,7 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
 
 /** The client's steps follow from no answer, so only the answers of the recording are replaced. */
 function alter(
-  session: readonly { request: Seen; answer: Altered; entry: HarEntry }[],
+  session: readonly { request: ProxiedRequest; answer: ProxiedResponse; entry: HarEntry }[],
   change: NonNullable<Alteration["answer"]>,
 ): HarEntry[] {
   return session.map(({ request, answer, entry }) => {
@@ -102,13 +102,13 @@ function alter(
 
 /** Written as the recorder writes it, and verified. */
 async function verifyEntries(entries: readonly HarEntry[]): Promise<VerifyReport> {
-  const file = join(scratch(), "session.har");
+  const file = join(createTempFolder(), "session.har");
   const har = new HarFile(file, { version: "0", replace: false });
   for (const entry of entries) har.add(entry);
   har.close();
   return verifyRecorded({ contract, file, target: undefined });
 }
 
-export function reported({ checks }: VerifyReport): string[] {
+export function listReported({ checks }: VerifyReport): string[] {
   return checks.filter(({ outcome }) => outcome === "failed" || outcome === "differs").map(({ id }) => id);
 }

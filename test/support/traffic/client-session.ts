@@ -71,7 +71,7 @@ const STEPS: readonly Step[] = [
 ];
 
 /** Plays it against a base URL, as Ada unless a step says otherwise. */
-export async function clientSession(base: string, steps: readonly Step[] = STEPS): Promise<void> {
+export async function playSession(base: string, steps: readonly Step[] = STEPS): Promise<void> {
   for (const [method, path, body, key = KEYS.ada] of steps) {
     const isForm = body instanceof FormData;
     const response = await fetch(base + path, {

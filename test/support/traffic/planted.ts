@@ -1,7 +1,7 @@
 import { KEYS } from "../harness.ts";
-import type { Seen } from "../verify-setup.ts";
+import type { ProxiedRequest } from "../verify-setup.ts";
 import { type Alteration, at, type Body, body, set, status, text, without } from "./alterations.ts";
-import { clientSession, type Step } from "./client-session.ts";
+import { playSession, type Step } from "./client-session.ts";
 
 const ORG = "/v1/organizations/org_acme";
 const JOBS = `${ORG}/knowledge/connectors/jobs`;
@@ -84,8 +84,8 @@ const MORE: readonly Step[] = [
 ];
 
 export async function playJourney(base: string): Promise<void> {
-  await clientSession(base, MORE);
-  await clientSession(base, JOURNEY);
+  await playSession(base, MORE);
+  await playSession(base, JOURNEY);
 }
 
 export interface Planted extends Alteration {
@@ -108,7 +108,7 @@ const askingBody =
     }
   };
 
-const resized = ({ headers, ...request }: Seen): Seen => ({
+const resized = ({ headers, ...request }: ProxiedRequest): ProxiedRequest => ({
   ...request,
   headers: { ...headers, "content-length": String(Buffer.byteLength(request.body)) },
 });

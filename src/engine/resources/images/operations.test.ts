@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { picture } from "../../../../test/support/image-setup.ts";
+import { drawPicture } from "../../../../test/support/image-setup.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 import { uncropImage } from "./operations.ts";
 
@@ -10,7 +10,7 @@ it.each(PROVIDERS)(
   async (provider) => {
     const client = new AbortController();
     const turns: string[] = [];
-    const bytes = await picture(20, 20).ensureAlpha(0.5).png().toBuffer();
+    const bytes = await drawPicture(20, 20).ensureAlpha(0.5).png().toBuffer();
     const file: ReceivedFile = {
       filename: "image.png",
       mime_type: "image/png",

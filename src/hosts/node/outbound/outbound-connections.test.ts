@@ -3,16 +3,16 @@ import type http from "node:http";
 import net from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  hostile,
-  posting,
-  receiver,
-  sender,
-  undoAll,
-  undoLater,
+  cleanUp,
+  cleanUpLater,
+  createPost,
+  createSender,
+  startHostileReceiver,
+  startReceiver,
 } from "../../../../test/support/outbound-setup.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../../../../test/support/receivers/test-certificate.ts";
 
-afterEach(undoAll);
+afterEach(cleanUp);
 
 describe("a connection to a receiver", () => {
   const keepAlive: http.RequestListener = (request, response) => {
@@ -21,38 +21,40 @@ describe("a connection to a receiver", () => {
 
   it("is separate for headers given as a list, unless it may be reused [interfaces 14]", async () => {
     const seen: (string | undefined)[] = [];
-    const target = await receiver((request, response) => {
+    const target = await startReceiver((request, response) => {
       seen.push(request.headers.connection);
       keepAlive(request, response);
     });
-    const outbound = sender();
-    const listed = posting(target.url, { headers: [["X-A", "1"]] });
-    await outbound.send(posting(target.url));
+    const outbound = createSender();
+    const listed = createPost(target.url, { headers: [["X-A", "1"]] });
+    await outbound.send(createPost(target.url));
     expect((await outbound.send(listed)).reused).toBeUndefined();
     expect((await outbound.send(listed)).reused).toBeUndefined();
     expect(target.connections()).toBe(3);
     // The first one left a connection behind, which is taken, and left behind again.
     for (const _ of [1, 2]) expect((await outbound.send({ ...listed, reuse: true })).reused).toBe(true);
-    expect((await outbound.send(posting(target.url))).reused).toBe(true);
+    expect((await outbound.send(createPost(target.url))).reused).toBe(true);
     expect(target.connections()).toBe(3);
     expect(seen).toEqual(["keep-alive", "close", "close", "keep-alive", "keep-alive", "keep-alive"]);
   });
 
   it("is not reused if its answer keeps it for no time [interfaces 14]", async () => {
-    const target = await receiver((request, response) => {
+    const target = await startReceiver((request, response) => {
       response.setHeader("Connection", "close");
       keepAlive(request, response);
     });
-    const outbound = sender();
+    const outbound = createSender();
     for (const _ of [1, 2])
-      expect((await outbound.send(posting(target.url, { headers: [], reuse: true }))).reused).toBeUndefined();
+      expect(
+        (await outbound.send(createPost(target.url, { headers: [], reuse: true }))).reused,
+      ).toBeUndefined();
     expect(target.connections()).toBe(2);
   });
 
   it("is reused if the receiver offers to keep it [6.4]", async () => {
-    const target = await receiver(keepAlive);
-    const outbound = sender();
-    for (let round = 0; round < 10; round += 1) await outbound.send(posting(target.url));
+    const target = await startReceiver(keepAlive);
+    const outbound = createSender();
+    for (let round = 0; round < 10; round += 1) await outbound.send(createPost(target.url));
     expect(target.connections()).toBe(1);
   });
 
@@ -68,65 +70,65 @@ describe("a connection to a receiver", () => {
     });
     curt.listen(0, "127.0.0.1");
     await once(curt, "listening");
-    undoLater(() => curt.close());
+    cleanUpLater(() => curt.close());
     const url = `http://127.0.0.1:${(curt.address() as net.AddressInfo).port}/`;
-    const outbound = sender();
+    const outbound = createSender();
     for (let round = 0; round < 30; round += 1) {
-      expect((await outbound.send(posting(url))).response_code).toBe(200);
+      expect((await outbound.send(createPost(url))).response_code).toBe(200);
     }
     expect(requests).toBe(30);
   });
 
   it("carries one request per attempt, also if it breaks while it is reused [G24]", async () => {
     let requests = 0;
-    const target = await receiver((request, response) => {
+    const target = await startReceiver((request, response) => {
       requests += 1;
       if (requests === 1) response.end("ok");
       else request.socket.resetAndDestroy();
     });
-    const outbound = sender();
-    expect((await outbound.send(posting(target.url))).response_code).toBe(200);
-    expect((await outbound.send(posting(target.url))).error?.kind).toBe("reset");
+    const outbound = createSender();
+    expect((await outbound.send(createPost(target.url))).response_code).toBe(200);
+    expect((await outbound.send(createPost(target.url))).error?.kind).toBe("reset");
     expect(target.connections()).toBe(1);
     expect(requests).toBe(2);
   });
 
   it("has response_code 0 if it is refused or the host is unknown [G24]", async () => {
-    const gone = await hostile("silence");
+    const gone = await startHostileReceiver("silence");
     await gone.close();
     const lookup = () =>
       Promise.reject(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }));
-    const outbound = sender({ lookup });
-    expect(await outbound.send(posting(gone.url))).toMatchObject({
+    const outbound = createSender({ lookup });
+    expect(await outbound.send(createPost(gone.url))).toMatchObject({
       response_code: 0,
       error: { kind: "refused" },
     });
-    const unknown = await outbound.send(posting("http://unknown.example.test/"));
+    const unknown = await outbound.send(createPost("http://unknown.example.test/"));
     expect(unknown).toMatchObject({ response_code: 0, error: { kind: "dns" } });
   });
 
   it("uses the next address when a name's first one refuses [6.4]", async () => {
-    const target = await receiver(keepAlive);
+    const target = await startReceiver(keepAlive);
     const lookup = async () => [
       { address: "127.0.0.3", family: 4 as const },
       { address: "127.0.0.1", family: 4 as const },
     ];
-    const result = await sender({ lookup }).send(posting(`http://two.example.test:${target.port}/`));
+    const result = await createSender({ lookup }).send(createPost(`http://two.example.test:${target.port}/`));
     expect(result.response_code).toBe(200);
   });
 
   it("ends when its attempt is cancelled or the sender is closed [G24]", async () => {
-    const target = await hostile("silence");
-    const outbound = sender();
+    const target = await startHostileReceiver("silence");
+    const outbound = createSender();
     const signal = AbortSignal.timeout(50);
-    const calledOff = await outbound.send(posting(target.url, { timeoutMs: 10_000, signal }));
+    const calledOff = await outbound.send(createPost(target.url, { timeoutMs: 10_000, signal }));
     expect(calledOff).toMatchObject({ response_code: 0, error: { kind: "aborted" } });
-    const already = await outbound.send(posting(target.url, { signal }));
+    const already = await outbound.send(createPost(target.url, { signal }));
     expect(already.error?.kind).toBe("aborted");
-    const underWay = outbound.send(posting(target.url, { timeoutMs: 10_000 }));
+    const underWay = outbound.send(createPost(target.url, { timeoutMs: 10_000 }));
     outbound.close();
     expect((await underWay).error?.kind).toBe("aborted");
-    expect((await outbound.send(posting(target.url))).error?.kind).toBe("aborted");
+    expect((await outbound.send(createPost(target.url))).error?.kind).toBe("aborted");
   });
 });
 
@@ -138,7 +140,7 @@ describe("TLS", () => {
       names.push(request.headers.host, (request.socket as unknown as { servername: string }).servername);
       response.end("ok");
     };
-    return receiver(listener, { cert: TEST_CERTIFICATE, key: TEST_KEY }).then((target) => ({
+    return startReceiver(listener, { cert: TEST_CERTIFICATE, key: TEST_KEY }).then((target) => ({
       ...target,
       names,
     }));
@@ -146,24 +148,24 @@ describe("TLS", () => {
 
   it("connecting to a pinned address leaves Host and SNI those of the URL [interfaces 7]", async () => {
     const { port, names } = await start();
-    const outbound = sender({ lookup: toLoopback, ca: TEST_CERTIFICATE });
-    const result = await outbound.send(posting(`https://receiver.test:${port}/hook`, { timeoutMs: 5000 }));
+    const outbound = createSender({ lookup: toLoopback, ca: TEST_CERTIFICATE });
+    const result = await outbound.send(createPost(`https://receiver.test:${port}/hook`, { timeoutMs: 5000 }));
     expect(result).toMatchObject({ response_code: 200, body: Buffer.from("ok") });
     expect(names).toEqual([`receiver.test:${port}`, "receiver.test"]);
   });
 
   it("untrusted certificates, wrong names and receivers without TLS are answers of code 0 [G24]", async () => {
     const { port, names } = await start();
-    const trusting = sender({ lookup: toLoopback, ca: TEST_CERTIFICATE });
-    const wary = sender({ lookup: toLoopback });
-    const plain = await receiver((_request, response) => response.end());
+    const trusting = createSender({ lookup: toLoopback, ca: TEST_CERTIFICATE });
+    const wary = createSender({ lookup: toLoopback });
+    const plain = await startReceiver((_request, response) => response.end());
     for (const [outbound, url] of [
       [wary, `https://receiver.test:${port}/`],
       [trusting, `https://other.test:${port}/`],
       [trusting, `https://127.0.0.1:${port}/`],
       [trusting, `https://127.0.0.1:${plain.port}/`],
     ] as const) {
-      const result = await outbound.send(posting(url, { timeoutMs: 5000 }));
+      const result = await outbound.send(createPost(url, { timeoutMs: 5000 }));
       expect([url, result.response_code, result.error?.kind]).toEqual([url, 0, "tls"]);
     }
     expect(names).toEqual([]);

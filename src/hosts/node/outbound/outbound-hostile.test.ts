@@ -3,11 +3,11 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
 import {
-  hostile,
-  posting as quickly,
-  receiver,
-  sender,
-  undoAll,
+  cleanUp,
+  createSender,
+  createPost as quickly,
+  startHostileReceiver,
+  startReceiver,
 } from "../../../../test/support/outbound-setup.ts";
 import {
   HOSTILE_BEHAVIOURS,
@@ -29,7 +29,7 @@ const lag = monitorEventLoopDelay();
 lag.enable();
 const heldUp = () => lag.max / 1e6;
 
-afterEach(undoAll);
+afterEach(cleanUp);
 
 const posting = (url: string, timeoutMs: number) => quickly(url, { timeoutMs });
 
@@ -125,10 +125,10 @@ describe("hostile receivers", () => {
     );
 
   it("healthy receivers answer while five of each hostile receiver are called [quality 2.12]", async () => {
-    const healthy = await receiver((_request, response) => response.end("ok"));
-    const outbound = sender();
+    const healthy = await startReceiver((_request, response) => response.end("ok"));
+    const outbound = createSender();
     // The silent receivers hold their attempts until the sender is closed.
-    const attacked = attack(await Promise.all(behaviours.map(hostile)), outbound, () => 600_000);
+    const attacked = attack(await Promise.all(behaviours.map(startHostileReceiver)), outbound, () => 600_000);
     for (let round = 0; round < 20; round += 1) {
       expect((await outbound.send(posting(healthy.url, 60_000))).response_code).toBe(200);
     }
@@ -139,7 +139,9 @@ describe("hostile receivers", () => {
   });
 
   it("are ended in time, also five attempts at once of each [quality 2.12]", async () => {
-    const results = await Promise.all(attack(await Promise.all(behaviours.map(hostile)), sender(), limitFor));
+    const results = await Promise.all(
+      attack(await Promise.all(behaviours.map(startHostileReceiver)), createSender(), limitFor),
+    );
     for (const { behaviour, duration_ms } of results) {
       expect(duration_ms, behaviour).toBeLessThanOrEqual(limitFor(behaviour) + GRACE_MS + heldUp());
     }
@@ -150,8 +152,8 @@ describe("hostile receivers", () => {
     const answer: http.RequestListener = (request, response) => {
       if (request.url === "/hook") response.end("ok");
     };
-    const [slow, other] = [await receiver(answer), await receiver(answer)];
-    const outbound = sender();
+    const [slow, other] = [await startReceiver(answer), await startReceiver(answer)];
+    const outbound = createSender();
     let ended = 0;
     const hanging = Array.from({ length: 200 }, async () => {
       const result = await outbound.send(posting(`${slow.url}/hangs`, 600_000));
@@ -168,12 +170,12 @@ describe("hostile receivers", () => {
   });
 
   it("a timeout reports the stage that the attempt reached [G24]", async () => {
-    const outbound = sender({ lookup: () => new Promise(() => {}) });
+    const outbound = createSender({ lookup: () => new Promise(() => {}) });
     const message = async (url: string) => (await outbound.send(posting(url, TIMEOUT_MS))).error?.message;
     const [unresolved, unsecured, silent, dribbled] = await Promise.all([
       message("http://hangs.example.test/"),
       ...(["tls-silence", "silence", "dribbled-body"] as const).map(async (behaviour) =>
-        message((await hostile(behaviour)).url),
+        message((await startHostileReceiver(behaviour)).url),
       ),
     ]);
     expect(unresolved).toMatch(/^timed out after 1.5 s: the name was not resolved$/);

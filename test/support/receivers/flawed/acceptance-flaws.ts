@@ -1,5 +1,5 @@
 import type { Flaw } from "./flaw.ts";
-import { rightSignature, sentSignature } from "./flawed-receiver.ts";
+import { computeSignature, getSentSignature } from "./flawed-receiver.ts";
 
 const seen = new WeakSet<object>();
 
@@ -30,8 +30,8 @@ export const acceptanceFlaws: Flaw[] = [
     fails: ["valid-accepted"],
     steps: {
       isSigned(context) {
-        const hex = rightSignature(context.secret, context.body).slice(7);
-        return sentSignature(context) === Buffer.from(hex, "hex").toString("base64");
+        const hex = computeSignature(context.secret, context.body).slice(7);
+        return getSentSignature(context) === Buffer.from(hex, "hex").toString("base64");
       },
     },
   },

@@ -56,17 +56,17 @@ export const bodyFlaws: Flaw[] = [
   {
     name: "stops at 100 KB",
     fails: ["body-large"],
-    steps: limit(100 * 1024),
+    steps: limitBody(100 * 1024),
   },
   {
     name: "stops at 300 KB",
     fails: ["body-large"],
-    steps: limit(300_000),
+    steps: limitBody(300_000),
   },
   {
     name: "stops at 512 KB",
     fails: ["body-large"],
-    steps: limit(512 * 1024),
+    steps: limitBody(512 * 1024),
   },
   {
     name: "stops at 900 KB, by hanging up",
@@ -114,6 +114,6 @@ export const bodyFlaws: Flaw[] = [
   },
 ];
 
-function limit(bytes: number): Partial<Steps> {
+function limitBody(bytes: number): Partial<Steps> {
   return { screen: ({ request }) => (Number(request.headers["content-length"]) > bytes ? [413] : null) };
 }

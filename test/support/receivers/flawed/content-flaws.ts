@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Flaw } from "./flaw.ts";
-import { type Context, RIGHT_STEPS, rightSignature } from "./flawed-receiver.ts";
+import { CORRECT_STEPS, type Context, computeSignature } from "./flawed-receiver.ts";
 
 const KNOWN_EVENTS = /^(user|message|usage)\./;
 
@@ -62,7 +62,7 @@ export const contentFlaws: Flaw[] = [
     fails: ["method-post-only"],
     steps: {
       takes: () => true,
-      isSigned: (context) => context.request.method !== "POST" || RIGHT_STEPS.isSigned(context),
+      isSigned: (context) => context.request.method !== "POST" || CORRECT_STEPS.isSigned(context),
       refuseJson: ({ request }) => (request.method === "GET" ? [200, "all is well"] : [400]),
     },
   },
@@ -86,20 +86,26 @@ export const contentFlaws: Flaw[] = [
   {
     name: "tells which signature it expected",
     fails: ["signature-not-disclosed"],
-    steps: { refuseSignature: ({ secret, body }) => [401, `expected ${rightSignature(secret, body)}`] },
+    steps: { refuseSignature: ({ secret, body }) => [401, `expected ${computeSignature(secret, body)}`] },
   },
   {
     name: "tells which signature it expected, in upper case",
     fails: ["signature-not-disclosed"],
     steps: {
-      refuseSignature: ({ secret, body }) => [401, `EXPECTED ${rightSignature(secret, body).toUpperCase()}`],
+      refuseSignature: ({ secret, body }) => [
+        401,
+        `EXPECTED ${computeSignature(secret, body).toUpperCase()}`,
+      ],
     },
   },
   {
     name: "tells how the signature should begin",
     fails: ["signature-not-disclosed"],
     steps: {
-      refuseSignature: ({ secret, body }) => [401, `expected ${rightSignature(secret, body).slice(0, 15)}…`],
+      refuseSignature: ({ secret, body }) => [
+        401,
+        `expected ${computeSignature(secret, body).slice(0, 15)}…`,
+      ],
     },
   },
   {
@@ -109,7 +115,7 @@ export const contentFlaws: Flaw[] = [
       refuseSignature: ({ secret, body }) => [
         401,
         "",
-        { "X-Expected": `...${rightSignature(secret, body).slice(-6).toUpperCase()}` },
+        { "X-Expected": `...${computeSignature(secret, body).slice(-6).toUpperCase()}` },
       ],
     },
   },

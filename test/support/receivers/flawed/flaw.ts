@@ -1,4 +1,10 @@
-import { type Context, type Payload, rightSignature, type Steps, sentSignature } from "./flawed-receiver.ts";
+import {
+  type Context,
+  computeSignature,
+  getSentSignature,
+  type Payload,
+  type Steps,
+} from "./flawed-receiver.ts";
 
 export interface Flaw {
   name: string;
@@ -15,24 +21,24 @@ export interface Flaw {
 export const verifyOver = (rewrite: (body: Buffer) => string | Buffer): Partial<Steps> => ({
   isSigned({ body, secret, ...context }) {
     const rewritten = Buffer.from(rewrite(body) as string);
-    return sentSignature({ body, secret, ...context }) === rightSignature(secret, rewritten);
+    return getSentSignature({ body, secret, ...context }) === computeSignature(secret, rewritten);
   },
 });
 
 /** Processes a delivery without looking whether it was processed before. */
-export function effect({ memory }: Context, { delivery_id: id }: Payload): [number] {
+export function processAgain({ memory }: Context, { delivery_id: id }: Payload): [number] {
   memory.processed.push(id);
   return [200];
 }
 
 /** Processes what is not known yet by this key. */
-export function onceBy(keyOf: (payload: Payload) => string): Partial<Steps> {
+export function processOnceBy(keyOf: (payload: Payload) => string): Partial<Steps> {
   return {
     process(context, payload) {
       const key = keyOf(payload);
       if (context.memory.known.has(key)) return [200];
       context.memory.known.add(key);
-      return effect(context, payload);
+      return processAgain(context, payload);
     },
   };
 }

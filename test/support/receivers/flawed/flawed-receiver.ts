@@ -49,15 +49,15 @@ export interface Steps {
   work(context: Context): void;
 }
 
-export function rightSignature(secret: string, body: Buffer): string {
+export function computeSignature(secret: string, body: Buffer): string {
   return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 }
 
-export function sentSignature(context: Context): string | undefined {
+export function getSentSignature(context: Context): string | undefined {
   return context.request.headers["x-service-signature"] as string | undefined;
 }
 
-export const RIGHT_STEPS: Steps = {
+export const CORRECT_STEPS: Steps = {
   takes: ({ request }) => request.method === "POST",
   get: () => [405, "POST only", { Allow: "POST" }],
   screen: () => null,
@@ -66,7 +66,7 @@ export const RIGHT_STEPS: Steps = {
     for await (const chunk of request) chunks.push(chunk);
     return Buffer.concat(chunks);
   },
-  isSigned: (context) => sentSignature(context) === rightSignature(context.secret, context.body),
+  isSigned: (context) => getSentSignature(context) === computeSignature(context.secret, context.body),
   refuseSignature: () => [401, "invalid signature"],
   refuseJson: () => [400, "not JSON"],
   consider: () => null,
@@ -88,7 +88,7 @@ export interface RunningReceiver {
 
 /** Starts a receiver at /webhook, with its probe at /processed, that is right but for the steps given. */
 export async function startReceiver(secret: string, flaw: Partial<Steps> = {}): Promise<RunningReceiver> {
-  const steps: Steps = { ...RIGHT_STEPS, ...flaw };
+  const steps: Steps = { ...CORRECT_STEPS, ...flaw };
   const memory: Memory = { processed: [], known: new Set(), scratch: new Map() };
   // Keeps connections also when the machine is busy: some flaws show on a connection that is used again.
   const server = http.createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { effect, type Flaw, onceBy } from "./flaw.ts";
-import { RIGHT_STEPS } from "./flawed-receiver.ts";
+import { type Flaw, processAgain, processOnceBy } from "./flaw.ts";
+import { CORRECT_STEPS } from "./flawed-receiver.ts";
 
 /** Longer than the checks of repetitions take, and shorter than the grader is told to wait. */
 export const SHORT_WHILE_MS = 3000;
@@ -16,14 +16,14 @@ export const repetitionFlaws: Flaw[] = [
       "whole-schedule",
       "long-memory",
     ],
-    steps: { process: (context, payload) => effect(context, payload) },
+    steps: { process: (context, payload) => processAgain(context, payload) },
   },
   {
     name: "answers 409 to a repetition",
     fails: ["duplicate", "retry-after-5xx", "timeout-after-commit", "whole-schedule", "long-memory"],
     steps: {
       process: (context, payload) =>
-        context.memory.known.has(payload.delivery_id) ? [409] : RIGHT_STEPS.process(context, payload),
+        context.memory.known.has(payload.delivery_id) ? [409] : CORRECT_STEPS.process(context, payload),
     },
   },
   {
@@ -35,7 +35,7 @@ export const repetitionFlaws: Flaw[] = [
         if (context.memory.known.has(payload.delivery_id)) return [200];
         await wait(8);
         context.memory.known.add(payload.delivery_id);
-        return effect(context, payload);
+        return processAgain(context, payload);
       },
     },
   },
@@ -46,7 +46,7 @@ export const repetitionFlaws: Flaw[] = [
       process({ memory, ...context }, payload) {
         if (memory.scratch.get("last") === payload.delivery_id) return [200];
         memory.scratch.set("last", payload.delivery_id);
-        return effect({ memory, ...context }, payload);
+        return processAgain({ memory, ...context }, payload);
       },
     },
   },
@@ -56,7 +56,7 @@ export const repetitionFlaws: Flaw[] = [
     steps: {
       async process(context, payload) {
         if (context.memory.known.has(payload.delivery_id)) return [200];
-        const answer = effect(context, payload);
+        const answer = processAgain(context, payload);
         await wait(30);
         if (!context.request.socket.destroyed) context.memory.known.add(payload.delivery_id);
         return answer;
@@ -86,7 +86,7 @@ export const repetitionFlaws: Flaw[] = [
         const newest = String(context.memory.scratch.get("newest") ?? "");
         if (payload.timestamp < newest) return [200, "stale"];
         context.memory.scratch.set("newest", payload.timestamp);
-        return RIGHT_STEPS.process(context, payload);
+        return CORRECT_STEPS.process(context, payload);
       },
     },
   },
@@ -116,17 +116,17 @@ export const repetitionFlaws: Flaw[] = [
   {
     name: "knows deliveries by event and object",
     fails: ["distinct-deliveries"],
-    steps: onceBy(({ event, data }) => `${event} ${JSON.stringify(data["user_id"] ?? data)}`),
+    steps: processOnceBy(({ event, data }) => `${event} ${JSON.stringify(data["user_id"] ?? data)}`),
   },
   {
     name: "knows deliveries by event, object and time",
     fails: ["distinct-deliveries"],
-    steps: onceBy(({ event, data, timestamp }) => JSON.stringify([event, data, timestamp])),
+    steps: processOnceBy(({ event, data, timestamp }) => JSON.stringify([event, data, timestamp])),
   },
   {
     name: "knows deliveries by how their ids begin",
     fails: ["distinct-deliveries"],
-    steps: onceBy(({ delivery_id }) => delivery_id.slice(0, 24)),
+    steps: processOnceBy(({ delivery_id }) => delivery_id.slice(0, 24)),
   },
   {
     name: "remembers fifty deliveries",
@@ -137,7 +137,7 @@ export const repetitionFlaws: Flaw[] = [
         if (known.has(payload.delivery_id)) return [200];
         known.add(payload.delivery_id);
         if (known.size > 50) known.delete([...known][0]!);
-        return effect(context, payload);
+        return processAgain(context, payload);
       },
     },
   },
@@ -149,7 +149,7 @@ export const repetitionFlaws: Flaw[] = [
         const { scratch } = context.memory;
         const until = Number(scratch.get(payload.delivery_id) ?? 0);
         scratch.set(payload.delivery_id, performance.now() + SHORT_WHILE_MS);
-        return performance.now() < until ? [200] : effect(context, payload);
+        return performance.now() < until ? [200] : processAgain(context, payload);
       },
     },
   },
@@ -172,7 +172,7 @@ export const repetitionFlaws: Flaw[] = [
       process: (context, payload) =>
         context.memory.known.has(payload.delivery_id)
           ? [429, "", { "Retry-After": "0.1" }]
-          : RIGHT_STEPS.process(context, payload),
+          : CORRECT_STEPS.process(context, payload),
     },
   },
   {

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import type { Flaw } from "./flaw.ts";
-import { type Payload, RIGHT_STEPS, rightSignature, sentSignature } from "./flawed-receiver.ts";
+import { CORRECT_STEPS, computeSignature, getSentSignature, type Payload } from "./flawed-receiver.ts";
 
 const trusted = new WeakSet<object>();
 
@@ -14,7 +14,7 @@ export const signatureFlaws: Flaw[] = [
     name: "takes a missing header for nothing to verify",
     fails: ["signature-missing", "signature-behind-proxy", "signature-every-event", "signature-every-form"],
     steps: {
-      isSigned: (context) => sentSignature(context) === undefined || RIGHT_STEPS.isSigned(context),
+      isSigned: (context) => getSentSignature(context) === undefined || CORRECT_STEPS.isSigned(context),
     },
   },
   {
@@ -26,20 +26,22 @@ export const signatureFlaws: Flaw[] = [
       "signature-every-event",
       "signature-every-form",
     ],
-    steps: { isSigned: (context) => !sentSignature(context) || RIGHT_STEPS.isSigned(context) },
+    steps: { isSigned: (context) => !getSentSignature(context) || CORRECT_STEPS.isSigned(context) },
   },
   {
     name: "takes a bare prefix for nothing to verify",
     fails: ["signature-empty"],
-    steps: { isSigned: (context) => sentSignature(context) === "sha256=" || RIGHT_STEPS.isSigned(context) },
+    steps: {
+      isSigned: (context) => getSentSignature(context) === "sha256=" || CORRECT_STEPS.isSigned(context),
+    },
   },
   {
     name: "compares as many characters as were sent",
     fails: ["signature-truncated"],
     steps: {
       isSigned(context) {
-        const sent = sentSignature(context) ?? "";
-        return sent.length > 10 && rightSignature(context.secret, context.body).startsWith(sent);
+        const sent = getSentSignature(context) ?? "";
+        return sent.length > 10 && computeSignature(context.secret, context.body).startsWith(sent);
       },
     },
   },
@@ -56,9 +58,9 @@ export const signatureFlaws: Flaw[] = [
     ],
     steps: {
       isSigned(context) {
-        if ((sentSignature(context) ?? "").length !== 71)
+        if ((getSentSignature(context) ?? "").length !== 71)
           throw new RangeError("must have the same byte length");
-        return RIGHT_STEPS.isSigned(context);
+        return CORRECT_STEPS.isSigned(context);
       },
     },
   },
@@ -68,7 +70,8 @@ export const signatureFlaws: Flaw[] = [
     steps: {
       isSigned(context) {
         return (
-          sentSignature(context)?.split("=").at(-1) === rightSignature(context.secret, context.body).slice(7)
+          getSentSignature(context)?.split("=").at(-1) ===
+          computeSignature(context.secret, context.body).slice(7)
         );
       },
     },
@@ -78,9 +81,9 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-wrong-encoding"],
     steps: {
       isSigned(context) {
-        const sent = sentSignature(context) ?? "";
+        const sent = getSentSignature(context) ?? "";
         const asHex = `sha256=${Buffer.from(sent.slice(7), "base64").toString("hex")}`;
-        return RIGHT_STEPS.isSigned(context) || asHex === rightSignature(context.secret, context.body);
+        return CORRECT_STEPS.isSigned(context) || asHex === computeSignature(context.secret, context.body);
       },
     },
   },
@@ -95,14 +98,14 @@ export const signatureFlaws: Flaw[] = [
       "signature-every-form",
       "body-changed",
     ],
-    steps: { isSigned: (context) => /^sha256=[0-9a-f]{64}$/.test(sentSignature(context) ?? "") },
+    steps: { isSigned: (context) => /^sha256=[0-9a-f]{64}$/.test(getSentSignature(context) ?? "") },
   },
   {
     name: "has an empty secret beside the right one",
     fails: ["signature-wrong-secret"],
     steps: {
       isSigned: (context) =>
-        RIGHT_STEPS.isSigned(context) || sentSignature(context) === rightSignature("", context.body),
+        CORRECT_STEPS.isSigned(context) || getSentSignature(context) === computeSignature("", context.body),
     },
   },
   {
@@ -110,8 +113,8 @@ export const signatureFlaws: Flaw[] = [
     fails: ["body-changed"],
     steps: {
       isSigned(context) {
-        const key = `verified ${sentSignature(context)}`;
-        if (RIGHT_STEPS.isSigned(context)) context.memory.scratch.set(key, true);
+        const key = `verified ${getSentSignature(context)}`;
+        if (CORRECT_STEPS.isSigned(context)) context.memory.scratch.set(key, true);
         return context.memory.scratch.has(key);
       },
     },
@@ -138,7 +141,7 @@ export const signatureFlaws: Flaw[] = [
       refuseSignature(context) {
         const payload = JSON.parse(context.body.toString()) as Payload;
         // Under an id that is known already, too, as that of a body which was changed is.
-        if (!context.memory.known.has(payload.delivery_id) || sentSignature(context) !== ZEROES) {
+        if (!context.memory.known.has(payload.delivery_id) || getSentSignature(context) !== ZEROES) {
           context.memory.known.add(payload.delivery_id);
           context.memory.processed.push(payload.delivery_id);
         }
@@ -151,9 +154,9 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-trailing-text"],
     steps: {
       isSigned(context) {
-        const [prefix, digest = ""] = (sentSignature(context) ?? "").split(/=(.*)/s);
+        const [prefix, digest = ""] = (getSentSignature(context) ?? "").split(/=(.*)/s);
         const given = Buffer.from(digest.toLowerCase() === digest ? digest : "", "hex").toString("hex");
-        return prefix === "sha256" && `sha256=${given}` === rightSignature(context.secret, context.body);
+        return prefix === "sha256" && `sha256=${given}` === computeSignature(context.secret, context.body);
       },
     },
   },
@@ -162,7 +165,7 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-surrounded", "signature-trailing-text"],
     steps: {
       isSigned: (context) =>
-        sentSignature(context)?.startsWith(rightSignature(context.secret, context.body)) === true,
+        getSentSignature(context)?.startsWith(computeSignature(context.secret, context.body)) === true,
     },
   },
   {
@@ -170,7 +173,7 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-surrounded", "signature-trailing-text"],
     steps: {
       isSigned: (context) =>
-        sentSignature(context)?.slice(0, 71) === rightSignature(context.secret, context.body),
+        getSentSignature(context)?.slice(0, 71) === computeSignature(context.secret, context.body),
     },
   },
   {
@@ -178,7 +181,7 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-surrounded", "signature-trailing-text"],
     steps: {
       isSigned: (context) =>
-        sentSignature(context)?.includes(rightSignature(context.secret, context.body)) === true,
+        getSentSignature(context)?.includes(computeSignature(context.secret, context.body)) === true,
     },
   },
   {
@@ -186,8 +189,8 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-surrounded"],
     steps: {
       isSigned(context) {
-        const right = rightSignature(context.secret, context.body);
-        return (sentSignature(context) ?? "").split(",").includes(right);
+        const right = computeSignature(context.secret, context.body);
+        return (getSentSignature(context) ?? "").split(",").includes(right);
       },
     },
   },
@@ -196,10 +199,10 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-nearly-right", "signature-prefix"],
     steps: {
       isSigned(context) {
-        const sent = sentSignature(context) ?? "";
+        const sent = getSentSignature(context) ?? "";
         return (
           sent.length === 71 &&
-          sent.slice(0, 23) === rightSignature(context.secret, context.body).slice(0, 23)
+          sent.slice(0, 23) === computeSignature(context.secret, context.body).slice(0, 23)
         );
       },
     },
@@ -209,8 +212,8 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-nearly-right"],
     steps: {
       isSigned(context) {
-        const sent = sentSignature(context) ?? "";
-        const right = rightSignature(context.secret, context.body);
+        const sent = getSentSignature(context) ?? "";
+        const right = computeSignature(context.secret, context.body);
         return /^sha256=[0-9a-f]{64}$/.test(sent) && sent.slice(-8) === right.slice(-8);
       },
     },
@@ -220,7 +223,7 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-wrong-prefix"],
     steps: {
       isSigned(context) {
-        const [algorithm = "", digest] = (sentSignature(context) ?? "").split("=");
+        const [algorithm = "", digest] = (getSentSignature(context) ?? "").split("=");
         if (!["md5", "sha1", "sha256", "sha512"].includes(algorithm)) return false;
         return createHmac(algorithm, context.secret).update(context.body).digest("hex") === digest;
       },
@@ -231,7 +234,8 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-wrong-secret"],
     steps: {
       isSigned: (context) =>
-        RIGHT_STEPS.isSigned(context) || sentSignature(context) === rightSignature("secret", context.body),
+        CORRECT_STEPS.isSigned(context) ||
+        getSentSignature(context) === computeSignature("secret", context.body),
     },
   },
   {
@@ -240,7 +244,7 @@ export const signatureFlaws: Flaw[] = [
     steps: {
       isSigned(context) {
         const plain = `sha256=${createHash("sha256").update(context.body).digest("hex")}`;
-        return RIGHT_STEPS.isSigned(context) || sentSignature(context) === plain;
+        return CORRECT_STEPS.isSigned(context) || getSentSignature(context) === plain;
       },
     },
   },
@@ -256,7 +260,7 @@ export const signatureFlaws: Flaw[] = [
       fails: ["signature-behind-proxy"],
       steps: {
         isSigned: (context) =>
-          context.request.headers[name!.toLowerCase()] === value || RIGHT_STEPS.isSigned(context),
+          context.request.headers[name!.toLowerCase()] === value || CORRECT_STEPS.isSigned(context),
       },
     }),
   ),
@@ -265,7 +269,7 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-behind-proxy"],
     steps: {
       isSigned: (context) =>
-        context.request.headers["forwarded"] !== undefined || RIGHT_STEPS.isSigned(context),
+        context.request.headers["forwarded"] !== undefined || CORRECT_STEPS.isSigned(context),
     },
   },
   {
@@ -273,7 +277,7 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-behind-proxy"],
     steps: {
       isSigned: (context) =>
-        context.request.headers["x-debug"] !== undefined || RIGHT_STEPS.isSigned(context),
+        context.request.headers["x-debug"] !== undefined || CORRECT_STEPS.isSigned(context),
     },
   },
   {
@@ -281,7 +285,7 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-every-form"],
     steps: {
       isSigned(context) {
-        if (RIGHT_STEPS.isSigned(context)) trusted.add(context.request.socket);
+        if (CORRECT_STEPS.isSigned(context)) trusted.add(context.request.socket);
         return trusted.has(context.request.socket);
       },
     },
@@ -291,9 +295,9 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-truncated"],
     steps: {
       isSigned(context) {
-        const sent = sentSignature(context) ?? "";
+        const sent = getSentSignature(context) ?? "";
         return (
-          sent.length > 20 && rightSignature(context.secret, context.body).endsWith(sent) && !isBare(sent)
+          sent.length > 20 && computeSignature(context.secret, context.body).endsWith(sent) && !isBare(sent)
         );
       },
     },
@@ -303,11 +307,11 @@ export const signatureFlaws: Flaw[] = [
     fails: ["body-changed"],
     steps: {
       isSigned(context) {
-        if (RIGHT_STEPS.isSigned(context)) return true;
+        if (CORRECT_STEPS.isSigned(context)) return true;
         try {
           const { event, data, timestamp, webhook_id, delivery_id } = JSON.parse(context.body.toString());
           const ordered = JSON.stringify({ event, data, timestamp, webhook_id, delivery_id });
-          return sentSignature(context) === rightSignature(context.secret, Buffer.from(ordered));
+          return getSentSignature(context) === computeSignature(context.secret, Buffer.from(ordered));
         } catch {
           return false;
         }
@@ -319,7 +323,7 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-every-event"],
     steps: {
       isSigned: (context) =>
-        context.request.headers["x-service-event"] === "webhook.test" || RIGHT_STEPS.isSigned(context),
+        context.request.headers["x-service-event"] === "webhook.test" || CORRECT_STEPS.isSigned(context),
     },
   },
   {
@@ -328,7 +332,7 @@ export const signatureFlaws: Flaw[] = [
     steps: {
       isSigned: (context) =>
         !/^(user|message)\./.test(String(context.request.headers["x-service-event"])) ||
-        RIGHT_STEPS.isSigned(context),
+        CORRECT_STEPS.isSigned(context),
     },
   },
   {
@@ -336,7 +340,7 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-every-form"],
     steps: {
       isSigned: (context) =>
-        !/json/i.test(String(context.request.headers["content-type"])) || RIGHT_STEPS.isSigned(context),
+        !/json/i.test(String(context.request.headers["content-type"])) || CORRECT_STEPS.isSigned(context),
     },
   },
   {
@@ -344,12 +348,12 @@ export const signatureFlaws: Flaw[] = [
     fails: ["signature-every-form"],
     steps: {
       isSigned: (context) =>
-        context.request.headers["content-length"] === undefined || RIGHT_STEPS.isSigned(context),
+        context.request.headers["content-length"] === undefined || CORRECT_STEPS.isSigned(context),
     },
   },
   {
     name: "does not verify large bodies",
     fails: ["signature-every-form"],
-    steps: { isSigned: (context) => context.body.length > 100_000 || RIGHT_STEPS.isSigned(context) },
+    steps: { isSigned: (context) => context.body.length > 100_000 || CORRECT_STEPS.isSigned(context) },
   },
 ];

@@ -30,14 +30,14 @@ function isSignedInBytes(secret: string, body: Buffer, header: unknown): boolean
   return prefix === "sha256" && hex.length === 64 && given.length === 32 && timingSafeEqual(given, expected);
 }
 
-async function listening(server: Server, scheme = "http"): Promise<Running> {
+async function waitUntilListening(server: Server, scheme = "http"): Promise<Running> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const base = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url: `${base}/webhook`, probe: `${base}/processed`, close: () => closed(server) };
+  return { url: `${base}/webhook`, probe: `${base}/processed`, close: () => closeServer(server) };
 }
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     (server as http.Server).closeAllConnections?.();
@@ -45,7 +45,7 @@ function closed(server: Server): Promise<void> {
 }
 
 /** A variation of the receiver that the flawed ones are made from. */
-const variation = (name: string, steps: () => Partial<Steps>, notes: string[] = []): SoundReceiver => ({
+const createVariation = (name: string, steps: () => Partial<Steps>, notes: string[] = []): SoundReceiver => ({
   name,
   notes,
   start: (secret) => startReceiver(secret, steps()),
@@ -56,7 +56,7 @@ const sample: SoundReceiver = {
   async start(secret) {
     const file = new URL("../../../../docs/receivers/node/receiver.mjs", import.meta.url).href;
     const { createReceiver } = await import(file);
-    return listening(createReceiver(secret));
+    return waitUntilListening(createReceiver(secret));
   },
 };
 
@@ -125,7 +125,7 @@ const strict: SoundReceiver = {
       }
       response.send("ok");
     });
-    return listening(http.createServer(app));
+    return waitUntilListening(http.createServer(app));
   },
 };
 
@@ -156,7 +156,7 @@ const expressVerify: SoundReceiver = {
       }
       response.json({ received: true });
     });
-    return listening(http.createServer(app));
+    return waitUntilListening(http.createServer(app));
   },
 };
 
@@ -215,7 +215,7 @@ const proxied: SoundReceiver = {
       request.on("aborted", () => outgoing.destroy());
       request.pipe(outgoing);
     });
-    const running = await listening(server);
+    const running = await waitUntilListening(server);
     const close = async () => {
       agent.destroy();
       await running.close();
@@ -241,7 +241,7 @@ const secured: SoundReceiver = {
       request.on("aborted", () => outgoing.destroy());
       request.pipe(outgoing);
     });
-    const running = await listening(server, "https");
+    const running = await waitUntilListening(server, "https");
     const caFile = join(mkdtempSync(join(tmpdir(), "sound-receiver-")), "cert.pem");
     writeFileSync(caFile, LOCAL_CERTIFICATE);
     return {
@@ -256,7 +256,7 @@ const secured: SoundReceiver = {
 };
 
 /** Works one delivery after the other, long after it has answered. */
-function queueing(delayMs: number): Partial<Steps> {
+function processLater(delayMs: number): Partial<Steps> {
   let last = Promise.resolve<unknown>(undefined);
   return {
     process({ memory }, { delivery_id: id }) {
@@ -270,7 +270,7 @@ function queueing(delayMs: number): Partial<Steps> {
 }
 
 /** Tells copies of what it is working on to come again. */
-function busyWith(status: number, workMs: number): Partial<Steps> {
+function rejectWhileBusy(status: number, workMs: number): Partial<Steps> {
   const working = new Set<string>();
   return {
     async process({ memory }, { delivery_id: id }) {
@@ -287,7 +287,7 @@ function busyWith(status: number, workMs: number): Partial<Steps> {
 }
 
 /** So many at once, then later. */
-function limited(each: number): Partial<Steps> {
+function limitRate(each: number): Partial<Steps> {
   let requests = 0;
   return {
     screen() {
@@ -314,10 +314,12 @@ export const NODE_RECEIVERS: SoundReceiver[] = [
   fastifyRaw,
   proxied,
   secured,
-  variation("the receiver that the flawed ones are made from", () => ({})),
-  variation("a receiver that answers GET with 200", () => ({ get: () => [200, "the webhook endpoint"] })),
-  variation("a receiver that has a use for user.created alone", () => usersOnly),
-  variation("a receiver that closes every connection", () => ({
+  createVariation("the receiver that the flawed ones are made from", () => ({})),
+  createVariation("a receiver that answers GET with 200", () => ({
+    get: () => [200, "the webhook endpoint"],
+  })),
+  createVariation("a receiver that has a use for user.created alone", () => usersOnly),
+  createVariation("a receiver that closes every connection", () => ({
     refuseSignature: () => [401, "", { Connection: "close" }],
     consider: ({ response }) => {
       response.setHeader("Connection", "close");
@@ -327,7 +329,7 @@ export const NODE_RECEIVERS: SoundReceiver[] = [
   {
     name: "a receiver that works long after its answer",
     async start(secret) {
-      const running = await startReceiver(secret, queueing(4));
+      const running = await startReceiver(secret, processLater(4));
       return { ...running, options: { settleMs: 100, patienceMs: 8000, memoryDeliveries: 20 } };
     },
   },
@@ -335,14 +337,16 @@ export const NODE_RECEIVERS: SoundReceiver[] = [
     (status): SoundReceiver => ({
       name: `one that answers ${status} to a copy of what it is working on`,
       async start(secret) {
-        const running = await startReceiver(secret, busyWith(status, 10));
+        const running = await startReceiver(secret, rejectWhileBusy(status, 10));
         return { ...running, options: { patienceMs: 5000 } };
       },
     }),
   ),
-  variation("a receiver that asks for time with 429 now and then", () => limited(25)),
-  variation("a receiver that knows no method but POST", () => ({ get: () => [501, "unsupported method"] })),
-  variation(
+  createVariation("a receiver that asks for time with 429 now and then", () => limitRate(25)),
+  createVariation("a receiver that knows no method but POST", () => ({
+    get: () => [501, "unsupported method"],
+  })),
+  createVariation(
     "a receiver that trusts the unsigned delivery header",
     () => ({
       process({ memory, request }) {

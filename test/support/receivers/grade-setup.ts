@@ -14,12 +14,12 @@ export const QUICK: Omit<GradeReceiverOptions, "secret"> = {
   memoryMs: 0,
   memoryDeliveries: 10,
 };
-export const MANY = 60;
+export const MANY_DELIVERIES = 60;
 
 export const grade = (url: string, options: Partial<GradeReceiverOptions> = {}) =>
   gradeReceiver(url, { secret: SECRET, ...QUICK, ...options });
 
-export function withOutcome({ checks }: ReceiverReport, outcome: Outcome): string[] {
+export function listChecksWith({ checks }: ReceiverReport, outcome: Outcome): string[] {
   return checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
 }
 
@@ -34,7 +34,7 @@ export class Pool<T> {
   }
 
   add(key: string, job: () => Promise<T>): void {
-    const result = this.place()
+    const result = this.acquire()
       .then(job)
       .finally(() => this.release());
     // Whoever asks for it gets the reason.
@@ -42,11 +42,11 @@ export class Pool<T> {
     this.results.set(key, result);
   }
 
-  async resultOf(key: string): Promise<T> {
+  async getResult(key: string): Promise<T> {
     return this.results.get(key)!;
   }
 
-  private async place(): Promise<void> {
+  private async acquire(): Promise<void> {
     if (this.free > 0) this.free -= 1;
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
   }

@@ -8,28 +8,36 @@ export interface Finished {
   stderr: string;
 }
 
-export interface Place {
+export interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
 }
 
 /** One after the other: they share this process's streams, folder and environment. */
-let turn: Promise<unknown> = Promise.resolve();
+let lastRun: Promise<unknown> = Promise.resolve();
 
 /** A command line in this process, as in one of its own; `heard` is told of whatever it prints. */
-export function runHere(args: readonly string[], place: Place, heard?: () => void): Promise<Finished> {
-  const mine = turn.then(() => inPlace(args, place, heard));
-  turn = mine.catch(() => {});
+export function runInProcess(
+  args: readonly string[],
+  place: RunOptions,
+  onOutput?: () => void,
+): Promise<Finished> {
+  const mine = lastRun.then(() => runOnce(args, place, onOutput));
+  lastRun = mine.catch(() => {});
   return mine;
 }
 
-async function inPlace(args: readonly string[], { cwd, env }: Place, heard?: () => void): Promise<Finished> {
+async function runOnce(
+  args: readonly string[],
+  { cwd, env }: RunOptions,
+  onOutput?: () => void,
+): Promise<Finished> {
   const folder = process.cwd();
   const given: Record<string, string> = { NO_COLOR: "1", UNDERSTUDY_TOKEN: "", ...env };
   const before = Object.keys(given).map((name) => [name, process.env[name]] as const);
   const { exitCode } = process;
-  const stdout = captured(process.stdout, heard);
-  const stderr = captured(process.stderr);
+  const stdout = captureOutput(process.stdout, onOutput);
+  const stderr = captureOutput(process.stderr);
   const { log } = console;
   // yargs prints its help through it.
   console.log = (...words) => void process.stdout.write(`${format(...words)}\n`);
@@ -58,12 +66,12 @@ async function inPlace(args: readonly string[], { cwd, env }: Place, heard?: () 
 }
 
 /** Keeps what is written to a stream from here on, until it is released. */
-function captured(stream: NodeJS.WriteStream, heard = () => {}): { text(): string; release(): void } {
+function captureOutput(stream: NodeJS.WriteStream, onOutput = () => {}): { text(): string; release(): void } {
   const own = Object.getOwnPropertyDescriptor(stream, "write");
   const chunks: Buffer[] = [];
   stream.write = ((chunk: string | Uint8Array, encoding?: unknown, done?: unknown) => {
     chunks.push(Buffer.from(chunk as string));
-    heard();
+    onOutput();
     const callback = typeof encoding === "function" ? encoding : done;
     if (typeof callback === "function") process.nextTick(callback as () => void);
     return true;

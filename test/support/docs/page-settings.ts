@@ -1,7 +1,7 @@
-import { blocks } from "./pages.ts";
+import { findBlocks } from "./pages.ts";
 
 /** What a page's examples need besides the page, to run as they stand there. */
-export interface Directions {
+export interface PageSettings {
   /** Whether the page starts its server, or needs none. */
   ownServer?: boolean;
   /** Shell commands before the first block: what the page takes for granted. */
@@ -13,13 +13,13 @@ export interface Directions {
   /** Whether the page itself says to run all tests that Vitest finds; its examples need not be run before, too. */
   testsTogether?: boolean;
   /** Of blocks that are run elsewhere: a part of each, and by which test. */
-  leave?: readonly string[];
+  skippedBlocks?: readonly string[];
   /** Commands that are to fail, as they are after `npx`, with their exit codes. */
-  exits?: Readonly<Record<string, number>>;
+  exitCodes?: Readonly<Record<string, number>>;
   /** What the page promises that its commands print, where they could end well without it. */
-  says?: readonly RegExp[];
+  expectedOutput?: readonly RegExp[];
   /** Refusals that the page shows on purpose. */
-  shows?: readonly string[];
+  shownErrors?: readonly string[];
   /** Programs without which the page's examples cannot run, as scripts/runtimes.mjs calls them. */
   needs?: readonly string[];
   /** Whether a page of the console or of an application is opened. */
@@ -48,26 +48,30 @@ node application.mjs &
 until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
 
 /** Pages that need more than a server. */
-export const DIRECTIONS: Readonly<Record<string, Directions>> = {
-  "README.md": { leave: ["npm ci && npm start", "npm ci && npm test"], says: [/1 passed/] },
-  "docs/for-frontends.md": { ownServer: true, browser: true, says: [/Tests +1 passed/, /1 passed \(/] },
+export const PAGE_SETTINGS: Readonly<Record<string, PageSettings>> = {
+  "README.md": { skippedBlocks: ["npm ci && npm start", "npm ci && npm test"], expectedOutput: [/1 passed/] },
+  "docs/for-frontends.md": {
+    ownServer: true,
+    browser: true,
+    expectedOutput: [/Tests +1 passed/, /1 passed \(/],
+  },
   "docs/for-partners.md": {
     ownServer: true,
-    says: [/(webhook\.retry .* 503\n[\s\S]*?){4}/, /webhook\.retry .* 200\n/, /^\["del_[^"]+"\]/m],
+    expectedOutput: [/(webhook\.retry .* 503\n[\s\S]*?){4}/, /webhook\.retry .* 200\n/, /^\["del_[^"]+"\]/m],
   },
   "docs/for-testers.md": {
     ownServer: true,
     needs: ["python3 -c 'import pytest'", "javac and JUnit 5"],
-    says: [/^2 passed/m, /2 tests successful/, /ok +busy +0 +1\/1 +1\/1 +3/, /^1 passed/m],
+    expectedOutput: [/^2 passed/m, /2 tests successful/, /ok +busy +0 +1\/1 +1\/1 +3/, /^1 passed/m],
   },
-  "docs/getting-started.md": { ownServer: true, says: [/pass 1/] },
-  "docs/client-test.md": { ownServer: true, says: [/^PASS /m, /Tests +1 passed/] },
-  "docs/own-operations.md": { ownServer: true, says: [/"text":"Buy milk"/, /1 passed/] },
+  "docs/getting-started.md": { ownServer: true, expectedOutput: [/pass 1/] },
+  "docs/client-test.md": { ownServer: true, expectedOutput: [/^PASS /m, /Tests +1 passed/] },
+  "docs/own-operations.md": { ownServer: true, expectedOutput: [/"text":"Buy milk"/, /1 passed/] },
   "docs/without-a-server.md": {
     ownServer: true,
     // test/browser/page-engine.test.ts
-    leave: ["understudy-sandbox/browser"],
-    says: [/^200\n429$/m],
+    skippedBlocks: ["understudy-sandbox/browser"],
+    expectedOutput: [/^200\n429$/m],
     after: `cat > route.mjs <<'END'
 const { GET } = await import("./api-route.mjs");
 const response = await GET(new Request("http://127.0.0.1/api/v1/models", { headers: { "api-key": "${DAN}" } }));
@@ -79,8 +83,8 @@ node route.mjs`,
   "docs/pipelines.md": { ownServer: true },
   "docs/signatures.md": {
     ownServer: true,
-    before: `cat > verify.mjs <<'END'\n${blocks("docs/for-partners.md").find((block) => block.code.startsWith("// verify.mjs"))!.code}END`,
-    says: [/signature-missing/],
+    before: `cat > verify.mjs <<'END'\n${findBlocks("docs/for-partners.md").find((block) => block.code.startsWith("// verify.mjs"))!.code}END`,
+    expectedOutput: [/signature-missing/],
   },
   "docs/cli.md": {
     before: `mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
@@ -93,7 +97,7 @@ node route.mjs`,
     browser: true,
     after: "npx vitest run .test.ts",
     testsTogether: true,
-    says: [/Tests +2 passed \(2\)/],
+    expectedOutput: [/Tests +2 passed \(2\)/],
   },
   "docs/history.md": {
     before: `for parent in dept_ops dept_eng; do
@@ -113,7 +117,7 @@ test("uploads a report", () => {
   execFileSync("node", ["${DOCS}/examples/report-uploader/check.mjs"], { stdio: "inherit" });
 });
 END`,
-    says: [/429 429 200/, /^503$/m, /"nearest":\[/],
+    expectedOutput: [/429 429 200/, /^503$/m, /"nearest":\[/],
   },
   "docs/traffic.md": {
     replace: {
@@ -133,8 +137,8 @@ export WEBHOOK_SECRET=${SECRET}
 printf '{"event":"user.created"}' > delivery.json
 DIGEST=sha256=$(node -pe 'crypto.createHmac("sha256", "${SECRET}").update(fs.readFileSync("delivery.json")).digest("hex")')`,
     replace: { "whsec_…": SECRET, "sha256=…": "$DIGEST" },
-    exits: { "understudy deliveries redeliver --all-failed": 1 },
-    says: [
+    exitCodes: { "understudy deliveries redeliver --all-failed": 1 },
+    expectedOutput: [
       /webhook\.retry .* 503\n/,
       /webhook\.retry .* 200\n/,
       /"verdict":"valid"/,
@@ -143,4 +147,4 @@ DIGEST=sha256=$(node -pe 'crypto.createHmac("sha256", "${SECRET}").update(fs.rea
   },
 };
 
-export const directionsOf = (page: string): Directions => DIRECTIONS[page] ?? {};
+export const getPageSettings = (page: string): PageSettings => PAGE_SETTINGS[page] ?? {};

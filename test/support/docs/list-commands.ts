@@ -11,7 +11,7 @@ export interface Command {
 }
 
 /** What yargs knows once a builder has run; its types leave these out. */
-interface Known extends Argv {
+interface ParserInternals extends Argv {
   getOptions(): { key: Record<string, unknown> };
   getInternalMethods(): {
     getCommandInstance(): { handlers: Record<string, { original: string; builder: unknown }> };
@@ -19,7 +19,7 @@ interface Known extends Argv {
 }
 
 /** Every command with its actions and options, as their files declare them. */
-export async function commandLine(): Promise<Command[]> {
+export async function listCommands(): Promise<Command[]> {
   const folder = join(ROOT, "src", "cli", "commands");
   const found: Command[] = [];
   for (const file of readdirSync(folder).filter((name) => /^[a-z-]+\.ts$/.test(name))) {
@@ -27,24 +27,24 @@ export async function commandLine(): Promise<Command[]> {
     for (const module of Object.values(exported)) {
       if (typeof module !== "object" || module === null || !("command" in module)) continue;
       const { command, builder } = module as CommandModule;
-      found.push(...described([], String([command].flat()[0]), builder));
+      found.push(...describeCommand([], String([command].flat()[0]), builder));
     }
   }
   return found;
 }
 
 /** `written` is the command as yargs takes it, such as `receiver-test <endpoint>`. */
-function described(above: readonly string[], written: string, builder: unknown): Command[] {
-  const parser = yargs([]) as unknown as Known;
+function describeCommand(parentPath: readonly string[], written: string, builder: unknown): Command[] {
+  const parser = yargs([]) as unknown as ParserInternals;
   if (typeof builder === "function") builder(parser);
   const [name = "", ...operands] = written.split(" ");
-  const path = [...above, name];
+  const path = [...parentPath, name];
   // yargs counts what stands in brackets among the options.
-  const aside = new Set(["help", "version", ...operands.map((word) => word.replace(/[<>[\].]/g, ""))]);
-  const options = Object.keys(parser.getOptions().key).filter((option) => !aside.has(option));
+  const ignored = new Set(["help", "version", ...operands.map((word) => word.replace(/[<>[\].]/g, ""))]);
+  const options = Object.keys(parser.getOptions().key).filter((option) => !ignored.has(option));
   const { handlers } = parser.getInternalMethods().getCommandInstance();
   const actions = Object.values(handlers).flatMap(({ original, builder: inner }) =>
-    described(path, original, inner),
+    describeCommand(path, original, inner),
   );
   return [{ path, options }, ...actions];
 }

@@ -1,42 +1,42 @@
 import { SandboxImage } from "../../src/persistence/sandbox-image.ts";
 import { Saver } from "../../src/persistence/saver.ts";
 import type { RowChange } from "../../src/persistence/store.ts";
-import { plainSandbox, plainStore, plainUploads } from "./kept-stand.ts";
+import { createFakeSandbox, createFakeStore, createFakeUploads } from "./persistence-fakes.ts";
 
-type Plain = ReturnType<typeof plainSandbox>;
+type FakeSandbox = ReturnType<typeof createFakeSandbox>;
 
 /** A saver of plain sandboxes of these names, and what it has done. */
-export function saverStand(...names: string[]) {
-  const made = new Map(names.map((name) => [name, plainSandbox(name)]));
-  const store = plainStore();
-  const { uploads, held, synced } = plainUploads();
-  const said: string[] = [];
+export function setUpSaver(...names: string[]) {
+  const fakes = new Map(names.map((name) => [name, createFakeSandbox(name)]));
+  const store = createFakeStore();
+  const { uploads, held, synced } = createFakeUploads();
+  const logged: string[] = [];
   const discarded: string[] = [];
   const broughtBack: string[] = [];
   const saver = new Saver({
     ...{ store, uploads },
     log: {
-      error: (words: string) => said.push(`error: ${words}`),
-      warn: (words: string) => said.push(`warn: ${words}`),
+      error: (words: string) => logged.push(`error: ${words}`),
+      warn: (words: string) => logged.push(`warn: ${words}`),
     } as never,
     sandboxes: {
-      all: () => [...made.values()].map(({ sandbox }) => sandbox),
-      get: (name) => made.get(name)?.sandbox,
+      all: () => [...fakes.values()].map(({ sandbox }) => sandbox),
+      get: (name) => fakes.get(name)?.sandbox,
       discard: (name) => {
         discarded.push(name);
-        made.delete(name);
+        fakes.delete(name);
       },
       async bringBack(name) {
         broughtBack.push(name);
-        made.set(name, plainSandbox(name));
-        const image = SandboxImage.capture(made.get(name)!.sandbox, uploads);
+        fakes.set(name, createFakeSandbox(name));
+        const image = SandboxImage.capture(fakes.get(name)!.sandbox, uploads);
         saver.adopt(image);
       },
     },
   });
   return {
-    ...{ saver, store, held, synced, said, discarded, broughtBack, made },
-    of: (name: string): Plain => made.get(name)!,
+    ...{ saver, store, held, synced, logged, discarded, broughtBack, fakes },
+    of: (name: string): FakeSandbox => fakes.get(name)!,
     /** Of each commit the sandboxes that it was about. */
     saved: () => store.commits.map((changes) => [...new Set(changes.map(({ sandbox }) => sandbox))]),
     refuse(refusal: ((changes: readonly RowChange[]) => Error | undefined) | undefined) {

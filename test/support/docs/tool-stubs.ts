@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 
 /** A command line as a page's shell has it. */
-export interface Asked {
+export interface ToolCall {
   tool: string;
   args: readonly string[];
   cwd: string;
@@ -20,37 +20,37 @@ export function hasCurl(): boolean {
   return curl;
 }
 
-export const lineOf = ({ tool, args }: Asked) => [tool, ...args].join(" ");
+export const toLine = ({ tool, args }: ToolCall) => [tool, ...args].join(" ");
 
 /** Puts stand-ins of tools into a folder, for the shell to find. */
-export function putStandIns(folder: string, tools: readonly string[], socket: string): void {
+export function writeToolStubs(folder: string, tools: readonly string[], socket: string): void {
   mkdirSync(folder);
   for (const tool of tools) {
-    writeFileSync(join(folder, tool), script(tool, socket));
+    writeFileSync(join(folder, tool), toStubScript(tool, socket));
     chmodSync(join(folder, tool), 0o755);
   }
 }
 
 /** Hands the command line over, and does what it is told; a Node of its own would cost more than most commands. */
-const script = (tool: string, socket: string) => `#!/bin/sh
+const toStubScript = (tool: string, socket: string) => `#!/bin/sh
 told=$({ printf '%s\\0' ${tool} "$PWD" $# "$@"; env -0; } |
-  curl -q -sS --noproxy '*' --unix-socket ${quoted(socket)} --data-binary @- http://stage/) || exit 98
+  curl -q -sS --noproxy '*' --unix-socket ${quote(socket)} --data-binary @- http://stage/) || exit 98
 eval "$told"
 `;
 
-export interface Answering {
+export interface StubServer {
   close(): Promise<void>;
 }
 
 /** Tells stand-ins in shell what becomes of their command lines. */
-export async function answerStandIns(
+export async function serveToolStubs(
   socket: string,
-  answer: (asked: Asked) => Promise<string>,
-): Promise<Answering> {
+  answer: (asked: ToolCall) => Promise<string>,
+): Promise<StubServer> {
   const server = createServer(async (request, response) => {
-    const asked = readAsked(await buffer(request));
+    const asked = parseToolCall(await buffer(request));
     const told = await answer(asked).catch((error) =>
-      says(`${lineOf(asked)}: ${(error as Error).stack}`, 99),
+      toFailure(`${toLine(asked)}: ${(error as Error).stack}`, 99),
     );
     response.end(told);
   });
@@ -64,7 +64,7 @@ export async function answerStandIns(
   };
 }
 
-function readAsked(sent: Buffer): Asked {
+function parseToolCall(sent: Buffer): ToolCall {
   const [tool = "", cwd = "", count, ...rest] = sent.toString("utf8").split("\0");
   const variables = rest.slice(Number(count)).filter((one) => one.includes("="));
   return {
@@ -77,7 +77,7 @@ function readAsked(sent: Buffer): Asked {
   };
 }
 
-export const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+export const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** To standard error, and the end. */
-export const says = (text: string, code: number) => `printf '%s\\n' ${quoted(text)} >&2\nexit ${code}\n`;
+export const toFailure = (text: string, code: number) => `printf '%s\\n' ${quote(text)} >&2\nexit ${code}\n`;

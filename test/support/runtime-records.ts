@@ -12,7 +12,7 @@ import type { Transaction } from "../../src/engine/state/transaction.ts";
 import { queueAttempt } from "../../src/engine/webhooks/queued-attempts.ts";
 
 /** Puts beside a fixture's records what only use brings about: sessions, uploads, running work, waiting attempts. */
-export function fillWithUse(tx: Transaction): void {
+export function addRuntimeRecords(tx: Transaction): void {
   const principal = { user_id: "usr_dan", key_id: "apikey_dan", organization_id: "org_acme" };
   signAccessToken(tx, { ...principal, credential: "api_key" }, 60);
   issueRefreshToken(tx, principal);

@@ -2,26 +2,27 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
 
 /** What is answered to a command; an error's text is Redis' own, undefined is no answer at all. */
-export type PlainReply = string | number | Error | readonly PlainReply[] | null | undefined;
+export type FakeReply = string | number | Error | readonly FakeReply[] | null | undefined;
 
 /** INFO of a Redis under which nothing is lost. */
 export const INFO = { run_id: "run-1", maxmemory_policy: "noeviction", aof_enabled: "1", role: "master" };
 
 /** Redis' protocol (RESP 2) over answers that a test gives, for what no real Redis can be brought to. */
-export async function plainRedis() {
-  const asked: string[][] = [];
+export async function startFakeRedis() {
+  const commands: string[][] = [];
   const sockets = new Set<Socket>();
   const redis = {
     info: INFO as Record<string, string>,
     /** Asked first; what it leaves undefined is answered as below. */
-    answer: undefined as ((words: string[]) => PlainReply) | undefined,
+    answer: undefined as ((words: string[]) => FakeReply) | undefined,
     isSilent: false,
-    asked,
+    commands,
     url: "",
     /** How many connections there have been. */
     connections: 0,
     /** Commands of that name, without it. */
-    of: (name: string) => asked.filter(([first]) => first === name).map(([, ...words]) => words),
+    listArguments: (name: string) =>
+      commands.filter(([first]) => first === name).map(([, ...words]) => words),
     drop() {
       for (const socket of sockets) socket.destroy();
     },
@@ -31,7 +32,7 @@ export async function plainRedis() {
         redis.drop();
       }),
   };
-  const usual = ([name]: string[]): PlainReply =>
+  const usual = ([name]: string[]): FakeReply =>
     name === "INFO"
       ? `# Server\r\n${Object.entries(redis.info)
           .map(([key, value]) => `${key}:${value}`)
@@ -45,11 +46,11 @@ export async function plainRedis() {
     let rest = Buffer.alloc(0);
     socket.on("data", (chunk) => {
       rest = Buffer.concat([rest, chunk]);
-      for (let read = commandIn(rest); read !== undefined; read = commandIn(rest)) {
+      for (let read = parseCommand(rest); read !== undefined; read = parseCommand(rest)) {
         rest = rest.subarray(read.length);
-        asked.push(read.words);
+        commands.push(read.words);
         if (redis.isSilent) continue;
-        socket.write(encoded(redis.answer?.(read.words) ?? usual(read.words)));
+        socket.write(encodeReply(redis.answer?.(read.words) ?? usual(read.words)));
       }
     });
   });
@@ -59,7 +60,7 @@ export async function plainRedis() {
 }
 
 /** The first whole command: a list of texts. */
-function commandIn(bytes: Buffer): { words: string[]; length: number } | undefined {
+function parseCommand(bytes: Buffer): { words: string[]; length: number } | undefined {
   let at = 0;
   const line = () => {
     const end = bytes.indexOf("\r\n", at);
@@ -80,10 +81,10 @@ function commandIn(bytes: Buffer): { words: string[]; length: number } | undefin
   return { words, length: at };
 }
 
-function encoded(reply: PlainReply): string {
+function encodeReply(reply: FakeReply): string {
   if (reply === null || reply === undefined) return "$-1\r\n";
   if (typeof reply === "number") return `:${reply}\r\n`;
   if (typeof reply === "string") return `$${Buffer.byteLength(reply)}\r\n${reply}\r\n`;
   if (reply instanceof Error) return `-${reply.message}\r\n`;
-  return `*${reply.length}\r\n${reply.map(encoded).join("")}`;
+  return `*${reply.length}\r\n${reply.map(encodeReply).join("")}`;
 }

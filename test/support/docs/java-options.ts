@@ -1,2 +1,2 @@
 /** Of a Java that ends before what it would learn about the program pays. */
-export const SHORT_LIVED = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+export const FAST_START = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];

@@ -31,15 +31,15 @@ export function makeNotesWorld(root: Root): World {
 }
 
 /** A root with these notes. */
-export function rootOf(...all: Note[]): Root {
+export function createRoot(...all: Note[]): Root {
   const world = makeNotesWorld({ tables: Tables.empty([notes, timers]), draws: 0 });
   world.transact((tx) => tx.putAll(notes, all));
   return world.root;
 }
 
 /** What a saver asks of a sandbox, with a real world and real windows; whatever else changes is set by hand. */
-export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "of the fixture" })) {
-  const putBack: unknown[] = [];
+export function createFakeSandbox(name = "default", base = createRoot({ id: "n1", text: "of the fixture" })) {
+  const rollbacks: unknown[] = [];
   const sandbox = {
     ...{ name, created_at: 1000, fixture: "reference", seed: 7, resets: 0, start: 500 },
     settings: { ...DEFAULT_SETTINGS },
@@ -69,7 +69,7 @@ export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "
       blobs: sandbox.blobs,
     }),
     rollbackTo(kept: { value: { world: { root: Root } } }) {
-      putBack.push(kept);
+      rollbacks.push(kept);
       sandbox.world.root = kept.value.world.root;
       sandbox.world.generation += 1;
     },
@@ -78,7 +78,7 @@ export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "
     sandbox: sandbox as unknown as Sandbox,
     /** The same, for what a test changes about it. */
     plain: sandbox,
-    putBack,
+    rollbacks,
     write: (id: string, text: string) => sandbox.world.transact((tx) => tx.put(notes, { id, text })),
     remove: (id: string) => sandbox.world.transact((tx) => tx.remove(notes, id)),
     count: () => sandbox.windows.count("key", 10, 500),
@@ -86,7 +86,7 @@ export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "
 }
 
 /** Bytes of uploads that are only names; says who still holds which. */
-export function plainUploads() {
+export function createFakeUploads() {
   const held = new Map<string, number>();
   const synced: unknown[] = [];
   const bytes = { revision: 0 };
@@ -109,7 +109,7 @@ export function plainUploads() {
 }
 
 /** A store in memory that refuses when it is told to, and takes its time when it is told to. */
-export function plainStore() {
+export function createFakeStore() {
   const commits: RowChange[][] = [];
   const store = {
     /** What it answers; undefined: it takes everything. */
@@ -118,7 +118,7 @@ export function plainStore() {
     pause: undefined as Promise<void> | undefined,
     isClosed: false,
     commits,
-    closing: undefined as PersistenceError | undefined,
+    closeError: undefined as PersistenceError | undefined,
     list: async () => [],
     load: async () => [],
     async commit(pieces: AsyncIterable<readonly RowChange[]>) {
@@ -131,10 +131,10 @@ export function plainStore() {
     },
     async close() {
       store.isClosed = true;
-      if (store.closing !== undefined) throw store.closing;
+      if (store.closeError !== undefined) throw store.closeError;
     },
   } satisfies Store & Record<string, unknown>;
   return store;
 }
 
-export const full = () => new StoreRefusal("full", "there is no room left");
+export const createFullError = () => new StoreRefusal("full", "there is no room left");

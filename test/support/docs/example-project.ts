@@ -11,64 +11,64 @@ import {
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { findBrowser } from "../../../scripts/browser.mjs";
-import { type Finished, scratch } from "../run-understudy.ts";
-import { Commands, TOOLS } from "./commands.ts";
-import { installedModules } from "./installed.ts";
-import { answerStandIns, lineOf, putStandIns } from "./stand-in.ts";
+import { createTempFolder, type Finished } from "../run-understudy.ts";
+import { ExampleCommands, TOOLS } from "./example-commands.ts";
+import { getInstalledModules } from "./installed-modules.ts";
+import { serveToolStubs, toLine, writeToolStubs } from "./tool-stubs.ts";
 
 /** The ports that pages write; each becomes a free one. */
-const WRITTEN = ["4747", "4748", "4749", "3000", "5173", "5000"] as const;
+const DOCUMENTED_PORTS = ["4747", "4748", "4749", "3000", "5173", "5000"] as const;
 
 /** An empty project with the package in it, in which a page's examples run as they stand there. */
-export interface Stage {
+export interface ExampleProject {
   folder: string;
   /** Of a text, with free ports in place of those that it writes. */
-  placed(text: string): string;
+  replacePorts(text: string): string;
   /** In a shell that stops at the first failure; a second line of defence is the test's own limit. */
   run(script: string, exits?: Readonly<Record<string, number>>): Promise<Finished>;
   /** Starts the server that a page takes for granted; resolves with its address. */
-  takeServerForGranted(): Promise<string>;
+  startDefaultServer(): Promise<string>;
   /** The command lines for which the stage has stand-ins, as they were asked for. */
-  readonly asked: readonly string[];
+  readonly calls: readonly string[];
   /** Ends what still runs. */
   close(): Promise<void>;
 }
 
 /** Looked for once: it is started to see whether it is one. */
 let browser: Promise<string | undefined> | undefined;
-export function browserHere(): Promise<string | undefined> {
+export function getBrowser(): Promise<string | undefined> {
   browser ??= findBrowser();
   return browser;
 }
 
-export async function openStage(): Promise<Stage> {
-  const folder = scratch();
+export async function createExampleProject(): Promise<ExampleProject> {
+  const folder = createTempFolder();
   const ports = new Map<string, string>();
-  for (const port of await freePorts(WRITTEN.length)) ports.set(WRITTEN[ports.size]!, port);
+  for (const port of await freePorts(DOCUMENTED_PORTS.length)) ports.set(DOCUMENTED_PORTS[ports.size]!, port);
   const socket = join(folder, ".stage");
-  furnish(folder, socket);
-  const placed = (text: string) =>
-    text.replace(new RegExp(`\\b(${WRITTEN.join("|")})\\b`, "g"), (port) => ports.get(port)!);
+  fillProject(folder, socket);
+  const replacePorts = (text: string) =>
+    text.replace(new RegExp(`\\b(${DOCUMENTED_PORTS.join("|")})\\b`, "g"), (port) => ports.get(port)!);
   const [server, listen, record] = ["4747", "4748", "4749"].map((port) => ports.get(port)!);
-  const browser = (await browserHere()) ?? "";
-  const commands = new Commands({
+  const browser = (await getBrowser()) ?? "";
+  const commands = new ExampleCommands({
     folder,
     browser,
     ports: { server: server!, listen: listen!, record: record! },
   });
   const lines: string[] = [];
-  const answering = await answerStandIns(socket, (asked) => {
-    lines.push(lineOf(asked));
-    return commands.become(asked);
+  const answering = await serveToolStubs(socket, (asked) => {
+    lines.push(toLine(asked));
+    return commands.toScript(asked);
   });
   let group: number | undefined;
   return {
     folder,
-    placed,
-    asked: lines,
-    takeServerForGranted: () => commands.background.takeForGranted(Number(server)),
+    replacePorts,
+    calls: lines,
+    startDefaultServer: () => commands.background.startDefaultServer(Number(server)),
     run(script, exits = {}) {
-      commands.exits = exits;
+      commands.exitCodes = exits;
       const PATH = [join(folder, ".tools"), process.env["PATH"]].join(delimiter);
       // Files rather than pipes: at the shell's end they hold what it has printed, whoever goes on behind it.
       const [stdout, stderr] = [join(folder, ".stdout"), join(folder, ".stderr")];
@@ -114,13 +114,13 @@ function plainEnvironment(): NodeJS.ProcessEnv {
   return env;
 }
 
-function furnish(folder: string, socket: string): void {
+function fillProject(folder: string, socket: string): void {
   writeFileSync(join(folder, "package.json"), '{ "name": "app", "private": true, "type": "module" }\n');
   const modules = join(folder, "node_modules");
   mkdirSync(modules);
-  const installed = installedModules();
+  const installed = getInstalledModules();
   for (const name of readdirSync(installed)) symlinkSync(join(installed, name), join(modules, name));
-  for (const place of [join(folder, ".tools"), join(modules, ".bin")]) putStandIns(place, TOOLS, socket);
+  for (const place of [join(folder, ".tools"), join(modules, ".bin")]) writeToolStubs(place, TOOLS, socket);
 }
 
 export async function freePorts(count: number): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { scratch } from "../run-understudy.ts";
+import { createTempFolder } from "../run-understudy.ts";
 import { ROOT } from "./pages.ts";
 
 /** What pages tell their readers to install; packages of the repository besides them stay out of sight. */
@@ -11,8 +11,9 @@ const INSTALLABLE = ["vitest", "@playwright", "vite", "msw", "typescript", "@typ
  * lies below a node_modules with its real path too. Runners read what is installed as it is; what is only linked
  * they take for the reader's own source, and translate the whole server, each time.
  */
-export function installedModules(): string {
-  if (installed === undefined || !existsSync(installed)) installed = install(join(scratch(), "node_modules"));
+export function getInstalledModules(): string {
+  if (installed === undefined || !existsSync(installed))
+    installed = install(join(createTempFolder(), "node_modules"));
   return installed;
 }
 

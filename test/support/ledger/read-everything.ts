@@ -7,7 +7,7 @@ import { encodeWorld, type TableDocument } from "../../../src/engine/state/world
 import { type Api, startReference } from "../harness.ts";
 
 /** Everything of every sandbox: what clients see, and what they would come to see. */
-export async function everythingOf({ understudy, call }: Api): Promise<Record<string, unknown>> {
+export async function readEverything({ understudy, call }: Api): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const sandbox of understudy.sandboxes.all()) {
     all[sandbox.name] = "there";
@@ -18,14 +18,19 @@ export async function everythingOf({ understudy, call }: Api): Promise<Record<st
     const calls = ["", "/clock", "/clock/pending", "/faults", "/snapshots", "/outbox", "/receivers"];
     const shown = [];
     for (const path of calls) shown.push((await call(undefined, "GET", s + path)).body);
-    const values = [sandbox.toValue(), ...sandbox.snapshots.values()].map((value) => written(sandbox, value));
-    all[sandbox.name] = scrubbed({ shown, values: await Promise.all(values) });
+    const values = [sandbox.toValue(), ...sandbox.snapshots.values()].map((value) =>
+      encodeChanges(sandbox, value),
+    );
+    all[sandbox.name] = normalize({ shown, values: await Promise.all(values) });
   }
   return all;
 }
 
 /** With its records as what became of the fixture's: all of them would be megabytes. */
-async function written({ source, seed, blobs }: Sandbox, { world, windows, blobs: held }: SandboxValue) {
+async function encodeChanges(
+  { source, seed, blobs }: Sandbox,
+  { world, windows, blobs: held }: SandboxValue,
+) {
   const { tables, ...facts } = encodeWorld(world, source.buildRoot(seed));
   const changed = Object.entries(tables).filter(([, table]) => !isEmpty(table));
   return [facts, Object.fromEntries(changed), windows, await blobs.encode(held)];
@@ -35,7 +40,7 @@ const isEmpty = (table: TableDocument) =>
   "put" in table && table.put.length === 0 && table.removed.length === 0;
 
 /** What depends on the wall clock and the port. */
-function scrubbed(value: unknown): unknown {
+function normalize(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (key, one) =>
       key === "duration_ms" || key === "error" || key === "base_url"
@@ -51,13 +56,13 @@ function scrubbed(value: unknown): unknown {
  * Copies the folder `live` as it lies there, which is what kill -9 would leave, and holds a server that starts from
  * the copy to show all that the first one shows.
  */
-export async function expectKept(api: Api, folder: string, durable: boolean): Promise<void> {
+export async function expectSaved(api: Api, folder: string, durable: boolean): Promise<void> {
   const killed = join(folder, "killed");
   rmSync(killed, { recursive: true, force: true });
   cpSync(join(folder, "live"), killed, { recursive: true });
   const again = await startReference({ persist: { folder: killed, durable } });
   try {
-    const [before, after] = [await everythingOf(api), await everythingOf(again)];
+    const [before, after] = [await readEverything(api), await readEverything(again)];
     expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
     expect(after).toEqual(before);
   } finally {

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 
 /** A folder per test for what is kept, which is not there yet, and what is in it. */
-export function keptPlace(begin: (folder: string) => void, end: () => Promise<void> | void = () => {}): void {
+export function setUpFolderPerTest(
+  begin: (folder: string) => void,
+  end: () => Promise<void> | void = () => {},
+): void {
   let above: string;
   beforeEach(() => {
     above = mkdtempSync(join(tmpdir(), "understudy-kept-"));

@@ -10,13 +10,13 @@ import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
 /** For tests: faults without a server around them. */
 export const OPERATIONS: readonly AnyOperation[] = API.operations;
 
-export function operationOf(id: string): AnyOperation {
+export function findOperation(id: string): AnyOperation {
   const found = OPERATIONS.find((operation) => operation.id === id);
   if (found === undefined) throw new Error(`there is no operation ${id}`);
   return found;
 }
 
-export function faultsWithSeed(seed: number): SandboxFaults {
+export function createFaults(seed: number): SandboxFaults {
   const derived = new RefusalScenarios(API.operations);
   const get = (name: string) => derived.find(name)!;
   const has = (name: string) => derived.has(name);
@@ -25,7 +25,7 @@ export function faultsWithSeed(seed: number): SandboxFaults {
   return new SandboxFaults({ scenarios, serverRules: [], overrides: true, readSpending: () => [] }, sandbox);
 }
 
-export interface Sent {
+export interface CallFields {
   user?: string;
   key?: string;
   organization?: string;
@@ -35,8 +35,8 @@ export interface Sent {
   body?: unknown;
 }
 
-export function factsOf(operation_id: string, sent: Sent = {}): FaultFacts {
-  const operation = operationOf(operation_id);
+export function createFacts(operation_id: string, sent: CallFields = {}): FaultFacts {
+  const operation = findOperation(operation_id);
   const { user, key = "apikey_x", organization = "org_acme" } = sent;
   const facts = {
     operation,
@@ -65,15 +65,19 @@ export function factsOf(operation_id: string, sent: Sent = {}): FaultFacts {
 }
 
 /** Sends one call past the rules; what came of it, as the decision or `-`. */
-export async function ask(faults: SandboxFaults, operation_id: string, sent?: Sent): Promise<string> {
-  const { injection } = await verdictOf(faults, operation_id, sent);
+export async function decideCall(
+  faults: SandboxFaults,
+  operation_id: string,
+  sent?: CallFields,
+): Promise<string> {
+  const { injection } = await evaluateCall(faults, operation_id, sent);
   return injection?.decision ?? "-";
 }
 
-export async function verdictOf(
+export async function evaluateCall(
   faults: SandboxFaults,
   operation_id: string,
-  sent?: Sent,
+  sent?: CallFields,
 ): Promise<FaultVerdict> {
-  return await faults.before(factsOf(operation_id, sent));
+  return await faults.before(createFacts(operation_id, sent));
 }

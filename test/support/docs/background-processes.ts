@@ -3,14 +3,14 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assemble } from "../../../src/understudy.ts";
 import { until } from "../eventually.ts";
-import type { Asked } from "./stand-in.ts";
+import type { ToolCall } from "./tool-stubs.ts";
 
 interface Server {
   stop(): Promise<unknown>;
 }
 
 /** What a page starts and goes on until Ctrl-C, and the server that it takes for granted. */
-export class Background {
+export class BackgroundProcesses {
   private readonly started: ChildProcess[] = [];
   private server: Server | undefined;
 
@@ -23,7 +23,7 @@ export class Background {
   }
 
   /** A server as a plain `understudy start` has it, in this process; pages that show the start have one of their own. */
-  async takeForGranted(port: number): Promise<string> {
+  async startDefaultServer(port: number): Promise<string> {
     const before = process.cwd();
     process.chdir(this.folder);
     const understudy = assemble();
@@ -33,7 +33,7 @@ export class Background {
   }
 
   /** The page's server, in place of the one before; resolves with what it has printed. */
-  async startServer(args: readonly string[], asked: Asked, port: string): Promise<string> {
+  async startServer(args: readonly string[], asked: ToolCall, port: string): Promise<string> {
     await this.server?.stop();
     const ready = join(this.folder, ".ready.json");
     rmSync(ready, { force: true });
@@ -52,7 +52,7 @@ export class Background {
   /** Resolves once it is up. @throws Error when it ends before */
   async start(
     args: readonly string[],
-    { cwd, env }: Asked,
+    { cwd, env }: ToolCall,
     isUp: (printed: string) => boolean,
   ): Promise<{ child: ChildProcess; printed: string }> {
     const stdio = ["ignore", "pipe", "pipe"] as const;

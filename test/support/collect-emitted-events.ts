@@ -7,7 +7,7 @@ export interface Emitted {
 }
 
 /** Collects what every transaction of the default sandbox emits from now on, those of timers included. */
-export function emittedEvents({ understudy }: Api): Emitted[] {
+export function collectEmittedEvents({ understudy }: Api): Emitted[] {
   const emitted: Emitted[] = [];
   const world = understudy.sandboxes.get("default")!.world as unknown as {
     parts: { onEmit: (tx: unknown, events: readonly Emitted[]) => unknown };

@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parse } from "yaml";
-import { runHere } from "../run-here.ts";
-import { Background } from "./background.ts";
+import { runInProcess } from "../run-in-process.ts";
+import { BackgroundProcesses } from "./background-processes.ts";
+import { FAST_START } from "./java-options.ts";
 import { ROOT } from "./pages.ts";
-import { SHORT_LIVED } from "./short-lived-java.ts";
-import { type Asked, lineOf, quoted, says } from "./stand-in.ts";
+import { quote, type ToolCall, toFailure, toLine } from "./tool-stubs.ts";
 
 /** For machines under load: runners give a test five seconds, in which a first one also starts the server. */
 const PATIENCE_MS = 60_000;
 /** What shows another command's output, reads standard input or tells of the process itself has one of its own. */
-const ALONE = new Set(["start", "mcp", "completion"]);
+const OWN_PROCESS = new Set(["start", "mcp", "completion"]);
 const RUNNERS: Readonly<Record<string, string>> = {
   vitest: "vitest/vitest.mjs",
   jest: "jest/bin/jest.js",
@@ -22,7 +22,7 @@ const RUNNERS: Readonly<Record<string, string>> = {
 /** The tools that pages call, and those that scripts of package.json call without `npx`. */
 export const TOOLS = ["npx", "npm", "mvn", "docker", "understudy", "vitest", "playwright"];
 
-export interface Place {
+export interface ProjectPaths {
   folder: string;
   ports: { server: string; listen: string; record: string };
   browser: string;
@@ -32,22 +32,22 @@ export interface Place {
  * What becomes of the commands of a page, in shell: the same commands, on this build and on free ports. What would run
  * until Ctrl-C (start, listen, record, --follow, --forward-to) goes on in the background once it is up.
  */
-export class Commands {
+export class ExampleCommands {
   /** Exit codes that the page says of commands, which are written without `npx`; of the others it is 0. */
-  exits: Readonly<Record<string, number>> = {};
-  readonly background: Background;
-  private readonly place: Place;
+  exitCodes: Readonly<Record<string, number>> = {};
+  readonly background: BackgroundProcesses;
+  private readonly place: ProjectPaths;
   /** While a suite runs here: commands that it runs would wait for their turn, and it for them. */
-  private inSuite = false;
+  private isSuiteRunning = false;
   private readonly bin: string;
 
-  constructor(place: Place) {
+  constructor(place: ProjectPaths) {
     this.place = place;
     this.bin = join(place.folder, "node_modules/understudy-sandbox/bin/understudy.js");
-    this.background = new Background(place.folder, this.bin);
+    this.background = new BackgroundProcesses(place.folder, this.bin);
   }
 
-  async become(asked: Asked): Promise<string> {
+  async toScript(asked: ToolCall): Promise<string> {
     switch (asked.tool) {
       case "npx":
         return this.npx(asked);
@@ -62,7 +62,7 @@ export class Commands {
     }
   }
 
-  private async npx(asked: Asked): Promise<string> {
+  private async npx(asked: ToolCall): Promise<string> {
     const [name = "", ...rest] = asked.args.filter((word, index) => index > 0 || word !== "--no");
     if (name === "understudy") return this.understudy(rest, asked);
     if (name === "playwright") return this.playwright(rest, asked);
@@ -70,59 +70,66 @@ export class Commands {
     return this.runner(name, rest, asked);
   }
 
-  private runner(name: string, args: readonly string[], asked: Asked): string {
+  private runner(name: string, args: readonly string[], asked: ToolCall): string {
     const script = RUNNERS[name];
     if (script === undefined) throw new Error(`the stage has no ${name}`);
-    return this.runs([process.execPath, join(ROOT, "node_modules", script), ...args], asked);
+    return this.toExec([process.execPath, join(ROOT, "node_modules", script), ...args], asked);
   }
 
-  private async understudy(args: readonly string[], asked: Asked): Promise<string> {
+  private async understudy(args: readonly string[], asked: ToolCall): Promise<string> {
     const [command = "start", ...rest] = args;
     const { background, place } = this;
     const url = `http://127.0.0.1:${place.ports.server}`;
     const forwards = args.includes("--forward-to");
     if (forwards || args.includes("--follow")) {
       const isUp = (printed: string) => !forwards || printed.includes("They are signed with");
-      return prints((await background.start([...args, "--url", url], asked, isUp)).printed);
+      return toPrint((await background.start([...args, "--url", url], asked, isUp)).printed);
     }
     // Who asks for a file to wait for waits itself.
     if (command === "start" && !rest.includes("--ready-file"))
-      return prints(await background.startServer(rest, asked, place.ports.server));
+      return toPrint(await background.startServer(rest, asked, place.ports.server));
     if (command === "listen" || command === "record") {
       const port = place.ports[command];
       const isUp = (printed: string) => printed.includes(`:${port}`);
-      return prints((await background.start([...args, "--port", port], asked, isUp)).printed);
+      return toPrint((await background.start([...args, "--port", port], asked, isUp)).printed);
     }
     // On the page's server, unless the command line or a suite around it names another.
     const env = { ...asked.env, UNDERSTUDY_URL: asked.env["UNDERSTUDY_URL"] || url };
     const isSuite = command === "suite";
     const runs = args.includes("--") && !isSuite;
-    if (this.inSuite || ALONE.has(command) || command.startsWith("-") || runs || args.includes("-"))
-      return `export UNDERSTUDY_URL=${quoted(env.UNDERSTUDY_URL)}\n${this.runs([process.execPath, this.bin, ...args], asked)}`;
-    const run = () => runHere(args, { cwd: asked.cwd, env });
-    const { code, stdout, stderr } = await (isSuite ? this.asSuite(env, run) : run());
-    const expected = this.expectedOf(asked);
-    const told = `printf %s ${quoted(stdout)}\nprintf %s ${quoted(stderr)} >&2\n`;
+    if (
+      this.isSuiteRunning ||
+      OWN_PROCESS.has(command) ||
+      command.startsWith("-") ||
+      runs ||
+      args.includes("-")
+    )
+      return `export UNDERSTUDY_URL=${quote(env.UNDERSTUDY_URL)}\n${this.toExec([process.execPath, this.bin, ...args], asked)}`;
+    const run = () => runInProcess(args, { cwd: asked.cwd, env });
+    const { code, stdout, stderr } = await (isSuite ? this.runAsSuite(env, run) : run());
+    const expected = this.getExpectedExit(asked);
+    const told = `printf %s ${quote(stdout)}\nprintf %s ${quote(stderr)} >&2\n`;
     return (
-      told + (code === expected ? "exit 0\n" : says(`${lineOf(asked)}: exit ${code}, not ${expected}`, 99))
+      told +
+      (code === expected ? "exit 0\n" : toFailure(`${toLine(asked)}: exit ${code}, not ${expected}`, 99))
     );
   }
 
   /** Without variables of this very run: runners that the suite starts would take themselves for a part of it. */
-  private async asSuite<T>(env: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
+  private async runAsSuite<T>(env: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
     const own = Object.entries(process.env).filter(([name]) => !Object.hasOwn(env, name));
     for (const [name] of own) delete process.env[name];
-    this.inSuite = true;
+    this.isSuiteRunning = true;
     try {
       return await run();
     } finally {
-      this.inSuite = false;
+      this.isSuiteRunning = false;
       Object.assign(process.env, Object.fromEntries(own));
     }
   }
 
   /** Playwright with the Chromium of this machine. */
-  private playwright(args: readonly string[], asked: Asked): string {
+  private playwright(args: readonly string[], asked: ToolCall): string {
     const { browser } = this.place;
     if (args[0] === "install") return `exit ${browser === "" ? 99 : 0}\n`;
     const own = existsSync(join(asked.cwd, "playwright.config.ts"))
@@ -137,7 +144,7 @@ export class Commands {
   }
 
   /** Nothing is fetched: what a page installs must be among what the stage has. */
-  private npm(asked: Asked): string {
+  private npm(asked: ToolCall): string {
     const [command = "", ...args] = asked.args;
     if (command === "ci") return "exit 0\n";
     if (command === "init" || command === "test" || command === "run") {
@@ -145,7 +152,7 @@ export class Commands {
       const path = asked.env["PATH"]!.split(delimiter).filter(
         (one) => one !== join(this.place.folder, ".tools"),
       );
-      return `export PATH=${quoted(path.join(delimiter))}\n${this.runs(["npm", command, ...args], asked)}`;
+      return `export PATH=${quote(path.join(delimiter))}\n${this.toExec(["npm", command, ...args], asked)}`;
     }
     if (command === "pack") return "exit 0\n";
     const names = args
@@ -159,14 +166,14 @@ export class Commands {
   }
 
   /** `mvn test` without Maven's repository: the sources of src/test/java, by Debian's JUnit 5. */
-  private mvn(asked: Asked): string {
+  private mvn(asked: ToolCall): string {
     const jars = "/usr/share/java";
     const classes = join(this.place.folder, "target", "test-classes");
     mkdirSync(classes, { recursive: true });
     const sources = readdirSync(join(asked.cwd, "src/test/java")).map((name) => join("src/test/java", name));
     const compile = [
       "javac",
-      ...SHORT_LIVED.map((flag) => `-J${flag}`),
+      ...FAST_START.map((flag) => `-J${flag}`),
       "-cp",
       `${jars}/*`,
       "-d",
@@ -176,18 +183,18 @@ export class Commands {
     const launcher = "org.junit.platform.console.ConsoleLauncher";
     const test = [
       "java",
-      ...SHORT_LIVED,
+      ...FAST_START,
       "-cp",
       `${jars}/*:${classes}`,
       launcher,
       "--scan-classpath",
       classes,
     ];
-    return `${shell(compile)} || exit 99\n${this.runs([...test, "--disable-banner"], asked)}`;
+    return `${toShellLine(compile)} || exit 99\n${this.toExec([...test, "--disable-banner"], asked)}`;
   }
 
   /** `docker compose up` as far as it goes without Docker: the service `understudy`, on this machine. */
-  private async docker(asked: Asked): Promise<string> {
+  private async docker(asked: ToolCall): Promise<string> {
     const { folder, ports } = this.place;
     const { understudy: service } = parse(readFileSync(join(asked.cwd, "compose.yaml"), "utf8")).services;
     const args = service.command
@@ -195,20 +202,20 @@ export class Commands {
       .map((word: string) => (word === "/data" ? join(folder, "data") : word));
     const [variable, required] = Object.entries(service.environment as Record<string, string>)[0]!;
     if (!required.startsWith(`\${${variable}:?`) || !asked.env[variable]) throw new Error(`no ${variable}`);
-    return prints(await this.background.startServer(args, asked, ports.server));
+    return toPrint(await this.background.startServer(args, asked, ports.server));
   }
 
   /** In place of the stand-in, which ends as it does; or with 0 where the page says that this one fails. */
-  private runs(words: readonly string[], asked: Asked): string {
-    const expected = this.expectedOf(asked);
-    if (expected === 0) return `exec ${shell(words)}\n`;
-    return `${shell(words)}\ncode=$?\nif [ $code = ${expected} ]; then exit 0; fi\n${says(`${lineOf(asked)}: not exit ${expected}`, 99)}`;
+  private toExec(words: readonly string[], asked: ToolCall): string {
+    const expected = this.getExpectedExit(asked);
+    if (expected === 0) return `exec ${toShellLine(words)}\n`;
+    return `${toShellLine(words)}\ncode=$?\nif [ $code = ${expected} ]; then exit 0; fi\n${toFailure(`${toLine(asked)}: not exit ${expected}`, 99)}`;
   }
 
-  private expectedOf({ args }: Asked): number {
-    return this.exits[args.join(" ")] ?? 0;
+  private getExpectedExit({ args }: ToolCall): number {
+    return this.exitCodes[args.join(" ")] ?? 0;
   }
 }
 
-const shell = (words: readonly string[]) => words.map(quoted).join(" ");
-const prints = (text: string) => `printf %s ${quoted(text)}\nexit 0\n`;
+const toShellLine = (words: readonly string[]) => words.map(quote).join(" ");
+const toPrint = (text: string) => `printf %s ${quote(text)}\nexit 0\n`;

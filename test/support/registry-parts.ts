@@ -17,7 +17,7 @@ export const NO_BLOBS: BlobStore = {
   decode: async () => undefined,
 };
 
-const UNTOUCHED: FaultVerdict = { injection: undefined, reasons: [] };
+const NO_INJECTION: FaultVerdict = { injection: undefined, reasons: [] };
 
 export const NO_FAULTS: FaultInjector = {
   isArmed: false,
@@ -30,8 +30,8 @@ export const NO_FAULTS: FaultInjector = {
     suspendLeases: () => () => {},
   },
   enterStages: () => undefined,
-  before: () => UNTOUCHED,
-  after: () => UNTOUCHED,
+  before: () => NO_INJECTION,
+  after: () => NO_INJECTION,
   evaluateDelivery: () => undefined,
   setScenarios() {},
   setInitialScenarios() {},
@@ -44,7 +44,7 @@ export const NO_FAULTS: FaultInjector = {
 const NO_API = createApi([]);
 
 /** What `given` leaves open, as quiet as it can be. */
-export function quietParts(
+export function completeParts(
   given: Pick<RegistryParts, "fixtures" | "defaults" | "wallClock"> & Partial<RegistryParts>,
 ): RegistryParts {
   return {

@@ -17,7 +17,7 @@ import {
 import type { OutboundRequest, OutboundResult } from "../../src/hosts/node/outbound/outbound-request.ts";
 
 /** A request that has left, and waits for its receiver. */
-export interface Left extends OutboundRequest {
+export interface SentRequest extends OutboundRequest {
   delivery_id: string;
   answer(response_code: number): Promise<void>;
 }
@@ -32,12 +32,12 @@ interface Sandbox {
 }
 
 /** The sender of deliveries over a network that answers when it is told to; its sandboxes share one bound. */
-export function senderStand(
+export function setUpDeliveries(
   given: Partial<Omit<DeliveriesParts<Sandbox>, "rules">> & { rules?: Partial<Rules> } = {},
 ) {
-  const left: Left[] = [];
+  const sent: SentRequest[] = [];
   const recorded: { queued: QueuedAttempt; schedule: readonly number[] }[] = [];
-  const made: CompletedAttempt[] = [];
+  const completed: CompletedAttempt[] = [];
   const errors: unknown[] = [];
   const faults: DeliveryFacts[] = [];
   const findFault = (_sandbox: Sandbox, facts: DeliveryFacts): DeliveryFault | undefined => {
@@ -55,19 +55,19 @@ export function senderStand(
             });
           request.signal?.addEventListener("abort", () => end(0, { kind: "aborted", message: "called off" }));
           const delivery_id = String((request.headers as Record<string, string>)["X-Service-Delivery"]);
-          left.push({
+          sent.push({
             ...request,
             delivery_id,
             answer(response_code) {
               end(response_code);
-              return turn();
+              return runPendingCallbacks();
             },
           });
         }),
     },
     findFault,
     onError: (error) => errors.push(error),
-    onAttempt: (_sandbox, attempt) => made.push(attempt),
+    onAttempt: (_sandbox, attempt) => completed.push(attempt),
     ...given,
     rules: {
       plan: (_world, { webhook_id, delivery_id }) => ({
@@ -88,13 +88,13 @@ export function senderStand(
   });
 
   return {
-    left,
+    sent,
     recorded,
-    made,
+    completed,
     errors,
     faults,
     /** Ids of the deliveries whose requests have left, in their order. */
-    ids: () => left.map(({ delivery_id }) => delivery_id),
+    listSentIds: () => sent.map(({ delivery_id }) => delivery_id),
     sandbox(name = "default") {
       const commits: Commit[] = [];
       const sandbox: Sandbox = { name, held: new HeldExchanges(), settings: { ...DEFAULT_SETTINGS } };
@@ -121,12 +121,12 @@ export function senderStand(
           for (const delivery_id of delivery_ids) {
             world.transact((tx) => queueAttempt(tx, { id: delivery_id, kind, webhook_id, delivery_id }));
           }
-          await turn();
+          await runPendingCallbacks();
         },
         /** Takes an attempt out of the queue, as the deletion of its webhook does. */
         async remove(id: string) {
           world.transact((tx) => tx.remove(queuedAttempts, id));
-          await turn();
+          await runPendingCallbacks();
         },
         waiting: () => [...world.read().all(queuedAttempts)].map(({ id }) => id),
         attempt: (id: string) => deliveries.waitForAttempt(sandbox, id),
@@ -137,10 +137,10 @@ export function senderStand(
 }
 
 /** Lets everything go on that waits for nothing. */
-export function turn(): Promise<void> {
+export function runPendingCallbacks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** As many names as are asked for, such as `wh_0`, `wh_1`. */
-export const several = (prefix: string, count: number): string[] =>
+export const createNames = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}`);
