@@ -7,6 +7,8 @@ export class ControlError extends Error {
   /** 0 if there was no complete response. */
   readonly status: number;
   readonly problem: Partial<ProblemDocument>;
+  /** In milliseconds since 1970. */
+  readonly time = Date.now();
 
   constructor(status: number, message: string, problem: Partial<ProblemDocument> = {}) {
     super(message);

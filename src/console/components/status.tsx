@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { toPrintableLines } from "../../engine/contract/text.ts";
 import { ControlError } from "../api/fetch-control.ts";
+import { reconnectionTime } from "../api/store.ts";
 
 /** The outcome of a request or another entry: each has its own shape, colour and word. */
 export type Outcome =
@@ -94,9 +95,14 @@ export function Notice(props: { outcome: Outcome; children: ReactNode; action?: 
   );
 }
 
-/** An error and, for documents, every invalid place; nothing without an error. */
+/**
+ * An error and, for documents, every invalid place; nothing without an error, or for an unreachable server that is
+ * connected again.
+ */
 export function Problem({ error }: { error: unknown }) {
-  if (!error) return null;
+  const reconnectedAt = reconnectionTime.use();
+  if (!error || (error instanceof ControlError && error.isUnreachable && error.time < reconnectedAt))
+    return null;
   const places = error instanceof ControlError ? (error.problem.problems ?? []) : [];
   return (
     <Notice outcome="refused">

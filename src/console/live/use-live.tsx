@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
 import { createSandboxCalls } from "../api/calls.ts";
 import { toSandboxKey } from "../api/queries.ts";
+import { reconnectionTime } from "../api/store.ts";
 import { type LiveState, LiveStream } from "./live-stream.ts";
 
 const LiveContext = createContext<LiveStream | undefined>(undefined);
@@ -26,8 +27,10 @@ export function FollowSandbox({ name, children }: { name: string; children: Reac
       });
     };
     const newStream = new LiveStream(`${createSandboxCalls(name).path}/live`, (news) => {
-      if (news === "rejoined") void queries.invalidateQueries();
-      else timer ??= setTimeout(refetch, Math.max(0, fetchedAt + REFETCH_MS - Date.now()));
+      if (news === "rejoined") {
+        reconnectionTime.set(Date.now());
+        void queries.invalidateQueries();
+      } else timer ??= setTimeout(refetch, Math.max(0, fetchedAt + REFETCH_MS - Date.now()));
     });
     setStream(newStream);
     return () => {

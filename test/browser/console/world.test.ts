@@ -265,6 +265,20 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await api.call(undefined, "DELETE", `${S}/snapshots/kept`).catch(() => {});
   });
 
+  it("forgets that the server was unreachable once it is connected again [interfaces 4]", async () => {
+    const { page } = await open("?show=snapshots");
+    await page.route("**/_control/**", (route) => route.abort());
+    api.understudy.server.closeAllConnections();
+    await see(page.getByRole("alert")).toContainText("Disconnected");
+    const name = page.getByRole("textbox", { name: "Name" });
+    await name.fill("later");
+    await page.getByRole("button", { name: "Take snapshot" }).click();
+    await see(page.getByText("Cannot reach the server.")).toBeVisible();
+    await page.unroute("**/_control/**");
+    await see(page.getByRole("alert")).toHaveCount(0);
+    await see(name).toHaveValue("later");
+  });
+
   it("reports a duplicate snapshot name and keeps the input [interfaces 4]", async () => {
     const { page } = await open("?show=snapshots");
     const name = page.getByRole("textbox", { name: "Name" });
