@@ -19,6 +19,7 @@ const createFinding =
 export const passed = createFinding("passed");
 export const failed = createFinding("failed");
 export const notObservable = createFinding("not-observable");
+export const broken = createFinding("error");
 
 /** The status answered, or 0 when there was no answer (as the service records it, G24). */
 export function getStatus({ result }: Attempt): number {

@@ -8,7 +8,7 @@ import { CHECKS, FIRST_CHECK } from "./checks/index.ts";
 import { toCurlCommand } from "./curl.ts";
 import { createId, DATA_FIELDS, SENT_EVENTS } from "./delivery.ts";
 import { adviseOnCheck } from "./failure-kind.ts";
-import { type Finding, isAccepted, isDisabledBy410 } from "./finding.ts";
+import { broken, type Finding, failed, isAccepted, isDisabledBy410, notObservable } from "./finding.ts";
 import { type GraderNetwork, openNetwork } from "./network.ts";
 import { Probe, ProbeError } from "./probe.ts";
 import {
@@ -63,7 +63,7 @@ export async function gradeFor(
   const startedAt = new Date();
   const checks: CheckReport[] = [];
   const reportProblem = (check: CheckDescription, detail: string) => {
-    checks.push(report(check, { outcome: "error", detail, attempt: null }, 0));
+    checks.push(report(check, broken(detail), 0));
   };
   let stopped: string | null;
   try {
@@ -111,7 +111,7 @@ function runAll(
       attemptsBefore = session.attempts.length;
     },
     run: (check) => runCheck(session, check),
-    skip: (_check, reason) => ({ outcome: "not-observable", detail: `${NOT_RUN}${reason}`, attempt: null }),
+    skip: (_check, reason) => notObservable(`${NOT_RUN}${reason}`),
     report,
     findReasonToStop: (check) => findReasonToStop(session, { check, attemptsBefore }),
   });
@@ -122,16 +122,9 @@ async function runCheck(session: Session, check: Check): Promise<Finding> {
     return await check.run(session);
   } catch (error) {
     session.options.signal?.throwIfAborted();
-    if (error instanceof WebhookGone)
-      return { outcome: "failed", detail: error.message, attempt: error.attempt };
-    if (error instanceof ProbeError) {
-      return { outcome: "error", detail: error.message, attempt: null, advice: PROBE.advice };
-    }
-    return {
-      outcome: "error",
-      detail: `the check itself failed: ${(error as Error).message}`,
-      attempt: null,
-    };
+    if (error instanceof WebhookGone) return failed(error.message, error.attempt);
+    if (error instanceof ProbeError) return { ...broken(error.message), advice: PROBE.advice };
+    return broken(`the check itself failed: ${(error as Error).message}`);
   }
 }
 
