@@ -37,12 +37,18 @@ function requireEval(): void {
   }
 }
 
-export async function openSandbox({ fetch, listValidKeys }: BrowserEngine): Promise<SandboxClient> {
-  const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
+/** A client of the control API of an engine. */
+export function connectToEngine({ fetch }: Pick<BrowserEngine, "fetch">): UnderstudyClient {
+  const senders = { transport: createTransport(fetch), fetch };
+  return new UnderstudyClient(new ControlHttp(IN_PROCESS_ORIGIN, undefined, senders));
+}
+
+export async function openSandbox(engine: BrowserEngine): Promise<SandboxClient> {
+  const client = connectToEngine(engine);
   // This tab forwards to the engine of another.
-  if (listValidKeys === undefined) return new UnderstudyClient(http).open("default");
+  if (engine.listValidKeys === undefined) return client.open("default");
   const state = { name: "default", base_url: IN_PROCESS_ORIGIN, origin: null } as SandboxState;
-  return new SandboxClient(http, state, toCredentials(listValidKeys()));
+  return new SandboxClient(client.http, state, toCredentials(engine.listValidKeys()));
 }
 
 export async function toPageSandbox(engine: BrowserEngine, page: PageWorker): Promise<PageSandbox> {

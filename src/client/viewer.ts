@@ -3,9 +3,7 @@
  * the engine in the page; the console, in a frame, talks to that engine through the service worker.
  */
 
-import { toBase64 } from "../engine/bytes.ts";
-import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
-import { openPageEngine } from "./page-engine.ts";
+import { connectToEngine, openPageEngine } from "./page-engine.ts";
 import { DEFAULT_PATHS, PageWorker } from "./page-worker.ts";
 
 /* The parts of a page that are used here; the types of browsers are not among this project's. */
@@ -28,12 +26,12 @@ const page = globalThis as unknown as {
 const findElement = (id: string) => page.document.getElementById(id);
 
 /** Started with the first file, so that the page is there at once. */
-let engineStart: Promise<{ clientId: string; fetch: (request: Request) => Promise<Response> }> | undefined;
+let engineStart: ReturnType<typeof startEngine> | undefined;
 
 async function startEngine() {
   const engine = await openPageEngine({});
   const worker = await PageWorker.connect(engine, { paths: DEFAULT_PATHS, worker: "understudy-worker.js" });
-  return { clientId: worker.clientId, fetch: engine.fetch };
+  return { clientId: worker.clientId, client: connectToEngine(engine) };
 }
 
 async function openFirstFile(files: Iterable<Blob> = []): Promise<void> {
@@ -45,15 +43,8 @@ async function openFirstFile(files: Iterable<Blob> = []): Promise<void> {
       engineStart = undefined;
       throw error;
     });
-    const { clientId, fetch } = await engineStart;
-    const request = new Request(`${IN_PROCESS_ORIGIN}/_control/open`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ file: toBase64(new Uint8Array(await file.arrayBuffer())) }),
-    });
-    const response = await fetch(request);
-    const { name, detail } = (await response.json()) as { name: string; detail: string };
-    if (!response.ok) throw new Error(detail);
+    const { clientId, client } = await engineStart;
+    const { name } = await client.openFile(new Uint8Array(await file.arrayBuffer()));
     findElement("console").src = `_console/s/${name}/timeline?page=${clientId}`;
     findElement("console").hidden = false;
     findElement("start").hidden = true;
