@@ -5,6 +5,7 @@ import {
   type Arguments,
   getSandboxName,
   optional,
+  requireAction,
   required,
   SANDBOX,
   type Tool,
@@ -39,10 +40,7 @@ export const CLIENT_TEST_TOOL: Tool = {
 
 async function runClientTest(target: ToolTarget, args: Arguments): Promise<unknown> {
   const { action, how, checks } = args;
-  if (!ACTIONS.includes(action as string))
-    throw new Error(
-      `client_test has no action ${JSON.stringify(action)}; its actions are ${ACTIONS.join(", ")}`,
-    );
+  requireAction("client_test", action, ACTIONS);
   const name = getSandboxName(args);
   const tests = getOrAdd(RUNNING_TESTS, target.client, () => new Map<string, ManualClientTest>());
   const sandbox = await target.client.open(name);

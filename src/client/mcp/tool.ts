@@ -39,6 +39,12 @@ export function getSandboxName({ sandbox = "default" }: Arguments): string {
   return String(sandbox);
 }
 
+/** @throws Error if the tool has no such action */
+export function requireAction(tool: string, action: unknown, actions: readonly string[]): void {
+  if (actions.includes(action as string)) return;
+  throw new Error(`${tool} has no action ${JSON.stringify(action)}; its actions are ${actions.join(", ")}`);
+}
+
 /**
  * Sends a call of the control API with these arguments, in its path, query or body.
  * @param body the whole body, if it does not consist of arguments

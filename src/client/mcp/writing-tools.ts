@@ -5,6 +5,7 @@ import {
   createForwardingTool,
   getSandboxName,
   optional,
+  requireAction,
   required,
   SANDBOX,
   send,
@@ -197,8 +198,6 @@ function runAction(
   action: unknown,
   actions: Readonly<Record<string, () => Promise<unknown>>>,
 ): Promise<unknown> {
-  const names = Object.keys(actions);
-  if (typeof action !== "string" || !names.includes(action))
-    throw new Error(`${tool} has no action ${JSON.stringify(action)}; its actions are ${names.join(", ")}`);
-  return actions[action]!();
+  requireAction(tool, action, Object.keys(actions));
+  return actions[action as string]!();
 }
