@@ -8,9 +8,8 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
-import { toPairs } from "../engine/maps.ts";
 import { flushTogether } from "../hosts/node/batches.ts";
-import { addForwardedTrailers, sendHead, writeForwardedHead } from "../hosts/node/send.ts";
+import { forwardHead, listForwardedHeaders, sendHead } from "../hosts/node/send.ts";
 import type { ReplayableBody } from "./replayable-body.ts";
 
 /** Names the node that forwarded a request. The next node answers or refuses it, and does not forward it again. */
@@ -18,19 +17,9 @@ export const HOP_HEADER = "x-understudy-hop";
 /** Value of the header in a refusal before any change: the request may be sent to the next owner. */
 export const MOVED = "moved";
 
-/** Headers of one connection (RFC 9110, 7.6.1), and `Expect`, which this node has handled. */
-const HOP_BY_HOP = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "upgrade",
-  "te",
-  "expect",
-  HOP_HEADER,
-]);
-
+const NOT_SENT_BACK = new RegExp(`^${HOP_HEADER}$`, "i");
 /** Trailers of a request are not forwarded, and Node refuses to announce them before a body of known length. */
-const NOT_SENT = new Set([...HOP_BY_HOP, "trailer"]);
+const NOT_SENT = new RegExp(`^(${HOP_HEADER}|trailer)$`, "i");
 
 const CONNECT_TIMEOUT_MS = 3000;
 /** An idle connection is closed before the other node closes it, after 10 s: a request at that moment would be lost. */
@@ -178,7 +167,7 @@ class ProxiedExchange {
 
   private answer(answer: IncomingMessage): void {
     const { request, response, body } = this.proxied;
-    const { headers, rawHeaders } = answer;
+    const { headers } = answer;
     if (headers[HOP_HEADER] === MOVED && body.canRepeat) {
       answer.resume();
       this.end("moved");
@@ -186,8 +175,7 @@ class ProxiedExchange {
     }
     this.end("answered");
     response.sendDate = false;
-    writeForwardedHead(response, answer.statusCode!, answer.statusMessage!, listForwardedHeaders(rawHeaders));
-    answer.once("end", () => addForwardedTrailers(response, answer.rawTrailers));
+    forwardHead(response, answer, NOT_SENT_BACK);
     // An answer that was cut must not look complete; perhaps only its head arrived.
     answer.on("error", () => {
       response.flushHeaders();
@@ -267,9 +255,4 @@ export function isReachableAt(url: string): Promise<boolean> {
     request.once("error", () => resolve(false));
     request.end();
   });
-}
-
-/** The headers of a message that are forwarded, spelled as its sender did. */
-function listForwardedHeaders(raw: readonly string[], dropped: ReadonlySet<string> = HOP_BY_HOP): string[] {
-  return toPairs(raw).flatMap((pair) => (dropped.has(pair[0].toLowerCase()) ? [] : pair));
 }

@@ -34,11 +34,32 @@ export function sendCompleteAnswer(
   return undefined;
 }
 
+/** Headers of one connection (RFC 9110, 7.6.1), and `Expect`, which this server has handled. */
+const HOP_BY_HOP = /^(connection|keep-alive|proxy-connection|upgrade|te|expect)$/i;
+
+/**
+ * The headers of a message that are forwarded: name, value, name, value …, in their order and spelling.
+ * @param dropped names of further headers that are not forwarded
+ */
+export function listForwardedHeaders(raw: readonly string[], dropped: RegExp): string[] {
+  return toPairs(raw).flatMap((pair) => (HOP_BY_HOP.test(pair[0]) || dropped.test(pair[0]) ? [] : pair));
+}
+
+/**
+ * Writes the head of another server's answer, and its trailers when it ends.
+ * @param dropped names of further headers that are not forwarded
+ */
+export function forwardHead(response: ServerResponse, answer: IncomingMessage, dropped: RegExp): void {
+  const { statusCode, statusMessage, rawHeaders } = answer;
+  writeForwardedHead(response, statusCode!, statusMessage!, listForwardedHeaders(rawHeaders, dropped));
+  answer.once("end", () => addForwardedTrailers(response, answer.rawTrailers));
+}
+
 /**
  * Writes the head of another server's answer: the reason phrase only if it is valid in HTTP, and `Trailer` and
  * `Transfer-Encoding` only if the client gets chunks, since Node throws for them otherwise.
  */
-export function writeForwardedHead(
+function writeForwardedHead(
   response: ServerResponse,
   status: number,
   reason: string,
@@ -58,7 +79,7 @@ export function writeForwardedHead(
 }
 
 /** Adds the trailers of another server's answer. Node sends them only if the answer is chunked. */
-export function addForwardedTrailers(response: ServerResponse, trailers: readonly string[]): void {
+function addForwardedTrailers(response: ServerResponse, trailers: readonly string[]): void {
   response.addTrailers(toPairs(trailers));
 }
 

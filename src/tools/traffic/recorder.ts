@@ -7,7 +7,7 @@ import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
 import { MAX_ANSWER_HEADER_BYTES } from "../../hosts/node/outbound/upstream.ts";
 import { openPort } from "../../hosts/node/own-address.ts";
 import { refuseUnreadable } from "../../hosts/node/refuse-unreadable.ts";
-import { addForwardedTrailers, sendHead, writeForwardedHead } from "../../hosts/node/send.ts";
+import { forwardHead, listForwardedHeaders, sendHead } from "../../hosts/node/send.ts";
 import {
   type ArchivedBody,
   type ArchivedExchange,
@@ -35,11 +35,9 @@ export interface Recorder {
   close(): Promise<void>;
 }
 
-/** Headers of one connection, which are not forwarded (RFC 9110, 7.6.1). */
-const HOP_BY_HOP = new Set([
-  ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"],
-  ...["te", "upgrade", "expect"],
-]);
+const NOT_SENT_BACK = /^proxy-(authenticate|authorization)$/i;
+/** Trailers of a request are not forwarded, and Node refuses to announce them before a body of known length. */
+const NOT_SENT = /^(proxy-(authenticate|authorization)|trailer)$/i;
 
 /** Servers commonly close an idle connection after two to five seconds. */
 const IDLE_MS = 1000;
@@ -153,9 +151,7 @@ class Relay {
   }
 
   private toRequestHeaders({ method, headers, rawHeaders }: http.IncomingMessage): string[] {
-    // Trailers of a request are not forwarded, and Node refuses to announce them before a body of known length.
-    const forwarded = toPairs(listForwarded(rawHeaders)).filter(([name]) => name.toLowerCase() !== "trailer");
-    const sent = withHost(forwarded.flat(), new URL(this.target).host);
+    const sent = withHost(listForwardedHeaders(rawHeaders, NOT_SENT), new URL(this.target).host);
     const length = headers["content-length"] ?? headers["transfer-encoding"];
     // Otherwise Node would add `Transfer-Encoding: chunked`, which the client did not send.
     return length === undefined && !/^(GET|HEAD|DELETE|OPTIONS)$/.test(method!)
@@ -166,8 +162,7 @@ class Relay {
   private passBack(answer: http.IncomingMessage, outgoing: http.ServerResponse): void {
     this.answer = answer;
     this.headAt = performance.now();
-    const { statusCode, statusMessage, rawHeaders } = answer;
-    writeForwardedHead(outgoing, statusCode!, statusMessage!, listForwarded(rawHeaders));
+    forwardHead(outgoing, answer, NOT_SENT_BACK);
     // An event stream may say nothing for a while.
     sendHead(outgoing);
     answer.on("data", (piece: Buffer) => this.responseBody.add(piece));
@@ -175,7 +170,6 @@ class Relay {
       this.error ??= "the target broke off";
       outgoing.destroy();
     });
-    answer.once("end", () => addForwardedTrailers(outgoing, answer.rawTrailers));
     answer.pipe(outgoing);
   }
 
@@ -227,11 +221,6 @@ function roundToTenths(milliseconds: number): number {
 
 function hasBody({ headers }: http.IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-}
-
-/** Name, value, name, value …, in their order and spelling. */
-function listForwarded(raw: readonly string[]): string[] {
-  return toPairs(raw).flatMap(([name, value]) => (HOP_BY_HOP.has(name.toLowerCase()) ? [] : [name, value]));
 }
 
 /** The headers with the Host of the service, which a request of HTTP/1.0 may lack. */
