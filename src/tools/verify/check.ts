@@ -114,15 +114,19 @@ export interface Check extends AnyCheck<Context, void> {
   observe?: Observation;
 }
 
-/** A check of the successes of an operation. A live run applies it to one of them, then sends more requests by `tryMore`. */
+/**
+ * A check of the successes of an operation. A live run applies it to one of them, then sends more requests by `tryMore`.
+ * @param name completes the check's id, after the operation
+ */
 export function createSuccessCheck(
   operation: string,
-  about: Pick<Check, "id" | "section" | "title">,
+  { name, ...about }: { name: string } & Pick<Check, "section" | "title">,
   checkExchange: ReturnType<Observation["begin"]>,
   tryMore?: (context: Context, first: SeenSuccess) => Promise<void>,
 ): Check {
   return {
     ...about,
+    id: `${operation}/${name}`,
     family: "answers",
     observe: { operation, successes: true, begin: () => checkExchange },
     async run(context) {

@@ -70,11 +70,7 @@ function checkUsage(verdict: Verdict, { json: body }: Exchange): void {
 
 const usageFigures = createSuccessCheck(
   "usage.retrieve_limits",
-  {
-    id: "usage.retrieve_limits/figures",
-    section: "3.6",
-    title: "usage.retrieve_limits has figures that fit each other",
-  },
+  { name: "figures", section: "3.6", title: "usage.retrieve_limits has figures that fit each other" },
   checkUsage,
   async (context, { params }) => {
     for (const month of [1, 12])
@@ -85,7 +81,7 @@ const usageFigures = createSuccessCheck(
 const processingProgress = createSuccessCheck(
   "store_files.retrieve_status",
   {
-    id: "store_files.retrieve_status/progress",
+    name: "progress",
     section: "3.1",
     title: "store_files.retrieve_status: progress, step and end agree with the status",
   },
@@ -109,7 +105,7 @@ const compareCodePoints = (a: string, b: string) => Buffer.compare(Buffer.from(a
 const createModelCheck = (operation: string, section: string, assumption?: string | undefined) =>
   createSuccessCheck(
     operation,
-    { id: `${operation}/order`, section, title: `${operation} sorts and counts active models` },
+    { name: "order", section, title: `${operation} sorts and counts active models` },
     (verdict, { json: body }) => {
       const list = body.models as { order: number; title: string; is_active: boolean }[];
       const active = list.every(({ is_active }) => is_active);
@@ -143,11 +139,7 @@ const organizationModels: Check = {
 
 const authConfigTotal = createSuccessCheck(
   "connectors.list_auth_configs",
-  {
-    id: "connectors.list_auth_configs/total",
-    section: "4.10",
-    title: "connectors.list_auth_configs counts its entries",
-  },
+  { name: "total", section: "4.10", title: "connectors.list_auth_configs counts its entries" },
   (verdict, { json: { auth_configs, total } }) => {
     verdict.expect(total === auth_configs.length, `total is ${total}, not ${auth_configs.length}`);
   },
@@ -155,7 +147,7 @@ const authConfigTotal = createSuccessCheck(
 
 const hiddenSecrets = createSuccessCheck(
   "webhooks.list",
-  { id: "webhooks.list/no-secret", section: "2.12", title: "webhooks.list shows no secret" },
+  { name: "no-secret", section: "2.12", title: "webhooks.list shows no secret" },
   (verdict, { text }) => {
     verdict.expect(!/"secret"\s*:|:\s*"whsec_/.test(text), "a secret is in the listing");
   },
@@ -174,7 +166,7 @@ export interface ListedDelivery {
 const deliveryTimes = createSuccessCheck(
   "webhooks.list_deliveries",
   {
-    id: "webhooks.list_deliveries/times",
+    name: "times",
     section: "2.12",
     title: "webhooks.list_deliveries shows when each was delivered, or last tried",
   },
@@ -211,7 +203,7 @@ function checkNextRetry(verdict: Verdict, delivery: ListedDelivery): void {
 const deliveryOutcomes = createSuccessCheck(
   "webhooks.list_deliveries",
   {
-    id: "webhooks.list_deliveries/outcomes",
+    name: "outcomes",
     section: "3.3",
     title: "webhooks.list_deliveries: a delivery succeeded if the receiver answered 2xx",
   },

@@ -8,7 +8,7 @@ import { checkFilters } from "./listings.ts";
 
 const noMetadata = createSuccessCheck(
   "change_logs.list",
-  { id: "change_logs.list/no-metadata", section: "4.16", title: "change log entries carry no metadata" },
+  { name: "no-metadata", section: "4.16", title: "change log entries carry no metadata" },
   (verdict, { json }) => {
     const entries = json.logs as object[];
     verdict.expect(!entries.some((entry) => "metadata" in entry), "an entry carries metadata");
@@ -55,7 +55,7 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
 const audit = createSuccessCheck(
   "audit_logs.export",
   {
-    id: "audit_logs.export/csv",
+    name: "csv",
     section: "4.15",
     title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
   },

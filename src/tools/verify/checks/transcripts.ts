@@ -128,11 +128,7 @@ function checkCaching(verdict: Verdict, { headers }: Exchange): void {
 
 const conditionalRequests = createSuccessCheck(
   SENTENCES,
-  {
-    id: `${SENTENCES}/conditional`,
-    section: "4.11",
-    title: `${SENTENCES} answers 304 to If-None-Match`,
-  },
+  { name: "conditional", section: "4.11", title: `${SENTENCES} answers 304 to If-None-Match` },
   checkCaching,
   async (context, { params, exchange }) => {
     const { verdict } = context;
@@ -202,11 +198,7 @@ function checkPageLinks(verdict: Verdict, exchange: Exchange, total: number): vo
 
 const counts = createSuccessCheck(
   SENTENCES,
-  {
-    id: `${SENTENCES}/counts`,
-    section: "4.11",
-    title: `${SENTENCES} counts its sentences and links its pages`,
-  },
+  { name: "counts", section: "4.11", title: `${SENTENCES} counts its sentences and links its pages` },
   checkCounts,
   async (context, { params }) => {
     const page = await context.sendAndCheck(SENTENCES, { params, query: { limit: 1, offset: 1 } });
@@ -228,7 +220,7 @@ function checkRedaction(verdict: Verdict, headers: Headers): void {
 
 const times = createSuccessCheck(
   SENTENCES,
-  { id: `${SENTENCES}/times`, section: "2.5", title: `${SENTENCES}: sentences end after they start` },
+  { name: "times", section: "2.5", title: `${SENTENCES}: sentences end after they start` },
   (verdict, { json }) => {
     const sentences = json.data.sentences as { start: number; end: number }[];
     const wrong = sentences.find(({ start, end }) => start > end);
