@@ -39,11 +39,7 @@ export interface StageResult {
 export type SuiteRequest = JournalEntry & { test: string | null };
 
 /** The number of documented outcomes that all sandboxes of the suite have seen together. */
-interface SuiteCoverage {
-  percent: number;
-  covered: number;
-  total: number;
-}
+type SuiteCoverage = Pick<CoverageMatrix, "percent" | "covered" | "total">;
 
 /** The result of one scenario. */
 export interface ScenarioResult {

@@ -40,26 +40,27 @@ export function buildEventCatalogue(events: readonly AnyEvent[]): CataloguedEven
     section: event.section,
     summary: event.summary,
     fields: [...event.data],
-    schema: toPayloadSchema(event),
+    schema: {
+      title: event.name,
+      type: "object",
+      ...describePayload({
+        event: { const: event.name },
+        data: toPublishedSchema(toDataSchema(event)),
+      }),
+    },
     sample: createSamplePayload(event),
   }));
 }
 
-function toPayloadSchema(event: AnyEvent): Record<string, unknown> {
-  const text = { type: "string" };
+/** The payload of section 6.2, with the schemas of what differs between events. */
+export function describePayload(schemas: { event: object; data: object }) {
   const properties = {
-    event: { const: event.name },
-    data: toPublishedSchema(toDataSchema(event)),
+    ...schemas,
     timestamp: { type: "string", format: "date-time" },
-    webhook_id: text,
-    delivery_id: { ...text, description: "The same on every attempt, to detect repetitions" },
+    webhook_id: { type: "string" },
+    delivery_id: { type: "string", description: "The same on every attempt, to detect repetitions" },
   };
-  return {
-    title: event.name,
-    type: "object",
-    required: Object.keys(properties),
-    properties: JSON.parse(JSON.stringify(properties)),
-  };
+  return { required: Object.keys(properties), properties };
 }
 
 const PYTHON_TYPES: Readonly<Record<string, string>> = {

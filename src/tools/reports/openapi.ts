@@ -11,6 +11,7 @@ import { groupBy } from "../../engine/maps.ts";
 import type { Site } from "../../engine/pipeline/plain-http.ts";
 import { BUDGET_SCOPES } from "../../engine/resources/usage/rules.ts";
 import { copyDescribedParts } from "./described-operation.ts";
+import { describePayload } from "./event-catalogue.ts";
 import {
   type DocumentComponents,
   LOCAL_SITE,
@@ -233,18 +234,11 @@ const STANDARD_HEADERS: JsonObject = {
   "X-Sandbox-Decision": { description: "Understudy's own: what decided this answer", schema: text },
 };
 
-/** The payload of section 6.2; each event has its own `event` and `data`. */
+/** Each event has its own `event` and `data`. */
 const DELIVERY_SCHEMA: JsonObject = {
   type: "object",
   description: "The body of a delivery to a webhook",
-  required: ["event", "data", "timestamp", "webhook_id", "delivery_id"],
-  properties: {
-    event: text,
-    data: { type: "object" },
-    timestamp: { type: "string", format: "date-time" },
-    webhook_id: text,
-    delivery_id: { type: "string", description: "The same on every attempt, to detect repetitions" },
-  },
+  ...describePayload({ event: text, data: { type: "object" } }),
 };
 
 const toHeaderParameter = (name: string, description: string): JsonObject => ({
