@@ -95,21 +95,15 @@ class HarReader {
   }
 
   private decode(piece: Buffer): string {
-    if (this.encoding === undefined) this.checkFormat(piece);
-    this.encoding ??= detectEncoding(piece);
     try {
+      if (this.encoding === undefined) requireTextFormat(piece, this.file);
+      this.encoding ??= detectEncoding(piece);
       this.decoder ??= new TextDecoder(this.encoding, { fatal: true });
       return this.decoder.decode(piece, { stream: true });
-    } catch {
-      throw new InputError(`${this.file}: ${createEncodingError(piece, this.encoding, this.file).message}`);
-    }
-  }
-
-  private checkFormat(piece: Buffer): void {
-    try {
-      requireTextFormat(piece, this.file);
     } catch (error) {
-      throw new InputError(`${this.file}: ${(error as Error).message}`);
+      const { encoding, file } = this;
+      const reason = encoding === undefined ? (error as Error) : createEncodingError(piece, encoding, file);
+      throw new InputError(`${file}: ${reason.message}`);
     }
   }
 

@@ -23,32 +23,30 @@ interface StoredHar {
 
 /** Unpacks a ZIP, and stores what comes from a pipe, such as `/dev/stdin`. @throws as `unpackHar` */
 export async function storeHar(file: string): Promise<StoredHar> {
-  if (/\.zip$/i.test(file)) return unpackHar(file);
-  if (!statSync(file).isFIFO()) return { har: file, remove: () => {} };
-  const { folder, remove } = createFolder("understudy-pipe-");
+  const isZip = /\.zip$/i.test(file);
+  if (!isZip && !statSync(file).isFIFO()) return { har: file, remove: () => {} };
+  const folder = mkdtempSync(join(tmpdir(), isZip ? "understudy-har-" : "understudy-pipe-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const har = join(folder, "piped.har");
-    await pipeline(createReadStream(file), createWriteStream(har, { mode: 0o600 }));
-    return { har, remove };
+    return { har: isZip ? unpackHar(file, folder) : await storePiped(file, folder), remove };
   } catch (error) {
     remove();
     throw error;
   }
 }
 
-function createFolder(prefix: string) {
-  const folder = mkdtempSync(join(tmpdir(), prefix));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+async function storePiped(file: string, folder: string): Promise<string> {
+  const har = join(folder, "piped.har");
+  await pipeline(createReadStream(file), createWriteStream(har, { mode: 0o600 }));
+  return har;
 }
 
 /**
- * Unpacks a recording into a temporary folder: Playwright writes a ZIP, with a file for each body beside
- * `har.har`, if the path ends with `.zip`.
+ * Unpacks a recording: Playwright writes a ZIP, with a file for each body beside `har.har`, if the path ends with `.zip`.
  * @throws InputError if it cannot be unpacked; the system's error if the file cannot be read
  */
-function unpackHar(file: string): StoredHar {
+function unpackHar(file: string, folder: string): string {
   const zip = readFileSync(file);
-  const { folder, remove } = createFolder("understudy-har-");
   try {
     const files = unpack(zip);
     // macOS adds files whose names begin with a dot.
@@ -62,9 +60,8 @@ function unpackHar(file: string): StoredHar {
     }
     const path = join(folder, posix.basename(har.name).replaceAll(/[^\w.-]/g, "_"));
     writeFileSync(path, har.bytes, { mode: 0o600 });
-    return { har: path, remove };
+    return path;
   } catch (error) {
-    remove();
     const why = (error as Error).message;
     throw new InputError(
       `${file} cannot be unpacked (${why}); unpack it yourself, and give the .har file in it`,
