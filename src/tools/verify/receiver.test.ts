@@ -15,7 +15,7 @@ function check(timestamp: string): string[] {
     "x-service-delivery": "del_1",
     "x-service-signature": sign(webhook.secret, bytes),
   };
-  checkReceivedDelivery(verdict, { headers, bytes }, webhook);
+  checkReceivedDelivery(verdict, { headers, body: bytes }, webhook);
   return verdict.failures;
 }
 
