@@ -4,6 +4,7 @@ import { ClosedObject, MapOf, Nullable, StringEnum } from "../engine/contract/sc
 import { toValidator } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
 import { StoredUploads } from "../engine/sandbox/snapshots.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../engine/state/clock.ts";
 import type { Root } from "../engine/state/tables.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { checkInput, PartialSettings } from "./check-input.ts";
@@ -70,7 +71,7 @@ const History = ClosedObject({
 
 const Saved = ClosedObject({
   about: ClosedObject({
-    created_at: Epoch,
+    created_at: Type.Number({ minimum: FIRST_INSTANT, maximum: LAST_INSTANT + 1 }),
     fixture: Type.String(),
     seed: WholeNumber,
     // An earlier version, which had fewer settings, may have saved it.

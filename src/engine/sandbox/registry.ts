@@ -24,6 +24,7 @@ export class SandboxRegistry {
   readonly additionalOutcomes = new OutcomeCounts();
   private sandboxes = new Map<string, Sandbox>();
   private readonly parts: RegistryParts;
+  private lastCreation = 0;
 
   constructor(parts: RegistryParts) {
     this.parts = parts;
@@ -124,6 +125,9 @@ export class SandboxRegistry {
       sandbox.close();
       throw error;
     }
+    // A fraction keeps the order of sandboxes that were created in one millisecond.
+    this.lastCreation = Math.max(sandbox.created_at, this.lastCreation + 2 ** -10);
+    sandbox.created_at = this.lastCreation;
     this.sandboxes.set(options.name, sandbox);
     this.parts.onChange(sandbox, "created");
     return sandbox;

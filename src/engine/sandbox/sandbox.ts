@@ -65,7 +65,7 @@ export interface SandboxParts {
 /** One isolated world inside the server, with everything that belongs to it. */
 export class Sandbox {
   readonly name: string;
-  /** Milliseconds since 1970, wall clock. */
+  /** Milliseconds since 1970, wall clock; with a fraction for the order within one. */
   created_at: number;
   readonly snapshots: Snapshots;
   readonly faults: FaultInjector;
