@@ -9,6 +9,7 @@ import type {
 } from "../sandbox/fault-types.ts";
 import type { HeldMessage, Hold } from "../sandbox/held.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
+import { whenAborted } from "../state/concurrency.ts";
 import { toErrorAnswer, toProblemAnswer } from "./answer.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
 import type { Exchange } from "./exchange.ts";
@@ -69,7 +70,10 @@ async function inject(
 ): Promise<void> {
   const isDryRun = exchange.dryRun !== undefined;
   if (delay_ms > 0 && !isDryRun) await waitForDelay(exchange, delay_ms);
-  const held = hold === undefined || isDryRun ? undefined : await waitForRelease(exchange, hold, facts);
+  const held =
+    hold === undefined || isDryRun
+      ? undefined
+      : await countWaiting(exchange, () => waitForRelease(exchange, hold, facts));
   const effect = held?.effect ?? plannedEffect;
   if (effect?.kind !== "override-refused") {
     const total_ms = delay_ms + (held?.held_ms ?? 0);
@@ -80,7 +84,8 @@ async function inject(
     return;
   }
   countRequestOfServedPath(exchange, effect);
-  if (!isDryRun && effect.kind === "wire" && effect.wire.staysOpen) countUntilClosed(exchange);
+  if (!isDryRun && effect.kind === "wire" && effect.wire.staysOpen)
+    void countWaiting(exchange, () => whenAborted(exchange.request.signal));
   throw toEarlyResponse(exchange, decision, effect);
 }
 
@@ -112,44 +117,48 @@ function countRequestOfServedPath(exchange: Exchange, effect: RequestEffect): vo
  */
 const MAX_WAITING_REQUESTS = 500;
 
-/** Limits the delays that requests set themselves; delays of rules are not limited. @throws EarlyResponse */
-async function waitForDelay({ sandbox, request }: Exchange, delay_ms: number): Promise<void> {
-  if (request.headers["x-sandbox-delay"] === undefined) return sandbox.delay(delay_ms);
-  requireWaitingCapacity(sandbox);
+/** Counts the request as waiting; refuses it like a full sandbox, since a later retry can succeed. @throws EarlyResponse */
+function countWaiting<T>({ sandbox }: Exchange, wait: () => Promise<T>): Promise<T> {
+  if (sandbox.waitingRequests >= MAX_WAITING_REQUESTS) {
+    const detail = `${MAX_WAITING_REQUESTS} requests of this sandbox already wait: held, hanging or delayed, by a fault or X-Sandbox-Delay. Send the request again when some of them have ended.`;
+    const limit = { limit: "held_requests", allowed: MAX_WAITING_REQUESTS, wanted: MAX_WAITING_REQUESTS + 1 };
+    throw new EarlyResponse("limit", toProblemAnswer("limit-reached", detail, { status: 503, ...limit }));
+  }
   sandbox.waitingRequests += 1;
-  await sandbox.delay(delay_ms);
-  sandbox.waitingRequests -= 1;
+  return wait().finally(() => {
+    sandbox.waitingRequests -= 1;
+  });
 }
 
-/** Waits until the hold ends (interfaces 20); without an effect the request continues as if not held. @throws EarlyResponse, ClientGoneError */
+/** Limits the delays that requests set themselves; delays of rules are not limited. @throws EarlyResponse */
+function waitForDelay(exchange: Exchange, delay_ms: number): Promise<void> {
+  const wait = () => exchange.sandbox.delay(delay_ms);
+  return exchange.request.headers["x-sandbox-delay"] === undefined ? wait() : countWaiting(exchange, wait);
+}
+
+/** Waits until the hold ends (interfaces 20); without an effect the request continues as if not held. @throws ClientGoneError */
 async function waitForRelease(
   exchange: Exchange,
   hold: Hold<RequestEffect>,
   facts: RequestFacts,
 ): Promise<{ held_ms: number; effect: RequestEffect | undefined }> {
   const { sandbox, request, answer } = exchange;
-  requireWaitingCapacity(sandbox);
-  sandbox.waitingRequests += 1;
-  try {
-    // The body is shown while the request waits, and Node detects that a client has left only after it was read.
-    await facts.readBody();
-    const phase = answer === undefined ? "before" : "after";
-    const message = toHeldMessage(exchange);
-    const { held, journal } = sandbox;
-    const sequenceBefore = journal.lastSequence;
-    const heldRequest = { phase, message } as const;
-    const { by, outcome, held_ms, reason } = await held.hold(hold, heldRequest, request.signal);
-    exchange.reasons = [...exchange.reasons, reason];
-    if (outcome !== undefined) held.replayProblem ??= "a held request was released with another answer";
-    else if (by !== "sandbox" && journal.lastSequence !== sequenceBefore)
-      held.replayProblem ??= "others were answered while a request was held";
-    const clientLeft = { kind: "wire", wire: CLIENT_LEFT, over_ms: 0, answer: undefined } as const;
-    // After a reset or deletion the operation would change the next world.
-    const releaseEffect = by === "sandbox" && phase === "before" ? UNAVAILABLE : outcome;
-    return { held_ms, effect: by === "gone" ? clientLeft : releaseEffect };
-  } finally {
-    sandbox.waitingRequests -= 1;
-  }
+  // The body is shown while the request waits, and Node detects that a client has left only after it was read.
+  await facts.readBody();
+  const phase = answer === undefined ? "before" : "after";
+  const message = toHeldMessage(exchange);
+  const { held, journal } = sandbox;
+  const sequenceBefore = journal.lastSequence;
+  const heldRequest = { phase, message } as const;
+  const { by, outcome, held_ms, reason } = await held.hold(hold, heldRequest, request.signal);
+  exchange.reasons = [...exchange.reasons, reason];
+  if (outcome !== undefined) held.replayProblem ??= "a held request was released with another answer";
+  else if (by !== "sandbox" && journal.lastSequence !== sequenceBefore)
+    held.replayProblem ??= "others were answered while a request was held";
+  const clientLeft = { kind: "wire", wire: CLIENT_LEFT, over_ms: 0, answer: undefined } as const;
+  // After a reset or deletion the operation would change the next world.
+  const releaseEffect = by === "sandbox" && phase === "before" ? UNAVAILABLE : outcome;
+  return { held_ms, effect: by === "gone" ? clientLeft : releaseEffect };
 }
 
 /** For the journal: a client that left while its request was held has received no answer. */
@@ -179,25 +188,6 @@ function toHeldMessage(exchange: Exchange): HeldMessage {
     response_body: answer?.body,
     delivery: undefined,
   };
-}
-
-/** @throws EarlyResponse */
-function countUntilClosed({ sandbox, request }: Exchange): void {
-  requireWaitingCapacity(sandbox);
-  sandbox.waitingRequests += 1;
-  const release = () => {
-    sandbox.waitingRequests -= 1;
-  };
-  if (request.signal.aborted) release();
-  else request.signal.addEventListener("abort", release, { once: true });
-}
-
-/** Refuses like a full sandbox; a later retry can succeed. @throws EarlyResponse */
-function requireWaitingCapacity(sandbox: Exchange["sandbox"]): void {
-  if (sandbox.waitingRequests < MAX_WAITING_REQUESTS) return;
-  const detail = `${MAX_WAITING_REQUESTS} requests of this sandbox already wait: held, hanging or delayed, by a fault or X-Sandbox-Delay. Send the request again when some of them have ended.`;
-  const limit = { limit: "held_requests", allowed: MAX_WAITING_REQUESTS, wanted: MAX_WAITING_REQUESTS + 1 };
-  throw new EarlyResponse("limit", toProblemAnswer("limit-reached", detail, { status: 503, ...limit }));
 }
 
 /** The answer of a fault: the one that it defines, else the operation's if that has run and has a body, else a 503. */
