@@ -25,7 +25,6 @@ import {
   type ExpectDocument,
   type ExpectedMatch,
   NOT_IN_SCENARIOS,
-  type RuleDocument,
   SCENARIO_NAME,
   ScenarioDocument,
   type StageDocument,
@@ -116,14 +115,8 @@ export function toScenario(
   return { name, description, document, file, rules, stages: stages.map(readStage), expect };
 }
 
-interface IdentifiedRule {
-  rule: RuleDocument;
-  id: string;
-  path: DocumentPath;
-}
-
 /** All rules of a scenario with their ids, those of its stages last. */
-function listRules({ rules = [], stages = [] }: ScenarioDocument): IdentifiedRule[] {
+function listRules({ rules = [], stages = [] }: ScenarioDocument) {
   const rulesWithoutStage = rules.map((rule, index) => {
     return { rule, id: rule.id ?? `rule-${index + 1}`, path: ["rules", index] };
   });

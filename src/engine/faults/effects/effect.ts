@@ -19,8 +19,10 @@ export interface EffectDocument<Wire extends string = string> {
 export interface EffectPlan {
   answer?: AnswerPlan;
   delay?: DelayPlan;
-  hold?: HoldPlan;
-  wire?: WirePlan;
+  /** `timeout_ms`: wall milliseconds after which the request or delivery is released by itself. */
+  hold?: { timeout_ms: number };
+  /** `over_ms`: wall milliseconds that the answer takes, for effects that slow it down. */
+  wire?: { effect: WireEffect; over_ms: number };
 }
 
 export type AnswerPlan =
@@ -36,17 +38,6 @@ export type AnswerPlan =
 
 /** Wall milliseconds: always the same, or drawn from a log-normal distribution with these percentiles. */
 export type DelayPlan = { fixed_ms: number } | { p50_ms: number; p99_ms: number };
-
-interface HoldPlan {
-  /** Wall milliseconds after which the request or delivery is released by itself. */
-  timeout_ms: number;
-}
-
-interface WirePlan {
-  effect: WireEffect;
-  /** Wall milliseconds that the answer takes, for effects that slow it down. */
-  over_ms: number;
-}
 
 /** The messages that a rule hits: those of the API, or those to webhooks. */
 export type RuleTarget = "requests" | "deliveries";

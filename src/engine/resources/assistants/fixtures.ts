@@ -136,17 +136,12 @@ export const assistantsFixture: FixtureReader = {
   },
 };
 
-interface AssistantWithHistory {
-  assistant: Assistant;
-  history: HistoryEntry[];
-}
-
 /**
  * Generates an assistant and the history that leads to it: created, then updates whose values chain, and last perhaps
  * deleted (G40). Entries are an hour apart, the last one an hour before the epoch; they are closer together if the
  * assistant or its creator has existed for less time.
  */
-function generateWithHistory(entry: Entry, base: BaseBuilder): AssistantWithHistory {
+function generateWithHistory(entry: Entry, base: BaseBuilder) {
   const context = base.createContext("assistants", entry.id);
   const { random, world } = context;
   const { created: creations = 1, updated: updates = 0, deleted: deletions = 0 } = entry.history ?? {};

@@ -30,11 +30,6 @@ const CLOSINGS = [
   "Nothing else in it bears on your question.",
 ];
 
-interface ReplySources {
-  quotes: readonly Passage[];
-  pictures: readonly AttachedPicture[];
-}
-
 interface AttachedPicture {
   filename: string;
   /** Undefined if the bytes cannot be decoded. */
@@ -70,7 +65,7 @@ export function findPictures(world: Transaction, file_ids: readonly string[]): A
 export function composeReply(
   { seed, model }: { seed: number; model: string },
   { question, earlier }: Conversation,
-  { quotes, pictures }: ReplySources,
+  { quotes, pictures }: { quotes: readonly Passage[]; pictures: readonly AttachedPicture[] },
 ): string {
   const earlierText = earlier.map(({ text }) => text).join("\n");
   const filenames = quotes.map(({ filename }) => filename);

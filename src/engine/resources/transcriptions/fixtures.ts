@@ -143,12 +143,7 @@ export const transcriptionsFixture: FixtureReader = {
   },
 };
 
-interface GeneratedTranscription {
-  transcription: Transcription;
-  generatedSentences: Sentence[];
-}
-
-function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTranscription {
+function generateTranscription(entry: Entry, base: BaseBuilder) {
   const context = base.createContext("transcriptions", entry.id);
   const generatedSentences = fitIntoAudio(generateSentences(entry, { base, context }), entry);
   const speechLength = generatedSentences.reduce((longest, { end }) => Math.max(longest, end), 0);
