@@ -243,13 +243,13 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   /** Calls the listeners once for a burst of changes, in a later turn of the event loop. */
   private notify(): void {
     this.revision += 1;
-    if (this.isNotifying || !this.hasListeners) return;
+    if (this.isNotifying || this.listeners.size === 0) return;
     this.isNotifying = true;
     void platform()
       .nextTurn()
       .then(() => {
         this.isNotifying = false;
-        this.announce(undefined);
+        this.listeners.notify(undefined);
       });
   }
 }

@@ -46,7 +46,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     exchange.bytes = estimateBytes(exchange);
     this.bytes += exchange.bytes;
     this.evictExcess();
-    this.announce(exchange);
+    this.listeners.notify(exchange);
     return exchange;
   }
 
@@ -98,7 +98,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     this.dropAll();
     this.bytes = 0;
     this.clearCount += 1;
-    this.announce(undefined);
+    this.listeners.notify(undefined);
   }
 
   protected evictExcess(): void {

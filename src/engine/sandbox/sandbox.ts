@@ -169,8 +169,6 @@ export class Sandbox {
   /** Changes settings that were checked before. */
   configure(settings: Partial<Settings>): void {
     this.settings = { ...this.settings, ...settings };
-    this.journal.resize(this.settings.journal_limit);
-    this.history.resize(this.settings.history_limit);
     this.applySettings();
   }
 
@@ -190,8 +188,10 @@ export class Sandbox {
     this.faults.rules.readRulesAgain();
   }
 
-  /** Adjusts the world's own timers to the current settings, which may differ from those of a restored world. */
+  /** Adjusts the limits, and the world's own timers, to the current settings; a restored world may have had others. */
   private applySettings(): void {
+    this.journal.resize(this.settings.journal_limit);
+    this.history.resize(this.settings.history_limit);
     this.world.setUp((tx) => this.parts.followSettings(tx, this.settings));
   }
 
@@ -279,8 +279,6 @@ export class Sandbox {
     const { created_at, fixture, seed, settings, resets, start, forked_from } = about;
     Object.assign(this, { created_at, fixture, seed, settings, resets, start, forked_from, source });
     if (own !== this.own) this.setResources(own);
-    this.journal.resize(settings.journal_limit);
-    this.history.resize(settings.history_limit);
     const { clock } = value.world;
     const wall = this.parts.wallClock();
     this.restore({

@@ -1,3 +1,4 @@
+import { ChangeListeners } from "../state/concurrency.ts";
 import type { HistoryEntry } from "./history-entry.ts";
 import type { EntryHead, JournalEntry } from "./journal-entry.ts";
 
@@ -97,7 +98,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
   isClosed = false;
   protected readonly timeline: Timeline;
   private readonly part: P;
-  private readonly listeners = new Set<(entry: E | undefined) => void>();
+  protected readonly listeners = new ChangeListeners<E | undefined>();
 
   constructor(part: P, limit: number, timeline: Timeline) {
     this.part = part;
@@ -126,23 +127,14 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
    * @returns a function that unsubscribes
    */
   subscribe(listener: (entry: E | undefined) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   /** Call this when the sandbox is deleted or the server ends; calls the listeners a last time. */
   close(): void {
     this.isClosed = true;
-    this.announce(undefined);
+    this.listeners.notify(undefined);
     this.listeners.clear();
-  }
-
-  protected get hasListeners(): boolean {
-    return this.listeners.size > 0;
-  }
-
-  protected announce(entry: E | undefined): void {
-    for (const listener of this.listeners) listener(entry);
   }
 
   protected get oldest(): E {

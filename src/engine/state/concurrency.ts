@@ -121,15 +121,15 @@ export async function sleepUnlessAborted(ms: number, signal: AbortSignal): Promi
   await Promise.race([sleep(ms), whenAborted(signal)]);
 }
 
-export class ChangeListeners {
-  private readonly listeners = new Set<() => void>();
+export class ChangeListeners<T = void> {
+  private readonly listeners = new Set<(change: T) => void>();
 
   get size(): number {
     return this.listeners.size;
   }
 
   /** Returns a function that removes the listener. */
-  add(listener: () => void): () => void {
+  add(listener: (change: T) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
@@ -148,7 +148,11 @@ export class ChangeListeners {
     });
   }
 
-  notify(): void {
-    for (const listener of this.listeners) listener();
+  notify(change: T): void {
+    for (const listener of this.listeners) listener(change);
+  }
+
+  clear(): void {
+    this.listeners.clear();
   }
 }
