@@ -52,8 +52,13 @@ export function quoteForShell(text: string): string {
 const nameFile = (size: number) => `body-of-${size}-bytes`;
 
 export function formatAsCurl({ method, url, headers, body, binarySize }: RequestCopy): string {
+  // With `-X HEAD`, curl would wait for a body. In brackets and braces it would read sets of addresses.
+  const options = [
+    method === "HEAD" ? "--head" : `-X ${method}`,
+    ...(/[[\]{}]/.test(url) ? ["--globoff"] : []),
+  ];
   return [
-    `curl -i -X ${method} ${quoteForShell(url)}`,
+    `curl -i ${options.join(" ")} ${quoteForShell(url)}`,
     ...headers.map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`--data-raw ${quoteForShell(body)}`]),
     ...(binarySize === undefined ? [] : [`--data-binary @${nameFile(binarySize)}`]),

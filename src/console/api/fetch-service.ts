@@ -13,6 +13,11 @@ export interface ServiceCall {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** Methods that change nothing. */
+export const SAFE_METHODS = /^(GET|HEAD|OPTIONS)$/;
+/** Methods with which a browser sends no body. */
+export const BODILESS_METHODS = /^(GET|HEAD)$/;
+
 export interface ServiceAnswer {
   status: number;
   headers: { name: string; value: string }[];

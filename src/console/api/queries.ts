@@ -11,7 +11,7 @@ import { useSandboxName } from "../address.ts";
 import { showConfirmation } from "../components/confirmations.tsx";
 import { createSandboxCalls, type SandboxCalls, server } from "./calls.ts";
 import type { ControlError } from "./fetch-control.ts";
-import { fetchService, type ServiceCall } from "./fetch-service.ts";
+import { fetchService, SAFE_METHODS, type ServiceCall } from "./fetch-service.ts";
 import { undoEntry, undoRequest } from "./undo.ts";
 
 declare module "@tanstack/react-query" {
@@ -146,7 +146,9 @@ export function useServiceCall(makeCall: () => Omit<ServiceCall, "sandbox">) {
     },
     {
       confirmation: ({ method, path, answer: { status } }) =>
-        method === "GET" || status >= 400 ? undefined : `${method} ${path} was answered with ${status}.`,
+        SAFE_METHODS.test(method) || status >= 400
+          ? undefined
+          : `${method} ${path} was answered with ${status}.`,
       undo: (calls, { answer }) => undoRequest(calls, answer.requestId),
     },
   );

@@ -287,6 +287,21 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("textbox", { name: "Body" })).toHaveValue("");
   });
 
+  it("copies and edits a HEAD request, whose address has brackets [interfaces 10]", async () => {
+    await api.call("dan", "HEAD", "/v1/models?of[]=a");
+    const { page } = await open();
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await rowOf(page, /HEAD \/v1\/models/).click();
+    await detail(page).getByRole("button", { name: "Copy as curl" }).click();
+    const copied = () => page.evaluate("navigator.clipboard.readText()");
+    await expect.poll(copied).toMatch(/^curl -i --head --globoff '/);
+    await detail(page).getByRole("button", { name: "Edit and send again" }).click();
+    const dialog = page.getByRole("dialog");
+    await see(dialog.getByRole("button", { name: /^HEAD Method/ })).toBeVisible();
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await see(dialog.getByRole("status")).toContainText("405");
+  });
+
   it("edits a request and sends it again as another user [interfaces 10]", async () => {
     await api.call("dan", "PATCH", "/v1/users/usr_dan", { name: "Danny" });
     await api.call("dan", "GET", "/v1/models?limit=2");

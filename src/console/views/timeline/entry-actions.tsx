@@ -9,6 +9,7 @@ import {
   type RequestCopy,
   toRequestCopy,
 } from "../../api/copy-request.ts";
+import { SAFE_METHODS } from "../../api/fetch-service.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { undoRequest } from "../../api/undo.ts";
 import { ActionButton, DialogButton } from "../../components/button.tsx";
@@ -28,7 +29,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
   const { set } = useParameters();
   const { pins, toggle } = usePins();
   const repeat = useSandboxChange((calls) => calls.repeatRequest(journal!.seq), {
-    confirmation: () => (journal!.method === "GET" ? undefined : "Sent the request again."),
+    confirmation: () => (SAFE_METHODS.test(journal!.method) ? undefined : "Sent the request again."),
     undo: (calls, { request }) => undoRequest(calls, request),
   });
   const readKey = () => fetchKey(createSandboxCalls(sandbox!.name), journal!);

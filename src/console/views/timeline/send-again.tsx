@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { JournalEntry } from "../../../../types/control-api.ts";
 import { NO_CREDENTIALS, useActors } from "../../api/actors.ts";
 import { CREDENTIALS, toRequestCopy } from "../../api/copy-request.ts";
+import { BODILESS_METHODS } from "../../api/fetch-service.ts";
 import { toInputError } from "../../api/form-fields.ts";
 import { useServiceCall } from "../../api/queries.ts";
 import { Dialog } from "../../components/button.tsx";
@@ -10,7 +11,7 @@ import { ActorField, ChoiceField, Field, Form, useInputs } from "../../component
 import { Notice } from "../../components/status.tsx";
 import { pluralize } from "../../components/text.tsx";
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"].map((id) => ({ id, title: id }));
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((id) => ({ id, title: id }));
 
 /** Edits a request and sends it, as the same user or another one. The input stays for the next attempt. */
 export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
@@ -31,7 +32,7 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
     path: inputs.path.trim(),
     headers: parseHeaders(inputs.headers),
     key: actors?.find(({ id }) => id === as)?.key,
-    body: inputs.method === "GET" || inputs.body === "" ? undefined : inputs.body,
+    body: BODILESS_METHODS.test(inputs.method) || inputs.body === "" ? undefined : inputs.body,
   }));
   return (
     <Dialog title="Edit and send again" onClose={onClose}>
@@ -45,7 +46,7 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
           lines={3}
           hint="One per line, as name: value. Credentials are added."
         />
-        {inputs.method !== "GET" && <Field label="Body" {...field("body")} lines={6} />}
+        {!BODILESS_METHODS.test(inputs.method) && <Field label="Body" {...field("body")} lines={6} />}
         {request.binarySize !== undefined && (
           <Notice outcome="refused">
             The original body has {pluralize(request.binarySize, "byte")} that are not text, and is not sent.
