@@ -38,26 +38,26 @@ interface Workflow {
   jobs: Record<string, { env?: Record<string, string>; steps: Step[] }>;
 }
 
-let stage: ExampleProject | undefined;
-afterEach(() => stage?.close());
+let project: ExampleProject | undefined;
+afterEach(() => project?.close());
 afterAll(removeTempFolders);
 
-async function project(): Promise<ExampleProject> {
-  stage = await createExampleProject();
-  const { folder } = stage;
+async function createPipelineProject(): Promise<ExampleProject> {
+  project = await createExampleProject();
+  const { folder } = project;
   const scripts = parse(shown.find(({ kind }) => kind === "json")!.code);
   const described = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ ...described, ...scripts }));
   writeFileSync(join(folder, "models.test.js"), TEST);
   const scenario = file("scenarios/models-are-slow.yaml");
-  const { code, stderr } = await stage.run(
+  const { code, stderr } = await project.run(
     `mkdir scenarios && cat > scenarios/models-are-slow.yaml <<'END'\n${scenario}END`,
   );
   expect([code, stderr]).toEqual([0, ""]);
-  return stage;
+  return project;
 }
 
-async function succeeds(on: ExampleProject, lines: readonly string[]): Promise<string> {
+async function runSuccessfully(on: ExampleProject, lines: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await on.run(on.replacePorts(lines.join("\n")));
   expect({ code, told: code === 0 ? "" : stdout + stderr }).toEqual({ code: 0, told: "" });
   return stdout;
@@ -95,7 +95,7 @@ describe("a pipeline in the docs [interfaces 13]", () => {
     );
     const template = parse(readFileSync(join(EXAMPLES, "gitlab/understudy.gitlab-ci.yml"), "utf8"));
     const job = template[".understudy-suite"];
-    const on = await project();
+    const on = await createPipelineProject();
     const runIn = async (lines: string, command: string) => {
       const settings = `export COMMAND=${JSON.stringify(command)} SCENARIOS='scenarios/*.yaml' JOBS=2\n`;
       return (await on.run(on.replacePorts(settings + lines))).code;
@@ -118,9 +118,11 @@ describe("a pipeline in the docs [interfaces 13]", () => {
     if (!hasCurl()) skip("curl is not installed");
     const { jobs } = parse(file(".github/workflows/test.yml")) as Workflow;
     const { test: job } = parse(file(".gitlab-ci.yml"));
-    const on = await project();
+    const on = await createPipelineProject();
     // Lines that both have are run once: the project is the same.
-    await succeeds(on, [...new Set([...jobs["test"]!.steps.flatMap(({ run }) => run ?? []), ...job.script])]);
+    await runSuccessfully(on, [
+      ...new Set([...jobs["test"]!.steps.flatMap(({ run }) => run ?? []), ...job.script]),
+    ]);
     const uploaded = [...job.artifacts.paths, job.artifacts.reports.junit];
     for (const report of ["suite.xml", "suite.html", "coverage.html", ...uploaded])
       expect(existsSync(join(on.folder, report)), report).toBe(true);
@@ -133,12 +135,18 @@ describe("a pipeline in the docs [interfaces 13]", () => {
     if (!hasCurl()) skip("curl is not installed");
     const { understudy } = parse(file("compose.yaml")).services;
     expect(validate(understudy.build.dockerfile_inline)).toEqual([]);
-    const on = await project();
+    const on = await createPipelineProject();
     const [, ...probe] = understudy.healthcheck.test as string[];
     const check = probe.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
     const start = "UNDERSTUDY_TOKEN=choose-something-long npx understudy start --shared --host 0.0.0.0";
     const token = "export UNDERSTUDY_TOKEN=choose-something-long";
-    await succeeds(on, [start, token, check, 'kill "$(cat .server-pid)"', `if ${check}; then exit 1; fi`]);
+    await runSuccessfully(on, [
+      start,
+      token,
+      check,
+      'kill "$(cat .server-pid)"',
+      `if ${check}; then exit 1; fi`,
+    ]);
   });
 
   it("grades a receiver and reports on it [interfaces 13]", {
@@ -147,10 +155,10 @@ describe("a pipeline in the docs [interfaces 13]", () => {
     if (!hasCurl()) skip("curl is not installed");
     const { jobs } = parse(file(".github/workflows/receiver.yml")) as Workflow;
     const { env = {}, steps } = jobs["grade"]!;
-    const on = await project();
+    const on = await createPipelineProject();
     const variables = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);
     const sample = "cp node_modules/understudy-sandbox/docs/receivers/node/receiver.mjs .";
-    await succeeds(on, [...variables, sample, ...steps.flatMap(({ run }) => run ?? [])]);
+    await runSuccessfully(on, [...variables, sample, ...steps.flatMap(({ run }) => run ?? [])]);
     expect(readFileSync(join(on.folder, "receiver.xml"), "utf8")).toContain('failures="0"');
   });
 });

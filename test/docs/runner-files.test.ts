@@ -17,8 +17,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const LIMIT_MS = 240_000;
 const EXAMPLES = join(ROOT, "docs", "examples");
-let stage: ExampleProject | undefined;
-afterEach(() => stage?.close());
+let project: ExampleProject | undefined;
+afterEach(() => project?.close());
 afterAll(removeTempFolders);
 
 it("the versions on the page about test runners are those that the matrix runs [interfaces 13]", () => {
@@ -93,9 +93,9 @@ describe("files to copy for other runners [interfaces 13]", () => {
   it("plain functions check a test of node:test as the fixtures do [interfaces 13]", {
     timeout: LIMIT_MS,
   }, async () => {
-    stage = await createExampleProject();
-    writeFileSync(join(stage.folder, "failing.test.mjs"), NODE);
-    const { code, stdout, stderr } = await stage.run("node --test --test-reporter tap failing.test.mjs");
+    project = await createExampleProject();
+    writeFileSync(join(project.folder, "failing.test.mjs"), NODE);
+    const { code, stdout, stderr } = await project.run("node --test --test-reporter tap failing.test.mjs");
     expect(code).toBe(1);
     const said = stdout + stderr;
     expect(said).toMatch(
@@ -113,15 +113,15 @@ describe("files to copy for other runners [interfaces 13]", () => {
     timeout: LIMIT_MS,
   }, async ({ skip }) => {
     if (!hasCurl()) skip("curl is not installed");
-    stage = await createExampleProject();
+    project = await createExampleProject();
     for (const file of ["models.test.mjs", "jest.config.mjs"])
-      cpSync(join(EXAMPLES, "jest", file), join(stage.folder, file));
+      cpSync(join(EXAMPLES, "jest", file), join(project.folder, file));
     writeFileSync(
-      join(stage.folder, "failing.test.mjs"),
+      join(project.folder, "failing.test.mjs"),
       NODE.replace(/^.*node:test.*$/m, "const after = afterAll;"),
     );
     const command = "NODE_OPTIONS=--experimental-vm-modules npx jest";
-    const { code, stderr } = await stage.run(command, { jest: 1 });
+    const { code, stderr } = await project.run(command, { jest: 1 });
     expect(code).toBe(0);
     expect(stderr).toContain("PASS ./models.test.mjs");
     expect(stderr).toMatch(/armed but never triggered: fault_1 \{"operation":"models.list"\}/);
@@ -132,19 +132,19 @@ describe("files to copy for other runners [interfaces 13]", () => {
     timeout: LIMIT_MS,
   }, async ({ skip }) => {
     if (!hasRuntime("python3 -c 'import pytest'")) skip("pytest is not installed");
-    stage = await createExampleProject();
-    cpSync(join(EXAMPLES, "pytest/conftest.py"), join(stage.folder, "conftest.py"));
-    writeFileSync(join(stage.folder, "test_failing.py"), PYTHON);
-    const url = await stage.startDefaultServer();
+    project = await createExampleProject();
+    cpSync(join(EXAMPLES, "pytest/conftest.py"), join(project.folder, "conftest.py"));
+    writeFileSync(join(project.folder, "test_failing.py"), PYTHON);
+    const url = await project.startDefaultServer();
     const command = `UNDERSTUDY_URL=${url} python3 -m pytest -q -p no:cacheprovider test_failing.py`;
-    const { code, stdout } = await stage.run(command);
+    const { code, stdout } = await project.run(command);
     expect(code).toBe(1);
     expect(stdout).toMatch(/armed but never triggered: \[\{'operation': 'models.list'\}\]/);
     expect(stdout).toMatch(/Journal of the sandbox, newest first -*\n.*GET \/v1\/models -> 200 \(ok\)/);
     expect(stdout).toContain('"model.list" is not an operation (did you mean "models.list"?)');
     expect(stdout).toMatch(/0 requests match \{'operation': 'models.list'\}/);
     expect(stdout).toContain("4 failed, 2 passed, 1 error");
-    expect(stage.calls).toEqual([]);
+    expect(project.calls).toEqual([]);
   });
 
   it("UnderstudyExtension.java fails a test whose faults were never triggered [interfaces 13]", {
@@ -152,19 +152,22 @@ describe("files to copy for other runners [interfaces 13]", () => {
   }, async ({ skip }) => {
     if (!hasRuntime("javac and JUnit 5")) skip("javac and JUnit 5 are not installed");
     if (!hasCurl()) skip("curl is not installed");
-    stage = await createExampleProject();
-    const sources = join(stage.folder, "src/test/java");
+    project = await createExampleProject();
+    const sources = join(project.folder, "src/test/java");
     mkdirSync(sources, { recursive: true });
     cpSync(join(EXAMPLES, "junit5/UnderstudyExtension.java"), join(sources, "UnderstudyExtension.java"));
     writeFileSync(join(sources, "FailingTest.java"), JAVA);
-    const { code, stdout } = await stage.run(`UNDERSTUDY_URL=${await stage.startDefaultServer()} mvn test`, {
-      test: 1,
-    });
+    const { code, stdout } = await project.run(
+      `UNDERSTUDY_URL=${await project.startDefaultServer()} mvn test`,
+      {
+        test: 1,
+      },
+    );
     expect(code).toBe(0);
     expect(stdout).toMatch(/armed but never triggered: .*"operation":"models.list"/);
     expect(stdout).toContain('did you mean \\"models.list\\"?');
     expect(stdout).toContain("not received as often as 1");
     expect(stdout).toContain("4 tests failed");
-    expect(stage.calls).toEqual(["mvn test"]);
+    expect(project.calls).toEqual(["mvn test"]);
   });
 });

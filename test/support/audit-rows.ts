@@ -6,7 +6,7 @@ export const COLUMNS =
 export const exportLog = (api: Api, query = "", who: Caller = "ada", organization = "org_acme") =>
   api.call(who, "GET", `/v1/organizations/${organization}/audit-log/export${query}`);
 
-/** The rows of an export, by column name, newest first. */
+/** Parses an export into rows by column name, newest first. */
 export async function exportRows(api: Api, query = "", who: Caller = "ada", organization = "org_acme") {
   return toRows(await exportLog(api, query, who, organization));
 }
@@ -17,7 +17,7 @@ export function toRows({ status, text }: ApiResponse): Record<string, string>[] 
   return rows.map((cells) => Object.fromEntries(cells.map((cell, column) => [header![column], cell])));
 }
 
-/** A reader of RFC 4180 of its own, so that the writer does not check its own quoting. */
+/** Parses CSV (RFC 4180). Does not use the product's CSV library, so that its quoting is checked by other code. */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

@@ -1,4 +1,4 @@
-/** A text that would cost far more than it weighs if it were read naively. */
+/** A small text that would cost much time or memory if a parser read it without limits. */
 export interface Bomb {
   name: string;
   file: string;
@@ -20,8 +20,9 @@ function lines(count: number, line: (index: number) => string): string {
 }
 
 /**
- * Documents that must be refused within a second and 150 MB (the reliability goal for bombs). The tests see that
- * each is refused and why; what that costs is measured by a program, since timed tests lie on a busy machine.
+ * Documents that the server must refuse within a second and with 150 MB of memory (quality goal for bombs). The tests
+ * check that each is refused, and why. A benchmark measures time and memory, since timed tests are unreliable on a
+ * busy machine.
  */
 export const BOMBS: readonly Bomb[] = [
   yaml("billion laughs in flow lists", () =>

@@ -6,7 +6,7 @@ export interface Emitted {
   data: Record<string, unknown>;
 }
 
-/** Collects what every transaction of the default sandbox emits from now on, those of timers included. */
+/** Collects the events that transactions of the default sandbox emit from now on, including those of timers. */
 export function collectEmittedEvents({ understudy }: Api): Emitted[] {
   const emitted: Emitted[] = [];
   const world = understudy.sandboxes.get("default")!.world as unknown as {

@@ -2,16 +2,16 @@ import { relative } from "node:path";
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from "vitest/node";
 
 /**
- * The only tests that may be left out, and only while they run and with a reason: for want of a browser
- * (scripts/browser.mjs), of a language, Redis or nginx (scripts/runtimes.mjs), or of the right to mount a small
- * disk.
+ * Test files that may be skipped while they run, with a reason: if there is no browser (scripts/browser.mjs), no
+ * language, Redis or nginx (scripts/runtimes.mjs), or no permission to mount a small disk.
  */
 export const NEEDS_TOOLS =
   /^test[\\/](browser[\\/]|docs[\\/]|field[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/](tls|unsaved)\.test\.ts|hardening[\\/]outside\.test\.ts|cli[\\/]hostile-world\.test\.ts|fleet[\\/]|own[\\/]saved-documents\.test\.ts)|^src[\\/]persistence[\\/](redis-store|store(-in-files)?)\.test\.ts/;
 
 /**
- * Ends a run on the line that continuous integration reads. A skipped test counts as failed, so no test is skipped
- * silently. Tests that need a tool which the machine lacks are listed with the reason on the line before.
+ * Prints the counts of a run as its last line, which continuous integration reads. A skipped test counts as failed,
+ * so that no test is skipped silently. The line before lists tests that need a tool which the machine lacks, with the
+ * reason.
  */
 export default class CountsReporter implements Reporter {
   private asked: RegExp | undefined;
@@ -28,7 +28,7 @@ export default class CountsReporter implements Reporter {
       if (module.state() === "failed" && module.errors().length > 0) failed += 1;
       const file = relative(process.cwd(), module.moduleId);
       for (const test of module.children.allTests()) {
-        // With `-t` a part of the tests is asked for, aloud, and the others are nobody's failure.
+        // With `-t`, the tests that do not match are not meant to run.
         if (this.asked !== undefined && !this.asked.test(getFullName(test))) continue;
         const reason = NEEDS_TOOLS.test(file) ? getSkipReason(test) : undefined;
         if (reason !== undefined) notRun.set(file, { reason, tests: (notRun.get(file)?.tests ?? 0) + 1 });
@@ -37,19 +37,19 @@ export default class CountsReporter implements Reporter {
       }
     }
     if (failed > 0 || passed === 0) process.exitCode = 1;
-    // After the other reporters' summaries, whatever order they run in.
+    // Print after the summaries of all other reporters.
     process.on("exit", () =>
       process.stdout.write(`\n${notRunLine(notRun)}${passed} passed, ${failed} failed\n`),
     );
   }
 }
 
-/** As `-t` sees it. */
+/** Returns the name that `-t` compares. */
 function getFullName({ name, parent }: TestCase | TestSuite): string {
   return parent.type === "module" ? name : `${getFullName(parent)} ${name}`;
 }
 
-/** Why a test was skipped while it ran; undefined for one that ran, or was marked to be skipped. */
+/** Returns why a test was skipped while it ran; undefined if it ran or is marked `skip`. */
 function getSkipReason(test: TestCase): string | undefined {
   const result = test.result();
   return result.state === "skipped" ? result.note : undefined;

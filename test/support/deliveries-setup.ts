@@ -16,13 +16,13 @@ import {
 } from "../../src/engine/webhooks/queued-attempts.ts";
 import type { OutboundRequest, OutboundResult } from "../../src/hosts/node/outbound/outbound-request.ts";
 
-/** A request that has left, and waits for its receiver. */
+/** A request that was sent and has no response yet. */
 export interface SentRequest extends OutboundRequest {
   delivery_id: string;
   answer(response_code: number): Promise<void>;
 }
 
-/** What records of webhooks follow from is not what is looked at: an attempt is planned, recorded, and that is all. */
+/** The webhook rules are replaced: an attempt is planned and recorded, without webhook records. */
 type Rules = DeliveriesParts<Sandbox>["rules"];
 
 interface Sandbox {
@@ -31,7 +31,10 @@ interface Sandbox {
   settings: Settings;
 }
 
-/** The sender of deliveries over a network that answers when it is told to; its sandboxes share one bound. */
+/**
+ * Creates the sender of deliveries with a fake network, whose responses the test sends. All sandboxes share one
+ * limit.
+ */
 export function setUpDeliveries(
   given: Partial<Omit<DeliveriesParts<Sandbox>, "rules">> & { rules?: Partial<Rules> } = {},
 ) {
@@ -93,7 +96,7 @@ export function setUpDeliveries(
     completed,
     errors,
     faults,
-    /** Ids of the deliveries whose requests have left, in their order. */
+    /** Ids of the deliveries whose requests were sent, in that order. */
     listSentIds: () => sent.map(({ delivery_id }) => delivery_id),
     sandbox(name = "default") {
       const commits: Commit[] = [];
@@ -116,14 +119,14 @@ export function setUpDeliveries(
         world,
         commits,
         settings: sandbox.settings,
-        /** Queues an attempt of each delivery and lets them leave. */
+        /** Queues an attempt of each delivery and waits until they can be sent. */
         async queue(delivery_ids: readonly string[], webhook_id = "wh_1", kind: AttemptKind = "first") {
           for (const delivery_id of delivery_ids) {
             world.transact((tx) => queueAttempt(tx, { id: delivery_id, kind, webhook_id, delivery_id }));
           }
           await runPendingCallbacks();
         },
-        /** Takes an attempt out of the queue, as the deletion of its webhook does. */
+        /** Removes an attempt from the queue, as the deletion of its webhook does. */
         async remove(id: string) {
           world.transact((tx) => tx.remove(queuedAttempts, id));
           await runPendingCallbacks();
@@ -136,11 +139,11 @@ export function setUpDeliveries(
   };
 }
 
-/** Lets everything go on that waits for nothing. */
+/** Waits until all callbacks that are ready have run. */
 export function runPendingCallbacks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** As many names as are asked for, such as `wh_0`, `wh_1`. */
+/** Creates numbered names, such as `wh_0` and `wh_1`. */
 export const createNames = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}`);

@@ -7,12 +7,12 @@ export interface ReceivedEvent {
   data: any;
 }
 
-/** A client of server-sent events on a socket of its own. */
+/** A client of server-sent events with its own connection. */
 export class EventStream {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly events: ReceivedEvent[] = [];
-  /** Resolves with everything received once the server has ended the stream. */
+  /** Resolves with all received events when the server has ended the stream. */
   readonly ended: Promise<ReceivedEvent[]>;
   private readonly request: ClientRequest;
   private waiting: (() => void)[] = [];
@@ -37,7 +37,7 @@ export class EventStream {
     this.ended.catch(() => {});
   }
 
-  /** Resolves once the answer's head is there, which must not depend on a first event. */
+  /** Resolves when the response's head has arrived; the server must not wait for a first event. */
   static open(api: Api, who: Caller, path: string, lastEventId?: string): Promise<EventStream> {
     return new Promise((resolve, reject) => {
       const headers = { "api-key": KEYS[who], ...(lastEventId ? { "last-event-id": lastEventId } : {}) };
@@ -48,7 +48,7 @@ export class EventStream {
     });
   }
 
-  /** Resolves once this many events have come. */
+  /** Resolves when at least this many events have arrived. */
   async waitForCount(count: number): Promise<ReceivedEvent[]> {
     while (this.events.length < count) await new Promise<void>((resolve) => this.waiting.push(resolve));
     return this.events;

@@ -1,10 +1,10 @@
 import { vi } from "vitest";
 
-/** Asks again until `check` holds: for what a server does in its own time, also on a busy machine. */
+/** Repeats `check` until it passes, for effects that the server has later. A busy machine may take long. */
 export const eventually = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
-/** The same for what is only waited for; a minute is more than any busy machine takes. */
+/** Repeats `holds` until it is true. The timeout of a minute is longer than any busy machine needs. */
 export const until = (holds: () => unknown): Promise<void> =>
   vi.waitFor(
     async () => {

@@ -1,26 +1,29 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
 
-/** What is answered to a command; an error's text is Redis' own, undefined is no answer at all. */
+/** Reply to a command. The text of an error is Redis' own; undefined sends no reply. */
 export type FakeReply = string | number | Error | readonly FakeReply[] | null | undefined;
 
-/** INFO of a Redis under which nothing is lost. */
+/** INFO of a Redis that loses no data. */
 export const INFO = { run_id: "run-1", maxmemory_policy: "noeviction", aof_enabled: "1", role: "master" };
 
-/** Redis' protocol (RESP 2) over answers that a test gives, for what no real Redis can be brought to. */
+/**
+ * A server of Redis' protocol (RESP 2) whose replies a test sets, for states that a real Redis cannot be brought
+ * into.
+ */
 export async function startFakeRedis() {
   const commands: string[][] = [];
   const sockets = new Set<Socket>();
   const redis = {
     info: INFO as Record<string, string>,
-    /** Asked first; what it leaves undefined is answered as below. */
+    /** Called first; where it returns undefined, the reply is the usual one. */
     answer: undefined as ((words: string[]) => FakeReply) | undefined,
     isSilent: false,
     commands,
     url: "",
-    /** How many connections there have been. */
+    /** Number of connections so far. */
     connections: 0,
-    /** Commands of that name, without it. */
+    /** Lists the arguments of all commands of this name. */
     listArguments: (name: string) =>
       commands.filter(([first]) => first === name).map(([, ...words]) => words),
     drop() {
@@ -59,7 +62,7 @@ export async function startFakeRedis() {
   return redis;
 }
 
-/** The first whole command: a list of texts. */
+/** Parses the first complete command: a list of texts. */
 function parseCommand(bytes: Buffer): { words: string[]; length: number } | undefined {
   let at = 0;
   const line = () => {

@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import { platform, providePlatform } from "../../src/engine/platform.ts";
 
-/** Fake timers for the engine too, which does not use the global ones. @returns what puts the real ones back */
+/** Fakes the engine's timers, which are not the global ones. @returns a function that restores the real timers */
 export function fakeEngineTimers(): () => void {
   vi.useFakeTimers();
   const real = platform();

@@ -3,7 +3,7 @@ import type { Api, ApiResponse } from "./harness.ts";
 
 export const CONTROL = "/_control/sandboxes/default";
 
-/** A machine's timers may fire a little early against its other clock. */
+/** Timers may fire a little early in relation to the clock that a test reads. */
 export const ASSERTED_DELAY_SLACK_MS = 10;
 
 /** Arms an inline rule in the default sandbox; resolves with its id. */

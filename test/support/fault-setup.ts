@@ -7,7 +7,7 @@ import { API } from "../../src/engine/resources/index.ts";
 import type { FaultFacts, FaultVerdict } from "../../src/engine/sandbox/fault-types.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
 
-/** For tests: faults without a server around them. */
+/** Faults without a server. */
 export const OPERATIONS: readonly AnyOperation[] = API.operations;
 
 export function findOperation(id: string): AnyOperation {
@@ -64,7 +64,7 @@ export function createFacts(operation_id: string, sent: CallFields = {}): FaultF
   return facts;
 }
 
-/** Sends one call past the rules; what came of it, as the decision or `-`. */
+/** Evaluates one call. Returns the decision, or `-` if there is none. */
 export async function decideCall(
   faults: SandboxFaults,
   operation_id: string,

@@ -8,11 +8,11 @@ const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 export interface TestNode extends Omit<Api, "advance"> {
   said: string[];
-  /** A call with the fleet's token. */
+  /** Makes a call with the fleet's token. */
   control: (method: string, path: string, body?: unknown) => ReturnType<Api["call"]>;
 }
 
-/** A node of a fleet in this process. */
+/** Starts a node of a fleet in this process. */
 export async function startNode(
   redis: TestRedis,
   options: UnderstudyOptions & { port?: number } = {},
@@ -39,11 +39,11 @@ export interface NodeProcess {
   stop(signal?: NodeJS.Signals): Promise<Finished>;
   output(): { stdout: string; stderr: string };
   control: TestNode["control"];
-  /** As ada of the reference world. */
+  /** Sends a request of usr_ada. */
   get(path: string): ReturnType<TestNode["control"]>;
 }
 
-/** A node in a process of its own, which can be killed and stopped. */
+/** Starts a node in its own process, which a test can kill and stop. */
 export async function startNodeProcess(redis: TestRedis, args: readonly string[] = []): Promise<NodeProcess> {
   const port = String(await freePort());
   const where = ["--store", redis.url, "--node-url", `http://127.0.0.1:${port}`, "--port", port];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 
-/** A folder per test for what is kept, which is not there yet, and what is in it. */
+/** Gives each test a path for a folder that does not exist yet, and removes it afterwards. */
 export function setUpFolderPerTest(
   begin: (folder: string) => void,
   end: () => Promise<void> | void = () => {},

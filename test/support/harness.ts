@@ -6,12 +6,12 @@ import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { assemble } from "../../src/understudy.ts";
 import { send } from "./send.ts";
 
-/** Held, so that its records are made once for all servers of a worker. */
+/** Loaded once, so that all servers of a worker share its records. */
 export const REFERENCE = new FixtureLibrary({ resources: RESOURCES }).load("reference");
 
 export const EPOCH = "2026-03-15T12:00:00.000Z";
 
-/** API keys of the reference world by user (and the special ones by their id's tail). */
+/** API keys of the reference world, by user or, for special keys, by the end of their ids. */
 export const KEYS = {
   ada: "ak_adaOwnerAcme000000000000000000000000000",
   ben: "ak_benAdminAcme000000000000000000000000000",
@@ -52,7 +52,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** A server on a free port with the reference world, its clock frozen at the epoch. */
+/** Starts a server on a free port with the reference world and its clock frozen at the epoch. */
 export async function startReference({
   port = 0,
   ...options
@@ -92,7 +92,7 @@ export async function startReference({
     },
     async close() {
       await understudy.close();
-      // The server is done with an answer once the system has it; nobody has read it then.
+      // The server may close when the system has sent a response; the client may not have read it yet.
       await Promise.allSettled(pending);
       agent.destroy();
     },

@@ -2,13 +2,13 @@ import { expect } from "vitest";
 import type { HistoryDetail, HistoryEntry, HistoryPage, RecordChanges } from "../../types/control-api.ts";
 import type { Api, ApiResponse } from "./harness.ts";
 
-/** Calls of the history of a sandbox, as a client makes them. */
+/** Returns functions that call the history of a sandbox, as a client does. */
 export function createHistoryClient(api: Api, sandbox = "default") {
   const control = (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
     const type: Record<string, string> = method === "GET" ? {} : { "content-type": "application/json" };
     return api.call(undefined, method, `/_control/sandboxes/${sandbox}${path}`, body, type);
   };
-  /** A call that is expected to succeed. */
+  /** Makes a call that must succeed. */
   const ok = async (method: string, path: string, body?: unknown) => {
     const answer = await control(method, path, body);
     expect(answer.status, answer.text).toBeLessThan(300);
@@ -19,7 +19,7 @@ export function createHistoryClient(api: Api, sandbox = "default") {
     control,
     ok,
     list,
-    /** Oldest first. */
+    /** Lists entries, oldest first. */
     entries: async (query = ""): Promise<HistoryEntry[]> => (await list(query)).entries.reverse(),
     newest: async (query = ""): Promise<HistoryEntry> => (await list(query)).entries[0]!,
     get: (id: string): Promise<HistoryDetail> => ok("GET", `/history/${id}`),

@@ -37,7 +37,7 @@ export async function postUncrop(
   };
 }
 
-/** A picture with a colour of its own for each position. */
+/** Draws a picture in which each pixel has its own colour. */
 export function drawPicture(width: number, height: number) {
   const pixels = Buffer.alloc(width * height * 3);
   for (let y = 0; y < height; y++) {
@@ -51,7 +51,7 @@ export function drawPicture(width: number, height: number) {
   return sharp(pixels, { raw: { width, height, channels: 3 } });
 }
 
-/** A mask that keeps its left half; the right half is to be filled. */
+/** Draws a mask: the left half stays, the right half is filled. */
 export function drawHalfMask(width: number, height: number): Promise<Buffer> {
   const pixels = Buffer.alloc(width * height * 4);
   for (let i = 0; i < width * height; i++) pixels[i * 4 + 3] = i % width < width / 2 ? 255 : 0;

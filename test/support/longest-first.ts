@@ -2,12 +2,12 @@ import { readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The files that take longest, with about as many seconds; one that is not among them goes by its size. */
+/** Seconds that the slowest files take. Other files are compared by size. */
 const SECONDS = JSON.parse(readFileSync(join(import.meta.dirname, "durations.json"), "utf8")) as Readonly<
   Record<string, number>
 >;
 
-/** Long files first, so that no core waits for another at the end; of the rest the larger ones. */
+/** Runs slow files first, so that both cores finish at about the same time; the others by size. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const weight = ({ moduleId }: TestSpecification) => {

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { until } from "./eventually.ts";
 import { freePort } from "./redis.ts";
 
-/** Whether the distribution's nginx is here (scripts/runtimes.mjs). */
+/** Whether nginx is installed (scripts/runtimes.mjs). */
 export const hasNginx = spawnSync("nginx", ["-v"], { stdio: "ignore" }).status === 0;
 export const NO_NGINX = "nginx is not installed";
 
 const EXAMPLE = "docs/examples/fleet/nginx.conf";
 
-/** What `nginx -t` says of the example as it stands; empty where it is content. */
+/** Returns the errors that `nginx -t` reports for the example configuration; empty if it is valid. */
 export function checkNginxExample(): string {
   const folder = mkdtempSync(join(tmpdir(), "understudy-nginx-"));
   const file = join(folder, "nginx.conf");
@@ -21,7 +21,7 @@ export function checkNginxExample(): string {
   return status === 0 ? "" : stderr;
 }
 
-/** The example's nginx in front of other nodes, on a free port. */
+/** nginx with the example configuration, on a free port, in front of given nodes. */
 export class TestNginx {
   readonly url: string;
   private readonly folder: string;

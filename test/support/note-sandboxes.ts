@@ -21,10 +21,10 @@ export const notes = collection<Note>({
   schema: Type.Object({}),
 });
 const START = Date.parse("2026-03-15T12:00:00.000Z");
-/** A small bound of the history. */
+/** A small limit of history entries. */
 export const LIMIT = 5;
 
-/** Work of which something is left to be done: a retry leads to an attempt, and that to nothing more. */
+/** A retry schedules another timer, which schedules none. */
 const timerHandlers: WorldParts["timerHandlers"] = {
   "webhook.retry": (tx, { subject, due }) => tx.schedule({ kind: "expiry", subject, due: due + 20_000 }),
   expiry: (tx, { subject, due }) => void tx.put(notes, { id: subject, text: `due ${due}` }),
@@ -50,7 +50,7 @@ export function makeSandbox(history_limit: number): Sandbox {
   return registry.create({ name: "a", settings: { history_limit } });
 }
 
-/** All that a moment of the sandbox's past says. */
+/** Returns all state of a sandbox at an earlier moment. */
 export function readState({ history }: Sandbox, moment: StateRef): object {
   const { version, now, requests, windows, counted, environment } = moment;
   const { tables, draws } = history.versions.getRoot(version)!;
@@ -60,7 +60,7 @@ export function readState({ history }: Sandbox, moment: StateRef): object {
   return { rows, due, draws, now, requests, windows: [...windows.entries()], counted, uploads };
 }
 
-/** A request that changes something, which no client has sent. */
+/** Creates a change that looks like a request, without a client. */
 export function makeRequest(world: World, key?: string): WorldChange {
   const counted = key === undefined ? undefined : { key_id: key, minute: toMinute(world.epochNow()) };
   const request = {

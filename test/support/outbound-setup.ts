@@ -15,7 +15,7 @@ const TIMEOUT_MS = 400;
 
 let cleanup: (() => unknown)[] = [];
 
-/** Ends what a test has begun. */
+/** Closes everything that a test started. */
 export async function cleanUp(): Promise<void> {
   for (const undo of cleanup.reverse()) await undo();
   cleanup = [];
@@ -40,7 +40,7 @@ export async function startHostileReceiver(behaviour: HostileBehaviour) {
   return receiver;
 }
 
-/** A well-behaved receiver, to be told what to answer. */
+/** Starts a well-behaved receiver that answers with the given listener. */
 export async function startReceiver(answer: http.RequestListener, tls?: https.ServerOptions) {
   const server = tls ? https.createServer(tls, answer) : http.createServer(answer);
   let connections = 0;

@@ -30,14 +30,16 @@ export function makeNotesWorld(root: Root): World {
   });
 }
 
-/** A root with these notes. */
+/** Creates a root with these notes. */
 export function createRoot(...all: Note[]): Root {
   const world = makeNotesWorld({ tables: Tables.empty([notes, timers]), draws: 0 });
   world.transact((tx) => tx.putAll(notes, all));
   return world.root;
 }
 
-/** What a saver asks of a sandbox, with a real world and real windows; whatever else changes is set by hand. */
+/**
+ * Creates the parts of a sandbox that a saver reads. The world and the rate windows are real; a test sets the others.
+ */
 export function createFakeSandbox(name = "default", base = createRoot({ id: "n1", text: "of the fixture" })) {
   const rollbacks: unknown[] = [];
   const sandbox = {
@@ -76,7 +78,7 @@ export function createFakeSandbox(name = "default", base = createRoot({ id: "n1"
   };
   return {
     sandbox: sandbox as unknown as Sandbox,
-    /** The same, for what a test changes about it. */
+    /** The same object, with a type that lets tests change it. */
     plain: sandbox,
     rollbacks,
     write: (id: string, text: string) => sandbox.world.transact((tx) => tx.put(notes, { id, text })),
@@ -85,7 +87,7 @@ export function createFakeSandbox(name = "default", base = createRoot({ id: "n1"
   };
 }
 
-/** Bytes of uploads that are only names; says who still holds which. */
+/** Creates a fake store of uploads, whose bytes are only names. Counts the holds on each. */
 export function createFakeUploads() {
   const held = new Map<string, number>();
   const synced: unknown[] = [];
@@ -108,13 +110,13 @@ export function createFakeUploads() {
   return { uploads: uploads as unknown as UploadStore, held, synced, bytes };
 }
 
-/** A store in memory that refuses when it is told to, and takes its time when it is told to. */
+/** Creates a store in memory that can fail or wait. */
 export function createFakeStore() {
   const commits: RowChange[][] = [];
   const store = {
-    /** What it answers; undefined: it takes everything. */
+    /** Returns the error of a commit; undefined: all commits succeed. */
     refusal: undefined as ((changes: readonly RowChange[]) => Error | undefined) | undefined,
-    /** Waited for before it answers. */
+    /** Commits wait for this promise. */
     pause: undefined as Promise<void> | undefined,
     isClosed: false,
     commits,

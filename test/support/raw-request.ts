@@ -7,7 +7,7 @@ export interface RawAnswer {
   body: string;
 }
 
-/** Sends the very bytes given and reads until the server closes, or for streams until a first chunk came. */
+/** Sends exactly these bytes. Reads until the server closes, or until the first chunk of a stream. */
 export function rawRequest(port: number, head: readonly string[], body = ""): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");

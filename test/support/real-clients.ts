@@ -8,30 +8,30 @@ import { hasRuntime } from "../../scripts/runtimes.mjs";
 
 const run = promisify(execFile);
 
-/** Skips the test where the machine lacks a runtime of scripts/runtimes.mjs. */
+/** Skips the test if the machine lacks a runtime of scripts/runtimes.mjs. */
 export function requireRuntime(test: TestContext, name: string): void {
   if (!hasRuntime(name)) test.skip(`${name} is not installed`);
 }
 
-/** The JSON that a program with Python's requests prints, run in a folder. */
+/** Runs a program that uses Python's requests. Returns the JSON that it prints. */
 export async function runRequests(test: TestContext, program: string, args: string[], cwd = tmpdir()) {
   requireRuntime(test, "python3 -c 'import requests'");
   return JSON.parse((await run("python3", ["-c", program, ...args], { cwd })).stdout);
 }
 
-/** The JSON that a PHP program prints, run in a folder. */
+/** Runs a PHP program. Returns the JSON that it prints. */
 export async function runPhp(test: TestContext, program: string, args: string[], cwd = tmpdir()) {
   requireRuntime(test, "php with curl");
   return JSON.parse((await run("php", ["-r", program, "--", ...args], { cwd })).stdout);
 }
 
-/** The output of a Python program. */
+/** Runs a Python program. Returns its output. */
 export async function runPython(test: TestContext, program: string, ...args: string[]): Promise<string> {
   requireRuntime(test, "python3");
   return (await run("python3", ["-c", program, ...args])).stdout.trim();
 }
 
-/** The same for the body of a Java method that may throw anything. */
+/** Runs the body of a Java method, which may throw any exception. Returns its output. */
 export async function runJava(test: TestContext, body: string, ...args: string[]): Promise<string> {
   requireRuntime(test, "java");
   const folder = await mkdtemp(join(tmpdir(), "java-"));

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { createClient } from "redis";
 import { until } from "./eventually.ts";
 
-/** Whether the distribution's Redis is here (scripts/runtimes.mjs). */
+/** Whether Redis is installed (scripts/runtimes.mjs). */
 export const hasRedis = spawnSync("redis-server", ["--version"], { stdio: "ignore" }).status === 0;
 export const NO_REDIS = "redis-server is not installed";
 
-/** A Redis of a test's own, on a free port, in a folder of its own. */
+/** A Redis of a test, on a free port, with its own folder. */
 export class TestRedis {
   readonly port: number;
   readonly folder = mkdtempSync(join(tmpdir(), "understudy-redis-"));
@@ -26,7 +26,7 @@ export class TestRedis {
     this.password = at < 0 ? undefined : settings[at + 1];
   }
 
-  /** @param settings further ones of redis-server, such as `--requirepass`, `secret` */
+  /** @param settings more options of redis-server, such as `--requirepass`, `secret` */
   static async start(...settings: string[]): Promise<TestRedis> {
     const redis = new TestRedis(await freePort(), settings);
     await redis.launch();
@@ -37,10 +37,10 @@ export class TestRedis {
     return `redis://${this.password === undefined ? "" : `:${this.password}@`}127.0.0.1:${this.port}`;
   }
 
-  /** Starts it with what is in its folder, and waits until it answers. */
+  /** Starts Redis with the data in its folder and waits until it answers. */
   async launch(): Promise<void> {
     const where = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder];
-    // Everything it acknowledged is written, though not forced to the disk: nobody pulls the plug here.
+    // Acknowledged writes are in files but not synced, since the tests simulate no power loss of the disk.
     const kept = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
     const child = spawn("redis-server", [...where, ...kept, ...this.settings], { stdio: "ignore" });
     this.child = child;
@@ -50,7 +50,7 @@ export class TestRedis {
     });
   }
 
-  /** One command over a connection of its own. */
+  /** Sends one command over a new connection. */
   // biome-ignore lint/suspicious/noExplicitAny: a reply is what the command's documentation says
   async command(...words: string[]): Promise<any> {
     const client = createClient({ url: this.url, RESP: 2, socket: { reconnectStrategy: false } });
@@ -67,7 +67,7 @@ export class TestRedis {
     this.child?.kill(signal);
   }
 
-  /** Ends it; what it acknowledged stays in its folder. */
+  /** Ends the process; acknowledged data stays in its folder. */
   async stop(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const { child } = this;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -77,7 +77,7 @@ export class TestRedis {
     await gone;
   }
 
-  /** Takes the last change out of what it has written, as a machine that lost its power does. */
+  /** Removes the last writes from the file, as a power loss would. */
   dropLastWrite(): void {
     const place = join(this.folder, "appendonlydir");
     const name = readdirSync(place).find((file) => file.endsWith(".incr.aof"))!;
@@ -86,15 +86,15 @@ export class TestRedis {
 
   async remove(): Promise<void> {
     await this.stop();
-    // What it forked to write its file anew (as it also does when appendonly is switched on) outlives it for a moment,
-    // and may open a file between the emptying of the folder and its removal.
+    // A child process that rewrites the file (also when appendonly is switched on) may still run for a moment and
+    // create a file while the folder is being removed.
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
 /**
- * A port that nobody had a moment ago, and that the system gives to no outgoing connection: it is listened on
- * again after a restart.
+ * Returns a free port that the system does not use for outgoing connections, so that it is still free after a
+ * restart.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -8,7 +8,7 @@ export const TO_OPS = { new_parent_id: "dept_ops" };
 
 export const getDecision = ({ headers }: ApiResponse) => headers.get("x-sandbox-decision");
 
-/** A fresh reference world for each test of what frames every operation: credentials, limits, input, headers. */
+/** Starts a new reference world for each test of what all operations share: credentials, limits, input, headers. */
 export function useReferencePerTest() {
   let api: Api;
   beforeEach(async () => {
@@ -24,15 +24,15 @@ export function useReferencePerTest() {
     },
     call: (...request: Parameters<Api["call"]>) => api.call(...request),
     advance: (milliseconds: number) => api.advance(milliseconds),
-    /** The same world under other settings. */
+    /** Starts the same world with other settings. */
     async restart(settings: NonNullable<Parameters<typeof startReference>[0]>["settings"]) {
       await api.close();
       api = await startReference({ settings });
     },
-    /** A cheap operation without input that asks for a role. */
+    /** Calls a cheap operation that has no input and needs a role. */
     listConfigs: (headers: Record<string, string> = {}, who?: Caller) =>
       api.call(who, "GET", CONFIGS, undefined, headers),
-    /** One window's worth of requests less would do as well; this is the cheapest plan that has a limit. */
+    /** Sets the organization's requests per minute. */
     setRateLimit: (organization: string, rate_limit: number) =>
       stateRules(api, "organizations").patch(organization, { rate_limit }),
   };

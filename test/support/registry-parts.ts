@@ -4,7 +4,7 @@ import type { FaultInjector, FaultVerdict } from "../../src/engine/sandbox/fault
 import type { RegistryParts } from "../../src/engine/sandbox/registry.ts";
 import type { BlobStore } from "../../src/engine/sandbox/snapshots.ts";
 
-/** For tests of sandboxes by themselves: no uploads, no faults, nobody who listens. */
+/** For tests of sandboxes without uploads, faults and listeners. */
 export const NO_BLOBS: BlobStore = {
   capture: () => undefined,
   peek: () => undefined,
@@ -43,7 +43,7 @@ export const NO_FAULTS: FaultInjector = {
 
 const NO_API = createApi([]);
 
-/** What `given` leaves open, as quiet as it can be. */
+/** Completes the parts of a registry with ones that do nothing. */
 export function completeParts(
   given: Pick<RegistryParts, "fixtures" | "defaults" | "wallClock"> & Partial<RegistryParts>,
 ): RegistryParts {

@@ -6,7 +6,7 @@ import type { User } from "../../src/engine/resources/users/schema.ts";
 type Values = Record<string, unknown>;
 
 /**
- * Replays an assistant's history, which `entries` gives newest first, from its creation to the assistant as it stands.
+ * Replays an assistant's history (newest first) from its creation and compares the result with the assistant.
  * @throws at the first entry that cannot have happened
  */
 export function replayHistory(entries: readonly HistoryEntry[], assistant: Assistant, people: People): void {
@@ -20,8 +20,8 @@ export function replayHistory(entries: readonly HistoryEntry[], assistant: Assis
 }
 
 /**
- * The same of a change log: what it tells of today's assistants is what their histories tell, as far as it goes back,
- * and of all others that they are gone.
+ * Replays a change log. Entries about existing assistants must equal those in their histories, in the log's period;
+ * all other assistants must be deleted.
  */
 export function replayChanges(
   entries: readonly ChangeLog[],

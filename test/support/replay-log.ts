@@ -13,10 +13,10 @@ export interface Present {
 
 type Values = Record<string, string | null>;
 
-/** Things of one type, as far as entries have told of them. */
+/** Entities of one type, as far as the entries describe them. */
 class KnownEntities {
   readonly alive = new Map<string, Values>();
-  /** No id comes twice, so what was tied to one need not be forgotten at its end. */
+  /** Ids are unique, so relations of a deleted entity need not be removed. */
   private readonly ids = new Set<string>();
 
   constructor(type: string, beginning: ReadonlyMap<string, Values>) {
@@ -44,8 +44,8 @@ const BEGINS = ["created", "invited"];
 const ENDS = ["deleted", "removed"];
 
 /**
- * Replays an organization's log, which `entries` gives newest first, from a beginning that is invented where
- * nothing says, and holds each entry to what is legal at its time and the end to the present.
+ * Replays an organization's audit log (newest first) from a state that is derived from the log. Checks that each
+ * entry was possible at its time, and that the final state equals the present.
  * @throws at the first entry that cannot have happened
  */
 export function replayLog(entries: readonly AuditLog[], present: Present): void {
@@ -138,7 +138,7 @@ function requireActor(entry: AuditLog, people: KnownEntities, what: string): voi
   ]);
 }
 
-/** What was there before the first entry, and with which values each thing came about: what its first change says. */
+/** Derives the entities before the first entry, and the values that each began with, from its first change. */
 function findBeginning(log: readonly AuditLog[], present: Present) {
   const values = new Map<string, Values>();
   const alive = new Map<string, Map<string, Values>>(WITH_LIFE.map((type) => [type, new Map()]));
@@ -196,7 +196,7 @@ function expectPresent(
   }
 }
 
-/** Whoever began within the time of the log was created in it, then, and by whom the record says. */
+/** Checks that each record created in the log's period has an entry with its time and creator. */
 function expectCreations(log: readonly AuditLog[], { people, departments, stores }: Present): void {
   const oldest = log[0]?.timestamp ?? 0;
   const members = new Set(people.map(({ id }) => id));

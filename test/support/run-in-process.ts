@@ -13,16 +13,16 @@ export interface RunOptions {
   env?: Record<string, string>;
 }
 
-/** One after the other: they share this process's streams, folder and environment. */
+/** Runs are sequential, since they share this process's streams, folder and environment. */
 let lastRun: Promise<unknown> = Promise.resolve();
 
-/** A command line in this process, as in one of its own; `heard` is told of whatever it prints. */
+/** Runs a command line in this process. Calls `onOutput` for each output. */
 export function runInProcess(
   args: readonly string[],
-  place: RunOptions,
+  options: RunOptions,
   onOutput?: () => void,
 ): Promise<Finished> {
-  const mine = lastRun.then(() => runOnce(args, place, onOutput));
+  const mine = lastRun.then(() => runOnce(args, options, onOutput));
   lastRun = mine.catch(() => {});
   return mine;
 }
@@ -39,7 +39,7 @@ async function runOnce(
   const stdout = captureOutput(process.stdout, onOutput);
   const stderr = captureOutput(process.stderr);
   const { log } = console;
-  // yargs prints its help through it.
+  // yargs prints its help with console.log.
   console.log = (...words) => void process.stdout.write(`${format(...words)}\n`);
   process.exitCode = undefined;
   if (cwd !== undefined) process.chdir(cwd);
@@ -65,7 +65,7 @@ async function runOnce(
   }
 }
 
-/** Keeps what is written to a stream from here on, until it is released. */
+/** Captures what is written to a stream until `release` is called. */
 function captureOutput(stream: NodeJS.WriteStream, onOutput = () => {}): { text(): string; release(): void } {
   const own = Object.getOwnPropertyDescriptor(stream, "write");
   const chunks: Buffer[] = [];

@@ -12,12 +12,12 @@ const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 
 export interface Running {
   child: ChildProcess;
-  /** What it has printed so far. */
+  /** The output so far. */
   output(): { stdout: string; stderr: string };
   finished: Promise<Finished>;
 }
 
-/** Starts the command as a user would; dist/ is built by `npm test` before. */
+/** Starts the command as a user does; `npm test` builds dist/ first. */
 export function startCommand(args: readonly string[], { cwd, env }: RunOptions = {}): Running {
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd,
@@ -38,25 +38,25 @@ export function startCommand(args: readonly string[], { cwd, env }: RunOptions =
   return { child, output: () => ({ stdout, stderr }), finished };
 }
 
-/** What reads standard input or ends its process; refused or not, it has one of its own. */
+/** Commands that read standard input or exit the process: each needs its own process. */
 const OWN_PROCESS = new Set(["mcp", "completion", "--get-yargs-completions"]);
-/** What goes on until it is stopped. `start` comes back once it is up. */
+/** Commands that run until they are stopped. `start` returns when it is up. */
 const RUN_UNTIL_STOPPED = new Set(["listen", "record"]);
 
 /**
- * Runs a command to its end: in this process, which spares each the start of one. What the process itself is to
- * prove (signals, pipes, a full disk, what the package holds) is asked of `startCommand` and of test/journeys.
+ * Runs a command to its end in this process, which is faster. Tests of the process itself (signals, pipes, a full
+ * disk, the package's files) use `startCommand` or are in test/journeys.
  */
-export function runCommand(args: readonly string[], place: RunOptions = {}): Promise<Finished> {
+export function runCommand(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const command = args[0] ?? "start";
-  if (OWN_PROCESS.has(command) && !args.includes("--help")) return startCommand(args, place).finished;
-  return RUN_UNTIL_STOPPED.has(command) ? stopWhenReady(args, place) : runInProcess(args, place);
+  if (OWN_PROCESS.has(command) && !args.includes("--help")) return startCommand(args, options).finished;
+  return RUN_UNTIL_STOPPED.has(command) ? stopWhenReady(args, options) : runInProcess(args, options);
 }
 
-/** Who waits for its end expects a refusal: what prints something is up instead, and told to end. */
-function stopWhenReady(args: readonly string[], place: RunOptions): Promise<Finished> {
+/** Runs a command that should be refused. If it prints something, it is up and gets SIGTERM, so that the test ends. */
+function stopWhenReady(args: readonly string[], options: RunOptions): Promise<Finished> {
   const others = process.listeners("SIGTERM");
-  return runInProcess(args, place, () => {
+  return runInProcess(args, options, () => {
     const own = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));
     for (const end of own) setImmediate(() => end("SIGTERM"));
   });
@@ -74,17 +74,17 @@ export interface RunningServer extends Running {
   stop(signal?: NodeJS.Signals): Promise<Finished>;
 }
 
-/** `understudy start` on a free port (or the one it is given), once its ready file is there. */
+/** Runs `understudy start` on a free or given port. Resolves when its ready file exists. */
 export async function startServer(
   args: readonly string[] = [],
-  place: RunOptions = {},
+  options: RunOptions = {},
 ): Promise<RunningServer> {
   const folder = createTempFolder();
   const file = join(folder, "ready.json");
   const port = args.includes("--port") ? [] : ["--port", "0"];
   const running = startCommand(["start", ...port, "--ready-file", file, ...args], {
     cwd: folder,
-    ...place,
+    ...options,
   });
   let ended: Finished | undefined;
   void running.finished.then((finished) => {
@@ -105,14 +105,14 @@ export async function startServer(
 
 const folders: string[] = [];
 
-/** A folder of the test's own. */
+/** Creates a folder that `removeTempFolders` removes. */
 export function createTempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "understudy-test-"));
   folders.push(folder);
   return folder;
 }
 
-/** For afterAll. */
+/** Call it in afterAll. */
 export function removeTempFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }

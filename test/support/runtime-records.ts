@@ -11,7 +11,7 @@ import { deliveries } from "../../src/engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../src/engine/state/transaction.ts";
 import { queueAttempt } from "../../src/engine/webhooks/queued-attempts.ts";
 
-/** Puts beside a fixture's records what only use brings about: sessions, uploads, running work, waiting attempts. */
+/** Adds records that a fixture does not have and only use creates: sessions, uploads, running jobs, queued attempts. */
 export function addRuntimeRecords(tx: Transaction): void {
   const principal = { user_id: "usr_dan", key_id: "apikey_dan", organization_id: "org_acme" };
   signAccessToken(tx, { ...principal, credential: "api_key" }, 60);

@@ -5,7 +5,7 @@ import { createFakeSandbox, createFakeStore, createFakeUploads } from "./persist
 
 type FakeSandbox = ReturnType<typeof createFakeSandbox>;
 
-/** A saver of plain sandboxes of these names, and what it has done. */
+/** Creates a saver of fake sandboxes with these names, and records what it does. */
 export function setUpSaver(...names: string[]) {
   const fakes = new Map(names.map((name) => [name, createFakeSandbox(name)]));
   const store = createFakeStore();
@@ -37,7 +37,7 @@ export function setUpSaver(...names: string[]) {
   return {
     ...{ saver, store, held, synced, logged, discarded, broughtBack, fakes },
     of: (name: string): FakeSandbox => fakes.get(name)!,
-    /** Of each commit the sandboxes that it was about. */
+    /** Lists the sandboxes of each commit. */
     saved: () => store.commits.map((changes) => [...new Set(changes.map(({ sandbox }) => sandbox))]),
     refuse(refusal: ((changes: readonly RowChange[]) => Error | undefined) | undefined) {
       store.refusal = refusal;
@@ -45,7 +45,7 @@ export function setUpSaver(...names: string[]) {
   };
 }
 
-/** Whether it has settled; asked when everything that waits for nothing has gone on. */
+/** Returns whether a promise has settled after all callbacks that are ready have run. */
 export async function isSettled(work: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const note = () => {

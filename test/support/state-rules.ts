@@ -8,7 +8,7 @@ import type { AnyCollection } from "../../src/engine/state/collection.ts";
 import type { EmittedEvent, Transaction } from "../../src/engine/state/transaction.ts";
 import type { Api } from "./harness.ts";
 
-/** A record as a test looks at it. */
+/** A record of any collection. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into records of every shape
 type Row = any;
 interface RuleResult {
@@ -16,7 +16,7 @@ interface RuleResult {
   emitted: readonly EmittedEvent[];
 }
 
-/** Runs a collection's state rules in the default sandbox, without the control API around them. */
+/** Runs a collection's state rules in the default sandbox, without the control API. */
 export function stateRules(api: Pick<Api, "understudy">, name: string) {
   const owner = RESOURCES.find(({ collections }) => collections.some((known) => known.name === name))!;
   const collection = owner.collections.find((known) => known.name === name) as AnyCollection;

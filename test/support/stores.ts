@@ -6,7 +6,7 @@ import { DocumentStore } from "../../src/persistence/document-store.ts";
 import { SqliteStore } from "../../src/persistence/sqlite-store.ts";
 import type { RowChange, Store } from "../../src/persistence/store.ts";
 
-/** The folder, the warnings and the open stores of the test that runs. */
+/** Folder, warnings and open stores of the running test. */
 export const storeContext: { folder: string; warnings: string[]; open: Store[] } = {
   folder: "",
   warnings: [],
@@ -14,7 +14,7 @@ export const storeContext: { folder: string; warnings: string[]; open: Store[] }
 };
 export const recordWarning = (warning: string) => void storeContext.warnings.push(warning);
 
-/** A bench of its own for every test of the file. */
+/** Creates a new context for each test of the file. */
 export function setUpStoreContext(): void {
   beforeEach(() => {
     storeContext.folder = mkdtempSync(join(tmpdir(), "understudy-store-"));
@@ -35,7 +35,7 @@ export interface StoreAdapter {
   open(): Promise<Store>;
 }
 
-/** Opens a store of the bench, and again after it was closed. */
+/** Returns functions that open a store, and open it again after closing it. */
 export function createStoreOpener({ open }: StoreAdapter) {
   const start = async () => {
     const store = await open();
@@ -50,7 +50,7 @@ export function createStoreOpener({ open }: StoreAdapter) {
   return { start, restart };
 }
 
-/** Every way to keep sandboxes in files, with the file in which it keeps them. */
+/** The stores that save to files, with their files. */
 export const FILE_STORES = [
   {
     name: "SQLite, --persist DIR",

@@ -1,4 +1,4 @@
-/** A document of one page. */
+/** Creates a PDF of one page. */
 export function toPdf(lines: readonly string[]): string {
   const text = lines.map((line) => `(${line}) Tj T*`).join("\n");
   const content = `BT /F1 12 Tf 14 TL 72 720 Td\n${text}\nET`;

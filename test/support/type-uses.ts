@@ -1,4 +1,7 @@
-/** Lines of a user's code, after `sandbox` and `client`: what must compile, and what must not. */
+/**
+ * Lines of a user's code that must compile (RIGHT) or must not (MISSPELT). `sandbox` and `client` are declared
+ * before.
+ */
 export const RIGHT = [
   'client.sandbox({ clock: { mode: "frozen", now: "2026-03-15T12:00:00Z" }, settings: { preview: "on" } })',
   'client.sandbox({ fixture: "reference", seed: 7, scenarios: ["webhooks-create-signed-out", "lost-answer"] })',
@@ -120,7 +123,7 @@ export const MISSPELT = [
   'gradeReceiver("http://127.0.0.1:3000/hook", { secret: "whsec_x", failOn: "severe" })',
 ];
 
-/** The same of the runner fixtures: `vitest`, `playwright` and their `expect`s are imported. */
+/** The same for the runner fixtures. `vitest`, `playwright` and their `expect` are imported. */
 export const RIGHT_IN_RUNNERS = [
   'handlersFor(sandbox, { origin: "https://api.example.com" }).map(({ info }) => info.path)',
   'handlersFor({ url: "http://127.0.0.1:4747/_s/mine" }, { origin: "https://api.example.com" })',

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import type { Api, ApiResponse, Caller } from "./harness.ts";
 
-/** A folder that the server under test takes for the machine's temporary one, so that a test can look into it. */
+/** Makes the server use a private temporary folder, so that a test can read its files. */
 export function createPrivateTempFolder() {
   const before = process.env["TMPDIR"];
   const folder = mkdtempSync(join(tmpdir(), "uploads-test-"));
@@ -18,9 +18,9 @@ export function createPrivateTempFolder() {
       .sort();
   return {
     folder,
-    /** Paths of all files in it. */
+    /** Lists the paths of all files in the folder. */
     files,
-    /** Everything in it, in the order of the names. */
+    /** Returns the contents of all files, in the order of their names. */
     bytes: () => Buffer.concat(files().map((path) => readFileSync(path))),
     entries: () => readdirSync(folder),
     remove() {
@@ -33,7 +33,7 @@ export function createPrivateTempFolder() {
 
 export const MB = 1024 * 1024;
 
-/** Bytes without a pattern that a lost or doubled piece could hide in. */
+/** Returns bytes without a pattern, so that a lost or doubled piece shows. */
 export function noise(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let state = 1;
@@ -85,7 +85,7 @@ export const chunk = (url: string, bytes: string | Uint8Array, start: number, to
     "content-range": `bytes ${start}-${start + Buffer.byteLength(bytes) - 1}/${total}`,
   });
 
-/** Announced, sent whole, registered: the file object. */
+/** Announces, uploads and registers a file. Returns the file object. */
 export async function uploadFile(api: Api, content: string, fields: Partial<Announced> = {}) {
   const { announced, upload_url, gcs_path } = await announce(api, {
     file_size: Buffer.byteLength(content),
@@ -97,7 +97,7 @@ export async function uploadFile(api: Api, content: string, fields: Partial<Anno
   return answer.body;
 }
 
-/** A TCP relay that cuts a connection once, when the server has been sent so many bytes. */
+/** Starts a TCP relay that cuts one connection after the server has received `cutAfter` bytes. */
 export async function startCuttingRelay(target: string, cutAfter: number) {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -138,7 +138,7 @@ export async function startCuttingRelay(target: string, cutAfter: number) {
   };
 }
 
-/** Sends the head of a request and so many bytes of its body, then hangs up. */
+/** Sends the head of a request and some bytes of its body, then disconnects. */
 export function sendAndDisconnect(
   url: string,
   head: { method: string; headers: object },
@@ -161,7 +161,7 @@ export function sendAndDisconnect(
   });
 }
 
-/** A form with one file. */
+/** Creates a form with one file. */
 export function createFileForm(
   content: string | Uint8Array,
   { name = "notes.txt", type = "text/plain" } = {},

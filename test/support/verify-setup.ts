@@ -13,10 +13,10 @@ import type { VerifyReport } from "../../src/tools/verify/report.ts";
 import { runVerify, type VerifyOptions } from "../../src/tools/verify/run-verify.ts";
 import { type Api, type Caller, KEYS } from "./harness.ts";
 
-/** The suite counts on its own clock, which goes on while the sandbox's is frozen. */
+/** Verify measures time with its own clock, which continues while the sandbox's is frozen. */
 export const CLOCK_MARGIN_MS = 5_000;
 
-/** The suite as one of the reference users; where the rate limit is met, the sandbox's clock goes on. */
+/** Runs verify as one of the reference users. If it meets the rate limit, the sandbox's clock advances. */
 export function verify(api: Api, who: Caller, options: Partial<VerifyOptions> = {}): Promise<VerifyReport> {
   return runVerify({
     contract: new Contract(RESOURCES),
@@ -33,7 +33,7 @@ export function verify(api: Api, who: Caller, options: Partial<VerifyOptions> = 
 export const toUses = (pairs: Record<string, string>): VerifyOptions["uses"] =>
   new Map(Object.entries(pairs).map(([name, value]) => [name, [value]]));
 
-/** What stands in a report that is not as it should be, for messages of failing tests. */
+/** Returns the checks with these outcomes, for messages of failing tests. */
 export function describeChecks({ checks, stopped }: VerifyReport, outcomes: readonly string[]): object {
   const shown = checks.filter(({ outcome }) => outcomes.includes(outcome));
   return { stopped, shown: shown.map(({ id, failures, differences }) => ({ id, failures, differences })) };
@@ -46,7 +46,7 @@ export interface ProxiedRequest {
   body: string;
 }
 
-/** Files and images are passed on byte by byte. */
+/** Files and images are forwarded byte by byte. */
 function chooseEncoding(headers: ProxiedResponse["headers"]): "latin1" | "utf8" {
   return /^(multipart|image)\//.test(String(headers["content-type"])) ? "latin1" : "utf8";
 }
@@ -63,15 +63,15 @@ export interface RecordingServer {
   close(): Promise<void>;
 }
 
-/** Passes requests on and lets the test spoil each answer; undefined: broken off without one. */
+/** Forwards requests and lets the test change each response; undefined breaks the connection. */
 export async function startProxy(
   upstream: string,
   spoil: (request: ProxiedRequest, answer: ProxiedResponse) => ProxiedResponse | undefined | Promise<never>,
   ask: (request: ProxiedRequest) => ProxiedRequest = (request) => request,
 ): Promise<RecordingServer> {
-  return startRecordingServer(async (asked, answer) => {
-    const { statusCode, headers, text } = await forward(upstream, ask(asked));
-    const spoilt = await spoil(asked, { status: statusCode, headers, body: text });
+  return startRecordingServer(async (received, answer) => {
+    const { statusCode, headers, text } = await forward(upstream, ask(received));
+    const spoilt = await spoil(received, { status: statusCode, headers, body: text });
     if (spoilt === undefined) return answer.socket?.destroy();
     const { "content-length": _length, "transfer-encoding": _coding, ...rest } = spoilt.headers;
     answer.writeHead(
@@ -82,7 +82,7 @@ export async function startProxy(
   });
 }
 
-/** A server that answers by the test's own rule, and remembers what it was sent. */
+/** Starts a server that responds as the test says and records its requests. */
 export async function startRecordingServer(
   handle: (request: ProxiedRequest, answer: ServerResponse) => unknown,
 ): Promise<RecordingServer> {
@@ -90,14 +90,14 @@ export async function startRecordingServer(
   const server: Server = createServer(async (incoming, answer) => {
     const pieces: Buffer[] = [];
     for await (const piece of incoming) pieces.push(piece as Buffer);
-    const asked = {
+    const received = {
       method: incoming.method!,
       path: incoming.url!,
       headers: incoming.headers,
       body: Buffer.concat(pieces).toString(chooseEncoding(incoming.headers)),
     };
-    seen.push(asked);
-    await handle(asked, answer);
+    seen.push(received);
+    await handle(received, answer);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -117,7 +117,7 @@ interface Forwarded {
   text: string;
 }
 
-/** Kept open, as proxies keep them: else each answer passes on that its connection closes, to who may ask again meanwhile. */
+/** Keeps connections open, as proxies do: otherwise each response would have `connection: close`. */
 const upstreams = new Agent({ keepAlive: true });
 
 function forward(upstream: string, { method, path, headers, body }: ProxiedRequest): Promise<Forwarded> {
@@ -127,7 +127,7 @@ function forward(upstream: string, { method, path, headers, body }: ProxiedReque
       try {
         for await (const piece of received) pieces.push(piece as Buffer);
       } catch {
-        // A stream that was cut; what came is passed on.
+        // The stream was cut. Forward what arrived.
       }
       resolve({
         statusCode: received.statusCode!,

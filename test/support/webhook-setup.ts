@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Api, type ApiResponse, type Caller, startReference } from "./harness.ts";
 
-/** A sandbox with what tests of webhooks do again and again. */
+/** A server with functions that tests of webhooks often need. */
 export interface WebhookApi extends Api {
-  /** A control call below S of a sandbox. */
+  /** Calls the control API of the default sandbox; the path begins below the sandbox. */
   control(method: string, path: string, body?: unknown): Promise<ApiResponse>;
-  /** A receiver inside the server. */
+  /** Creates a receiver inside the server. */
   receiver(answers?: unknown[]): Promise<{ id: string; url: string; requests(): Promise<Received[]> }>;
-  /** Registers a webhook as its organization's owner; resolves with 2.12's fields. */
+  /** Registers a webhook as its organization's owner. Resolves with the fields of section 2.12. */
   webhook(
     url: string,
     events?: string[],
@@ -77,7 +77,7 @@ export async function startWebhooks(options: Parameters<typeof startReference>[0
   };
 }
 
-/** A partner's endpoint of its own, over real HTTP. */
+/** Starts a partner's endpoint with its own HTTP server. */
 export async function startReceiver(
   handle: (request: IncomingMessage, body: Buffer, respond: (status: number) => void) => void,
 ): Promise<{ url: string; server: Server; close(): Promise<void> }> {

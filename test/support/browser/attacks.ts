@@ -1,7 +1,7 @@
 /**
- * Attempts of a page to use the control API and the console, as source text that runs in the browser. Takes the
- * server's base URL and the console's files; returns each outcome: `refused`, `sent` if the response cannot be read, or
- * the response.
+ * Source text that runs in the browser: a page that tries to use the control API and the console. Its parameters are
+ * the server's base URL and the console's files. It returns the result of each attempt: `refused`, `sent` if the page
+ * cannot read the response, or the response.
  */
 const ATTACKS = `async (base, { script, style }) => {
   const control = base + "/_control/sandboxes";
@@ -13,7 +13,7 @@ const ATTACKS = `async (base, { script, style }) => {
     try {
       const response = await fetch(base + path, options);
       if (response.type === "opaque") return "sent";
-      // The first piece is enough, and a stream has no last one.
+      // Reads only the first chunk, since a stream does not end.
       const { value } = await (response.body?.getReader().read() ?? {});
       return checked(new TextDecoder().decode(value), response.status);
     } catch {
@@ -90,7 +90,7 @@ export function attack(base: string, files: { script: string; style: string }): 
   return `(${ATTACKS})(${JSON.stringify(base)}, ${JSON.stringify(files)})`;
 }
 
-/** Fetches the emulated API from a page: the parts of the response that its script can read. */
+/** Fetches the emulated API from a page. Returns the parts of the response that the page's script can read. */
 export function fetchFromPage(url: string, options: object): string {
   return `fetch(${JSON.stringify(url)}, ${JSON.stringify(options)}).then(
     async (response) => ({ status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() }),

@@ -3,7 +3,7 @@ import type { PageSandbox } from "../../../src/client/browser.ts";
 
 declare const begin: (options?: object) => Promise<PageSandbox>;
 
-/** Starts a sandbox in a page of the static application, as `sandbox`, with the headers `asDan` and `asAda`. */
+/** Starts a sandbox in a page of the static application. Sets the globals `sandbox`, `asDan` and `asAda` (headers). */
 export async function startInPage(page: Page, options: object = {}): Promise<void> {
   await page.waitForFunction(() => "begin" in globalThis);
   await page.evaluate(async (given) => {

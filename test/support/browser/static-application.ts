@@ -9,15 +9,15 @@ const APPLICATION = `<!doctype html><title>An application</title>
 <script type="module" crossorigin src="/main.js"></script>`;
 const MAIN = 'import { start } from "/built/index.js"; globalThis.begin = start;';
 
-/** An application as any file server serves it, with `start` of the library as `begin`. */
+/** A server of static files for a page, in which the global `begin` is the library's `start`. */
 export class StaticApplication {
-  /** Requests that no file answers. */
+  /** Requests for which there is no file. */
   arrived: string[] = [];
-  /** In place of the worker's file. */
+  /** Source text that replaces the worker's file. */
   worker: string | undefined;
-  /** The Content-Security-Policy of all answers. */
+  /** Content-Security-Policy of all responses. */
   policy: string | undefined;
-  /** Whether the console's files are there. */
+  /** Whether the console's files are served. */
   console = true;
   private readonly server = http.createServer((request, response) => this.answer(request, response));
 
@@ -33,7 +33,7 @@ export class StaticApplication {
     return readFileSync(`${BUILT}understudy-worker.js`, "utf8");
   }
 
-  /** The files of the build that are not imported by name. */
+  /** Lists the chunks of the build: its files with a hash in the name. */
   chunks(): string[] {
     return readdirSync(BUILT).filter((file) => /-[\w-]{8}\.js$/.test(file));
   }
@@ -46,7 +46,7 @@ export class StaticApplication {
   private answer(request: http.IncomingMessage, response: http.ServerResponse): void {
     const { pathname } = new URL(request.url!, "http://x");
     response.setHeader("content-type", pathname.endsWith(".js") ? "text/javascript" : "text/html");
-    // As most file servers do; a bundler marks its scripts crossorigin.
+    // Most file servers send this header; bundlers mark their scripts as crossorigin.
     response.setHeader("vary", "Origin");
     if (this.policy !== undefined) response.setHeader("content-security-policy", this.policy);
     if (pathname === "/based/page/") return void response.end(`<base href="/">${APPLICATION}`);

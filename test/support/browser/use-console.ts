@@ -12,21 +12,21 @@ import {
 import { useChromium } from "./with-chromium.ts";
 
 export interface ConsoleStage {
-  /** Set before the first test of the file. */
+  /** The server. Set before the first test of the file. */
   api: Api;
   /** Opens the view at `?search` and waits for the live stream. Closed after the test. */
   open: (search?: string, options?: ConsoleOptions) => Promise<OpenedConsole>;
   /** Opens any address below `/_console` of any server, without waiting. */
   openAt: (address: string, options?: ConsoleOptions, base?: string) => Promise<OpenedConsole>;
   /**
-   * One page for all tests of the file, navigated without a reload; replaced after a failed test.
+   * Opens an address in a page that all tests of the file share, without a reload. A failed test's page is replaced.
    */
   walkTo: (address: string) => Promise<OpenedConsole>;
-  /** A control call of the sandbox. */
+  /** Calls the control API of the sandbox. */
   control: (method: string, path: string, body?: unknown) => ReturnType<Api["call"]>;
 }
 
-/** One server and one view per test file, one browser per worker. */
+/** Provides one server and one view per test file, and one browser per worker. */
 export function useConsole(
   view: string,
   { sandbox = "default", ...options }: Parameters<typeof startReference>[0] & { sandbox?: string } = {},

@@ -2,7 +2,7 @@ import { type Browser, type BrowserContext, chromium, expect, type Page } from "
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { explainMissingBrowser, findBrowser } from "../../../scripts/browser.mjs";
 
-/** Long enough for two busy cores in CI. */
+/** Timeout that is long enough for two busy cores in CI. */
 export const PATIENCE_MS = 30_000;
 
 /** Playwright's `expect` with this timeout instead of five seconds. */
@@ -26,7 +26,7 @@ const ARGS = [
 
 type BrowserStart = { browser: Browser } | { reason: string };
 
-/** Shared by all test files of this worker; ends with its process. */
+/** All test files of this worker share the browser; it ends with the worker's process. */
 let workerBrowser: Promise<BrowserStart> | undefined;
 
 async function startChromium(args: readonly string[]): Promise<BrowserStart> {
@@ -34,7 +34,7 @@ async function startChromium(args: readonly string[]): Promise<BrowserStart> {
   if (executablePath === undefined) return { reason: explainMissingBrowser() };
   const start = () => chromium.launch({ executablePath, args: [...ARGS, ...args], timeout: START_MS });
   try {
-    // One retry, for a machine under load.
+    // Retry once, since the machine may be busy.
     return { browser: await start().catch(start) };
   } catch (error) {
     return { reason: `${executablePath} does not start: ${(error as Error).message.split("\n")[0]}` };
@@ -42,8 +42,8 @@ async function startChromium(args: readonly string[]): Promise<BrowserStart> {
 }
 
 /**
- * The worker's browser, or a separate one if the file needs other arguments. Without a browser, tests are skipped with
- * the reason, which test/support/counts-reporter.ts prints.
+ * Returns the worker's browser, or a separate one if the file needs other arguments. Without a browser, the tests are
+ * skipped with a reason, which test/support/counts-reporter.ts prints.
  */
 export function useChromium(args: readonly string[] = []): () => Browser {
   let started: BrowserStart;
@@ -84,7 +84,7 @@ export async function openPage(
   return { page, complaints };
 }
 
-/** Collects until the page's listeners are removed. */
+/** Collects console errors and policy violations until the page's listeners are removed. */
 export function collectComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {

@@ -1,6 +1,6 @@
 import { type Caller, KEYS } from "../harness.ts";
 
-/** What earlier answers gave, for the requests that follow from them. */
+/** Values from earlier responses, which later requests use. */
 export interface Memory {
   uploads: { path: string; gcs_path: string }[];
   refresh_tokens: string[];
@@ -21,7 +21,7 @@ export const emptyMemory = (): Memory => ({
 
 export interface Mixed {
   method: string;
-  /** Of the emulated API; `/S/...` stands for the sandbox's control path. */
+  /** Path of the emulated API; `/S/...` is the sandbox's control path. */
   path: string;
   headers: Record<string, string>;
   body?: string;
@@ -78,7 +78,7 @@ const form = [
   "",
 ].join("\r\n");
 
-/** Reads, writes, refusals, state calls and clock moves, over every resource. */
+/** Requests to all resources: reads, writes, refusals, state calls and clock calls. */
 export const TEMPLATES: readonly Template[] = [
   {
     make: (_memory, draw) => ({

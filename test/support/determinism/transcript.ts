@@ -20,10 +20,10 @@ const SETTLE: Mixed = {
   headers: { "content-type": "application/json" },
   body: '{"by":0}',
 };
-/** interfaces 5: these two differ from run to run, and nothing else. */
+/** Only these two headers may differ between runs (interfaces 5). */
 const VARYING_HEADERS = new Set(["date", "service-processing-ms"]);
 
-/** One fixed sequence: the same in every process, whatever the machine. */
+/** Creates a generator of the same numbers in every process. */
 function createRandom(): (below: number) => number {
   let state = 20260315;
   return (below) => {
@@ -32,12 +32,12 @@ function createRandom(): (below: number) => number {
   };
 }
 
-/** Sends the same 200 mixed requests, and tells what came back with the promise's exceptions taken out. */
+/** Sends 200 mixed requests, the same each time, and returns the responses without the values that may differ. */
 export async function recordTranscript(target: Target): Promise<TranscriptLine[]> {
   const draw = createRandom();
   const memory = emptyMemory();
   const lines: TranscriptLine[] = [];
-  // Every template comes up at least once; the order is drawn.
+  // Each template is used at least once, in a drawn order.
   const order = TEMPLATES.map((template) => template);
   while (order.length < COUNT) order.push(TEMPLATES[draw(TEMPLATES.length)]!);
   for (let i = order.length - 1; i > 0; i--) {
@@ -46,7 +46,7 @@ export async function recordTranscript(target: Target): Promise<TranscriptLine[]
   }
   for (const { make, remember } of order) {
     const mixed = make(memory, draw);
-    // How long the network takes over a webhook is not a promise: what is under way ends first.
+    // The duration of a webhook attempt is not deterministic, so wait until running attempts have ended.
     await exchange(target, SETTLE);
     const answer = await exchange(target, mixed);
     lines.push({
@@ -70,7 +70,7 @@ function exchange({ port, sandbox }: Target, { method, path, headers, body }: Mi
         port,
         method,
         path: target,
-        // Handed-out URLs follow the Host; the port in it differs from process to process.
+        // URLs in responses repeat the Host header. The port differs between processes, so the header has none.
         headers: {
           host: "localhost",
           ...headers,
@@ -89,7 +89,7 @@ function exchange({ port, sandbox }: Target, { method, path, headers, body }: Mi
   });
 }
 
-/** Secrets hang on the sandbox's name, and handed-out URLs on its address. */
+/** Replaces values that depend on the sandbox's name (secrets) or its address (URLs). */
 function normalizeAnswer({ status, headers, body }: Answer, { sandbox }: Target): Answer {
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
@@ -101,7 +101,7 @@ function normalizeAnswer({ status, headers, body }: Answer, { sandbox }: Target)
     .replace(/(?<="refresh_token":")[^"]+/, "SECRET")
     .replace(/(?<="secret":"whsec_)[^"]+/, "SECRET")
     .replace(/(?<=upload_id=)[\w-]+/, "SECRET")
-    // A receiver that remembers ids must not take another sandbox's deliveries for old ones.
+    // Delivery ids differ between sandboxes, since receivers remember ids.
     .replaceAll(/(?<="del_)[\w-]+/g, "OWN");
   return { status, headers: kept, body: blank };
 }

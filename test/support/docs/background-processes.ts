@@ -9,7 +9,7 @@ interface Server {
   stop(): Promise<unknown>;
 }
 
-/** What a page starts and goes on until Ctrl-C, and the server that it takes for granted. */
+/** Processes that a page starts and that run until Ctrl-C, and the server that the page expects to run. */
 export class BackgroundProcesses {
   private readonly started: ChildProcess[] = [];
   private server: Server | undefined;
@@ -22,7 +22,10 @@ export class BackgroundProcesses {
     this.bin = bin;
   }
 
-  /** A server as a plain `understudy start` has it, in this process; pages that show the start have one of their own. */
+  /**
+   * Starts the server that a plain `understudy start` starts, in this process. Pages that show the start have their
+   * own.
+   */
   async startDefaultServer(port: number): Promise<string> {
     const before = process.cwd();
     process.chdir(this.folder);
@@ -32,13 +35,13 @@ export class BackgroundProcesses {
     return understudy.listen(port, "127.0.0.1");
   }
 
-  /** The page's server, in place of the one before; resolves with what it has printed. */
-  async startServer(args: readonly string[], asked: ToolCall, port: string): Promise<string> {
+  /** Starts the page's server in place of the one before. Resolves with its output. */
+  async startServer(args: readonly string[], call: ToolCall, port: string): Promise<string> {
     await this.server?.stop();
     const ready = join(this.folder, ".ready.json");
     rmSync(ready, { force: true });
     const all = ["start", ...args, "--port", port, "--ready-file", ready];
-    const { child, printed } = await this.start(all, asked, () => existsSync(ready));
+    const { child, printed } = await this.start(all, call, () => existsSync(ready));
     writeFileSync(join(this.folder, ".server-pid"), String(child.pid));
     this.server = {
       stop: async () => {
@@ -49,7 +52,7 @@ export class BackgroundProcesses {
     return printed;
   }
 
-  /** Resolves once it is up. @throws Error when it ends before */
+  /** Resolves when the command is up. @throws Error if it ends before */
   async start(
     args: readonly string[],
     { cwd, env }: ToolCall,

@@ -7,9 +7,9 @@ import { FAST_START } from "./java-options.ts";
 import { ROOT } from "./pages.ts";
 import { quote, type ToolCall, toFailure, toLine } from "./tool-stubs.ts";
 
-/** For machines under load: runners give a test five seconds, in which a first one also starts the server. */
+/** For busy machines: by default, runners fail a test after five seconds, and a first test also starts the server. */
 const PATIENCE_MS = 60_000;
-/** What shows another command's output, reads standard input or tells of the process itself has one of its own. */
+/** Commands that read standard input, describe the process or run another command: each needs its own process. */
 const OWN_PROCESS = new Set(["start", "mcp", "completion"]);
 const RUNNERS: Readonly<Record<string, string>> = {
   vitest: "vitest/vitest.mjs",
@@ -19,7 +19,7 @@ const RUNNERS: Readonly<Record<string, string>> = {
   tsc: "typescript/bin/tsc",
   vite: "vite/bin/vite.js",
 };
-/** The tools that pages call, and those that scripts of package.json call without `npx`. */
+/** Tools that pages call, and tools that scripts of package.json call without `npx`. */
 export const TOOLS = ["npx", "npm", "mvn", "docker", "understudy", "vitest", "playwright"];
 
 export interface ProjectPaths {
@@ -29,72 +29,74 @@ export interface ProjectPaths {
 }
 
 /**
- * What becomes of the commands of a page, in shell: the same commands, on this build and on free ports. What would run
- * until Ctrl-C (start, listen, record, --follow, --forward-to) goes on in the background once it is up.
+ * Translates the commands of a page to shell scripts that run this build on free ports. Commands that run until
+ * Ctrl-C (start, listen, record, --follow, --forward-to) continue in the background when they are up.
  */
 export class ExampleCommands {
-  /** Exit codes that the page says of commands, which are written without `npx`; of the others it is 0. */
+  /** Exit codes that the page states, by command without `npx`; other commands must exit with 0. */
   exitCodes: Readonly<Record<string, number>> = {};
   readonly background: BackgroundProcesses;
-  private readonly place: ProjectPaths;
-  /** While a suite runs here: commands that it runs would wait for their turn, and it for them. */
+  private readonly paths: ProjectPaths;
+  /**
+   * While a suite runs in this process, commands of the suite need their own process: they would wait for the suite.
+   */
   private isSuiteRunning = false;
   private readonly bin: string;
 
-  constructor(place: ProjectPaths) {
-    this.place = place;
-    this.bin = join(place.folder, "node_modules/understudy-sandbox/bin/understudy.js");
-    this.background = new BackgroundProcesses(place.folder, this.bin);
+  constructor(paths: ProjectPaths) {
+    this.paths = paths;
+    this.bin = join(paths.folder, "node_modules/understudy-sandbox/bin/understudy.js");
+    this.background = new BackgroundProcesses(paths.folder, this.bin);
   }
 
-  async toScript(asked: ToolCall): Promise<string> {
-    switch (asked.tool) {
+  async toScript(call: ToolCall): Promise<string> {
+    switch (call.tool) {
       case "npx":
-        return this.npx(asked);
+        return this.npx(call);
       case "npm":
-        return this.npm(asked);
+        return this.npm(call);
       case "mvn":
-        return this.mvn(asked);
+        return this.mvn(call);
       case "docker":
-        return this.docker(asked);
+        return this.docker(call);
       default:
-        return this.npx({ ...asked, args: [asked.tool, ...asked.args] });
+        return this.npx({ ...call, args: [call.tool, ...call.args] });
     }
   }
 
-  private async npx(asked: ToolCall): Promise<string> {
-    const [name = "", ...rest] = asked.args.filter((word, index) => index > 0 || word !== "--no");
-    if (name === "understudy") return this.understudy(rest, asked);
-    if (name === "playwright") return this.playwright(rest, asked);
+  private async npx(call: ToolCall): Promise<string> {
+    const [name = "", ...rest] = call.args.filter((word, index) => index > 0 || word !== "--no");
+    if (name === "understudy") return this.understudy(rest, call);
+    if (name === "playwright") return this.playwright(rest, call);
     if (name === "vitest" || name === "jest") rest.push(`--testTimeout=${PATIENCE_MS}`);
-    return this.runner(name, rest, asked);
+    return this.runner(name, rest, call);
   }
 
-  private runner(name: string, args: readonly string[], asked: ToolCall): string {
+  private runner(name: string, args: readonly string[], call: ToolCall): string {
     const script = RUNNERS[name];
-    if (script === undefined) throw new Error(`the stage has no ${name}`);
-    return this.toExec([process.execPath, join(ROOT, "node_modules", script), ...args], asked);
+    if (script === undefined) throw new Error(`the example project has no ${name}`);
+    return this.toExec([process.execPath, join(ROOT, "node_modules", script), ...args], call);
   }
 
-  private async understudy(args: readonly string[], asked: ToolCall): Promise<string> {
+  private async understudy(args: readonly string[], call: ToolCall): Promise<string> {
     const [command = "start", ...rest] = args;
-    const { background, place } = this;
-    const url = `http://127.0.0.1:${place.ports.server}`;
+    const { background, paths } = this;
+    const url = `http://127.0.0.1:${paths.ports.server}`;
     const forwards = args.includes("--forward-to");
     if (forwards || args.includes("--follow")) {
       const isUp = (printed: string) => !forwards || printed.includes("They are signed with");
-      return toPrint((await background.start([...args, "--url", url], asked, isUp)).printed);
+      return toPrint((await background.start([...args, "--url", url], call, isUp)).printed);
     }
-    // Who asks for a file to wait for waits itself.
+    // A script with `--ready-file` waits for the file itself.
     if (command === "start" && !rest.includes("--ready-file"))
-      return toPrint(await background.startServer(rest, asked, place.ports.server));
+      return toPrint(await background.startServer(rest, call, paths.ports.server));
     if (command === "listen" || command === "record") {
-      const port = place.ports[command];
+      const port = paths.ports[command];
       const isUp = (printed: string) => printed.includes(`:${port}`);
-      return toPrint((await background.start([...args, "--port", port], asked, isUp)).printed);
+      return toPrint((await background.start([...args, "--port", port], call, isUp)).printed);
     }
-    // On the page's server, unless the command line or a suite around it names another.
-    const env = { ...asked.env, UNDERSTUDY_URL: asked.env["UNDERSTUDY_URL"] || url };
+    // Uses the page's server, unless the command line or a suite names another.
+    const env = { ...call.env, UNDERSTUDY_URL: call.env["UNDERSTUDY_URL"] || url };
     const isSuite = command === "suite";
     const runs = args.includes("--") && !isSuite;
     if (
@@ -104,18 +106,18 @@ export class ExampleCommands {
       runs ||
       args.includes("-")
     )
-      return `export UNDERSTUDY_URL=${quote(env.UNDERSTUDY_URL)}\n${this.toExec([process.execPath, this.bin, ...args], asked)}`;
-    const run = () => runInProcess(args, { cwd: asked.cwd, env });
+      return `export UNDERSTUDY_URL=${quote(env.UNDERSTUDY_URL)}\n${this.toExec([process.execPath, this.bin, ...args], call)}`;
+    const run = () => runInProcess(args, { cwd: call.cwd, env });
     const { code, stdout, stderr } = await (isSuite ? this.runAsSuite(env, run) : run());
-    const expected = this.getExpectedExit(asked);
-    const told = `printf %s ${quote(stdout)}\nprintf %s ${quote(stderr)} >&2\n`;
+    const expected = this.getExpectedExit(call);
+    const output = `printf %s ${quote(stdout)}\nprintf %s ${quote(stderr)} >&2\n`;
     return (
-      told +
-      (code === expected ? "exit 0\n" : toFailure(`${toLine(asked)}: exit ${code}, not ${expected}`, 99))
+      output +
+      (code === expected ? "exit 0\n" : toFailure(`${toLine(call)}: exit ${code}, not ${expected}`, 99))
     );
   }
 
-  /** Without variables of this very run: runners that the suite starts would take themselves for a part of it. */
+  /** Removes the variables of this test run, since runners that the suite starts would think they belong to it. */
   private async runAsSuite<T>(env: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
     const own = Object.entries(process.env).filter(([name]) => !Object.hasOwn(env, name));
     for (const [name] of own) delete process.env[name];
@@ -128,49 +130,49 @@ export class ExampleCommands {
     }
   }
 
-  /** Playwright with the Chromium of this machine. */
-  private playwright(args: readonly string[], asked: ToolCall): string {
-    const { browser } = this.place;
+  /** Runs Playwright with the Chromium of this machine. */
+  private playwright(args: readonly string[], call: ToolCall): string {
+    const { browser } = this.paths;
     if (args[0] === "install") return `exit ${browser === "" ? 99 : 0}\n`;
-    const own = existsSync(join(asked.cwd, "playwright.config.ts"))
+    const own = existsSync(join(call.cwd, "playwright.config.ts"))
       ? 'import own from "./playwright.config.ts";'
       : "const own = {};";
     const launchOptions = { executablePath: browser, args: ["--no-sandbox"] };
     writeFileSync(
-      join(asked.cwd, "stage.config.ts"),
+      join(call.cwd, "example.config.ts"),
       `${own}\nexport default { ...own, timeout: ${PATIENCE_MS}, expect: { timeout: ${PATIENCE_MS} }, use: { ...own.use, launchOptions: ${JSON.stringify(launchOptions)} } };\n`,
     );
-    return this.runner("playwright", [...args, "--config", "stage.config.ts"], asked);
+    return this.runner("playwright", [...args, "--config", "example.config.ts"], call);
   }
 
-  /** Nothing is fetched: what a page installs must be among what the stage has. */
-  private npm(asked: ToolCall): string {
-    const [command = "", ...args] = asked.args;
+  /** Installs nothing: checks that the example project has the packages that a page installs. */
+  private npm(call: ToolCall): string {
+    const [command = "", ...args] = call.args;
     if (command === "ci") return "exit 0\n";
     if (command === "init" || command === "test" || command === "run") {
-      // npm itself, whose scripts find the stand-ins all the same: it puts node_modules/.bin before them.
-      const path = asked.env["PATH"]!.split(delimiter).filter(
-        (one) => one !== join(this.place.folder, ".tools"),
+      // Runs the real npm. Its scripts find the stubs, since npm puts node_modules/.bin first in PATH.
+      const path = call.env["PATH"]!.split(delimiter).filter(
+        (one) => one !== join(this.paths.folder, ".tools"),
       );
-      return `export PATH=${quote(path.join(delimiter))}\n${this.toExec(["npm", command, ...args], asked)}`;
+      return `export PATH=${quote(path.join(delimiter))}\n${this.toExec(["npm", command, ...args], call)}`;
     }
     if (command === "pack") return "exit 0\n";
     const names = args
       .filter((word) => !word.startsWith("-"))
-      // A tarball by its path is the package of its name.
+      // Take the package's name from a tarball's path.
       .map((word) => word.replace(/^.*\/([\w-]+)-\d[\w.]*\.tgz$/, "$1"))
       .map((word) => word.replace(/(?<=.)@.*$/, ""));
-    const lacking = names.filter((name) => !existsSync(join(this.place.folder, "node_modules", name)));
-    if (lacking.length > 0) throw new Error(`the stage has no ${lacking.join(", ")}`);
+    const lacking = names.filter((name) => !existsSync(join(this.paths.folder, "node_modules", name)));
+    if (lacking.length > 0) throw new Error(`the example project has no ${lacking.join(", ")}`);
     return "exit 0\n";
   }
 
-  /** `mvn test` without Maven's repository: the sources of src/test/java, by Debian's JUnit 5. */
-  private mvn(asked: ToolCall): string {
+  /** Runs `mvn test` without Maven's repository: the sources of src/test/java, with Debian's JUnit 5. */
+  private mvn(call: ToolCall): string {
     const jars = "/usr/share/java";
-    const classes = join(this.place.folder, "target", "test-classes");
+    const classes = join(this.paths.folder, "target", "test-classes");
     mkdirSync(classes, { recursive: true });
-    const sources = readdirSync(join(asked.cwd, "src/test/java")).map((name) => join("src/test/java", name));
+    const sources = readdirSync(join(call.cwd, "src/test/java")).map((name) => join("src/test/java", name));
     const compile = [
       "javac",
       ...FAST_START.map((flag) => `-J${flag}`),
@@ -190,26 +192,26 @@ export class ExampleCommands {
       "--scan-classpath",
       classes,
     ];
-    return `${toShellLine(compile)} || exit 99\n${this.toExec([...test, "--disable-banner"], asked)}`;
+    return `${toShellLine(compile)} || exit 99\n${this.toExec([...test, "--disable-banner"], call)}`;
   }
 
-  /** `docker compose up` as far as it goes without Docker: the service `understudy`, on this machine. */
-  private async docker(asked: ToolCall): Promise<string> {
-    const { folder, ports } = this.place;
-    const { understudy: service } = parse(readFileSync(join(asked.cwd, "compose.yaml"), "utf8")).services;
+  /** Runs the service `understudy` of `docker compose up` on this machine, without Docker. */
+  private async docker(call: ToolCall): Promise<string> {
+    const { folder, ports } = this.paths;
+    const { understudy: service } = parse(readFileSync(join(call.cwd, "compose.yaml"), "utf8")).services;
     const args = service.command
       .slice(1)
       .map((word: string) => (word === "/data" ? join(folder, "data") : word));
     const [variable, required] = Object.entries(service.environment as Record<string, string>)[0]!;
-    if (!required.startsWith(`\${${variable}:?`) || !asked.env[variable]) throw new Error(`no ${variable}`);
-    return toPrint(await this.background.startServer(args, asked, ports.server));
+    if (!required.startsWith(`\${${variable}:?`) || !call.env[variable]) throw new Error(`no ${variable}`);
+    return toPrint(await this.background.startServer(args, call, ports.server));
   }
 
-  /** In place of the stand-in, which ends as it does; or with 0 where the page says that this one fails. */
-  private toExec(words: readonly string[], asked: ToolCall): string {
-    const expected = this.getExpectedExit(asked);
+  /** Runs a command in paths of the stub and exits with its code, or with 0 if the page states that it fails. */
+  private toExec(words: readonly string[], call: ToolCall): string {
+    const expected = this.getExpectedExit(call);
     if (expected === 0) return `exec ${toShellLine(words)}\n`;
-    return `${toShellLine(words)}\ncode=$?\nif [ $code = ${expected} ]; then exit 0; fi\n${toFailure(`${toLine(asked)}: not exit ${expected}`, 99)}`;
+    return `${toShellLine(words)}\ncode=$?\nif [ $code = ${expected} ]; then exit 0; fi\n${toFailure(`${toLine(call)}: not exit ${expected}`, 99)}`;
   }
 
   private getExpectedExit({ args }: ToolCall): number {

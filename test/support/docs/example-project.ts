@@ -16,25 +16,25 @@ import { ExampleCommands, TOOLS } from "./example-commands.ts";
 import { getInstalledModules } from "./installed-modules.ts";
 import { serveToolStubs, toLine, writeToolStubs } from "./tool-stubs.ts";
 
-/** The ports that pages write; each becomes a free one. */
+/** Ports in the pages; each is replaced by a free one. */
 const DOCUMENTED_PORTS = ["4747", "4748", "4749", "3000", "5173", "5000"] as const;
 
-/** An empty project with the package in it, in which a page's examples run as they stand there. */
+/** An empty project with the package installed, in which a page's examples run unchanged. */
 export interface ExampleProject {
   folder: string;
-  /** Of a text, with free ports in place of those that it writes. */
+  /** Replaces the documented ports in a text by free ones. */
   replacePorts(text: string): string;
-  /** In a shell that stops at the first failure; a second line of defence is the test's own limit. */
+  /** Runs a script in a shell that stops at the first failure. The test's own timeout ends a script that hangs. */
   run(script: string, exits?: Readonly<Record<string, number>>): Promise<Finished>;
-  /** Starts the server that a page takes for granted; resolves with its address. */
+  /** Starts the server that a page expects to run. Resolves with its address. */
   startDefaultServer(): Promise<string>;
-  /** The command lines for which the stage has stand-ins, as they were asked for. */
+  /** The command lines that reached a stub. */
   readonly calls: readonly string[];
-  /** Ends what still runs. */
+  /** Ends all processes that still run. */
   close(): Promise<void>;
 }
 
-/** Looked for once: it is started to see whether it is one. */
+/** Found only once, since the check starts the browser. */
 let browser: Promise<string | undefined> | undefined;
 export function getBrowser(): Promise<string | undefined> {
   browser ??= findBrowser();
@@ -45,7 +45,7 @@ export async function createExampleProject(): Promise<ExampleProject> {
   const folder = createTempFolder();
   const ports = new Map<string, string>();
   for (const port of await freePorts(DOCUMENTED_PORTS.length)) ports.set(DOCUMENTED_PORTS[ports.size]!, port);
-  const socket = join(folder, ".stage");
+  const socket = join(folder, ".stubs");
   fillProject(folder, socket);
   const replacePorts = (text: string) =>
     text.replace(new RegExp(`\\b(${DOCUMENTED_PORTS.join("|")})\\b`, "g"), (port) => ports.get(port)!);
@@ -57,9 +57,9 @@ export async function createExampleProject(): Promise<ExampleProject> {
     ports: { server: server!, listen: listen!, record: record! },
   });
   const lines: string[] = [];
-  const answering = await serveToolStubs(socket, (asked) => {
-    lines.push(toLine(asked));
-    return commands.toScript(asked);
+  const answering = await serveToolStubs(socket, (call) => {
+    lines.push(toLine(call));
+    return commands.toScript(call);
   });
   let group: number | undefined;
   return {
@@ -70,7 +70,7 @@ export async function createExampleProject(): Promise<ExampleProject> {
     run(script, exits = {}) {
       commands.exitCodes = exits;
       const PATH = [join(folder, ".tools"), process.env["PATH"]].join(delimiter);
-      // Files rather than pipes: at the shell's end they hold what it has printed, whoever goes on behind it.
+      // Files, not pipes: they have the shell's output when it ends, even if background processes keep a pipe open.
       const [stdout, stderr] = [join(folder, ".stdout"), join(folder, ".stderr")];
       const streams = [openSync(stdout, "w"), openSync(stderr, "w")];
       const child = spawn("sh", ["-e", "-c", script], {
@@ -92,7 +92,7 @@ export async function createExampleProject(): Promise<ExampleProject> {
       try {
         if (group !== undefined) process.kill(-group, "SIGKILL");
       } catch {
-        // It has ended.
+        // The process group has ended.
       }
       await commands.background.close();
       await answering.close();
@@ -100,12 +100,12 @@ export async function createExampleProject(): Promise<ExampleProject> {
   };
 }
 
-/** As a user's shell has it: variables of this very run would tell runners inside that they are part of it. */
+/** Returns the environment of a user's shell: variables of this test run would affect runners inside it. */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...{ NO_COLOR: "1", UNDERSTUDY_TOKEN: "", UNDERSTUDY_URL: "" },
-    // The examples ask for none of this machine's plugins, which take three times as long to load as pytest.
+    // The examples need no pytest plugins, and loading this machine's plugins takes three times as long as pytest.
     PYTEST_DISABLE_PLUGIN_AUTOLOAD: "1",
   };
   for (const name of Object.keys(env)) {

@@ -3,13 +3,13 @@ import { dirname, join, relative, sep } from "node:path";
 import { createTempFolder } from "../run-understudy.ts";
 import { ROOT } from "./pages.ts";
 
-/** What pages tell their readers to install; packages of the repository besides them stay out of sight. */
+/** Packages that pages tell users to install. Other packages of the repository are not installed. */
 const INSTALLABLE = ["vitest", "@playwright", "vite", "msw", "typescript", "@types", "express", "jest"];
 
 /**
- * A node_modules as readers have it: the package in it holds what is published and its dependencies, no more, and
- * lies below a node_modules with its real path too. Runners read what is installed as it is; what is only linked
- * they take for the reader's own source, and translate the whole server, each time.
+ * Returns a node_modules as users have it: the package in it has only its published files and dependencies, and its
+ * real path is below a node_modules too. Runners use installed packages unchanged, but translate linked ones as
+ * sources, which takes long.
  */
 export function getInstalledModules(): string {
   if (installed === undefined || !existsSync(installed))
@@ -17,7 +17,7 @@ export function getInstalledModules(): string {
   return installed;
 }
 
-/** For the tests of a file: what is built does not change beneath them, and `removeScratch` takes it away. */
+/** Shared by the tests of a file; `removeTempFolders` removes it. */
 let installed: string | undefined;
 
 function install(modules: string): string {

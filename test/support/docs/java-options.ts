@@ -1,2 +1,2 @@
-/** Of a Java that ends before what it would learn about the program pays. */
+/** Options for short Java programs, which end before the optimizing compiler would pay off. */
 export const FAST_START = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];

@@ -5,12 +5,12 @@ import yargs, { type Argv, type CommandModule } from "yargs";
 import { ROOT } from "./pages.ts";
 
 export interface Command {
-  /** `["clock", "advance"]`. */
+  /** For example `["clock", "advance"]`. */
   path: string[];
   options: string[];
 }
 
-/** What yargs knows once a builder has run; its types leave these out. */
+/** Parts of yargs that its types leave out. They are set after a builder has run. */
 interface ParserInternals extends Argv {
   getOptions(): { key: Record<string, unknown> };
   getInternalMethods(): {
@@ -18,7 +18,7 @@ interface ParserInternals extends Argv {
   };
 }
 
-/** Every command with its actions and options, as their files declare them. */
+/** Lists all commands with their actions and options, as the files in src/cli declare them. */
 export async function listCommands(): Promise<Command[]> {
   const folder = join(ROOT, "src", "cli", "commands");
   const found: Command[] = [];
@@ -33,13 +33,13 @@ export async function listCommands(): Promise<Command[]> {
   return found;
 }
 
-/** `written` is the command as yargs takes it, such as `receiver-test <endpoint>`. */
+/** `written` is the command in yargs' syntax, such as `receiver-test <endpoint>`. */
 function describeCommand(parentPath: readonly string[], written: string, builder: unknown): Command[] {
   const parser = yargs([]) as unknown as ParserInternals;
   if (typeof builder === "function") builder(parser);
   const [name = "", ...operands] = written.split(" ");
   const path = [...parentPath, name];
-  // yargs counts what stands in brackets among the options.
+  // yargs lists operands among the options.
   const ignored = new Set(["help", "version", ...operands.map((word) => word.replace(/[<>[\].]/g, ""))]);
   const options = Object.keys(parser.getOptions().key).filter((option) => !ignored.has(option));
   const { handlers } = parser.getInternalMethods().getCommandInstance();

@@ -2,15 +2,15 @@ import typescript from "typescript-5";
 import type { PageSettings } from "./page-settings.ts";
 import { type Block, findBlocks } from "./pages.ts";
 
-/** What becomes of a block, by the first word of its fence; a word that is not here fails the census. */
+/** Languages of blocks (the first word of the fence). A test fails for a block of another language. */
 export const BLOCK_LANGUAGES = "sh ts js html yaml json jsonc text python java php go ruby csharp".split(" ");
 
-/** The file that a block is, where its first line says so in a comment: `// vite.config.ts`, `# .gitlab-ci.yml`. */
+/** Returns the file's name if the block's first line is a comment with it: `// vite.config.ts`, `# .gitlab-ci.yml`. */
 export function findFileName({ code }: Block): string | undefined {
   return /^(?:\/\/|#|<!--|<\?php \/\/) ([\w./@[\]-]+\.\w+)(?:$|[ ,:])/.exec(code.split("\n", 1)[0]!)?.[1];
 }
 
-/** Blocks that are run or written; the others are checked where they stand (test/contract/docs.test.ts). */
+/** Returns the script that runs or writes a block; empty for blocks that test/contract/docs.test.ts checks. */
 function toStep(block: Block, index: number, testsTogether: boolean): string {
   const file = findFileName(block);
   if (file !== undefined) return toFileStep(file, block.code);
@@ -31,7 +31,7 @@ function toFileStep(file: string, code: string): string {
   return `${folder}cat > '${file}' <<'END-OF-BLOCK'\n${code}END-OF-BLOCK\n`;
 }
 
-/** By the runner whose `test` it takes; else as a program, which ends when its last line has run. */
+/** Runs the code with the runner that its `test` is imported from, or as a program that ends after its last line. */
 function toRunStep(name: string, code: string, testsTogether: boolean): string {
   if (/from "(understudy-sandbox\/vitest|vitest)"/.test(code)) {
     const file = `${name}.test.ts`;
@@ -46,16 +46,16 @@ function toRunStep(name: string, code: string, testsTogether: boolean): string {
   return `${toFileStep(`${name}.mjs`, `${outputText}\nprocess.exit(0);\n`)}node ${name}.mjs\n`;
 }
 
-/** A page as one shell script: its blocks in their order, as a reader would follow them. */
+/** Returns a page as one shell script: its blocks from top to bottom. */
 export function toPageScript(
   page: string,
   { before = "", after = "", replace = {}, skippedBlocks = [], testsTogether = false }: PageSettings,
 ): string {
   const steps = findBlocks(page).map((block, index) => {
     if (skippedBlocks.some((part) => block.code.includes(part))) return "";
-    const told = `printf '%s\\n' '--- block ${index + 1}' >&2\n`;
+    const announcement = `printf '%s\\n' '--- block ${index + 1}' >&2\n`;
     const text = toStep(block, index + 1, testsTogether);
-    return text === "" ? "" : `${told}${text}`;
+    return text === "" ? "" : `${announcement}${text}`;
   });
   let whole = [before, ...steps, after].join("\n");
   for (const [from, to] of Object.entries(replace)) whole = whole.replaceAll(from, to);

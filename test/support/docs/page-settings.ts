@@ -1,28 +1,28 @@
 import { findBlocks } from "./pages.ts";
 
-/** What a page's examples need besides the page, to run as they stand there. */
+/** What a page's examples need to run unchanged. */
 export interface PageSettings {
-  /** Whether the page starts its server, or needs none. */
+  /** Whether the page starts its server or needs none. */
   ownServer?: boolean;
-  /** Shell commands before the first block: what the page takes for granted. */
+  /** Shell commands before the first block: prerequisites of the page. */
   before?: string;
-  /** Shell commands after the last block: whether what the page leaves behind works. */
+  /** Shell commands after the last block: checks of what the page created. */
   after?: string;
-  /** Placeholders of the page, with what a reader would put in their place. */
+  /** Placeholders of the page, and values for them. */
   replace?: Readonly<Record<string, string>>;
-  /** Whether the page itself says to run all tests that Vitest finds; its examples need not be run before, too. */
+  /** Whether the page says to run all tests that Vitest finds; the examples are then not run one by one. */
   testsTogether?: boolean;
-  /** Of blocks that are run elsewhere: a part of each, and by which test. */
+  /** Parts of blocks that other tests run; a comment names the test. */
   skippedBlocks?: readonly string[];
-  /** Commands that are to fail, as they are after `npx`, with their exit codes. */
+  /** Exit codes of commands that must fail, by command without `npx`. */
   exitCodes?: Readonly<Record<string, number>>;
-  /** What the page promises that its commands print, where they could end well without it. */
+  /** Output that the page promises and that is not implied by success. */
   expectedOutput?: readonly RegExp[];
-  /** Refusals that the page shows on purpose. */
+  /** Errors that the page shows on purpose. */
   shownErrors?: readonly string[];
-  /** Programs without which the page's examples cannot run, as scripts/runtimes.mjs calls them. */
+  /** Programs that the page's examples need, by their names in scripts/runtimes.mjs. */
   needs?: readonly string[];
-  /** Whether a page of the console or of an application is opened. */
+  /** Whether the examples open a browser. */
   browser?: boolean;
 }
 
@@ -30,16 +30,16 @@ const DAN = "ak_danMemberAcme00000000000000000000000000";
 const ADA = "ak_adaOwnerAcme000000000000000000000000000";
 const SECRET = "whsec_0123456789abcdef";
 const DOCS = "node_modules/understudy-sandbox/docs";
-/** A recording with one exchange, which is written after the client has the answer. */
+/** Records one exchange. The file is written after the client has the response, so the script waits for it. */
 const RECORDED = `npx understudy record --target http://127.0.0.1:4747 --out traffic.har
 curl -s -o models.json -H 'api-key: ${DAN}' http://127.0.0.1:4749/v1/models
 until grep -q /v1/models traffic.har; do sleep 0.1; done`;
 
-/** The sample receiver on the port that pages write, once it listens. */
+/** Starts the sample receiver on the documented port and waits until it listens. */
 const RECEIVER = `PORT=3000 WEBHOOK_SECRET=${SECRET} node ${DOCS}/receivers/node/receiver.mjs > receiver.log 2>&1 &
 until curl -s -o probe.json http://127.0.0.1:3000/processed; do sleep 0.1; done`;
 
-/** An application whose page shows what the pages' tests look for. */
+/** An application whose page has the text that the examples' tests expect. */
 const APPLICATION = `cat > application.mjs <<'END'
 import { createServer } from "node:http";
 createServer((_request, response) => response.end("<!doctype html><p>No files yet</p>")).listen(3000, "127.0.0.1");
@@ -47,7 +47,7 @@ END
 node application.mjs &
 until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
 
-/** Pages that need more than a server. */
+/** Settings of pages that need more than a running server. */
 export const PAGE_SETTINGS: Readonly<Record<string, PageSettings>> = {
   "README.md": { skippedBlocks: ["npm ci && npm start", "npm ci && npm test"], expectedOutput: [/1 passed/] },
   "docs/for-frontends.md": {
@@ -69,7 +69,7 @@ export const PAGE_SETTINGS: Readonly<Record<string, PageSettings>> = {
   "docs/own-operations.md": { ownServer: true, expectedOutput: [/"text":"Buy milk"/, /1 passed/] },
   "docs/without-a-server.md": {
     ownServer: true,
-    // test/browser/page-engine.test.ts
+    // test/browser/page-engine.test.ts runs this block.
     skippedBlocks: ["understudy-sandbox/browser"],
     expectedOutput: [/^200\n429$/m],
     after: `cat > route.mjs <<'END'

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Every Markdown page that a user may land on, by its path from the root. */
+/** Lists all Markdown pages for users, as paths from the root. */
 export function listPages(): string[] {
   const inDocs = (readdirSync(join(ROOT, "docs"), { recursive: true }) as string[])
     .filter((file) => file.endsWith(".md"))
@@ -20,7 +20,7 @@ export function readPage(page: string): string {
 
 export interface Block {
   page: string;
-  /** The fence's whole info string, such as `yaml scenario`. */
+  /** The whole info string of the fence, such as `yaml scenario`. */
   kind: string;
   code: string;
 }
@@ -33,12 +33,12 @@ export function findBlocks(page: string): Block[] {
   }));
 }
 
-/** Prose and tables alone, since a hash in a shell example is not a heading and brackets there are no links. */
+/** Returns a page without its code blocks, since `#` and brackets have another meaning there. */
 function readProse(page: string): string {
   return readPage(page).replace(/^```.*?^```$/gms, "");
 }
 
-/** As GitHub makes them of headings (lower case, punctuation gone, spaces to hyphens), and those set by hand. */
+/** Lists the anchors of a page: GitHub's (lower case, without punctuation, spaces as hyphens) and explicit ones. */
 function findAnchors(page: string): Set<string> {
   return new Set([
     ...[...readProse(page).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!),
@@ -51,7 +51,7 @@ function findAnchors(page: string): Set<string> {
   ]);
 }
 
-/** Links of a page that lead nowhere in this repository, as they are written. */
+/** Lists links of a page that have no target in this repository. */
 export function findDeadLinks(page: string): string[] {
   const links = [...readProse(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
   return links.filter((target) => {
@@ -63,7 +63,7 @@ export function findDeadLinks(page: string): string[] {
   });
 }
 
-/** The files of the repository that a page links to, by their paths from the root. */
+/** Lists the repository's files that a page links to, as paths from the root. */
 export function findLinkedFiles(page: string): string[] {
   const targets = [...readProse(page).matchAll(/\]\(([^)\s#]+)/g)].map(([, target]) => target!);
   return targets
@@ -71,7 +71,7 @@ export function findLinkedFiles(page: string): string[] {
     .map((target) => relative(ROOT, resolve(ROOT, dirname(page), target)));
 }
 
-/** The cells of each table row. */
+/** Returns the cells of each table row. */
 export function readTableRows(page: string): string[][] {
   return readPage(page)
     .split("\n")
@@ -84,12 +84,12 @@ export function readTableRows(page: string): string[][] {
     );
 }
 
-/** Everything that stands in backticks, without them. */
+/** Lists all code spans, without the backticks. */
 export function findTerms(page: string): Set<string> {
   return new Set([...readProse(page).matchAll(/`([^`\n]+)`/g)].map(([, term]) => term!));
 }
 
-/** Words of terms too: `{ id, role }` mentions both. */
+/** Lists the words in code spans: `{ id, role }` has two. */
 export function findWords(page: string): Set<string> {
   return new Set([...findTerms(page)].flatMap((term) => term.match(/[A-Za-z$][\w.-]*/g) ?? []));
 }

@@ -8,49 +8,52 @@ import { getPageSettings, type PageSettings } from "./page-settings.ts";
 import { findBlocks, listPages } from "./pages.ts";
 import { hasCurl } from "./tool-stubs.ts";
 
-/** Of the repository rather than of the package: what they tell to run is this very run, or takes minutes. */
+/** Pages about the repository, not the package: their commands would run these tests, or take minutes. */
 const REPOSITORY_PAGES = new Set(["CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"]);
-/** Answers that an example must not get, unless its page says so (`shows`). */
+/** Errors that an example must not get, unless its page shows them (`shownErrors`). */
 const UNEXPECTED_ERRORS = ["urn:understudy:problem", '"INVALID_INPUT"', "There is no such endpoint"];
 const LIMIT_MS = 600_000;
 const GUIDE = /^README\.md|^docs\/(for-|getting-started|receivers\/|examples\/)/;
 
 const examplePages = listPages().filter((page) => !REPOSITORY_PAGES.has(page) && findBlocks(page).length > 0);
-/** Pages that are run, in two parts that take about as long, so that two cores share them. */
+/** The pages in two parts that take about the same time, so that two cores share them. */
 export const GUIDES = examplePages.filter((page) => GUIDE.test(page));
 export const OTHERS = examplePages.filter((page) => !GUIDE.test(page));
 
 /**
- * Every example of every page, as a reader would follow it: pages are run from top to bottom in an empty project,
- * files written where a block names one, commands typed as they stand there.
+ * Runs all examples of the pages from top to bottom in an empty project: writes files where a block names one, and
+ * runs the commands unchanged.
  */
-export function testExamples(of: readonly string[]): void {
-  let stage: ExampleProject | undefined;
-  afterEach(() => stage?.close());
+export function testExamples(pages: readonly string[]): void {
+  let project: ExampleProject | undefined;
+  afterEach(() => project?.close());
   afterAll(removeTempFolders);
 
-  it.for(of)("%s [interfaces 13]", { timeout: LIMIT_MS }, async (page, { skip }) => {
-    const directions = getPageSettings(page);
-    const lacking = await explainSkip(directions);
-    if (lacking !== undefined) skip(lacking);
-    stage = await createExampleProject();
-    if (!directions.ownServer) await stage.startDefaultServer();
-    const script = stage.replacePorts(toPageScript(page, directions));
-    const { code, stdout, stderr } = await stage.run(script, replacePortsInKeys(stage, directions.exitCodes));
+  it.for(pages)("%s [interfaces 13]", { timeout: LIMIT_MS }, async (page, { skip }) => {
+    const settings = getPageSettings(page);
+    const skipReason = await explainSkip(settings);
+    if (skipReason !== undefined) skip(skipReason);
+    project = await createExampleProject();
+    if (!settings.ownServer) await project.startDefaultServer();
+    const script = project.replacePorts(toPageScript(page, settings));
+    const { code, stdout, stderr } = await project.run(
+      script,
+      replacePortsInKeys(project, settings.exitCodes),
+    );
     expect({ code, stderr: code === 0 ? "" : stderr, stdout: code === 0 ? "" : stdout }).toEqual({
       code: 0,
       stderr: "",
       stdout: "",
     });
-    for (const promise of directions.expectedOutput ?? []) expect(stdout).toMatch(promise);
-    const shown = directions.shownErrors ?? [];
-    for (const refusal of UNEXPECTED_ERRORS.filter((one) => !shown.includes(one)))
+    for (const promise of settings.expectedOutput ?? []) expect(stdout).toMatch(promise);
+    const shownErrors = settings.shownErrors ?? [];
+    for (const refusal of UNEXPECTED_ERRORS.filter((one) => !shownErrors.includes(one)))
       expect(stdout).not.toContain(refusal);
-    for (const refusal of shown) expect(stdout).toContain(refusal);
+    for (const refusal of shownErrors) expect(stdout).toContain(refusal);
   });
 }
 
-/** Why a page cannot be run on this machine, which the run says aloud at its end. */
+/** Explains why a page cannot run on this machine; undefined if it can. */
 async function explainSkip({ needs = [], browser = false }: PageSettings): Promise<string | undefined> {
   const missing = needs.filter((name) => !hasRuntime(name));
   if (!hasCurl()) missing.unshift("curl");

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 
-/** A command line as a page's shell has it. */
+/** A command line in a page's shell. */
 export interface ToolCall {
   tool: string;
   args: readonly string[];
@@ -14,7 +14,7 @@ export interface ToolCall {
 
 let curl: boolean | undefined;
 
-/** Pages call it, and stand-ins; looked for once. */
+/** Pages and stubs call curl. Checked only once. */
 export function hasCurl(): boolean {
   curl ??= spawnSync("curl", ["--version"]).status === 0;
   return curl;
@@ -22,7 +22,7 @@ export function hasCurl(): boolean {
 
 export const toLine = ({ tool, args }: ToolCall) => [tool, ...args].join(" ");
 
-/** Puts stand-ins of tools into a folder, for the shell to find. */
+/** Writes stubs of tools into a folder of the shell's PATH. */
 export function writeToolStubs(folder: string, tools: readonly string[], socket: string): void {
   mkdirSync(folder);
   for (const tool of tools) {
@@ -31,28 +31,28 @@ export function writeToolStubs(folder: string, tools: readonly string[], socket:
   }
 }
 
-/** Hands the command line over, and does what it is told; a Node of its own would cost more than most commands. */
+/** Sends the command line to the test and runs the script in the response. A shell script starts faster than Node. */
 const toStubScript = (tool: string, socket: string) => `#!/bin/sh
-told=$({ printf '%s\\0' ${tool} "$PWD" $# "$@"; env -0; } |
-  curl -q -sS --noproxy '*' --unix-socket ${quote(socket)} --data-binary @- http://stage/) || exit 98
-eval "$told"
+script=$({ printf '%s\\0' ${tool} "$PWD" $# "$@"; env -0; } |
+  curl -q -sS --noproxy '*' --unix-socket ${quote(socket)} --data-binary @- http://stubs/) || exit 98
+eval "$script"
 `;
 
 export interface StubServer {
   close(): Promise<void>;
 }
 
-/** Tells stand-ins in shell what becomes of their command lines. */
+/** Serves the scripts that stubs run instead of their command lines. */
 export async function serveToolStubs(
   socket: string,
-  answer: (asked: ToolCall) => Promise<string>,
+  answer: (call: ToolCall) => Promise<string>,
 ): Promise<StubServer> {
   const server = createServer(async (request, response) => {
-    const asked = parseToolCall(await buffer(request));
-    const told = await answer(asked).catch((error) =>
-      toFailure(`${toLine(asked)}: ${(error as Error).stack}`, 99),
+    const call = parseToolCall(await buffer(request));
+    const script = await answer(call).catch((error) =>
+      toFailure(`${toLine(call)}: ${(error as Error).stack}`, 99),
     );
-    response.end(told);
+    response.end(script);
   });
   await new Promise<void>((resolve) => void server.listen(socket, resolve));
   return {
@@ -79,5 +79,5 @@ function parseToolCall(sent: Buffer): ToolCall {
 
 export const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** To standard error, and the end. */
+/** Prints a text to standard error and exits. */
 export const toFailure = (text: string, code: number) => `printf '%s\\n' ${quote(text)} >&2\nexit ${code}\n`;

@@ -3,10 +3,10 @@ import type { AnyOperation } from "../../../src/engine/contract/operation.ts";
 import { type Caller, KEYS } from "../harness.ts";
 import { breakValue, HOSTILE_TEXTS, hostileJson, type Schema, Values } from "./values.ts";
 
-/** One request as bytes, so that a failing case says all there is to it. */
+/** One request as bytes, so that a failing case is complete. */
 export interface FuzzedRequest {
   method: string;
-  /** The template it was made from. */
+  /** The path of the operation that the request is generated for. */
   template: string;
   target: string;
   headers: Record<string, string>;
@@ -28,14 +28,14 @@ const BOUNDARY = "fuzz-boundary";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PROPFIND"];
 const SEGMENTS = ["%", "%zz", "%ff", "%00", "%2f", "%2e%2e", "..", ".", "", "a;b=c", "*"];
 
-/** Prepared before each request, for operations that go on from an earlier one. */
+/** Values that are created before each request, for operations that continue an earlier one. */
 export interface Prepared {
   upload_id: string;
   refresh_token: string;
   gcs_path: string;
 }
 
-/** Requests for the operations of an OpenAPI document: mostly valid, or broken in one place or more. */
+/** Generates requests for the operations of an OpenAPI document. Most are valid; others have one or more errors. */
 export function generateRequests(
   // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
   document: any,
@@ -88,12 +88,12 @@ function generateRequest(source: Source): fc.Arbitrary<FuzzedRequest> {
 const filterByPlace = (parameters: readonly Parameter[], place: Parameter["in"]) =>
   parameters.filter((parameter) => parameter.in === place);
 
-/** The usual value nine times out of ten. */
+/** The usual value in nine of ten cases. */
 function mostly<T>(usual: T, odd: fc.Arbitrary<T>): fc.Arbitrary<T> {
   return fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, odd);
 }
 
-/** A lone surrogate cannot be encoded; going through bytes replaces it. */
+/** Encodes a text. Goes through bytes, which replaces lone surrogates: these cannot be encoded. */
 const encodeText = (text: unknown) => encodeURIComponent(Buffer.from(String(text)).toString());
 
 function generateSegment({ name, schema }: Parameter, { values }: Source): fc.Arbitrary<string> {
@@ -207,7 +207,7 @@ function withPrepared(value: unknown, { refresh_token, gcs_path }: Prepared): un
   return value;
 }
 
-/** The smallest PNG there is: one pixel. */
+/** The smallest PNG: one pixel. */
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",

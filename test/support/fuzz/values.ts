@@ -72,7 +72,7 @@ const HOSTILE_NUMBERS = [
   Number.MIN_SAFE_INTEGER,
 ];
 
-/** Any JSON, with a taste for what breaks programs. */
+/** Any JSON; values that often break programs are more frequent. */
 export const hostileJson: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json>(...HOSTILE_TEXTS),
   fc.constantFrom<Json>(...HOSTILE_NUMBERS),
@@ -81,7 +81,7 @@ export const hostileJson: fc.Arbitrary<Json> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** Identifiers of the reference world by their prefix, so that valid requests mean something. */
+/** Identifiers of the reference world by prefix, so that valid requests find records. */
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
   org_: ["org_acme", "org_acme", "org_acme", "org_globex", "org_initech"],
   dept_: ["dept_acme", "dept_eng", "dept_platform", "dept_infra", "dept_ml", "dept_globex"],
@@ -116,7 +116,7 @@ export class Values {
     this.schemas = schemas;
   }
 
-  /** Values that fit a schema of the document; `name` is the field it stands for. */
+  /** Generates values that fit a schema of the document; `name` is the field's name. */
   fitting(schema: Schema, name = ""): fc.Arbitrary<Json> {
     if (schema.$ref) return this.fitting(this.schemas[schema.$ref.split("/").at(-1)!]!, name);
     if (schema.const !== undefined) return fc.constant(schema.const);
@@ -178,7 +178,7 @@ function text({ pattern, examples, format, description, minLength = 0 }: Schema,
   );
 }
 
-/** One thing in a JSON value is broken: replaced, dropped, or something is added. */
+/** Replaces, removes or adds one thing in a JSON value. */
 export function breakValue(value: Json): fc.Arbitrary<Json> {
   const places = listPaths(value, []);
   return fc

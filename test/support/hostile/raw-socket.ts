@@ -3,23 +3,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export interface RawResponse {
   status: number;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   headers: Record<string, string>;
   body: string;
 }
 
-/** What came back on one connection, answer by answer, and whether the server ended it. */
+/** The responses on one connection, and whether the server closed it. */
 export interface Conversation {
   text: string;
   answers: RawResponse[];
   closed: boolean;
 }
 
-/** How long to listen for an answer too many once those expected are there. */
+/** How long to wait for a surplus response after the expected ones. */
 const QUIET_MS = 40;
 const MAX_WAIT_MS = 60_000;
 
-/** Sends the very bytes given, piece by piece, and listens until the server closes or has answered `count` times. */
+/** Sends exactly these bytes, piece by piece, until the server closes or has sent `count` responses. */
 export function converse(
   port: number,
   pieces: readonly (string | Buffer)[],
@@ -43,7 +43,7 @@ export function converse(
     });
     socket.on("end", () => settle(true));
     socket.on("error", (error: NodeJS.ErrnoException) =>
-      // A reset after the answer is still an answer.
+      // A reset after the response is accepted.
       error.code === "ECONNRESET" || error.code === "EPIPE" ? settle(true) : reject(error),
     );
     socket.on("connect", () => void write(socket, pieces));

@@ -4,7 +4,7 @@ import type { Api } from "../harness.ts";
 import type { FreshWorld } from "../openapi/fresh-world.ts";
 import { RECIPES } from "../openapi/recipes.ts";
 
-/** Nobody listens there. */
+/** No process listens on this port. */
 export const UNREACHABLE_URL = "http://127.0.0.1:9/hook";
 const department = { organization_id: "org_acme", name: "Kept", id: "dept_kept", parent_id: null };
 export const rule = {
@@ -14,12 +14,15 @@ export const rule = {
   effect: { error: "RATE_LIMIT_EXCEEDED" },
 };
 
-/** Operations of one sandbox alone are refused by a server that saves its sandboxes (interfaces 18). */
+/**
+ * Calls that change something, except those of own operations: a server that saves its sandboxes refuses to change these
+ * for one sandbox (interfaces 18).
+ */
 export const SAVED_CALLS = CONTROL_OPERATIONS.filter(
   (operation) => !isReadOnly(operation) && !operation.id.startsWith("operations."),
 );
 
-/** By control operation, what it changes in a sandbox that has just been made; each ends with the call itself. */
+/** By control operation: calls that prepare a new sandbox, then the operation's own call. */
 export function controlSteps(api: Api, world: FreshWorld): Record<string, () => Promise<unknown>> {
   const newestEntry = async () => (await world.control("GET", "/history?limit=1")).body.entries[0].id;
   const create = (path: string, body: object) => world.control("POST", path, body);
@@ -108,7 +111,7 @@ export function controlSteps(api: Api, world: FreshWorld): Record<string, () => 
       await create("/events", { event: "user.created", for: "usr_dan" });
     },
     "deliveries.redeliver": () => create("/deliveries/redeliver", { ids: ["del_failed"] }),
-    // Neither journal nor coverage is kept, whoever clears or reports them.
+    // Journal and coverage are not saved, whichever call clears or reports them.
     "journal.clear": () => world.control("DELETE", "/journal"),
     "coverage.clear": () => world.control("DELETE", "/coverage"),
     "coverage.report": async () => {

@@ -6,12 +6,12 @@ import type { SandboxValue } from "../../../src/engine/sandbox/sandbox-value.ts"
 import { encodeWorld, type TableDocument } from "../../../src/engine/state/world-document.ts";
 import { type Api, startReference } from "../harness.ts";
 
-/** Everything of every sandbox: what clients see, and what they would come to see. */
+/** Reads all state of all sandboxes: what clients see, and internal values that affect what they see later. */
 export async function readEverything({ understudy, call }: Api): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const sandbox of understudy.sandboxes.all()) {
     all[sandbox.name] = "there";
-    // No step is about this one.
+    // The tests do not use this sandbox.
     if (sandbox.name === "default") continue;
     await sandbox.world.whenSettled();
     const s = `/_control/sandboxes/${sandbox.name}`;
@@ -26,7 +26,7 @@ export async function readEverything({ understudy, call }: Api): Promise<Record<
   return all;
 }
 
-/** With its records as what became of the fixture's: all of them would be megabytes. */
+/** Encodes records as changes to the fixture, since all records would be megabytes. */
 async function encodeChanges(
   { source, seed, blobs }: Sandbox,
   { world, windows, blobs: held }: SandboxValue,
@@ -39,7 +39,7 @@ async function encodeChanges(
 const isEmpty = (table: TableDocument) =>
   "put" in table && table.put.length === 0 && table.removed.length === 0;
 
-/** What depends on the wall clock and the port. */
+/** Replaces values that depend on the wall clock or the port. */
 function normalize(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (key, one) =>
@@ -53,8 +53,8 @@ function normalize(value: unknown): unknown {
 }
 
 /**
- * Copies the folder `live` as it lies there, which is what kill -9 would leave, and holds a server that starts from
- * the copy to show all that the first one shows.
+ * Copies the folder `live`, as kill -9 would leave it. Expects that a server which starts from the copy shows the
+ * same.
  */
 export async function expectSaved(api: Api, folder: string, durable: boolean): Promise<void> {
   const killed = join(folder, "killed");

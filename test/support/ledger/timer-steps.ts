@@ -2,7 +2,7 @@ import type { FreshWorld } from "../openapi/fresh-world.ts";
 import { RECIPES } from "../openapi/recipes.ts";
 import { rule, UNREACHABLE_URL } from "./control-steps.ts";
 
-/** Sets a timer of every kind in a sandbox that has just been made. */
+/** Sets a timer of every kind in a new sandbox. */
 export async function setTimers(world: FreshWorld): Promise<void> {
   await world.control("PATCH", "", { settings: { live_meetings: "on", invoicing: "on" } });
   await world.control("POST", "/state/webhooks", {
@@ -25,10 +25,10 @@ export async function setTimers(world: FreshWorld): Promise<void> {
   await world.upload(5);
 }
 
-/** After all of them every kind of timer has run. */
+/** When the clock has advanced by all of these, timers of every kind have run. */
 export const ADVANCES = ["1m", "5m", "8d", "23d"] as const;
 
-/** The kinds of the timers that ran. */
+/** Advances the clock. Returns the kinds of the timers that ran. */
 export async function advance(world: FreshWorld, by: (typeof ADVANCES)[number]): Promise<string[]> {
   const { body } = await world.control("POST", "/clock/advance", { by });
   return body.ran.map(({ kind }: { kind: string }) => kind);

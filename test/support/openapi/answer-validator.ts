@@ -2,7 +2,7 @@ import type { ValidateFunction } from "ajv";
 import type { AnyDeclaration } from "../../../src/engine/contract/operation.ts";
 import { makeAjv } from "../../../src/engine/contract/validator.ts";
 
-/** The parts of an answer that are validated. */
+/** The validated parts of a response. */
 export interface CheckedAnswer {
   status: number;
   headers: Headers;
@@ -17,7 +17,7 @@ interface DocumentedResponse {
   content?: Record<string, Media>;
 }
 
-/** Of the transport, of browsers' CORS, or of the media type itself; no operation documents these. */
+/** Headers of the transport, of CORS or of the media type, which no operation documents. */
 const TRANSPORT = new Set([
   "connection",
   "content-length",
@@ -28,7 +28,7 @@ const TRANSPORT = new Set([
   "vary",
 ]);
 
-/** Says where an answer differs from what an OpenAPI document promises of its operation. */
+/** Compares responses with what an OpenAPI document promises for their operations. */
 export class AnswerValidator {
   // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
   private readonly document: any;
@@ -40,7 +40,7 @@ export class AnswerValidator {
     this.ajv.addSchema(document, "document:/");
   }
 
-  /** Nothing where the answer is as documented. */
+  /** Lists the differences; empty if the response is as documented. */
   problems(
     { id, path, method }: Pick<AnyDeclaration, "id" | "path" | "method">,
     answer: CheckedAnswer,

@@ -8,7 +8,7 @@ export function compile(text: string, bindings?: string): CompiledDocument {
   return compileDocument(openDocument(text, "a.yaml"), { bindings: file, available: API });
 }
 
-/** The problems as a user sees them, or nothing. */
+/** Returns the compile errors as a user sees them; empty if there are none. */
 export function describeCompileErrors(text: string, bindings?: string): string {
   try {
     compile(text, bindings);

@@ -7,7 +7,7 @@ import { RawBody, Reply, StreamBody } from "../../../src/engine/contract/reply.t
 import { toValidator } from "../../../src/engine/contract/validator.ts";
 import type { Step } from "../../../src/engine/pipeline/run-steps.ts";
 
-/** An answer of the control API that its operation does not declare: a bug of ours, and so a 500. */
+/** A response of the control API that its operation does not declare. This is a defect, so the status is 500. */
 export class UndeclaredAnswer extends Error {
   override readonly name = "UndeclaredAnswer";
 }
@@ -26,7 +26,7 @@ export function checkAnswers(operations: readonly ControlOperation[]): void {
   }
 }
 
-/** Makes each step of a call throw a defect in place of a refusal that the call's operation does not declare. */
+/** Makes each step throw a defect instead of a refusal that the call's operation does not declare. */
 export function checkRefusals(steps: readonly Step<{ operation: AnyDeclaration | undefined }>[]): void {
   for (const step of steps as { -readonly [K in keyof (typeof steps)[0]]: (typeof steps)[0][K] }[]) {
     const { run } = step;
@@ -44,7 +44,7 @@ export function checkRefusals(steps: readonly Step<{ operation: AnyDeclaration |
   }
 }
 
-/** Returns the value itself, or a stream that is checked event by event. @throws UndeclaredAnswer */
+/** Returns the value, or a stream that checks each event. @throws UndeclaredAnswer */
 export function checkAnswer(
   operation: AnyDeclaration,
   params: Readonly<Record<string, string>>,
@@ -96,7 +96,7 @@ function requireFit({ id }: AnyDeclaration, schema: TSchema, body: unknown): voi
   );
 }
 
-/** The same stream, cut before an event that does not fit. */
+/** Returns the same stream, which ends before an event that does not fit. */
 function checkEvents(
   operation: AnyDeclaration,
   { events }: Success,

@@ -9,7 +9,7 @@ import type { Api, ApiResponse } from "../harness.ts";
 import { rawRequest } from "../raw-request.ts";
 import { FreshWorld } from "./fresh-world.ts";
 
-/** A call of the control API as its declaration's examples say it, in a world in which they make sense. */
+/** A call of the control API with the examples of its declaration, and a sandbox in which it succeeds. */
 export interface Example {
   world: FreshWorld;
   operation: ControlOperation;
@@ -37,7 +37,7 @@ export function send(
   { operation, params, query, body }: Example,
   headers = {},
 ): Promise<ApiResponse> {
-  // Always said to be JSON: a call that changes something has to be of a type that no page can send unasked.
+  // Calls that change something need a content type that a page cannot send without permission (preflight).
   const type: Record<string, string> =
     operation.method === "GET" ? {} : { "content-type": "application/json" };
   return api.call(undefined, operation.method, fillPath(operation, params) + (query ?? ""), body, {
@@ -56,7 +56,7 @@ const rule = {
   effect: { error: "RESOURCE_NOT_FOUND" },
 };
 
-/** What an example speaks of has to be there; the parameters of what has no id of its own choosing. */
+/** Creates what an example refers to. Returns the ids that the server chose, as parameters. */
 async function prepareWorld(
   world: FreshWorld,
   { id, path }: ControlOperation,
@@ -95,7 +95,7 @@ async function holdRequest(world: FreshWorld): Promise<void> {
   await until(() => world.api.understudy.sandboxes.get(world.name)!.held.list().length > 0);
 }
 
-/** A signed delivery that waits for an answer from elsewhere. */
+/** Forwards a signed delivery, which then waits for an answer of another process. */
 async function forwardDelivery(world: FreshWorld): Promise<{ id: string; delivery: string }> {
   const secret = "whsec_example";
   const { body } = await world.control("POST", "/receivers", { answers: ["forward"], secret });
@@ -108,7 +108,7 @@ async function forwardDelivery(world: FreshWorld): Promise<{ id: string; deliver
   return { id: body.id, delivery: (events[1] as { delivery: { id: string } }).delivery.id };
 }
 
-/** The events of a control call that never ends, until its sandbox does. */
+/** Follows the events of a stream that ends only with its sandbox. */
 export async function followEvents(
   api: Api,
   path: string,
@@ -129,7 +129,7 @@ export async function followEvents(
 
 interface RefusalServers {
   api: Api;
-  /** A shared server that has no room for anything. */
+  /** A server that all tests share and whose limits are all reached. */
   full: Api;
 }
 
@@ -144,7 +144,7 @@ const nowhere = {
   delivery: "nowhere",
 };
 
-/** The last parameter that the kind is about names nothing. */
+/** Sends the call with ids that do not exist. */
 const withUnknown =
   (...names: (keyof typeof nowhere)[]): SendRefused =>
   (example, { api }) => {
@@ -163,13 +163,13 @@ async function nameTaken({ operation, world }: Example): Promise<object> {
   return operation.id.startsWith("sandboxes.") ? { name: world.name } : {};
 }
 
-/** On the server that is full; what has to be there before goes past its limits. */
+/** Sends the call to the full server. Prepares what it needs without the server's limits. */
 const sendToFullServer: SendRefused = async (example, { full }) => {
   const { operation } = example;
   const params = { ...example.params, name: "default" };
   const sandbox = full.understudy.sandboxes.get("default")!;
   if (operation.id.startsWith("history.")) {
-    // Adds no record, so that the full server takes it; back and forth, so that something changes each time.
+    // This request adds no record, so the full server accepts it; the second one changes the value back.
     for (const organization_id of ["org_initech", "org_acme"])
       await full.call("ada", "PUT", "/v1/user/current-organization", { organization_id });
     return send(full, { ...example, params: { ...params, id: sandbox.history.entries()[0]!.id } }, TOKEN);
@@ -200,13 +200,13 @@ const withForeignPast: SendRefused = async (example, { api }) => {
   return send(api, example);
 };
 
-/** The sandbox keeps no more than what comes after. */
+/** Sends the call when the sandbox has released its earlier states. */
 const withLostStates: SendRefused = async (example, { api }) => {
   api.understudy.sandboxes.get(example.world.name)!.history.releaseStates(0);
   return send(api, example);
 };
 
-/** Words of a document that cannot be used, by the call that takes it. */
+/** Documents that are invalid, by the call that reads them. */
 const BROKEN: Readonly<Record<string, object>> = {
   "sandboxes.create": { fixture: { organisations: [] } },
   "sandboxes.reset": { fixture: "nowhere" },
@@ -218,7 +218,7 @@ const BROKEN: Readonly<Record<string, object>> = {
   "held.release": { error: "NO_SUCH_CODE" },
 };
 
-/** Bytes that no fetch would send: another Host, a body longer than announced to be allowed. */
+/** Sends headers that fetch cannot send: another Host, or a Content-Length beyond the limit. */
 async function sendRaw(api: Api, example: Example, lines: Record<string, string>): Promise<ApiResponse> {
   const { host, port } = new URL(api.url);
   const { method } = example.operation;
@@ -236,7 +236,7 @@ async function sendRaw(api: Api, example: Example, lines: Record<string, string>
   };
 }
 
-/** How an example is spoiled so that it is refused in this way. */
+/** How to send an example so that the server refuses it for this reason. */
 const REFUSED_CALLS: Partial<Record<ProblemKind, SendRefused>> = {
   "token-required": (example, { full }) => send(full, example),
   "host-not-allowed": (example, { api }) => sendRaw(api, example, { Host: "sandbox.example.test" }),
@@ -282,7 +282,7 @@ const REFUSED_CALLS: Partial<Record<ProblemKind, SendRefused>> = {
 };
 
 /**
- * Not brought about here: defects of ours, disks that are full (test/control/persistence.test.ts), ports that are used up
+ * Other tests cause these: internal errors, full disks (test/control/persistence.test.ts), used ports
  * (test/control/origins.test.ts).
  */
 const TESTED_ELSEWHERE = new Set<ProblemKind>(["internal", "not-saved", "moved", "store-failing", "no-port"]);

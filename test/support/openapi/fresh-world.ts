@@ -1,12 +1,12 @@
 import type { Settings } from "../../../src/engine/contract/settings.ts";
 import { type Api, type ApiResponse, type Caller, EPOCH } from "../harness.ts";
 
-/** One request as data, so that a recipe for success can be spoiled in one place at a time. */
+/** One request as data, so that a test can spoil one part of a valid request. */
 export interface Sent {
   who?: Caller;
   method?: string;
   params?: Record<string, string>;
-  /** Without the question mark. */
+  /** Query without the question mark. */
   query?: string;
   /** A plain object or array is sent as JSON; text, bytes and forms as they are. */
   body?: unknown;
@@ -15,7 +15,7 @@ export interface Sent {
 
 let made = 0;
 
-/** A sandbox of its own on a shared server, driven over HTTP alone. */
+/** A new sandbox on a shared server, used over HTTP only. */
 export class FreshWorld {
   readonly name = `world-${++made}`;
   readonly api: Api;
@@ -48,14 +48,14 @@ export class FreshWorld {
       method,
       `/_control/sandboxes/${this.name}${path}`,
       body,
-      // A control call that changes something has to be of a type that a page cannot send unasked.
+      // A call that changes something needs a content type that a page cannot send without permission (preflight).
       method === "GET" ? {} : { "content-type": "application/json" },
     );
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     return answer;
   }
 
-  /** An upload that was asked for, with its URL as path and query. */
+  /** Announces an upload. Returns its URL as path and query. */
   async upload(bytes: number, announced: { filename?: string; mime_type?: string } = {}): Promise<Upload> {
     const about = { filename: "notes.txt", mime_type: "text/plain", ...announced, file_size: bytes };
     const path = "/v1/organizations/org_acme/files/upload-url";
@@ -74,7 +74,7 @@ export interface Upload {
   mime_type: string;
   file_size: number;
   gcs_path: string;
-  /** With the sandbox's prefix. */
+  /** Path with the sandbox's prefix. */
   path: string;
   query: string;
 }

@@ -9,7 +9,7 @@ export async function png(name: string): Promise<File> {
   return new File([new Uint8Array(bytes)], name, { type: "image/png" });
 }
 
-/** A mask that asks for everything to be filled. */
+/** Creates a mask that asks to fill the whole image. */
 export async function transparentPng(name: string): Promise<File> {
   const bytes = await sharp({ create: { ...SIZE, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } })
     .png()

@@ -4,7 +4,7 @@ import { png, transparentPng } from "./pictures.ts";
 /** A realistic request that reaches one documented success. */
 export interface Recipe {
   status: number;
-  /** Why there are several for one status. */
+  /** What distinguishes recipes with the same status. */
   name?: string;
   request: (world: FreshWorld) => Sent | Promise<Sent>;
 }
@@ -12,20 +12,20 @@ export interface Recipe {
 const ORG = { organization_id: "org_acme" };
 const STANDUP = { session_id: "mbsess_standup" };
 const SHORT = { transcription_id: "trans_short" };
-/** Nothing listens there, so an attempt ends at once. */
+/** No process listens there, so an attempt fails at once. */
 const UNREACHABLE_URL = "http://127.0.0.1:9/hook";
 
 const ok = (sent: Sent, name?: string): Recipe => ({ status: 200, name, request: () => sent });
 const withStatus = (status: number, sent: Sent): Recipe => ({ status, request: () => sent });
 const prepared = (status: number, request: Recipe["request"]): Recipe => ({ status, request });
 
-/** What a client holds after a first call, for `If-None-Match`. */
+/** Repeats a request with `If-None-Match` and the ETag of the first response. */
 const unchanged = (path: string): Recipe =>
   prepared(304, async (world) => {
     const first = await world.call(path, "GET", { who: "dan", params: SHORT });
     return { who: "dan", params: SHORT, headers: { "if-none-match": first.headers.get("etag")! } };
   });
-/** The last event of a meeting that has ended. */
+/** Continues a live meeting that has ended after its last event. */
 const afterLastEvent = (last: string): Recipe =>
   withStatus(204, { who: "dan", params: STANDUP, headers: { "last-event-id": last } });
 const TRANSCRIPTION = "/v1/audio/transcribe/{transcription_id}";
@@ -42,7 +42,9 @@ const form = (fields: Record<string, string | Blob>): FormData => {
   return data;
 };
 
-/** By operation id; each documented success has at least one. A new operation fails the run until it has its own. */
+/**
+ * Recipes by operation id: at least one for each documented success. The run fails for an operation without recipes.
+ */
 export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
   "users.set_current_organization": [ok({ who: "ada", body: { organization_id: "org_initech" } })],
   "auth.create_token": [

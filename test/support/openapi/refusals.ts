@@ -11,7 +11,7 @@ interface RefusalContext {
   valid: Sent;
 }
 
-/** How an operation is brought to refuse without any fault: what is sent instead, or the answer itself. */
+/** How to make an operation refuse without a fault. Returns the request to send, or the response. */
 export type Refusal = (spoiled: RefusalContext) => Sent | ApiResponse | Promise<Sent | ApiResponse>;
 
 const FEW_BYTES_MB = 0.0005;
@@ -26,13 +26,13 @@ const as =
   (who: Sent["who"]): Refusal =>
   ({ valid }) => ({ ...valid, who });
 
-/** The last identifier of the path, well-formed and unknown. */
+/** Replaces the last identifier of the path by one that is well-formed and unknown. */
 const unknownLast: Refusal = ({ operation, valid }) => {
   const [name = ""] = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).slice(-1);
   return { ...valid, params: { ...valid.params, [name]: valid.params![name]!.replace(/_.*/, "_nowhere") } };
 };
 
-/** The organization is set in the path, by its parameter's own name. */
+/** Replaces the organization in the path. */
 const unknownOrganization: Refusal = (spoiled) => {
   const name = spoiled.operation.path.includes("{org_id}") ? "org_id" : "organization_id";
   return params({ [name]: "org_nowhere" })(spoiled);
@@ -45,13 +45,13 @@ const malformed: Refusal = (spoiled) => {
   return operation.body ? { ...valid, body: { nothing: 1 } } : unknownField(spoiled);
 };
 
-/** Nothing that it asks for can be malformed, and it is asked with more than that. */
+/** Sends an unknown query parameter, for operations without input that could be malformed. */
 const unknownField: Refusal = async ({ world, valid }) => {
   await world.control("PATCH", "", { settings: { unknown_fields: "reject" } });
   return { ...valid, query: "surprise=1" };
 };
 
-/** The plan allows one request a minute, and the key sends two. */
+/** Sets the plan's limit to one request a minute and sends a first request with the key. */
 const overRateLimit: Refusal = async ({ world, operation, valid }) => {
   for (const organization of ["org_acme", "org_initech"])
     await world.control("PATCH", `/state/organizations/${organization}`, {
@@ -67,7 +67,7 @@ const tooLarge: Refusal = async ({ world, valid }) => {
   return { ...valid, body: { ...(valid.body as object), padding: "x".repeat(1000) } };
 };
 
-/** Only announces its body: a refusal must not wait for what it would not take. */
+/** Sends only the headers: the server must refuse the length without waiting for the body. */
 function announceBody(bytes: number): Refusal {
   return ({ world, operation, valid }) =>
     new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ function announceBody(bytes: number): Refusal {
     });
 }
 
-/** Works for any operation that declares the code, unless it has a way of its own below. */
+/** Refusals by code, for all operations that declare it and have no entry in OPERATION_REFUSALS. */
 const DEFAULT_REFUSALS: Partial<Record<ErrorCode, Refusal>> = {
   AUTHENTICATION_REQUIRED: as(undefined),
   INSUFFICIENT_PERMISSIONS: as("dan"),
@@ -130,7 +130,7 @@ const DEFAULT_REFUSALS: Partial<Record<ErrorCode, Refusal>> = {
   UPLOAD_CANCELLED: ({ valid }) => valid,
 };
 
-/** Still the key's current organization, no longer the user's. */
+/** The organization is still the key's current one, but the user is no longer a member. */
 const membershipEnded: Refusal = async ({ world, valid }) => {
   await world.control("PATCH", `/state/users/usr_${valid.who}`, { memberships: {}, capabilities: {} });
   return valid;
@@ -250,8 +250,8 @@ const OPERATION_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refu
 };
 
 /**
- * Declared, yet nothing that the rules know of leads there today; a fault shows the envelope all the same.
- * Each has its reason, so that the list cannot grow unnoticed.
+ * Declared errors that no request can cause today; faults can. Each has a reason, so that the list does not grow
+ * unnoticed.
  */
 export const UNREACHABLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, string>>>> = {
   "assistants.list_history": {

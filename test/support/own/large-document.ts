@@ -1,6 +1,6 @@
 /**
- * A document of the public kind, in the words of OpenAPI 3.0 that are most often misread: circular references, alternatives with
- * discriminators, `nullable`, exclusive bounds, shared parameters and answers.
+ * Writes a document as public APIs publish them, with the parts of OpenAPI 3.0 that are most often misread: circular
+ * references, alternatives with discriminators, `nullable`, exclusive bounds, shared parameters and responses.
  */
 export function writeLargeDocument(operations: number, { prefix = "" } = {}): string {
   const paths: Record<string, object> = {};

@@ -3,7 +3,7 @@ import { readDeclarations } from "../../../src/engine/own/join.ts";
 import { assemble } from "../../../src/understudy.ts";
 import { type ServedDocument, sendTo } from "./serve-document.ts";
 
-/** A server without a socket that answers declared operations. */
+/** Starts a server without a socket that answers declared operations. */
 export async function serveDeclarations(exports: object): Promise<ServedDocument> {
   const understudy: Understudy = assemble({
     seed: 7,

@@ -6,10 +6,10 @@ import { readDocument } from "../../../src/engine/documents/read-document.ts";
 import { findKeyOfUser } from "../../../src/engine/resources/api-keys/rules.ts";
 import { assemble } from "../../../src/understudy.ts";
 
-/** A server without a socket whose sandbox `default` answers a document's operations. */
+/** A server without a socket that answers a document's operations in its sandbox `default`. */
 export interface ServedDocument {
   understudy: Understudy;
-  /** As the key of `usr_dan` unless another user is named; null: without a credential. */
+  /** Sends a request with the key of `usr_dan` or of another user; `null` sends no credential. */
   send(method: string, path: string, options?: SendOptions): Promise<Received>;
 }
 

@@ -1,4 +1,5 @@
-// Run by test/cli/playwright-helper.test.ts in a Playwright of its own, on the built package; some fail on purpose.
+// test/cli/playwright-helper.test.ts runs this file in a separate Playwright, with the built package. Some tests fail
+// on purpose.
 import { expect, test } from "../../../dist/client/playwright.js";
 
 const models = ({ url, credentials }) =>

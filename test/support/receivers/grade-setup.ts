@@ -5,8 +5,8 @@ import type { ReceiverReport } from "../../../types/control-api.ts";
 export const SECRET = "whsec_9b1d4f2c7a60e358";
 
 /**
- * Short waits, since most receivers here work before they answer. Behind how many others a delivery comes again
- * matters to one flaw alone, and to the samples, which partners copy: those are given MANY.
+ * Short waits, since most receivers here process a delivery before they respond. The number of deliveries between two
+ * attempts of one matters only to one flaw and to the documented samples, which use MANY_DELIVERIES.
  */
 export const QUICK: Omit<GradeReceiverOptions, "secret"> = {
   settleMs: 15,
@@ -23,7 +23,7 @@ export function listChecksWith({ checks }: ReceiverReport, outcome: Outcome): st
   return checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
 }
 
-/** Runs all jobs, so many at a time, and keeps what each came to under its key. */
+/** Runs jobs, at most N at a time, and stores their results by key. */
 export class Pool<T> {
   private readonly results = new Map<string, Promise<T>>();
   private readonly waiting: (() => void)[] = [];
@@ -37,7 +37,7 @@ export class Pool<T> {
     const result = this.acquire()
       .then(job)
       .finally(() => this.release());
-    // Whoever asks for it gets the reason.
+    // `getResult` reports the error.
     result.catch(() => {});
     this.results.set(key, result);
   }

@@ -1,24 +1,24 @@
 import net from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** A receiver that misbehaves on the wire; raw sockets, so that no HTTP library tidies up after it. */
+/** A receiver that violates HTTP or TCP rules. Uses raw sockets, since HTTP libraries would correct its errors. */
 export interface HostileReceiver {
   port: number;
-  /** http URL, or https where the receiver spoils the TLS handshake. */
+  /** http URL, or https if the receiver breaks the TLS handshake. */
   url: string;
   /** Connections accepted so far. */
   connections(): number;
-  /** Connections that the client has not let go of yet. */
+  /** Connections that the client has not closed yet. */
   open(): number;
   close(): Promise<void>;
 }
 
-/** What a receiver does with a connection on which a request has begun to arrive. */
+/** What a receiver does with a connection after the first bytes of a request. */
 type Behaviour = (socket: net.Socket) => void;
 
 const EVERY_MS = 20;
 
-/** Each is a way real receivers have been seen to fail, or a way a malicious one would try. */
+/** Failures that were seen in real receivers, or that an attacker would try. */
 export const HOSTILE_BEHAVIOURS = {
   "reset-before-headers": (socket) => socket.resetAndDestroy(),
   "reset-after-headers": (socket) => {
@@ -76,10 +76,7 @@ const GZIP_HEAD = Buffer.from(
   `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${BOMB.length}\r\n\r\n`,
 );
 
-/**
- * Its own address of this machine, where there are several: whoever goes on calling what listened on this port before
- * must not be counted.
- */
+/** A separate loopback address, if there are several: clients of an earlier server on this port must not be counted. */
 const HOST = process.platform === "linux" ? "127.71.3.9" : "127.0.0.1";
 
 /** Starts a receiver with one of the behaviours on a loopback address and a free port. */
@@ -87,7 +84,7 @@ export function startHostile(behaviour: HostileBehaviour): Promise<HostileReceiv
   return listenRaw(HOSTILE_BEHAVIOURS[behaviour], behaviour.startsWith("tls-") ? "https" : "http");
 }
 
-/** Answers 302 to wherever it is told. */
+/** Starts a receiver that responds with 302 to the given location. */
 export function startRedirecting(location: string): Promise<HostileReceiver> {
   return listenRaw((socket) => {
     socket.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
@@ -102,7 +99,7 @@ async function listenRaw(behaviour: Behaviour, scheme: "http" | "https"): Promis
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
-    // The request itself is of no interest, but it must be read, or closing would always send a reset.
+    // The request must be read, otherwise closing would always send a reset.
     socket.once("data", () => behaviour(socket)).resume();
   });
   await new Promise<void>((ready) => server.listen(0, HOST, ready));
@@ -119,14 +116,14 @@ async function listenRaw(behaviour: Behaviour, scheme: "http" | "https"): Promis
   };
 }
 
-/** Writes the start, then a piece every few milliseconds until the client has had enough. */
+/** Writes the start, then a piece every few milliseconds until the client closes. */
 function dribble(socket: net.Socket, start: string, piece: string): void {
   socket.write(start);
   const timer = setInterval(() => socket.write(piece), EVERY_MS);
   socket.on("close", () => clearInterval(timer));
 }
 
-/** Writes as fast as the client reads, for as long as it lasts. */
+/** Writes as fast as the client reads until the client closes. */
 function flood(socket: net.Socket, start: string, piece: string): void {
   const block = piece.repeat(Math.max(1, Math.ceil(8192 / piece.length)));
   const pour = () => {

@@ -1,6 +1,6 @@
 /**
- * A self-signed certificate for `receiver.test`, valid for a hundred years, and its key. Both are for tests on
- * the loopback interface and protect nothing.
+ * A self-signed certificate for `receiver.test`, valid for a hundred years, and its key. Only tests on the loopback
+ * interface use them.
  */
 export const TEST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBoDCCAUegAwIBAgIUIDTw4m8qGFBQ4LcauGf7prcZj1swCgYIKoZIzj0EAwIw
@@ -22,7 +22,7 @@ hkcVCCFJvIHxyCrlWfn4lr98dse8QoKMgB/W7rRe42/Fk0zin4m3ozCg
 -----END PRIVATE KEY-----
 `;
 
-/** Likewise for `localhost` and 127.0.0.1. */
+/** The same for `localhost` and 127.0.0.1. */
 export const LOCAL_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUAkyCIBwJNU8G8u4HKsTDFpdWUakwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTIzMTkyN1oYDzIxMjYxMDI4

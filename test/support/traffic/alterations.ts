@@ -1,11 +1,11 @@
 import type { ProxiedRequest, ProxiedResponse } from "../verify-setup.ts";
 
-/** One way in which a service departs from the contract. */
+/** One deviation of a service from the contract. */
 export interface Alteration {
   title: string;
-  /** The check by which a live run finds it. */
+  /** The check that finds it in a live run. */
   live: string;
-  /** The check that finds it in a recording of ordinary traffic; null where that does not show it. */
+  /** The check that finds it in a recording of ordinary traffic; null if none does. */
   har: string | null;
   /** Whether a live run finds it only with `--write`. */
   write?: true;
@@ -28,7 +28,7 @@ export const without = (...names: string[]) =>
 export const set = (name: string, value: string) =>
   header((headers) => (name in headers ? { ...headers, [name]: value } : headers));
 
-/** Answers of paths that match, with this status. */
+/** Changes responses whose path and status match. */
 export const at =
   (
     path: RegExp,

@@ -19,7 +19,7 @@ const UNALTERED = "as-it-is-recorded";
 
 export type AlteredServices = Awaited<ReturnType<typeof startAlteredServices>>;
 
-/** Understudies behind a proxy, each of which departs from the contract in one way; and recordings of `session` with them. */
+/** Starts servers behind a proxy, each with one deviation from the contract, and records `session` with them. */
 export async function startAlteredServices(session: (base: string) => Promise<void>) {
   const api = await startReference();
   const altered = new Map<string, Alteration>();
@@ -33,7 +33,7 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
     (request) => altered.get(getSandboxName(request.path))?.ask?.(request) ?? request,
   );
 
-  /** The base URL of a service that departs in one way, or in none. */
+  /** Returns the base URL of a service with one deviation or none. */
   async function service(alteration?: Alteration, name?: string): Promise<string> {
     const clock = { mode: "frozen", now: "2026-03-15T12:00:00.000Z" };
     const made = await api.call(undefined, "POST", "/_control/sandboxes", { name, clock });
@@ -57,18 +57,18 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
 
   const recorded = await record(await service(undefined, UNALTERED));
   expect(recorded).toHaveLength(seen.length);
-  /** The session with a service that does not depart. */
+  /** The recorded session without a deviation. */
   const unaltered = recorded.map((entry, i) => ({ ...seen[i]!, entry }));
 
   return {
-    /** A live run against a service that departs in one way, or in none. */
+    /** Verifies a service with one deviation or none in a live run. */
     async live(
       alteration: Alteration | undefined,
       options: Pick<VerifyOptions, "write" | "only" | "uses">,
     ): Promise<VerifyReport> {
       return verify(api, "ada", { target: await service(alteration), ...options });
     },
-    /** What is found in a recording of the session. */
+    /** Verifies a recording of the session. */
     async recorded(alteration?: Alteration): Promise<VerifyReport> {
       if (alteration === undefined) return verifyEntries(unaltered.map(({ entry }) => entry));
       if (alteration.ask !== undefined) return verifyEntries(await record(await service(alteration)));
@@ -81,7 +81,7 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
   };
 }
 
-/** The client's steps follow from no answer, so only the answers of the recording are replaced. */
+/** Requests do not depend on responses, so only the responses of the recording are replaced. */
 function alter(
   session: readonly { request: ProxiedRequest; answer: ProxiedResponse; entry: HarEntry }[],
   change: NonNullable<Alteration["answer"]>,
@@ -100,7 +100,7 @@ function alter(
   });
 }
 
-/** Written as the recorder writes it, and verified. */
+/** Writes the entries as the recorder does, and verifies them. */
 async function verifyEntries(entries: readonly HarEntry[]): Promise<VerifyReport> {
   const file = join(createTempFolder(), "session.har");
   const har = new HarFile(file, { version: "0", replace: false });

@@ -6,7 +6,7 @@ const JOBS = `${ORG}/knowledge/connectors/jobs`;
 
 export type Step = readonly [method: string, path: string, body?: unknown, key?: string | null];
 
-/** What an application and its users ask in an hour, mishaps included; nobody asks in order to test. */
+/** Requests of an application and its users in an hour, including mistakes. None is made for testing. */
 const STEPS: readonly Step[] = [
   ["GET", "/v1/models"],
   ["GET", "/v2/models"],
@@ -70,7 +70,7 @@ const STEPS: readonly Step[] = [
   ["POST", `${ORG}/files/upload-url`, { filename: "a.txt", file_size: 3, mime_type: "text/plain" }],
 ];
 
-/** Plays it against a base URL, as Ada unless a step says otherwise. */
+/** Sends the requests to a base URL, as Ada unless a step has another key. */
 export async function playSession(base: string, steps: readonly Step[] = STEPS): Promise<void> {
   for (const [method, path, body, key = KEYS.ada] of steps) {
     const isForm = body instanceof FormData;
@@ -83,7 +83,7 @@ export async function playSession(base: string, steps: readonly Step[] = STEPS):
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     });
     await response.arrayBuffer();
-    // A recording counts whole milliseconds: what does not begin in a later one may have come before.
+    // Recordings have whole milliseconds: without a pause, the order of two requests is unknown.
     await wait(2);
   }
 }

@@ -6,7 +6,6 @@ import { playSession, type Step } from "./client-session.ts";
 const ORG = "/v1/organizations/org_acme";
 const JOBS = `${ORG}/knowledge/connectors/jobs`;
 const HOOK = { url: "http://127.0.0.1:9/x", events: ["user.created"], active: false };
-/** Ids of webhooks come from the sandbox's seed, which is its name's; the journey asks for its own. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAMAAAAoLQ9TAAAAA1BMVEUzZpk7I4HSAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADUlEQVQY02NgGAXIAAABEAAB7JfjegAAAABJRU5ErkJggg==";
 
@@ -18,7 +17,7 @@ function uncrop(): FormData {
   return form;
 }
 
-/** A fixed journey of an application, with the mishaps that its users have. */
+/** Requests of an application, including its users' mistakes. */
 const JOURNEY: readonly Step[] = [
   ["GET", "/v1/models"],
   ["GET", "/v1/models", undefined, null],
@@ -63,7 +62,7 @@ const JOURNEY: readonly Step[] = [
   ["POST", `${ORG}/files/upload-url`, { filename: "a.txt", file_size: 3, mime_type: "text/plain" }],
 ];
 
-/** What other users of the same service do, and ask again. */
+/** Requests of other users of the same service, some repeated. */
 const MORE: readonly Step[] = [
   ["GET", `${ORG}/models`],
   ["GET", "/v1/admin/connector/auth-configs"],
@@ -89,7 +88,10 @@ export async function playJourney(base: string): Promise<void> {
 }
 
 export interface Planted extends Alteration {
-  /** Whether the reference states what the service does not keep, so that it fails; else it differs from an assumption. */
+  /**
+   * Whether the deviation contradicts the reference, so that the check fails; otherwise it differs from an
+   * assumption.
+   */
   specified: boolean;
 }
 
@@ -129,7 +131,7 @@ const MODELS = [2, 1].map((order) => ({
   ...{ external: "external", provider: "vendor_a", is_active: true, is_visible_in_ui: true, order },
   ...{ max_tokens: null, cost_per_1k_tokens: null },
 }));
-/** Gives failed deliveries a retry, so many milliseconds after the last attempt. */
+/** Gives failed deliveries a retry this long after the last attempt. */
 const retrying = (milliseconds: number) => (all: string) =>
   all.replaceAll(
     /"last_attempt":"([^"]+)","next_retry":[^,}]+/g,
@@ -137,7 +139,7 @@ const retrying = (milliseconds: number) => (all: string) =>
       `"last_attempt":"${last}","next_retry":"${new Date(Date.parse(last) + milliseconds).toISOString()}"`,
   );
 
-/** Sixty-odd ways in which a service may depart that is otherwise right. */
+/** More than sixty deviations, each of an otherwise correct service. */
 export const PLANTED: readonly Planted[] = [
   {
     title: "a page of the maximum of 500 tracks, refused [4.4]",

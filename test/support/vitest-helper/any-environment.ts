@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { createUnderstudy } from "../../../src/client/index.ts";
 import { expect, test } from "../../../src/client/vitest.ts";
 
-/** By hand: a page's own FormData is nothing that Node's fetch knows. */
+/** Writes a form as bytes, since Node's fetch does not accept a DOM environment's FormData. */
 function form(file: Buffer, name: string, fields: Readonly<Record<string, string>> = {}) {
   const part = (said: string) => Buffer.from(`--part\r\ncontent-disposition: form-data; ${said}\r\n`);
   return {
@@ -22,7 +22,7 @@ function form(file: Buffer, name: string, fields: Readonly<Record<string, string
   };
 }
 
-/** What the server does with bytes, in the test's process, whatever classes of its own the environment has for them. */
+/** Tests the server's work with bytes in the test's process, since environments replace global classes. */
 export function testBytes(environment: string): void {
   test(`signs in and grows an image in ${environment}`, async ({ sandbox }) => {
     const key = { "api-key": sandbox.credentials["usr_dan"]! };

@@ -1,6 +1,6 @@
 import { expect, test } from "../../../src/client/vitest.ts";
 
-// Two files are two workers: the command of a coverage in test/cli/suite-helpers.test.ts.
+// test/cli/suite-helpers.test.ts runs two files, so that a coverage report has two workers.
 const models = async ({ url, credentials }: { url: string; credentials: Readonly<Record<string, string>> }) =>
   (await fetch(`${url}/v1/models`, { headers: { "api-key": credentials["usr_dan"]! } })).status;
 

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { expect, test } from "../../../src/client/vitest.ts";
 
-// The command of a suite in test/cli/suite-helpers.test.ts.
+// test/cli/suite-helpers.test.ts runs this file as the command of a suite.
 const models = async ({ url, credentials }: { url: string; credentials: Readonly<Record<string, string>> }) =>
   (await fetch(`${url}/v1/models`, { headers: { "api-key": credentials["usr_dan"]! } })).status;
 

@@ -1,9 +1,9 @@
 import { describe } from "vitest";
 import { expect, test } from "../../../src/client/vitest.ts";
 
-// Run by test/cli/vitest-helper.test.ts in a Vitest of its own; some of these fail on purpose.
+// test/cli/vitest-helper.test.ts runs this file in a separate Vitest. Some tests fail on purpose.
 const models = ({ url, credentials }: { url: string; credentials: Readonly<Record<string, string>> }) =>
-  // As clients do that drop the path of a base URL.
+  // Some clients drop the path of a base URL.
   fetch(new URL("/v1/models", url), { headers: { "api-key": credentials["usr_dan"]! } });
 
 test("meets its fault", async ({ sandbox }) => {

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const reports = process.env["REPORTS"] ?? ".";
 
 export default defineConfig({
-  // As the built package, which Vitest leaves alone as it does in a project of its users, and which loads at once.
+  // Uses the built package, which Vitest does not translate, as in a user's project. It loads fast.
   resolve: {
     alias: [
       {

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 
-/** A chat on the endpoints of docs/examples/service-frontend, as a frontend of the service has one. */
+/** A chat that uses the endpoints of docs/examples/service-frontend. */
 const parameters = new URLSearchParams(location.search);
 
-/** @throws Error with words for the user */
+/** @throws Error with a message for the user */
 async function call(method, path, body) {
   const answer = await fetch(parameters.get("api") + path, {
     method,
@@ -21,7 +21,7 @@ async function call(method, path, body) {
   return found;
 }
 
-/** What a call loads: its value, its failure, and a function that calls again. */
+/** Loads a path. Returns its value, its error, and a function that loads it again. */
 function useLoaded(path) {
   const [state, setState] = useState({});
   const load = useCallback(() => {
@@ -47,7 +47,7 @@ function Failure({ text, onRetry }) {
   );
 }
 
-/** A text that is sent; it stays in the form until the service has it. */
+/** A form that sends a text and keeps it until the service has accepted it. */
 function Writer({ label, verb, send }) {
   const [text, setText] = useState("");
   const [failure, setFailure] = useState();

@@ -1,5 +1,5 @@
-// Stands in for ASP.NET Core, which the distribution lacks: what the documentation's receiver takes of it, by the
-// same names and signatures, on what Mono has.
+// Replaces ASP.NET Core, which Debian lacks: the classes that the documented receiver uses, with the same names and
+// signatures, for Mono.
 
 using System;
 using System.IO;

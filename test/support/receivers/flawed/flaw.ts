@@ -8,16 +8,19 @@ import {
 
 export interface Flaw {
   name: string;
-  /** Exactly the checks that must fail: no less, and no false alarm either. */
+  /** Exactly the checks that must fail. */
   fails: string[];
-  /** Those that fail too where the next attempt comes before a busy machine is done with the one before. */
+  /**
+   * Checks that may also fail if the machine is busy and the next attempt comes before the receiver has handled the
+   * one before.
+   */
   mayFail?: string[];
-  /** Leaves requests without an answer: a short limit for attempts saves time. */
+  /** The receiver does not respond to some requests: the test uses a short timeout. */
   hangs?: boolean;
   steps: Partial<Steps>;
 }
 
-/** Verifies the signature over another text than the raw body. */
+/** Verifies the signature of another text than the raw body. */
 export const verifyOver = (rewrite: (body: Buffer) => string | Buffer): Partial<Steps> => ({
   isSigned({ body, secret, ...context }) {
     const rewritten = Buffer.from(rewrite(body) as string);
@@ -25,13 +28,13 @@ export const verifyOver = (rewrite: (body: Buffer) => string | Buffer): Partial<
   },
 });
 
-/** Processes a delivery without looking whether it was processed before. */
+/** Processes a delivery without checking whether it was processed before. */
 export function processAgain({ memory }: Context, { delivery_id: id }: Payload): [number] {
   memory.processed.push(id);
   return [200];
 }
 
-/** Processes what is not known yet by this key. */
+/** Processes a delivery only if its key is new. */
 export function processOnceBy(keyOf: (payload: Payload) => string): Partial<Steps> {
   return {
     process(context, payload) {

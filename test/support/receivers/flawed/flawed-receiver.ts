@@ -2,12 +2,12 @@ import { createHmac } from "node:crypto";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the receiver remembers between requests. */
+/** State of the receiver between requests. */
 export interface Memory {
-  /** One entry per side effect: what the probe shows. */
+  /** One entry per side effect, which the probe shows. */
   processed: string[];
   known: Set<string>;
-  /** Whatever a flaw needs to remember. */
+  /** State of individual flaws. */
   scratch: Map<string, unknown>;
 }
 
@@ -27,25 +27,25 @@ export interface Payload {
   data: Record<string, unknown>;
 }
 
-/** Status, body, headers. */
+/** Status, body and headers. */
 export type Answer = [status: number, text?: string, headers?: Record<string, string>];
 
-/** The steps of a receiver that does everything right; a flaw replaces one of them. */
+/** The steps of a correct receiver. A flaw replaces some of them. */
 export interface Steps {
   /** Whether a request of this method is a delivery. */
   takes(context: Context): boolean;
-  /** A request of any other method. */
+  /** Responds to requests of other methods. */
   get(context: Context): Answer;
-  /** Before the body is read; null goes on. */
+  /** Runs before the body is read. `null` continues. */
   screen(context: Context): Answer | null;
   readBody(context: Context): Promise<Buffer>;
   isSigned(context: Context): boolean;
   refuseSignature(context: Context): Answer;
   refuseJson(context: Context): Answer;
-  /** After the signature was found right; null goes on. */
+  /** Runs after the signature was verified. `null` continues. */
   consider(context: Context, payload: Payload): Answer | null;
   process(context: Context, payload: Payload): Promise<Answer> | Answer;
-  /** Before the probe is answered. */
+  /** Runs before the probe is answered. */
   work(context: Context): void;
 }
 
@@ -86,11 +86,11 @@ export interface RunningReceiver {
   close(): Promise<void>;
 }
 
-/** Starts a receiver at /webhook, with its probe at /processed, that is right but for the steps given. */
+/** Starts a receiver at /webhook with a probe at /processed. It is correct except for the given steps. */
 export async function startReceiver(secret: string, flaw: Partial<Steps> = {}): Promise<RunningReceiver> {
   const steps: Steps = { ...CORRECT_STEPS, ...flaw };
   const memory: Memory = { processed: [], known: new Set(), scratch: new Map() };
-  // Keeps connections also when the machine is busy: some flaws show on a connection that is used again.
+  // Keep connections open also on a busy machine: some flaws show only on a reused connection.
   const server = http.createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     const context: Context = { request, response, server, secret, body: Buffer.alloc(0), memory };
     try {

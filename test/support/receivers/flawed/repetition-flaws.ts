@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Flaw, processAgain, processOnceBy } from "./flaw.ts";
 import { CORRECT_STEPS } from "./flawed-receiver.ts";
 
-/** Longer than the checks of repetitions take, and shorter than the grader is told to wait. */
+/** Longer than the checks of repetitions take, and shorter than the grader waits. */
 export const SHORT_WHILE_MS = 3000;
 
 export const repetitionFlaws: Flaw[] = [
@@ -159,7 +159,7 @@ export const repetitionFlaws: Flaw[] = [
     steps: {
       consider({ memory }, { event, data }) {
         const user = `user ${data["user_id"]}`;
-        // Those of other checks come and go alone.
+        // Deliveries of other checks are not sent twice.
         if (event === "user.created") memory.scratch.set(user, true);
         return event === "user.deleted" && !memory.scratch.has(user) ? [404, "no such user"] : null;
       },
@@ -183,7 +183,7 @@ export const repetitionFlaws: Flaw[] = [
         if (!memory.known.has(id)) {
           memory.known.add(id);
           memory.processed.push(id);
-          // Later is when so many others have come meanwhile, however fast the machine is.
+          // "Later" is counted in other deliveries, so that it does not depend on the machine's speed.
           const earlier = [...memory.known].at(-65);
           if (earlier !== undefined) memory.processed.push(earlier);
         }
@@ -193,7 +193,7 @@ export const repetitionFlaws: Flaw[] = [
   },
   {
     name: "mixes up what comes at the same time",
-    // An attempt that nobody waits for any more is at work beside the next one.
+    // An attempt that has timed out is still running during the next one.
     fails: ["distinct-at-once", "whole-schedule"],
     steps: {
       async process({ memory }, { delivery_id }) {
@@ -219,7 +219,7 @@ export const repetitionFlaws: Flaw[] = [
         memory.scratch.set("queued", [...queued, id]);
         return [202];
       },
-      // The queue is worked off when somebody looks, so that a slow machine loses as many as a fast one.
+      // The queue is processed when the probe is read, so that the result does not depend on the machine's speed.
       work({ memory }) {
         memory.processed.push(...((memory.scratch.get("queued") ?? []) as string[]));
         memory.scratch.delete("queued");

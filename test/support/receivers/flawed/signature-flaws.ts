@@ -4,7 +4,7 @@ import { CORRECT_STEPS, computeSignature, getSentSignature, type Payload } from 
 
 const trusted = new WeakSet<object>();
 
-/** The whole digest without its prefix is another flaw. */
+/** A whole digest without the prefix is another flaw. */
 const isBare = (sent: string) => /^[0-9a-f]{64}$/.test(sent);
 
 const ZEROES = `sha256=${"0".repeat(64)}`;
@@ -140,7 +140,7 @@ export const signatureFlaws: Flaw[] = [
     steps: {
       refuseSignature(context) {
         const payload = JSON.parse(context.body.toString()) as Payload;
-        // Under an id that is known already, too, as that of a body which was changed is.
+        // An id that is already known is accepted too, as for a changed body.
         if (!context.memory.known.has(payload.delivery_id) || getSentSignature(context) !== ZEROES) {
           context.memory.known.add(payload.delivery_id);
           context.memory.processed.push(payload.delivery_id);

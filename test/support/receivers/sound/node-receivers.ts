@@ -22,7 +22,10 @@ function isSigned(secret: string, body: Buffer, header: unknown): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Hex is decoded before it is compared, as many do: upper case passes. Node's decoder stops at other characters. */
+/**
+ * Decodes the hex digits before comparing, as many receivers do, so upper case passes. Node's decoder stops at other
+ * characters.
+ */
 function isSignedInBytes(secret: string, body: Buffer, header: unknown): boolean {
   const [prefix, hex = ""] = String(header ?? "").split("=");
   const given = Buffer.from(hex, "hex");
@@ -44,7 +47,7 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-/** A variation of the receiver that the flawed ones are made from. */
+/** Creates a variation of the correct receiver on which the flawed ones are based. */
 const createVariation = (name: string, steps: () => Partial<Steps>, notes: string[] = []): SoundReceiver => ({
   name,
   notes,
@@ -60,7 +63,7 @@ const sample: SoundReceiver = {
   },
 };
 
-/** Validates what it is sent to the letter of section 6.2, compares bytes, and tells who asks that it is well. */
+/** Validates deliveries strictly by section 6.2, compares bytes, and has a health endpoint. */
 const strict: SoundReceiver = {
   name: "a strict model of section 6.2",
   notes: ["signature-upper-case"],
@@ -190,7 +193,7 @@ const fastifyRaw: SoundReceiver = {
   },
 };
 
-/** As nginx does: other header names, more headers, chunks, and connections of its own to what is behind it. */
+/** Forwards as nginx does: other header names, more headers, chunks, and its own connections to the receiver. */
 const proxied: SoundReceiver = {
   name: "one behind a proxy that rewrites framing and headers",
   async start(secret) {
@@ -255,7 +258,7 @@ const secured: SoundReceiver = {
   },
 };
 
-/** Works one delivery after the other, long after it has answered. */
+/** Processes one delivery after another, long after the response. */
 function processLater(delayMs: number): Partial<Steps> {
   let last = Promise.resolve<unknown>(undefined);
   return {
@@ -269,7 +272,7 @@ function processLater(delayMs: number): Partial<Steps> {
   };
 }
 
-/** Tells copies of what it is working on to come again. */
+/** Rejects copies of a delivery while it is being processed. */
 function rejectWhileBusy(status: number, workMs: number): Partial<Steps> {
   const working = new Set<string>();
   return {
@@ -286,8 +289,8 @@ function rejectWhileBusy(status: number, workMs: number): Partial<Steps> {
   };
 }
 
-/** So many at once, then later. */
-function limitRate(each: number): Partial<Steps> {
+/** Rejects every Nth request with 429. */
+function rejectEveryNth(each: number): Partial<Steps> {
   let requests = 0;
   return {
     screen() {
@@ -342,7 +345,7 @@ export const NODE_RECEIVERS: SoundReceiver[] = [
       },
     }),
   ),
-  createVariation("a receiver that asks for time with 429 now and then", () => limitRate(25)),
+  createVariation("a receiver that asks for time with 429 now and then", () => rejectEveryNth(25)),
   createVariation("a receiver that knows no method but POST", () => ({
     get: () => [501, "unsupported method"],
   })),

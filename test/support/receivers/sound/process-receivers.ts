@@ -21,7 +21,7 @@ interface Program {
   env?: Record<string, string>;
 }
 
-/** Starts a program and waits for the line that says where it listens. */
+/** Starts a program and waits for the line with its address. */
 async function startProgram(secret: string, { command, args, env = {} }: Program): Promise<Running> {
   const child = spawn(command, args, {
     env: { ...process.env, PORT: "0", WEBHOOK_SECRET: secret, ...env },
@@ -49,7 +49,7 @@ async function startProgram(secret: string, { command, args, env = {} }: Program
   };
 }
 
-/** Programs that are compiled, or take a moment to start, and nothing else. */
+/** Creates a receiver that is a program; some are compiled first. */
 const program = (
   name: string,
   needs: string,
@@ -62,7 +62,7 @@ const program = (
   start: async (secret) => startProgram(secret, await make()),
 });
 
-/** PHP's server says nothing that could be waited for, and takes no port 0. */
+/** PHP's server prints no address to wait for and does not accept port 0. */
 const php: SoundReceiver = {
   name: "PHP on its built-in server",
   needs: "php",
@@ -80,7 +80,7 @@ const php: SoundReceiver = {
           PHP_CLI_SERVER_WORKERS: "4",
         },
         stdio: "ignore",
-        // Its workers end with it only as a group.
+        // Its workers end only if the whole process group is killed.
         detached: true,
       },
     );
@@ -110,7 +110,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Others are graded meanwhile, and their deadlines would pass if this process waited. */
+/** Compiles asynchronously, since other receivers are graded meanwhile and have deadlines. */
 async function goProgram(): Promise<Program> {
   const binary = join(scratch(), "receiver");
   const env = { ...process.env, GOFLAGS: "-buildvcs=false", GO111MODULE: "off", CGO_ENABLED: "0" };
@@ -156,7 +156,7 @@ export const PROCESS_RECEIVERS: SoundReceiver[] = [
   })),
 ];
 
-/** Whether what a receiver needs is installed here. */
+/** Returns whether the programs that a receiver needs are installed. */
 export function isInstalled({ needs }: SoundReceiver): boolean {
   return needs === undefined || hasRuntime(needs);
 }

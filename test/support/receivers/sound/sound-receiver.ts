@@ -4,16 +4,16 @@ export interface Running {
   url: string;
   probe: string;
   close(): Promise<unknown>;
-  /** How it wants to be graded, where that matters. */
+  /** Options for the grader, if the receiver needs some. */
   options?: Partial<GradeReceiverOptions>;
 }
 
-/** A receiver that does what section 6 asks for, in its own way. */
+/** A correct receiver (section 6) in one of many styles. */
 export interface SoundReceiver {
   name: string;
-  /** Checks that pass with a note; all others pass without one. */
+  /** Checks that pass with a note; the others pass without one. */
   notes?: string[];
-  /** A program that has to be installed. */
+  /** A program that must be installed. */
   needs?: string;
   start(secret: string): Promise<Running>;
 }

@@ -1,4 +1,4 @@
-// net/http and the standard library.
+// Uses net/http of the standard library.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The JDK's own HTTP server; the delivery id is taken with a regular expression, there being no JSON parser.
+// Uses the JDK's HTTP server. Reads the delivery id with a regular expression, since the JDK has no JSON parser.
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-# A small HTTP/1.0-style server on IO::Socket: one request per connection, one after the other.
+# A small HTTP/1.0-style server on IO::Socket: one request per connection, one after another.
 use strict;
 use warnings;
 use Digest::SHA qw(hmac_sha256_hex);
@@ -65,7 +65,7 @@ sub read_exactly {
     return $bytes;
 }
 
-# As many steps whatever is equal.
+# Compares in constant time.
 sub equal {
     my ($left, $right) = @_;
     return 0 unless length $left == length $right;

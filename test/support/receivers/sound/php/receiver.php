@@ -1,5 +1,5 @@
 <?php
-// For PHP's built-in server; deliveries are kept in a file under a lock, since each request starts anew.
+// For PHP's built-in server. Deliveries are stored in a locked file, since each request starts with empty memory.
 $path = parse_url($_SERVER["REQUEST_URI"], PHP_URL_PATH);
 $store = getenv("WEBHOOK_STORE");
 if ($path === "/processed") {

@@ -1,4 +1,4 @@
-# WEBrick and the standard library.
+# Uses WEBrick and the standard library.
 require "json"
 require "openssl"
 require "webrick"
