@@ -20,7 +20,7 @@ import { findFreeName } from "../hosts/node/storage/folders.ts";
 import { IndexedDbStore } from "./indexeddb-store.ts";
 import { RedisStore } from "./redis-store.ts";
 import type { Row, RowChange, Store } from "./store.ts";
-import { StoreRefusal, toStoreRefusal } from "./store.ts";
+import { StoreRefusal, toOpeningError, toStoreRefusal } from "./store.ts";
 
 setUpStoreContext();
 
@@ -252,6 +252,18 @@ it("an error without a code keeps its message, and a refusal stays unchanged [in
   expect(toStoreRefusal(refusal, "/kept")).toBe(refusal);
   expect(refusal).toMatchObject({ retry_after: 1, headers: { Location: "there" } });
 });
+
+it.each(["MODULE_NOT_FOUND", "ERR_DLOPEN_FAILED"])(
+  "SQLite that cannot be loaded (%s) is not a fault of the folder [interfaces 2]",
+  (code) => {
+    const error = Object.assign(new Error("words of the system"), { code });
+    const { message } = toOpeningError(error, "worlds", "folder");
+    expect(message).toMatch(
+      /^--persist: SQLite cannot be loaded \(\w+\).*Delete node_modules and install again/,
+    );
+    expect(message).not.toContain("choose another folder");
+  },
+);
 
 it("files are never overwritten: a used name gets a number [interfaces 2]", () => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-names-"));

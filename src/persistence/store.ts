@@ -106,8 +106,13 @@ export function toOpeningError(
   holder = "another server",
 ): PersistenceError {
   if (error instanceof PersistenceError) return error;
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (/^(MODULE_NOT_FOUND|ERR_DLOPEN_FAILED)$/.test(code))
+    return new PersistenceError(
+      `--persist: SQLite cannot be loaded (${code}): its package for this system is missing, or does not run here. Delete node_modules and install again on this system, with optional dependencies.`,
+    );
   // The lock is a transaction of SQLite, also for a document.
-  if (/^SQLITE_BUSY/.test((error as NodeJS.ErrnoException).code ?? ""))
+  if (/^SQLITE_BUSY/.test(code))
     return new PersistenceError(
       `${place} is in use by ${holder}; stop that server, or choose another ${type} with --persist.`,
     );
