@@ -150,6 +150,9 @@ interface BannerOptions extends Pick<StartOptions["server"], "allowHosts" | "cer
   opened?: string | undefined;
 }
 
+/** The syntax of cmd.exe, or of a POSIX shell. */
+const SHELL = process.platform === "win32" ? { quote: '"', set: "set" } : { quote: "'", set: "export" };
+
 /** The first output that a user reads: addresses, credentials, and a call to paste. */
 export function formatBanner(understudy: Understudy, ready: Ready, options: BannerOptions = {}): string {
   const { opened } = options;
@@ -192,7 +195,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
       : [
           "",
           "  Try:",
-          `  curl -s ${trust}-H 'api-key: ${exampleKey.key}' ${base}/v1/analytics/usage/limits/${exampleKey.current}`,
+          `  curl -s ${trust}-H ${SHELL.quote}api-key: ${exampleKey.key}${SHELL.quote} ${base}/v1/analytics/usage/limits/${exampleKey.current}`,
         ]),
     "",
     "",
@@ -217,7 +220,7 @@ function describeAddresses(
     ...(file === undefined
       ? []
       : [
-          `  Trust    export NODE_EXTRA_CA_CERTS=${file}`,
+          `  Trust    ${SHELL.set} NODE_EXTRA_CA_CERTS=${file}`,
           "           (curl: --cacert; Python: SSL_CERT_FILE, REQUESTS_CA_BUNDLE; browsers: import it, or accept it once)",
         ]),
     ...(token === null ? [] : [`  Token    ${token}`, `  Log in   ${console}${login!.fragment} (once)`]),

@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import spawn from "cross-spawn";
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { InputError } from "../../tools/input.ts";
 
@@ -33,6 +34,8 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Time for a process to end by itself after the signal. */
 const GRACE_MS = 3000;
 
+const IS_WINDOWS = process.platform === "win32";
+
 /**
  * Runs a command in its own process group, so that processes that it started end with it. A daemon that leaves the group
  * stays, as that of a build tool does on purpose.
@@ -53,8 +56,8 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   let timedOut = false;
   let killTimer: NodeJS.Timeout | undefined;
   const end = () => {
-    signalGroup(child.pid, "SIGTERM");
-    killTimer ??= setTimeout(() => signalGroup(child.pid, "SIGKILL"), GRACE_MS);
+    signalGroup(child, "SIGTERM");
+    killTimer ??= setTimeout(() => signalGroup(child, "SIGKILL"), GRACE_MS);
   };
   const expire = () => {
     timedOut = true;
@@ -73,7 +76,7 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     clearTimeout(killTimer);
     options.signal.removeEventListener("abort", end);
     // Processes that the command left behind would call a sandbox that is about to be deleted.
-    signalGroup(child.pid, "SIGKILL");
+    signalGroup(child, "SIGKILL");
   }
 }
 
@@ -82,7 +85,8 @@ function startChild(program: string, args: readonly string[], { env, outputFds }
     return spawn(program, args, {
       env: { ...process.env, ...env },
       stdio: ["ignore", ...(outputFds ?? (["pipe", "pipe"] as const))],
-      detached: true,
+      // Makes it the leader of a process group; on Windows it would open a window.
+      detached: !IS_WINDOWS,
     });
   } catch (error) {
     // Node reports some reasons at once, and others later.
@@ -92,7 +96,9 @@ function startChild(program: string, args: readonly string[], { env, outputFds }
 
 function toCommandNotFound(program: string, { code, message }: NodeJS.ErrnoException): CommandNotFound {
   const isLine = code === "ENOENT" && program.includes(" ");
-  const hint = isLine ? `; for a line of a shell, use: sh -c ${JSON.stringify(program)}` : "";
+  const hint = isLine
+    ? `; for a line of a shell, use: ${IS_WINDOWS ? "cmd /c" : "sh -c"} ${JSON.stringify(program)}`
+    : "";
   return new CommandNotFound(`cannot run ${program}: ${START_ERRORS[code!] ?? message}${hint}`);
 }
 
@@ -105,7 +111,7 @@ const START_ERRORS: Readonly<Record<string, string>> = {
   ENOEXEC: "it is not an executable file",
 };
 
-function waitForEnd(child: ReturnType<typeof spawn>, program: string) {
+function waitForEnd(child: ChildProcess, program: string) {
   return new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
     child.once("error", (error) => reject(toCommandNotFound(program, error)));
     child.once("exit", (code, signal) => {
@@ -120,8 +126,14 @@ function waitForEnd(child: ReturnType<typeof spawn>, program: string) {
   });
 }
 
-function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+/** Ends the command and the processes that it started. Windows has neither process groups nor signals. */
+function signalGroup({ pid, exitCode }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
+  if (IS_WINDOWS) {
+    if (exitCode === null)
+      spawn("taskkill", ["/pid", `${pid}`, "/t", "/f"], { stdio: "ignore" }).on("error", () => {});
+    return;
+  }
   try {
     process.kill(-pid, signal);
   } catch {

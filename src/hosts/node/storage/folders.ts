@@ -79,8 +79,9 @@ export function throwWithFolder(error: Error, folder: string): never {
   throw Object.assign(error, { folder });
 }
 
-/** Syncs the names of the files in a folder to disk. */
+/** Syncs the names of the files in a folder to disk. Windows does that by itself, and refuses to. */
 export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
   const folder = await open(path, "r");
   try {
     await folder.sync();
