@@ -10,9 +10,15 @@ const content = (schema: string) => `content: { application/json: { schema: ${sc
 const NOTE = '{ $ref: "#/components/schemas/Note" }';
 const BODY = "{ type: object, properties: { text: { type: string }, created_at: { type: string } } }";
 
+function openDocument(text: string, bindings?: string): ServedDocument {
+  const served = serveDocument(text, bindings);
+  open.push(served);
+  return served;
+}
+
 /** A document with a pair of paths; only the records' times have a format. */
 function serve({ list, single }: { list: string; single: string }, bindings?: string): ServedDocument {
-  const served = serveDocument(
+  return openDocument(
     `openapi: 3.0.3
 info: { title: t, version: "1" }
 paths:
@@ -27,8 +33,6 @@ components: { schemas: { Note: { type: object, required: [id, created_at], prope
 `,
     bindings,
   );
-  open.push(served);
-  return served;
 }
 
 const PATHS = { list: "/notes", single: "/notes/{id}" };
@@ -60,4 +64,59 @@ it.each([
   const { send } = serve({ list, single });
   const { headers } = await send("POST", list, { body: { text: "a" } });
   expect(headers.get("location")).toBe(`http://x.test${address}`);
+});
+
+it.each(["additionalProperties: false", "unevaluatedProperties: false"])(
+  "what a record with %s cannot have is not stored [interfaces 18]",
+  async (closed) => {
+    const user = '{ $ref: "#/components/schemas/User" }';
+    const body =
+      "{ type: object, required: [password], properties: { name: { type: string }, password: { type: string } } }";
+    const { send } = openDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /people:
+    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${user} }`)} } } }
+    post: { requestBody: { required: true, ${content(body)} }, responses: { "201": { description: d, ${content(user)} } } }
+  /people/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { responses: { "200": { description: d, ${content(user)} } } }
+    patch: { requestBody: { required: true, ${content("{ type: object, properties: { name: { type: string } } }")} }, responses: { "200": { description: d, ${content(user)} } } }
+components: { schemas: { User: { type: object, ${closed}, required: [id], properties: { id: { type: integer, readOnly: true }, name: { type: string } } } } }
+`);
+    const created = await send("POST", "/people", { body: { name: "Ada", password: "secret" } });
+    expect([created.status, created.body]).toEqual([201, { id: 1, name: "Ada" }]);
+    const changed = await send("PATCH", "/people/1", { body: { name: "Bob", unknown: 1 } });
+    expect([changed.status, changed.body]).toEqual([200, { id: 1, name: "Bob" }]);
+  },
+);
+
+it("a record of one of several forms that no discriminator tells apart is whole [interfaces 18]", async () => {
+  const event = '{ oneOf: [{ $ref: "#/components/schemas/Call" }, { $ref: "#/components/schemas/Visit" }] }';
+  const toForm = (kind: number, field: string) =>
+    `{ type: object, required: [id, kind, ${field}, created_at], properties: { id: { type: integer, readOnly: true }, kind: { enum: [${kind}] }, ${field}: { type: string }, created_at: { type: string, format: date-time, readOnly: true } } }`;
+  const { send } = openDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /events:
+    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${event} }`)} } } }
+    post: { requestBody: { required: true, ${content("{ type: object, properties: { kind: { type: integer } } }")} }, responses: { "201": { description: d, ${content(event)} } } }
+  /events/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { responses: { "200": { description: d, ${content(event)} } } }
+components: { schemas: { Call: ${toForm(1, "number")}, Visit: ${toForm(2, "address")} } }
+`);
+  const at = "2026-03-15T12:00:00.000Z";
+  expect((await send("POST", "/events", { body: { kind: 2 } })).body).toEqual({
+    id: 1,
+    kind: 2,
+    address: expect.any(String),
+    created_at: at,
+  });
+  expect((await send("POST", "/events", { body: {} })).body).toEqual({
+    id: 2,
+    kind: 1,
+    number: expect.any(String),
+    created_at: at,
+  });
 });

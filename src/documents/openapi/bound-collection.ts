@@ -137,7 +137,8 @@ export class BoundCollection extends PublicCollection {
     for (const field of this.instants)
       if (record[field] === undefined && (CREATED_NAMES.test(field) || UPDATED_NAMES.test(field)))
         record[field] = world.now;
-    return world.insert(collection, this.complete(record, fields, world));
+    const whole = this.complete(record, fields, world) as JsonObject;
+    return world.insert(collection, this.completeWhole(whole, { random: world.random(collection.name) }));
   }
 
   /** @param isReplacement whether fields that `changes` lacks are removed, unless only the server sets them */

@@ -23,6 +23,8 @@ export class BoundOperation {
   private readonly schemas: Schemas;
   /** Fields of a body that are not stored. */
   private readonly ignoredFields: ReadonlySet<string>;
+  /** Whether a record has the described fields alone. */
+  private readonly isClosed: boolean;
   private readonly presentRecord: ReturnType<typeof createRecordPresenter>;
   private readonly presentBody: ReturnType<typeof createBodyPresenter> | undefined;
   private readonly itemAt: string;
@@ -35,6 +37,10 @@ export class BoundOperation {
     this.schemas = context.reading.schemas;
     const body = described.body && chooseMedia(described.body.media)?.schema?.node;
     this.ignoredFields = this.findIgnoredFields(body);
+    const keywords = this.schemas.mergeKeywords(target.spec?.schema);
+    const { additionalProperties, unevaluatedProperties, patternProperties } = keywords;
+    this.isClosed =
+      patternProperties === undefined && [additionalProperties, unevaluatedProperties].includes(false);
     const answer = success.json?.schema?.node;
     this.itemAt = binding.item_at ?? "";
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
@@ -124,7 +130,9 @@ export class BoundOperation {
     const ownFields = this.schemas.listFields(target.spec?.schema);
     for (const [name, sent] of Object.entries(isJsonObject(body) ? body : {})) {
       const value = toTypes(sent, this.schemas.listTypes(ownFields.get(name)));
-      const isLost = context.isInferred && target.isUnreadableInstant(name, value);
+      const isLost =
+        (this.isClosed && !ownFields.has(name)) ||
+        (context.isInferred && target.isUnreadableInstant(name, value));
       if (value !== undefined && !this.ignoredFields.has(name) && !isLost) fields[name] = value;
     }
     for (const file of files ?? []) addFile(fields, target.fieldNames, file);
