@@ -78,8 +78,7 @@ function checkBound(key: string, schema: JsonObject): string | undefined {
 }
 
 function checkList(value: unknown, key: string): string | undefined {
-  if (!Array.isArray(value) || !value.every(isSchema)) return `${key} must be a list of schemas`;
-  return value.length === 0 && key !== "prefixItems" ? `${key} must contain at least one schema` : undefined;
+  return Array.isArray(value) && value.every(isSchema) ? undefined : `${key} must be a list of schemas`;
 }
 
 function checkMap(value: unknown, key: string): string | undefined {
@@ -111,6 +110,8 @@ export function isEmptyEnum({ enum: values, type, nullable }: JsonObject): boole
     types.length === 0 || types.some((one) => hasType(one, value)) || (value === null && nullable === true);
   return !values.some(fits);
 }
+
+export const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
 function isNameList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === "string");

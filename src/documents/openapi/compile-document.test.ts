@@ -195,7 +195,7 @@ describe("a schema that nothing can satisfy", () => {
       "a is required, but additionalProperties: false forbids it",
     ],
     ["{ properties: [] }", "properties must be a map"],
-    ["{ allOf: [] }", "allOf must contain at least one schema"],
+    ["{ allOf: [1] }", "allOf must be a list of schemas"],
     ["{ multipleOf: 0 }", "multipleOf must be greater than 0"],
     ['{ exclusiveMinimum: "5" }', "exclusiveMinimum must be a number, or in OpenAPI 3.0 true or false"],
     ["{ exclusiveMaximum: [1] }", "exclusiveMaximum must be a number, or in OpenAPI 3.0 true or false"],
@@ -210,6 +210,20 @@ describe("a schema that nothing can satisfy", () => {
     expect(found).toMatch(/^a\.yaml:5:\d+: /);
     expect(found).toContain(message);
   });
+});
+
+it("a list of alternatives that is empty takes any value [interfaces 18]", () => {
+  const schemas =
+    "A: { oneOf: [], discriminator: { propertyName: kind, mapping: { b: B } } }\n    B: { anyOf: [], allOf: [] }\n";
+  const body = 'content: { application/json: { schema: { $ref: "#/components/schemas/A" } } }';
+  const { warnings, operations } = compile(
+    `${HEAD}paths: { /a: { post: { requestBody: { ${body} }, responses: {} } } }\ncomponents:\n  schemas:\n    ${schemas}`,
+  );
+  expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
+    "6 not supported: an allOf, anyOf or oneOf without a schema (any value fits it) and 2 more of them",
+  ]);
+  const { schema } = operations[0]!.body as { schema: object };
+  expect([toValidator(schema)({}), toValidator(schema)(1)]).toEqual([true, true]);
 });
 
 it("a document with another problem may have a bound beyond 2^53", () => {

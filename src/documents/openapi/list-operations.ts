@@ -8,7 +8,7 @@ import {
   type UserDocument,
 } from "../../engine/documents/user-document.ts";
 import { getOrAdd } from "../../engine/maps.ts";
-import { checkSchema, isEmptyEnum } from "./check-schema.ts";
+import { checkSchema, isEmptyEnum, isEmptyList } from "./check-schema.ts";
 import { MAX_COMBINED, References, type ResolvedNode } from "./references.ts";
 import { isPattern, Schemas } from "./schemas.ts";
 import { type Place, walk } from "./walk.ts";
@@ -115,6 +115,9 @@ class DocumentReader {
           `more than ${MAX_COMBINED} schemas are combined here, each by a reference within another`,
         );
       for (const { key, message } of checkSchema(node)) this.report([...path, key], message);
+      for (const key of ["allOf", "anyOf", "oneOf"])
+        if (isEmptyList(node[key]))
+          this.warn("an allOf, anyOf or oneOf without a schema (any value fits it)", [...path, key]);
       if (isEmptyEnum(node))
         this.warn("an enum without a value of its type (any value of the type fits)", [...path, "enum"]);
       if (node["pattern"] !== undefined && !isPattern(node["pattern"]))

@@ -3,7 +3,7 @@ import { toPointer } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { getOrAdd } from "../../engine/maps.ts";
-import { isEmptyEnum } from "./check-schema.ts";
+import { isEmptyEnum, isEmptyList } from "./check-schema.ts";
 import type { ResolvedNode } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
 import { SUBSCHEMAS } from "./walk.ts";
@@ -123,7 +123,8 @@ export class Schemas extends SchemaReader {
       const value = node[key];
       if (COPIED.has(key) || (key === "format" && FORMATS.has(value))) schema[key] = value;
       else if (SUBSCHEMAS.one.includes(key)) schema[key] = convertInner(value);
-      else if (SUBSCHEMAS.list.includes(key)) schema[key] = (value as unknown[]).map(convertInner);
+      else if (SUBSCHEMAS.list.includes(key) && !isEmptyList(value))
+        schema[key] = (value as unknown[]).map(convertInner);
       else if (SUBSCHEMAS.map.includes(key))
         schema[key] = Object.fromEntries(
           Object.entries(value as JsonObject).map(([name, one]) => [name, convertInner(one)]),
@@ -144,7 +145,7 @@ export class Schemas extends SchemaReader {
       schema["required"] = schema["required"].filter((name) => !this.has(properties.get(name), keyword));
     }
     const key = Array.isArray(node["oneOf"]) ? "oneOf" : "anyOf";
-    if (Array.isArray(node[key])) this.amendChoice(schema, { node, key, purpose });
+    if (Array.isArray(schema[key])) this.amendChoice(schema, { node, key, purpose });
     // In a circle, an alternative that is still being applied counts as fitting, so two may fit.
     if (Array.isArray(schema["oneOf"]) && this.references.combinesItself(node)) {
       schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), { anyOf: schema["oneOf"] }];

@@ -38,6 +38,7 @@ describe("the server's document, which is OpenAPI 3.1, describes the values that
       6,
       true,
     ],
+    ["a list without an alternative", "3.0.3", "{ oneOf: [] }", 1, true],
     [
       "components whose names differ in odd characters only",
       "3.1.0",

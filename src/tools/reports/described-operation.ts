@@ -1,3 +1,4 @@
+import { isEmptyList } from "../../documents/openapi/check-schema.ts";
 import { References } from "../../documents/openapi/references.ts";
 import { allowNull, convertExclusiveBounds } from "../../documents/openapi/schemas.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
@@ -35,6 +36,7 @@ export function copyDescribedParts(
       // No reference of the copy names an anchor, and one that exists twice is invalid.
       if (typeof inner === "string" && /^\$(dynamicA|a)nchor$/.test(key)) continue;
       if (typeof inner === "boolean" && key === "nullable") continue;
+      if (isEmptyList(inner) && /^(all|any|one)Of$/.test(key)) continue;
       copied[key] = typeof inner === "string" && key === "$ref" ? copyComponent(inner) : copy(inner);
     }
     convertExclusiveBounds(copied);
