@@ -46,10 +46,14 @@ export function checkSchema(schema: JsonObject): SchemaProblem[] {
   return problems;
 }
 
+/** The types that a schema names; YAML reads an unquoted `type: null` as null. */
+export function listOwnTypes({ type }: JsonObject): string[] {
+  return type === undefined ? [] : [type].flat().map((one) => (one === null ? "null" : (one as string)));
+}
+
 function checkType(type: unknown): string | undefined {
-  const unknownType = [type].flat().find((one) => !TYPES.includes(one as string));
-  // YAML reads an unquoted `type: null` as null.
-  if (unknownType === undefined || type === null) return undefined;
+  const unknownType = listOwnTypes({ type }).find((one) => !TYPES.includes(one));
+  if (unknownType === undefined) return undefined;
   return `${JSON.stringify(unknownType)} is not a type; the types are ${TYPES.join(", ")}`;
 }
 
@@ -103,9 +107,10 @@ function checkDependentRequired(value: unknown): string | undefined {
 }
 
 /** Whether the list of values has none of the schema's type; generated documents have such lists. */
-export function isEmptyEnum({ enum: values, type, nullable }: JsonObject): boolean {
+export function isEmptyEnum(schema: JsonObject): boolean {
+  const { enum: values, nullable } = schema;
   if (!Array.isArray(values)) return false;
-  const types = [type ?? []].flat() as string[];
+  const types = listOwnTypes(schema);
   const fits = (value: unknown) =>
     types.length === 0 || types.some((one) => hasType(one, value)) || (value === null && nullable === true);
   return !values.some(fits);

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getOrAdd, isEqual } from "../../engine/maps.ts";
+import { listOwnTypes } from "./check-schema.ts";
 import type { References } from "./references.ts";
 
 /** Reads what the keywords of a schema say together, following references and `allOf`; each schema is read once. */
@@ -25,7 +26,7 @@ export class SchemaReader {
     return readOnce(this.cache.types, node, (schema) => {
       const types = new Set<string>();
       for (const part of this.listParts(schema, ["allOf", "anyOf", "oneOf"])) {
-        for (const type of [part["type"] ?? []].flat()) types.add(type as string);
+        for (const type of listOwnTypes(part)) types.add(type);
         if (part["nullable"] === true) types.add("null");
       }
       return types;

@@ -3,7 +3,7 @@ import { toPointer } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { getOrAdd } from "../../engine/maps.ts";
-import { isEmptyEnum, isEmptyList } from "./check-schema.ts";
+import { isEmptyEnum, isEmptyList, listOwnTypes } from "./check-schema.ts";
 import type { ResolvedNode } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
 import { SUBSCHEMAS } from "./walk.ts";
@@ -136,6 +136,7 @@ export class Schemas extends SchemaReader {
 
   private amend(schema: JsonObject, node: JsonObject, purpose: Purpose): void {
     convertExclusiveBounds(schema);
+    quoteNull(schema);
     const { pattern } = schema;
     if (pattern !== undefined && !isPattern(pattern)) delete schema["pattern"];
     if (isEmptyEnum(node)) delete schema["enum"];
@@ -253,6 +254,12 @@ export function allowNull(schema: JsonObject): JsonObject {
     return { anyOf: [schema, { type: "null" }] };
   const types = [...new Set([type, "null"].flat())];
   return { ...schema, type: types, ...(Array.isArray(values) && { enum: [...new Set([...values, null])] }) };
+}
+
+/** Names the type null in place, where YAML has read it as a value. */
+export function quoteNull(schema: JsonObject): void {
+  const { type } = schema;
+  if (type === null || (Array.isArray(type) && type.includes(null))) schema["type"] = listOwnTypes(schema);
 }
 
 /** In OpenAPI 3.0 `exclusiveMinimum` is a boolean about `minimum`; makes it a number in place. */

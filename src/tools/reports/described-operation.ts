@@ -1,6 +1,6 @@
 import { isEmptyList } from "../../documents/openapi/check-schema.ts";
 import { References } from "../../documents/openapi/references.ts";
-import { allowNull, convertExclusiveBounds } from "../../documents/openapi/schemas.ts";
+import { allowNull, convertExclusiveBounds, quoteNull } from "../../documents/openapi/schemas.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentComponents } from "./openapi-document.ts";
@@ -24,8 +24,8 @@ export function copyDescribedParts(
   // In OpenAPI 3.0 a reference hides what is beside it, except `nullable`, which is often meant.
   const hidesSiblings = String(document["openapi"]).startsWith("3.0");
   const number = userComponents.documents.indexOf(document) + 1;
-  const copy = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(copy);
+  const copy = (value: unknown, isExample = false): unknown => {
+    if (Array.isArray(value)) return value.map((one) => copy(one, isExample));
     if (!isJsonObject(value)) return value;
     const { $ref } = value;
     // The server's document is OpenAPI 3.1, which has no components of this kind.
@@ -37,9 +37,13 @@ export function copyDescribedParts(
       if (typeof inner === "string" && /^\$(dynamicA|a)nchor$/.test(key)) continue;
       if (typeof inner === "boolean" && key === "nullable") continue;
       if (isEmptyList(inner) && /^(all|any|one)Of$/.test(key)) continue;
-      copied[key] = typeof inner === "string" && key === "$ref" ? copyComponent(inner) : copy(inner);
+      copied[key] =
+        typeof inner === "string" && key === "$ref"
+          ? copyComponent(inner)
+          : copy(inner, isExample || /^(examples?|default)$/.test(key));
     }
     convertExclusiveBounds(copied);
+    if (!isExample) quoteNull(copied);
     return value["nullable"] === true ? allowNull(copied) : copied;
   };
   const copyComponent = (ref: string): string => {
