@@ -48,6 +48,29 @@ it("a text other than a time is not stored as the time of a record that no bindi
   expect([changed.status, changed.body]).toEqual([200, { ...created.body, text: "b" }]);
 });
 
+it.each([
+  "{ type: string, format: date-time }",
+  "{ anyOf: [{ type: string, format: date-time }, { type: null }] }",
+])("a date is stored as the time %s of a record that no binding describes [interfaces 18]", async (due) => {
+  const task = '{ $ref: "#/components/schemas/Task" }';
+  const body = "{ type: object, properties: { due: { type: string } } }";
+  const { send } = openDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /tasks:
+    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${task} }`)} } } }
+    post: { requestBody: { required: true, ${content(body)} }, responses: { "201": { description: d, ${content(task)} } } }
+  /tasks/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { responses: { "200": { description: d, ${content(task)} } } }
+components: { schemas: { Task: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, due: ${due} } } } }
+`);
+  const add = async (sent: string) => (await send("POST", "/tasks", { body: { due: sent } })).body;
+  expect(await add("2026-04-01")).toEqual({ id: 1, due: "2026-04-01T00:00:00.000Z" });
+  expect(await add("2026-04-01T10:00:00+02:00")).toEqual({ id: 2, due: "2026-04-01T10:00:00+02:00" });
+  expect(await add("soon")).toEqual({ id: 3 });
+});
+
 it("a refused time of a bound record is named [interfaces 18]", async () => {
   const bindings =
     'openapi: a.yaml\ncollections: { memos: { schema: "#/components/schemas/Note" } }\noperations: { add: { create: memos } }\n';
@@ -67,7 +90,7 @@ it.each([
 });
 
 it.each(["additionalProperties: false", "unevaluatedProperties: false"])(
-  "what a record with %s cannot have is not stored [interfaces 18]",
+  "fields that a record with %s cannot have are left out [interfaces 18]",
   async (closed) => {
     const user = '{ $ref: "#/components/schemas/User" }';
     const body =

@@ -1,7 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { createStateContext, type FactoryContext } from "../../engine/contract/factory.ts";
-import { parseInstant } from "../../engine/contract/instant.ts";
 import {
   appendStep,
   findInvalidField,
@@ -107,11 +106,6 @@ export class BoundCollection extends PublicCollection {
 
   protected override createError(field: string, value: unknown, message: string): Error {
     return invalidInput(field, value, `${field} ${message}`);
-  }
-
-  /** Whether a record has an instant in this field, and the value is a text that is none. */
-  isUnreadableInstant(field: string, value: unknown): boolean {
-    return this.instants.includes(field) && typeof value === "string" && parseInstant(value) === undefined;
   }
 
   /** @throws ApiError INVALID_INPUT for an id in use */

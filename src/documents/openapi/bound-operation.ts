@@ -1,5 +1,6 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { emit } from "../../engine/contract/event.ts";
+import { parseInstant } from "../../engine/contract/instant.ts";
 import { findInvalidField, parseNumber } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
@@ -126,17 +127,31 @@ export class BoundOperation {
     const isForm = media?.type.startsWith("multipart/") === true;
     const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
     const fields: JsonObject = {};
-    const { target, context } = this.parts;
+    const { target } = this.parts;
     const ownFields = this.schemas.listFields(target.spec?.schema);
     for (const [name, sent] of Object.entries(isJsonObject(body) ? body : {})) {
-      const value = toTypes(sent, this.schemas.listTypes(ownFields.get(name)));
-      const isLost =
-        (this.isClosed && !ownFields.has(name)) ||
-        (context.isInferred && target.isUnreadableInstant(name, value));
-      if (value !== undefined && !this.ignoredFields.has(name) && !isLost) fields[name] = value;
+      if (this.ignoredFields.has(name) || (this.isClosed && !ownFields.has(name))) continue;
+      const node = ownFields.get(name);
+      const value = this.toTime(toTypes(sent, this.schemas.listTypes(node)), node);
+      if (value !== undefined) fields[name] = value;
     }
     for (const file of files ?? []) addFile(fields, target.fieldNames, file);
     return fields;
+  }
+
+  /**
+   * With an inferred binding, a text in the form of a record's times, which a request may describe as any text; undefined
+   * for any other text.
+   */
+  private toTime(value: unknown, node: unknown): unknown {
+    const { schemas } = this;
+    const isTime = [node, ...schemas.listAlternatives(node)].some(
+      (one) => schemas.mergeKeywords(one)["format"] === "date-time",
+    );
+    if (!this.parts.context.isInferred || !isTime || typeof value !== "string") return value;
+    if (schemas.compileValidator(node, "answer")(value)) return value;
+    const instant = parseInstant(value);
+    return instant === undefined ? undefined : new Date(instant).toISOString();
   }
 
   /** Sets fields that name an organization or a user to the caller's, where the request leaves them out. */
