@@ -109,6 +109,19 @@ with zipfile.ZipFile(sys.argv[1], "w") as new:
     expect(stderr).toContain("unpack it yourself, and give the .har file in it");
   });
 
+  it("is refused if it is one of several in a ZIP", async () => {
+    const file = join(createTempFolder(), "several.zip");
+    const program = `import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as new:
+    for name in ["a.har", "b/b.har"]: new.writestr(name, "{}")`;
+    execFileSync("python3", ["-c", program, file]);
+    const { code, stderr } = await runCommand(["verify", "--har", file]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/it has 2 \.har files\); unpack it yourself, and give the \.har file/),
+    ]);
+  });
+
   it("is refused with the name of a damaged recording in it, and leaves nothing behind", async () => {
     const file = join(createTempFolder(), "bad.har.zip");
     const program = `import sys, zipfile

@@ -50,8 +50,9 @@ function unpackHar(file: string, folder: string): string {
   try {
     const files = unpack(zip);
     // macOS adds files whose names begin with a dot.
-    const har = files.find(({ name }) => /(^|\/)[^./][^/]*\.har$/i.test(name));
+    const [har, ...others] = files.filter(({ name }) => /(^|\/)[^./][^/]*\.har$/i.test(name));
     if (har === undefined) throw new Error("it has no .har file");
+    if (others.length > 0) throw new Error(`it has ${others.length + 1} .har files`);
     const folderInZip = posix.dirname(har.name);
     for (const { name, bytes } of files) {
       // Only a file name: an archive must not name files of other folders.
