@@ -71,6 +71,28 @@ components: { schemas: { Task: { type: object, required: [id], properties: { id:
   expect(await add("soon")).toEqual({ id: 3 });
 });
 
+it("a part of an object changes that part of a record that no binding describes [interfaces 18]", async () => {
+  const shop = '{ $ref: "#/components/schemas/Shop" }';
+  const toAddress = (required: string) =>
+    `{ type: object, required: [${required}], properties: { city: { type: string }, country: { type: string } } }`;
+  const toBody = (required: string) => `{ type: object, properties: { address: ${toAddress(required)} } }`;
+  const { send } = openDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /shops:
+    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${shop} }`)} } } }
+    post: { requestBody: { required: true, ${content(toBody("city, country"))} }, responses: { "201": { description: d, ${content(shop)} } } }
+  /shops/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { responses: { "200": { description: d, ${content(shop)} } } }
+    patch: { requestBody: { required: true, ${content(toBody(""))} }, responses: { "200": { description: d, ${content(shop)} } } }
+components: { schemas: { Shop: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, address: ${toAddress("city, country")} } } } }
+`);
+  await send("POST", "/shops", { body: { address: { city: "Bern", country: "CH" } } });
+  const changed = await send("PATCH", "/shops/1", { body: { address: { city: "Basel" } } });
+  expect(changed.body).toEqual({ id: 1, address: { city: "Basel", country: "CH" } });
+});
+
 it("a refused time of a bound record is named [interfaces 18]", async () => {
   const bindings =
     'openapi: a.yaml\ncollections: { memos: { schema: "#/components/schemas/Note" } }\noperations: { add: { create: memos } }\n';

@@ -229,7 +229,8 @@ export class BoundOperation {
 
   /**
    * Refuses sent fields that fit the request's schema, but not the record's. With an inferred binding, objects and lists
-   * that a record has in another form get the value before, or an invented one. @throws ApiError INVALID_INPUT
+   * that a record has in another form get the value before, with the sent parts where that fits, or an invented one.
+   * @throws ApiError INVALID_INPUT
    */
   private toFitting(
     call: Call,
@@ -243,7 +244,12 @@ export class BoundOperation {
     const name = field.split(/[.[]/)[0]!;
     if (!sent.includes(name)) return record;
     if (!context.isInferred || field === name) throw invalidInput(field, value, `${field} ${message}`);
-    const replaced = target.replaceField(call.world, record as JsonObject, { name, value: before[name] });
+    const oldValue = before[name];
+    const merged = { ...(oldValue as object), ...(publicRecord[name] as object) };
+    const node = this.schemas.listFields(target.spec?.schema).get(name);
+    const fits = isJsonObject(oldValue) && this.schemas.compileValidator(node, "answer")(merged);
+    const newValue = fits ? merged : oldValue;
+    const replaced = target.replaceField(call.world, record as JsonObject, { name, value: newValue });
     return this.toFitting(call, { record: replaced, sent: sent.filter((one) => one !== name), before });
   }
 
