@@ -5,6 +5,7 @@ import type { BoundAccess, BoundParts } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import {
   findFactPlaces,
+  findFirstPage,
   findPageNames,
   listPlaces,
   type PageNames,
@@ -31,6 +32,7 @@ export function createLister(
   const presentRecord = createRecordPresenter(target, schemas.mergeKeywords(list)["items"] ?? {}, schemas);
   const names = findPageNames(described, answer, { schemas, boundNames: binding.page });
   const presentBody = itemsAt === "" ? undefined : createBodyPresenter(answer, schemas);
+  const firstPage = findFirstPage(described, names, schemas);
   const paging = new Set(Object.values(names));
   const filters = described.parameters
     .filter(({ in: place, name }) => place === "query" && target.fieldNames.has(name) && !paging.has(name))
@@ -60,6 +62,7 @@ export function createLister(
       getId,
       sort,
       isRanked,
+      firstPage,
       find: (id) => target.find(call.world, id),
     });
     const items = page.records.map((record) => presentRecord(record, call.world));

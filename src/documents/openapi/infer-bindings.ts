@@ -37,8 +37,8 @@ export function inferPairs({
       continue;
     const schema = findSuccess(retrieve).json?.schema?.node;
     const properties = schemas.listFields(schema);
-    const item = findItem(findSuccess(list).json?.schema?.node, schemas);
-    if (properties.size === 0 || item === undefined || !isSameSchema(item, schema, schemas)) continue;
+    const itemsAt = findItems(findSuccess(list).json?.schema?.node, schema, schemas);
+    if (properties.size === 0 || itemsAt === undefined) continue;
     const outerParameters = [...listPath.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
     if (!outerParameters.every((name) => properties.has(name))) continue;
     const idField = [parameter, "id"].find((name) => properties.has(name));
@@ -47,7 +47,7 @@ export function inferPairs({
     const canBind = ({ body }: DescribedOperation) =>
       body === undefined || schemas.listFields(chooseMedia(body.media)?.schema?.node).size > 0;
     const candidates: [DescribedOperation | undefined, OperationBinding][] = [
-      [list, { list: collection }],
+      [list, { list: collection, ...(itemsAt !== "" && { items_at: itemsAt }) }],
       [methodsOfList!.get("POST"), { create: collection }],
       [retrieve, { retrieve: collection }],
       [single.get("PATCH"), { update: collection }],
@@ -64,13 +64,14 @@ export function inferPairs({
   return pairs;
 }
 
-/** The schema of the items, if the answer has one list. */
-function findItem(answer: unknown, schemas: OpenApiReading["schemas"]): unknown {
-  if (schemas.listTypes(answer).has("array")) return schemas.mergeKeywords(answer)["items"];
-  const lists = [...schemas.listProperties(answer).values()].filter((node) =>
-    schemas.listTypes(node).has("array"),
-  );
-  return lists.length === 1 ? schemas.mergeKeywords(lists[0])["items"] : undefined;
+/** The place of the only list of records in an answer: "" for the answer itself. Undefined if there is none. */
+function findItems(answer: unknown, record: unknown, schemas: OpenApiReading["schemas"]): string | undefined {
+  const isList = (node: unknown) =>
+    schemas.listTypes(node).has("array") &&
+    isSameSchema(schemas.mergeKeywords(node)["items"], record, schemas);
+  if (schemas.listTypes(answer).has("array")) return isList(answer) ? "" : undefined;
+  const lists = [...schemas.listProperties(answer)].filter(([, node]) => isList(node));
+  return lists.length === 1 ? lists[0]![0] : undefined;
 }
 
 export function isSameSchema(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]): boolean {

@@ -32,7 +32,7 @@ const FACT_NAMES: readonly (readonly [keyof PageFacts | "previous", RegExp])[] =
   ["previous", /^prev(ious)?(_?(page|offset|url|link))?$/i],
   ["hasPrevious", /^has_?prev(ious)?(_?page)?$/i],
   ["pages", /^(total_?pages|page_?count|num_?pages|pages|last_?page)$/i],
-  ["page", /^(page|page_?(number|no)|current_?page)$/i],
+  ["page", /^(page|page_?(number|no)|current_?page|number)$/i],
   ["limit", /^(limit|per_?page|page_?size|size)$/i],
   ["start", /^(offset|skip)$/i],
   ["firstId", /^first_?id$/i],
@@ -63,12 +63,12 @@ export function findFactPlaces(
 }
 
 export function toFacts(
-  { records, total, start, limit }: RecordPage,
+  { records, total, start, limit, firstPage }: RecordPage,
   getId: (record: object) => string,
 ): PageFacts {
   const [first, last] = [records[0], records.at(-1)];
   return {
-    page: limit === 0 ? 1 : Math.floor(start / limit) + 1,
+    page: limit === 0 ? firstPage : Math.floor(start / limit) + firstPage,
     pages: limit === 0 ? 0 : Math.ceil(total / limit),
     limit,
     start,
@@ -80,12 +80,12 @@ export function toFacts(
 
 /** The query parameters that lead to the next page of a list, or to the one before; undefined if there is none. */
 export function toPageQuery(
-  { next, start, limit }: RecordPage,
+  { next, start, limit, firstPage }: RecordPage,
   names: PageNames,
   direction: 1 | -1,
 ): Record<string, string | number> | undefined {
   if (direction > 0 ? next === undefined : start === 0) return undefined;
-  if (names.page !== undefined) return { [names.page]: Math.floor(start / limit) + 1 + direction };
+  if (names.page !== undefined) return { [names.page]: Math.floor(start / limit) + firstPage + direction };
   if (names.offset !== undefined) return { [names.offset]: Math.max(0, start + direction * limit) };
   return names.cursor !== undefined && direction > 0 ? { [names.cursor]: next! } : undefined;
 }
@@ -100,7 +100,9 @@ export function findPageNames(
   const queries = listQueryNames(operation, schemas);
   for (const [key, pattern] of PAGE_PARAMETERS) {
     if (names[key] !== undefined || (key === "page" && names.cursor !== undefined)) continue;
-    const parameter = queries.find((name) => pattern.test(name));
+    const parameter =
+      queries.find((name) => pattern.test(name)) ??
+      queries.find((name) => hasPlainParts(operation, name) && pattern.test(splitName(name).part));
     if (parameter === undefined) continue;
     const { schema } = operation.parameters.find(({ name }) => name === parameter) ?? {};
     const isCursor = key === "page" && schemas.listTypes(schema?.node).has("string");
@@ -151,10 +153,12 @@ export interface RecordPage {
   next: string | undefined;
   start: number;
   limit: number;
+  /** The number of the first page. */
+  firstPage: number;
 }
 
 /** How the records of a list are ordered. */
-interface RecordOrder {
+interface RecordOrder extends Pick<RecordPage, "firstPage"> {
   order: (record: object) => Order;
   getId: (record: object) => string;
   find: (id: string) => object | undefined;
@@ -177,13 +181,41 @@ export function readPage(
   const limit = readCount(query, names.limit) ?? (isPaged(names) ? DEFAULT_LIMIT : total);
   const cursor = readQuery(query, names.cursor);
   let start = readCount(query, names.offset) ?? 0;
-  if (names.page !== undefined) start = Math.max(0, (readCount(query, names.page) ?? 1) - 1) * limit;
+  const { firstPage } = order;
+  if (names.page !== undefined)
+    start = Math.max(0, (readCount(query, names.page) ?? firstPage) - firstPage) * limit;
   if (cursor !== undefined && cursor !== null && cursor !== "")
     start = findAfter(rows, readCursor(String(cursor), names, order), order);
   const records = rows.page(start, limit);
   const last = records.at(-1);
   const hasMore = start + records.length < total && last !== undefined;
-  return { records, total, start, limit, next: hasMore ? writeCursor(last, order) : undefined };
+  return { records, total, start, limit, firstPage, next: hasMore ? writeCursor(last, order) : undefined };
+}
+
+/** The number of the first page: 0 if the document allows that, as Spring's do. */
+export function findFirstPage(
+  { parameters }: DescribedOperation,
+  { page }: PageNames,
+  schemas: Schemas,
+): 0 | 1 {
+  if (page === undefined) return 1;
+  const { map, part } = splitName(page);
+  const schema = parameters.find((one) => one.in === "query" && one.name === (map ?? page))?.schema?.node;
+  const node = map === undefined ? schema : schemas.listProperties(schema).get(part);
+  const { minimum, default: defaultPage } = schemas.mergeKeywords(node);
+  return minimum === 0 || defaultPage === 0 ? 0 : 1;
+}
+
+/** Whether the parts of a map are sent under their own names, as those of Spring's `pageable`. */
+function hasPlainParts({ parameters }: DescribedOperation, name: string): boolean {
+  const { node } = parameters.find((one) => one.in === "query" && one.name === splitName(name).map) ?? {};
+  return (node?.["style"] ?? "form") === "form" && node?.["explode"] !== false;
+}
+
+/** The parts of a name such as `page[size]`. */
+function splitName(name: string): { map: string | undefined; part: string } {
+  const [, map, part = name] = /^(\w+)\[(\w+)\]$/.exec(name) ?? [];
+  return { map, part };
 }
 
 const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
@@ -191,8 +223,8 @@ const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
 
 function readQuery(query: JsonObject, name: string | undefined): unknown {
   if (name === undefined) return undefined;
-  const nested = /^(\w+)\[(\w+)\]$/.exec(name);
-  return query[name] ?? (nested && (query[nested[1]!] as JsonObject | undefined)?.[nested[2]!]);
+  const { map, part } = splitName(name);
+  return query[name] ?? (map && (query[map] as JsonObject | undefined)?.[part]);
 }
 
 function readCount(query: JsonObject, name: string | undefined): number | undefined {

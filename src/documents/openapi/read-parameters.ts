@@ -94,7 +94,9 @@ export class ParameterReader {
           const texts = readTexts(key) ?? [];
           return texts.length === 0 ? [] : [[key, texts.length === 1 ? texts[0] : texts] as const];
         });
-        if (parts.length > 0) return Object.fromEntries(parts);
+        // A map of which nothing is sent is an empty one.
+        const isEmpty = parameter.required && !textsByName.has(name);
+        if (parts.length > 0 || isEmpty) return Object.fromEntries(parts);
       }
     }
     const texts = readTexts(name) ?? readTexts(`${name}[]`);
