@@ -258,8 +258,11 @@ function toApiProblem(error: ApiError): Problem {
 /** The answer to a defect of ours, which it logs. */
 export function toInternalProblem(error: unknown, log: Log): Problem {
   log.error({ err: error }, "internal error in the control API");
+  const isModuleGone = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
   return new Problem("internal", {
-    detail: "An unexpected error occurred. The server's log says more; please report it.",
+    detail: isModuleGone
+      ? "A file of Understudy is missing; probably it was updated or built since the server started. Restart the server."
+      : "An unexpected error occurred. The server's log says more; please report it.",
   });
 }
 
