@@ -51,7 +51,9 @@ export function* listRowChanges(
   const serverResources = after.sandbox.api.resources.filter((resource) => !after.own.includes(resource));
   const ownSources = serverResources.flatMap((resource) => resource.own?.source ?? []);
   // A snapshot may have collections of operations that the sandbox no longer has; their records are not saved.
-  const collections = new Set([...after.sandbox.api.collections.map(({ name }) => name), timers.name]);
+  const idFields = new Map(
+    [...after.sandbox.api.collections, timers].map(({ name, idField }) => [name, idField]),
+  );
   yield put("sandbox", "about", {
     ...after.about,
     snapshots: [...after.snapshots.keys()],
@@ -75,7 +77,7 @@ export function* listRowChanges(
     yield put(`${prefix}world`, "windows", value.windows);
     yield put(`${prefix}world`, "uploads", after.listFiles(value));
     for (const [name, table] of value.world.root.tables) {
-      if (!collections.has(name)) continue;
+      if (idFields.get(name) !== table.collection.idField) continue;
       const baseTable = after.base.tables.get(name);
       const oldTable = oldValue?.world.root.tables.get(name) ?? baseTable ?? Table.empty(table.collection);
       for (const { id, after: record } of oldTable.listChangesTo(table)) {

@@ -44,6 +44,43 @@ describe("an OpenAPI document of one sandbox", () => {
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
   });
 
+  it("keeps the records that have an id by an edited document, which names another field [interfaces 18]", async () => {
+    const describeTags = (idField: string) => {
+      const properties = { id: { type: "string" }, slug: { type: "string" }, name: { type: "string" } };
+      const content = { "application/json": { schema: { type: "object", properties } } };
+      const list = {
+        "application/json": { schema: { type: "array", items: { type: "object", properties } } },
+      };
+      const answer = (described: object) => ({ "200": { description: "", content: described } });
+      const byId = { name: idField, in: "path", required: true, schema: { type: "string" } };
+      return {
+        openapi: "3.1.0",
+        info: { title: "Tags", version: "1" },
+        paths: {
+          "/v1/tags": {
+            get: { operationId: "list", responses: answer(list) },
+            post: { operationId: "create", requestBody: { content }, responses: answer(content) },
+          },
+          [`/v1/tags/{${idField}}`]: {
+            parameters: [byId],
+            get: { operationId: "get", responses: answer(content) },
+          },
+        },
+      };
+    };
+    await put({ openapi: describeTags("id") });
+    const { body: kept } = await api.call("dan", "POST", "/v1/tags", { slug: "red", name: "Red" });
+    await api.call("dan", "POST", "/v1/tags", { slug: "", name: "Nameless" });
+    await api.call(undefined, "POST", `${CONTROL}/snapshots`, { name: "early" });
+    await put({ openapi: describeTags("slug") });
+    expect((await api.call("dan", "GET", "/v1/tags")).body).toEqual([kept]);
+    expect((await api.call("dan", "GET", "/v1/tags/red")).body).toEqual(kept);
+    const { status } = await api.call(undefined, "POST", `${CONTROL}/snapshots/early/restore`);
+    expect(status).toBe(200);
+    expect((await api.call("dan", "GET", "/v1/tags")).body).toEqual([kept]);
+    expect((await api.call(undefined, "GET", `${CONTROL}/history`)).status).toBe(200);
+  });
+
   it("may be an object with separate bindings [interfaces 18]", async () => {
     const openapi = {
       openapi: "3.0.3",

@@ -1,4 +1,4 @@
-import type { AnyCollection } from "./collection.ts";
+import type { AnyCollection, StoredRecord } from "./collection.ts";
 import { type AnyTable, Table } from "./table.ts";
 
 /** The whole world as one immutable value. Reset, snapshot, fork and rollback each store or replace a reference to one. */
@@ -6,6 +6,13 @@ export interface Root {
   readonly tables: Tables;
   /** How many ids and labelled draws were made; part of the value, so that a restore repeats them. */
   readonly draws: number;
+}
+
+/** The records that have an id of their own by the collection's new declaration, which may name another field. */
+function listIdentified(collection: AnyCollection, before: AnyTable | undefined): StoredRecord[] {
+  const records = new Map<unknown, StoredRecord>();
+  for (const record of before?.all() ?? []) records.set(collection.getId(record), record);
+  return [...records].flatMap(([id, record]) => (typeof id === "string" && id !== "" ? [record] : []));
 }
 
 /**
@@ -54,7 +61,7 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
 
   /**
    * Adds a table for each of these collections. A new one is empty; a collection that was declared again
-   * keeps its records. Other tables stay, since their collection may be declared again.
+   * keeps its records that have an id. Other tables stay, since their collection may be declared again.
    */
   addMissing(collections: readonly AnyCollection[]): Tables {
     const missing = collections.filter((collection) => this.get(collection.name)?.collection !== collection);
@@ -62,7 +69,7 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     const tables = new Map<string, AnyTable>(this);
     for (const collection of missing) {
       const before = tables.get(collection.name);
-      tables.set(collection.name, new Table(collection, () => [...(before?.all() ?? [])]));
+      tables.set(collection.name, new Table(collection, () => listIdentified(collection, before)));
     }
     return Tables.of([...tables.values()]);
   }
