@@ -98,20 +98,17 @@ export function Changes({ entry }: { entry: HistoryEntry }) {
     live: false,
   });
   if (Object.keys(entry.changes).length === 0) return null;
-  if (!entry.kept) {
-    return (
-      <Section title="Changes">
+  return (
+    <Section title="Changes">
+      <LoadError error={error} />
+      {entry.kept ? (
+        data && <RecordChangeLists changes={data} />
+      ) : (
         <p className="quiet">
           The record details have expired; only the counts remain. Rewinding to before this entry is no longer
           possible.
         </p>
-      </Section>
-    );
-  }
-  return (
-    <Section title="Changes">
-      <LoadError error={error} />
-      {data && <RecordChangeLists changes={data} />}
+      )}
     </Section>
   );
 }

@@ -1,3 +1,4 @@
+import { getOwn } from "../../../engine/maps.ts";
 import { useParameters } from "../../address.ts";
 import { usePollingWhileRunning, useRecords, useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { ConfirmButton } from "../../components/button.tsx";
@@ -101,13 +102,7 @@ export function Deliveries() {
       const to = urls.get(delivery.webhook_id) ?? delivery.webhook_id;
       return { ...delivery, state: getDeliveryState(delivery, delays), to };
     })
-    .filter(
-      createMatcher(
-        parseFilter(typed),
-        (row, field) => (Object.hasOwn(FIELDS, field) ? FIELDS[field]!(row) : undefined),
-        joinText,
-      ),
-    );
+    .filter(createMatcher(parseFilter(typed), (row, field) => getOwn(FIELDS, field)?.(row), joinText));
   const isComplete = data === undefined || data.total <= data.items.length;
   const failedCount = data?.items.filter(({ status }) => status === "failed").length ?? 0;
   const redeliver = useSandboxChange((calls) => calls.redeliverFailed(webhook_id), {
