@@ -7,7 +7,7 @@ import {
   toFieldName,
 } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { getOrAdd } from "../../engine/maps.ts";
+import { getOrAdd, toPairs } from "../../engine/maps.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -244,7 +244,7 @@ export function unpackText(text: string, { name, style, explode, types }: Packed
     .split(delimiter)
     .map((part) => removeName(part.trim(), prefix === ";" ? name : ""));
   if (types.has("array")) return parts.length === 1 && types.has("string") ? parts[0] : parts;
-  const pairs = explode === true ? parts.map((part) => splitAtEquals(part)) : pairUp(parts);
+  const pairs = explode === true ? parts.map((part) => splitAtEquals(part)) : toPairs(parts);
   return pairs.length > 0 && pairs.every(([, value]) => value !== undefined)
     ? Object.fromEntries(pairs)
     : text;
@@ -253,10 +253,6 @@ export function unpackText(text: string, { name, style, explode, types }: Packed
 function splitAtEquals(text: string): [string, string | undefined] {
   const at = text.indexOf("=");
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-function pairUp(parts: readonly string[]): [string, string | undefined][] {
-  return parts.flatMap((part, at) => (at % 2 === 0 ? [[part, parts[at + 1]]] : []));
 }
 
 const removeName = (text: string, name: string) =>

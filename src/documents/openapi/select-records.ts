@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../engine/contract/schema.ts";
+import { compareFields } from "../../engine/own/own-records.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
 import { type Order, View } from "../../engine/state/view.ts";
 import { getAction, type OperationBinding } from "./binding-schema.ts";
@@ -69,7 +70,7 @@ export function createRecordSource(target: BoundCollection, { deleted = false }:
     const isOrdered = spec !== undefined && (indexedField !== undefined || !deleted);
     if (Object.keys(rest).length === 0 && isOrdered) return base;
     const rows = [...base].filter((record) => target.hasValues(record, rest, world));
-    if (!isOrdered) rows.sort((a, b) => compareOrders(getOrder(a), getOrder(b)));
+    if (!isOrdered) rows.sort((a, b) => compareFields(getOrder(a), getOrder(b)));
     return View.ofList(rows);
   };
   return { list, getOrder };
@@ -78,7 +79,3 @@ export function createRecordSource(target: BoundCollection, { deleted = false }:
 export type RecordSource = ReturnType<typeof createRecordSource>;
 
 const isOneOwner = (value: unknown) => value != null && !Array.isArray(value);
-
-function compareOrders(a: Order, b: Order): number {
-  return a === b ? 0 : a < b ? -1 : 1;
-}

@@ -172,7 +172,7 @@ export class OwnRecords implements Iterable<Fields> {
     const predicates = this.conditions.filter((one) => typeof one === "function");
     const records = [...this.listCandidates(equalFields)].filter(
       (record) =>
-        equalFields.every(([name, value]) => isEqualOrBothAbsent((record as Fields)[name], value)) &&
+        equalFields.every(([name, value]) => isEqual((record as Fields)[name] ?? null, value ?? null)) &&
         predicates.every((isMet) => isMet(this.toPublic(record))),
     );
     if (order === undefined) return records;
@@ -197,11 +197,6 @@ export class OwnRecords implements Iterable<Fields> {
     if (Object.hasOwn(this.publicCollection.properties, name)) return;
     throw new OwnOperationError(`${name} is not a field of ${this.collection.name}`);
   }
-}
-
-/** An absent field is equal to null. */
-function isEqualOrBothAbsent(actual: unknown, expected: unknown): boolean {
-  return isEqual(actual ?? null, expected ?? null);
 }
 
 /** Compares two values; an absent one is the largest, and objects are equal. */
