@@ -6,6 +6,7 @@ import { Settings } from "../engine/contract/settings.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { diagnose } from "../engine/documents/check-document.ts";
 import { explain } from "../engine/documents/schema-message.ts";
+import { mapValues } from "../engine/maps.ts";
 import { addDefaults, findRepeatedName, readQuery } from "../engine/pipeline/read-query.ts";
 import { type Problem, unprocessable } from "./problem.ts";
 
@@ -60,13 +61,10 @@ const SWITCHES: ReadonlySet<string> = new Set(
 /** Settings as a caller writes them. */
 export const SettingsInput = Type.Unsafe<Partial<Settings>>({
   ...PartialSettings,
-  properties: Object.fromEntries(
-    Object.entries(PartialSettings.properties).map(([name, schema]) => [
-      name,
-      SWITCHES.has(name)
-        ? { ...schema, type: ["string", "boolean"], enum: ["on", "off", true, false] }
-        : schema,
-    ]),
+  properties: mapValues(PartialSettings.properties, (schema, name) =>
+    SWITCHES.has(name)
+      ? { ...schema, type: ["string", "boolean"], enum: ["on", "off", true, false] }
+      : schema,
   ),
   $id: "SettingsInput",
   description: "Omitted settings are unchanged",
@@ -78,9 +76,7 @@ export const SettingsInput = Type.Unsafe<Partial<Settings>>({
  * @throws Problem 422 naming the setting, with the nearest known one
  */
 export function parseSettings(input: unknown): Partial<Settings> {
-  const settings = isJsonObject(input)
-    ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, toSwitch(name, value)]))
-    : input;
+  const settings = isJsonObject(input) ? mapValues(input, (value, name) => toSwitch(name, value)) : input;
   checkInput(PartialSettings, settings, "settings");
   const { retry_schedule = [], cors_origins = [] } = settings as Partial<Settings>;
   const delayAt = retry_schedule.findIndex((delay) => parseDuration(delay) === undefined);

@@ -51,3 +51,10 @@ export function isEqual(a: unknown, b: unknown): boolean {
     names.every((name) => Object.hasOwn(otherFields!, name) && isEqual(fields![name], otherFields![name]))
   );
 }
+
+export function mapValues<A, B>(
+  record: Readonly<Record<string, A>>,
+  change: (value: A, key: string) => B,
+): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
+}

@@ -5,7 +5,7 @@ import { findInvalidField, parseNumber } from "../../engine/contract/invalid-fie
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { isEqual } from "../../engine/maps.ts";
+import { isEqual, mapValues } from "../../engine/maps.ts";
 import { BoundAccess, type BoundParts } from "./bound-access.ts";
 import { addFile, type SentFile, toDownload } from "./bound-files.ts";
 import { createLister } from "./bound-list.ts";
@@ -316,12 +316,10 @@ function toTypes(value: unknown, types: ReadonlySet<string>): unknown {
 
 /** A merge patch (RFC 7396), applied to the fields that it names. */
 function mergeFields(before: JsonObject, patch: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(patch).map(([name, value]) => {
-      const old = before[name];
-      if (!isJsonObject(value) || !isJsonObject(old)) return [name, value];
-      const merged = { ...old, ...mergeFields(old, value) };
-      return [name, Object.fromEntries(Object.entries(merged).filter(([key]) => value[key] !== null))];
-    }),
-  );
+  return mapValues(patch, (value, name) => {
+    const old = before[name];
+    if (!isJsonObject(value) || !isJsonObject(old)) return value;
+    const merged = { ...old, ...mergeFields(old, value) };
+    return Object.fromEntries(Object.entries(merged).filter(([key]) => value[key] !== null));
+  });
 }

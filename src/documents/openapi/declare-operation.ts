@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getJsonLimit } from "../../engine/contract/settings.ts";
-import { getOrAdd } from "../../engine/maps.ts";
+import { getOrAdd, getOwn, mapValues } from "../../engine/maps.ts";
 import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
@@ -200,33 +200,29 @@ function unpackForm(value: unknown, { node, schema }: Media, schemas: Schemas): 
   const { encoding } = node;
   if (!isJsonObject(value) || !isJsonObject(encoding)) return value;
   const properties = schemas.listProperties(schema?.node);
-  const unpack = ([name, sent]: [string, unknown]) => {
-    const described = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
-    if (!isJsonObject(described) || typeof sent !== "string") return [name, sent];
+  return mapValues(value, (sent, name) => {
+    const described = getOwn(encoding, name);
+    if (!isJsonObject(described) || typeof sent !== "string") return sent;
     const { style, explode = style === "form", contentType } = described;
     const types = schemas.listTypes(properties.get(name));
-    if (typeof style === "string") return [name, unpackText(sent, { name, style, explode, types })];
-    return [name, mayBeJson(String(contentType)) ? parseIfJson(sent) : sent];
-  };
-  return Object.fromEntries(Object.entries(value).map(unpack));
+    if (typeof style === "string") return unpackText(sent, { name, style, explode, types });
+    return mayBeJson(String(contentType)) ? parseIfJson(sent) : sent;
+  });
 }
 
 /** Converts a form's texts to their schemas' types. Objects and lists are JSON, or a list has a part for each value. */
 export function coerceForm(value: unknown, node: unknown, schemas: Schemas): unknown {
   if (!isJsonObject(value)) return value;
   const properties = schemas.listProperties(node);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, sent]) => {
-      const schema = properties.get(name);
-      const types = schemas.listTypes(schema);
-      if (!types.has("array"))
-        return [name, coerce(types.has("object") ? parseIfJson(sent) : sent, schema, schemas)];
-      const parsed = parseIfJson(sent);
-      const isJsonList = !Array.isArray(sent) && Array.isArray(parsed);
-      const list = isJsonList ? parsed : [sent].flat().map(parseItem);
-      return [name, coerce(list, schema, schemas)];
-    }),
-  );
+  return mapValues(value, (sent, name) => {
+    const schema = properties.get(name);
+    const types = schemas.listTypes(schema);
+    if (!types.has("array")) return coerce(types.has("object") ? parseIfJson(sent) : sent, schema, schemas);
+    const parsed = parseIfJson(sent);
+    const isJsonList = !Array.isArray(sent) && Array.isArray(parsed);
+    const list = isJsonList ? parsed : [sent].flat().map(parseItem);
+    return coerce(list, schema, schemas);
+  });
 }
 
 const parseItem = (sent: unknown) =>

@@ -7,7 +7,7 @@ import {
   toFieldName,
 } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { getOrAdd, toPairs } from "../../engine/maps.ts";
+import { getOrAdd, mapValues, toPairs } from "../../engine/maps.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -205,11 +205,8 @@ export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth 
       return coerce(Object.values(value).flat(), schema, schemas, depth);
     const properties = schemas.listProperties(schema);
     const { additionalProperties } = schemas.mergeKeywords(schema);
-    return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => [
-        key,
-        coerce(one, properties.get(key) ?? additionalProperties, schemas, depth + 1),
-      ]),
+    return mapValues(value, (one, key) =>
+      coerce(one, properties.get(key) ?? additionalProperties, schemas, depth + 1),
     );
   }
   if (typeof value !== "string") return value;

@@ -2,7 +2,7 @@ import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import { toPointer } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
-import { getOrAdd } from "../../engine/maps.ts";
+import { getOrAdd, mapValues } from "../../engine/maps.ts";
 import { isEmptyEnum, isEmptyList, listOwnTypes } from "./check-schema.ts";
 import type { ResolvedNode } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
@@ -125,10 +125,7 @@ export class Schemas extends SchemaReader {
       else if (SUBSCHEMAS.one.includes(key)) schema[key] = convertInner(value);
       else if (SUBSCHEMAS.list.includes(key) && !isEmptyList(value))
         schema[key] = (value as unknown[]).map(convertInner);
-      else if (SUBSCHEMAS.map.includes(key))
-        schema[key] = Object.fromEntries(
-          Object.entries(value as JsonObject).map(([name, one]) => [name, convertInner(one)]),
-        );
+      else if (SUBSCHEMAS.map.includes(key)) schema[key] = mapValues(value as JsonObject, convertInner);
     }
     this.amend(schema, node, purpose);
     return node["nullable"] === true ? allowNull(schema) : schema;

@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import type { SandboxState } from "../../../../types/control-api.ts";
+import { mapValues } from "../../../engine/maps.ts";
 import { useNavigateToView, useParameters, useSandboxName, useSelection } from "../../address.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
 import { useChange, useSandboxes } from "../../api/queries.ts";
@@ -219,11 +220,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
         </ul>
       </Section>
       <Section title="Settings">
-        <Facts
-          facts={Object.fromEntries(
-            Object.entries(settings).map(([key, value]) => [key, formatSetting(value)]),
-          )}
-        />
+        <Facts facts={mapValues({ ...settings }, formatSetting)} />
       </Section>
     </DetailPane>
   );

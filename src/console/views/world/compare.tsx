@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Difference, RecordChanges } from "../../../../types/control-api.ts";
+import { mapValues } from "../../../engine/maps.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
 import type { Fields } from "../../api/form-fields.ts";
@@ -198,8 +199,4 @@ function toChanges(
       ];
     }),
   );
-}
-
-function mapValues<T>(fields: Readonly<Record<string, T>>, side: (field: T) => unknown): Fields {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, side(field)]));
 }
