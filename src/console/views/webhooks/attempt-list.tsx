@@ -10,7 +10,6 @@ import {
   type Delivery,
   formatSpan,
   listAttemptMarks,
-  sumDelays,
 } from "./attempts.ts";
 import { useSignature } from "./signature.ts";
 import { useRetryDelays } from "./use-webhooks.ts";
@@ -36,7 +35,8 @@ export function AttemptAxis({ delivery, isWide = false }: { delivery: Delivery; 
   const delays = useRetryDelays();
   const marks = listAttemptMarks(delivery, delays);
   const from = Date.parse(delivery.created_at);
-  const last = Math.max(from + sumDelays(delays), from + LOGARITHMIC_FROM_MS, ...marks.map(({ at }) => at));
+  const end = delays.reduce((at, delay) => at + delay, from);
+  const last = Math.max(end, from + LOGARITHMIC_FROM_MS, ...marks.map(({ at }) => at));
   const width = isWide ? 560 : 220;
   const toX = (at: number) => {
     const share =

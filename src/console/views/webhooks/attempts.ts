@@ -58,11 +58,6 @@ function planAttempts(from: number, delays: readonly number[], state: AttemptSta
   });
 }
 
-/** Milliseconds from the event to the last scheduled attempt, if each attempt takes no time. */
-export function sumDelays(delays: readonly number[]): number {
-  return delays.reduce((sum, delay) => sum + delay, 0);
-}
-
 export type DeliveryState = "delivered" | "retrying" | "given up" | "cancelled";
 
 export function getDeliveryState(delivery: Delivery, delays: readonly number[]): DeliveryState {
