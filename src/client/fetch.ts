@@ -3,6 +3,7 @@ import { assembleLocal } from "./local-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
 import { readOwnOperations } from "./own-documents.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
+import { startOnce } from "./start-once.ts";
 
 export interface RoutesOptions extends SandboxStart {
   /** The path at which your application mounts the routes, such as `/api`; the API's own paths follow it. */
@@ -36,17 +37,13 @@ export function understudyRoutes(options: RoutesOptions = {}): Routes {
     throw new TypeError(`understudyRoutes: control is true or false, not ${JSON.stringify(control)}`);
   // Percent-encoded, as in the URLs of requests.
   const basePath = new URL(`http://localhost${path}`).pathname.replace(/\/$/, "");
-  let joined: Promise<Understudy> | undefined;
+  const join = startOnce(() => joinEngine(start));
   const handle = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     const target = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
     // Paths below `/_` are Understudy's own, except those of the API in a named sandbox: `/_s/NAME/v1`.
     if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(target)) return refuseControl();
-    joined ??= joinEngine(start);
-    joined.catch(() => {
-      joined = undefined;
-    });
-    const engine = await joined;
+    const engine = await join();
     return engine.fetch(request, basePath);
   };
   return Object.fromEntries(METHODS.map((method) => [method, handle])) as Routes;

@@ -5,6 +5,7 @@
 
 import { connectToEngine, openPageEngine } from "./page-engine.ts";
 import { DEFAULT_PATHS, PageWorker } from "./page-worker.ts";
+import { startOnce } from "./start-once.ts";
 
 /* The parts of a page that are used here; the types of browsers are not among this project's. */
 interface Element {
@@ -26,24 +27,18 @@ const page = globalThis as unknown as {
 const findElement = (id: string) => page.document.getElementById(id);
 
 /** Started with the first file, so that the page is there at once. */
-let engineStart: ReturnType<typeof startEngine> | undefined;
-
-async function startEngine() {
+const startEngine = startOnce(async () => {
   const engine = await openPageEngine({});
   const worker = await PageWorker.connect(engine, { paths: DEFAULT_PATHS, worker: "understudy-worker.js" });
   return { clientId: worker.clientId, client: connectToEngine(engine) };
-}
+});
 
 async function openFirstFile(files: Iterable<Blob> = []): Promise<void> {
   const [file] = files;
   if (file === undefined) return;
   findElement("problem").textContent = "Opening…";
   try {
-    engineStart ??= startEngine().catch((error) => {
-      engineStart = undefined;
-      throw error;
-    });
-    const { clientId, client } = await engineStart;
+    const { clientId, client } = await startEngine();
     const { name } = await client.openFile(new Uint8Array(await file.arrayBuffer()));
     findElement("console").src = `_console/s/${name}/timeline?page=${clientId}`;
     findElement("console").hidden = false;

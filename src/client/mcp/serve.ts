@@ -8,6 +8,7 @@ import { ClientGoneError } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
+import { startOnce } from "../start-once.ts";
 import { createMcpServer, loadTarget } from "./mcp-server.ts";
 
 /**
@@ -67,17 +68,8 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** `/_control/mcp` (interfaces 13), behind the guard of the control API, of which the tools are clients. */
 export function createMcpHttpHandler({ url, token, version }: ServerAccess) {
   // Each request gets its own MCP server; all share one description of the control API.
-  let target: ReturnType<typeof loadTarget> | undefined;
-  const handler = createMcpHandler(async () => {
-    if (target === undefined) {
-      target = loadTarget(connect(url(), { token }));
-      // After a failure the next request tries again.
-      target.catch(() => {
-        target = undefined;
-      });
-    }
-    return createMcpServer(await target, version);
-  });
+  const load = startOnce(() => loadTarget(connect(url(), { token })));
+  const handler = createMcpHandler(async () => createMcpServer(await load(), version));
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const plain = new NodeRequest(request, response);
     const body = await readBytes(plain, MAX_BODY_BYTES).catch((error: unknown) => {
