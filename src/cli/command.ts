@@ -294,9 +294,9 @@ export function readUrlOption(option: string, address: string): string {
   return /^https?:/i.test(address) ? address : url.href;
 }
 
-/** Milliseconds of an option in seconds. @throws UsageError */
-export function toMilliseconds(option: string, seconds: number): number {
-  if (!(seconds > 0)) throw new UsageError(`${option} takes seconds, more than 0, not ${seconds}`);
+/** The milliseconds of `--timeout`, which takes seconds. @throws UsageError */
+export function toTimeoutMs(seconds: number): number {
+  if (!(seconds > 0)) throw new UsageError(`--timeout takes seconds, more than 0, not ${seconds}`);
   return seconds * 1000;
 }
 

@@ -3,7 +3,7 @@ import { renderSuiteHtml, toSuiteReport } from "../client/suite/suite-reports.ts
 import { formatCoverage, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
 import { SuiteServer } from "../client/suite/suite-server.ts";
 import { formatSeconds, toPrintable, toPrintableLines } from "../engine/contract/text.ts";
-import { type Result, readFixture, toMilliseconds } from "./command.ts";
+import { type Result, readFixture, toTimeoutMs } from "./command.ts";
 import { loadScenarios } from "./document-files.ts";
 import { UsageError } from "./failure.ts";
 import { formatTable, isInteractive, runWithCleanup } from "./process.ts";
@@ -25,7 +25,7 @@ interface SuiteOptions {
 /** `suite`, after its options were checked; a module of its own, since it loads the server. */
 export async function runSuiteCommand(options: SuiteOptions, command: readonly string[]): Promise<Result> {
   const { url, token, jobs, seed, timeout } = options;
-  const timeoutMs = timeout === undefined ? undefined : toMilliseconds("--timeout", timeout);
+  const timeoutMs = timeout === undefined ? undefined : toTimeoutMs(timeout);
   const reports = parseReportFiles(options.report);
   const fixture = await readFixture(options.fixture);
   const scenarios = loadScenarios(options.files);

@@ -19,7 +19,7 @@ import {
   type VerifyReport,
 } from "../tools/verify/report.ts";
 import { runVerify } from "../tools/verify/run-verify.ts";
-import { type Result, toMilliseconds } from "./command.ts";
+import { type Result, toTimeoutMs } from "./command.ts";
 import { type OwnOptions, readApi } from "./document-files.ts";
 import { UsageError } from "./failure.ts";
 import { createStatusLine, formatTable, isInteractive, printError, runInterruptible } from "./process.ts";
@@ -41,7 +41,7 @@ interface VerifyCommandOptions extends OwnOptions {
 /** `verify`: a module of its own, since it loads the whole contract. */
 export async function runVerifyCommand(options: VerifyCommandOptions): Promise<Result> {
   const { target, har } = options;
-  const timeoutMs = toMilliseconds("--timeout", options.timeout);
+  const timeoutMs = toTimeoutMs(options.timeout);
   const reports = parseReportFiles(options.report);
   checkMode(options);
   const { resources } = await readApi(options);

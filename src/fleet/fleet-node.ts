@@ -69,7 +69,7 @@ export class FleetNode {
     this.session = new NodeSession(store, log, (lost) => this.recover(lost));
     const { dueSandboxes, chunks, session, register } = this;
     const takeOver = (name: string, lease: Lease) =>
-      this.saver.runInTurn(name, () => this.claim(name, lease));
+      this.saver.mutex.run(name, () => this.claim(name, lease));
     const makeDefault = () => this.makeDefault();
     this.router = new OwnerRouter({ store, session, register, log, takeOver, makeDefault });
     this.saver = new FleetSaver({ store, sandboxes, uploads, log, dueSandboxes, chunks, session });

@@ -43,9 +43,10 @@ export class FleetSaver {
   failure: SavingFailure | undefined;
   /** Number of sandboxes that other nodes have taken over from this node. */
   fencedCount = 0;
+  /** By the names of sandboxes: saves and takes over each of them in turn. */
+  readonly mutex = new KeyedMutex();
   private readonly parts: FleetSaverParts;
   private readonly trackedByName = new Map<string, TrackedSandbox>();
-  private readonly mutex = new KeyedMutex();
   private readonly queuedFlushes = new Map<string, Promise<void>>();
   /** Names of sandboxes whose next flush a request waits for. */
   private readonly awaitedNames = new Set<string>();
@@ -152,10 +153,6 @@ export class FleetSaver {
     chunks.release(name);
     if (sandboxes.get(name) === image.sandbox) sandboxes.delete(name);
     image.release();
-  }
-
-  runInTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    return this.mutex.run(name, work);
   }
 
   /** Saves everything; false if something could not be saved. */

@@ -1,4 +1,4 @@
-import { command, number, REPORT, readFixture, splitIds, text, texts, toMilliseconds } from "../command.ts";
+import { command, number, REPORT, readFixture, splitIds, text, texts, toTimeoutMs } from "../command.ts";
 import { UsageError } from "../failure.ts";
 
 export const clientTestCommand = command({
@@ -22,7 +22,7 @@ export const clientTestCommand = command({
   async run({ checks, skip, report, timeout, fixture, seed, json, "--": line = [] }) {
     if (line.length === 0)
       throw new UsageError("client-test needs a command after --, as in: client-test -- node sync.js");
-    const timeoutMs = toMilliseconds("--timeout", timeout);
+    const timeoutMs = toTimeoutMs(timeout);
     const { runClientTest } = await import("../run-client-test.ts");
     return runClientTest(
       {

@@ -149,26 +149,23 @@ async function checkLifecycle(context: Context, { params, created }: CreatedWebh
 
 /** Checks that the list shows a webhook as it was created or changed; `expected` undefined: that it was deleted. */
 async function checkListed(
-  context: Context,
+  { verdict, sendAndCheck }: Context,
   webhook_id: string,
   expected: object | undefined,
 ): Promise<void> {
-  const listed = await context.sendAndCheck("webhooks.list");
+  const listed = await sendAndCheck("webhooks.list");
   if (listed === undefined) return;
   const all = listed.json.data as (Record<string, unknown> & { webhook_id: string })[];
   const listedWebhook = all.find((one) => one.webhook_id === webhook_id);
   if (expected === undefined)
-    return void context.verdict.expect(
-      listedWebhook === undefined,
-      `${webhook_id} is listed after its deletion`,
-    );
-  if (listedWebhook === undefined) return void context.verdict.expect(false, `${webhook_id} is not listed`);
+    return void verdict.expect(listedWebhook === undefined, `${webhook_id} is listed after its deletion`);
+  if (listedWebhook === undefined) return void verdict.expect(false, `${webhook_id} is not listed`);
   for (const [name, value] of Object.entries(expected))
-    context.verdict.expect(
+    verdict.expect(
       isDeepStrictEqual(listedWebhook[name], value),
       `${webhook_id} is listed with ${name} ${toExcerpt(listedWebhook[name])} instead of ${toExcerpt(value)}`,
     );
-  context.verdict.expect(!("secret" in listedWebhook), "the list shows its secret");
+  verdict.expect(!("secret" in listedWebhook), "the list shows its secret");
 }
 
 async function checkDelivery(context: Context, params: CreatedWebhook["params"]): Promise<void> {
