@@ -22,6 +22,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Arm rule" }).click();
     const held = page.getByRole("region", { name: "Held requests" });
     const status = page.getByRole("contentinfo", { name: "Status" });
+    await see(status).toContainText("1 rule active");
     const first = models();
     await see(held).toContainText("GET /v1/models");
     await see(held).toContainText(
