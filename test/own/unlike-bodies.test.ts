@@ -165,3 +165,30 @@ components: { schemas: { Call: ${toForm(1, "number")}, Visit: ${toForm(2, "addre
     created_at: at,
   });
 });
+
+it.each([
+  ["{ type: integer }", 0],
+  ["{ type: string, format: uuid }", "00000000-0000-0000-0000-000000000000"],
+  ["{ type: string }", ""],
+])(
+  "a new record with an id %s gets one in place of %j, which stands for none [interfaces 18]",
+  async (id, none) => {
+    const item = '{ $ref: "#/components/schemas/Item" }';
+    const { send } = openDocument(`openapi: 3.0.1
+info: { title: t, version: "1" }
+paths:
+  /items:
+    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${item} }`)} } } }
+    post: { requestBody: { ${content(item)} }, responses: { "200": { description: d, ${content(item)} } } }
+  /items/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: ${id} }]
+    get: { responses: { "200": { description: d, ${content(item)} } } }
+components: { schemas: { Item: { type: object, properties: { id: ${id}, name: { type: string } } } } }
+`);
+    const add = async (name: string) => (await send("POST", "/items", { body: { id: none, name } })).body;
+    const [first, second] = [await add("a"), await add("b")];
+    expect([first.name, second.name]).toEqual(["a", "b"]);
+    expect(new Set([none, first.id, second.id]).size).toBe(3);
+    expect((await send("GET", `/items/${first.id}`)).body).toEqual(first);
+  },
+);

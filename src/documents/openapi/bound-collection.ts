@@ -30,6 +30,8 @@ import type { Schemas } from "./schemas.ts";
 const MAX_TRIES = 100;
 /** For records that are only compared with a schema. */
 const ANY = { now: "2026-01-01T00:00:00.000Z", seed: 1 };
+/** Values that clients send as the id of a new record, which has none yet. */
+const NO_IDS: readonly unknown[] = [0, null, "", "00000000-0000-0000-0000-000000000000"];
 /** The keywords about a record as a whole. */
 const RECORD_KEYWORD = /^(oneOf|anyOf|not|if|minProperties|maxProperties|dependentRequired)$/;
 
@@ -114,6 +116,7 @@ export class BoundCollection extends PublicCollection {
     const { collection, spec, factory, rules } = this;
     const { idField } = collection;
     const storedFields = this.toStored(fields, world);
+    if (NO_IDS.includes(storedFields[idField])) delete storedFields[idField];
     const id = storedFields[idField];
     if (id !== undefined && world.get(collection, String(id)) !== undefined)
       throw invalidInput(idField, fields[idField], `${idField} is in use already`);
