@@ -192,3 +192,30 @@ components: { schemas: { Item: { type: object, properties: { id: ${id}, name: { 
     expect((await send("GET", `/items/${first.id}`)).body).toEqual(first);
   },
 );
+
+it("a replacement keeps what its body cannot have, and null stands for nothing [interfaces 18]", async () => {
+  const item = '{ $ref: "#/components/schemas/Item" }';
+  const Text = "{ type: string }";
+  const body = `{ type: object, properties: { title: { anyOf: [${Text}, { type: "null" }] }, note: ${Text} } }`;
+  const { send } = openDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /items/:
+    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${item} }`)} } } }
+    post: { requestBody: { ${content(body)} }, responses: { "200": { description: d, ${content(item)} } } }
+  /items/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: string, format: uuid } }]
+    get: { responses: { "200": { description: d, ${content(item)} } } }
+    put: { requestBody: { ${content(body)} }, responses: { "200": { description: d, ${content(item)} } } }
+    patch: { requestBody: { ${content(body)} }, responses: { "200": { description: d, ${content(item)} } } }
+components: { schemas: { Item: { type: object, required: [id, title, owner_id], properties: { id: { type: string, format: uuid }, title: ${Text}, note: ${Text}, owner_id: { type: string, format: uuid } } } } }
+`);
+  const { body: created } = await send("POST", "/items/", { body: { title: "a", note: "b" } });
+  const { id, owner_id } = created;
+  const replaced = await send("PUT", `/items/${id}`, { body: { title: "c" } });
+  expect([replaced.status, replaced.body]).toEqual([200, { id, title: "c", owner_id }]);
+  const changed = await send("PATCH", `/items/${id}`, { body: { title: null, note: "d" } });
+  expect([changed.status, changed.body]).toEqual([200, { id, title: "c", note: "d", owner_id }]);
+  const again = await send("POST", "/items/", { body: { title: null } });
+  expect([again.status, again.body.title]).toEqual([200, expect.any(String)]);
+});

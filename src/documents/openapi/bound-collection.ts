@@ -138,18 +138,20 @@ export class BoundCollection extends PublicCollection {
     return world.insert(collection, this.completeWhole(whole, { random: world.random(collection.name) }));
   }
 
-  /** @param isReplacement whether fields that `changes` lacks are removed, unless only the server sets them */
-  update(call: Call, before: object, changes: JsonObject, isReplacement: boolean): object {
+  /** @param replaced the fields that are removed if `changes` lacks them, unless a record needs them or only the server sets them */
+  update(call: Call, before: object, changes: JsonObject, replaced?: ReadonlyMap<string, unknown>): object {
     const { world } = call;
     const fields = this.toStored(changes, world);
     const base =
-      isReplacement && this.spec !== undefined ? this.keepServerFields(before as JsonObject) : before;
+      replaced !== undefined && this.spec !== undefined
+        ? this.keepFields(before as JsonObject, replaced)
+        : before;
     const after: JsonObject = { ...base, ...fields };
     for (const field of this.instants) if (UPDATED_NAMES.test(field)) after[field] = world.now;
     for (const field in after) if (after[field] === undefined) delete after[field];
     if (this.spec === undefined && this.rules.update)
       return this.rules.update(world, before, after, this.toActor(call));
-    if (!isReplacement || this.spec === undefined) return world.put(this.collection, after as object);
+    if (replaced === undefined || this.spec === undefined) return world.put(this.collection, after as object);
     return world.put(this.collection, this.complete(after, changes, world));
   }
 
@@ -251,9 +253,12 @@ export class BoundCollection extends PublicCollection {
     return { field: "body", pointer: "", value: fields, message: broken.message ?? "is invalid" };
   }
 
-  /** The fields that a client does not send when it replaces a record. */
-  private keepServerFields(record: JsonObject): JsonObject {
-    return Object.fromEntries(Object.entries(record).filter(([field]) => this.isSetByServer(field)));
+  /** The fields that stay when a client replaces a record without sending them. */
+  private keepFields(record: JsonObject, replaced: ReadonlyMap<string, unknown>): JsonObject {
+    const required = this.schemas.listRequired(this.spec?.schema);
+    const stays = ([name]: [string, unknown]) =>
+      this.isSetByServer(name) || required.has(name) || (replaced.size > 0 && !replaced.has(name));
+    return Object.fromEntries(Object.entries(record).filter(stays));
   }
 
   isSetByServer(field: string): boolean {

@@ -22,6 +22,8 @@ export class BoundOperation {
   readonly handle: (call: Call, record: object, prepared: unknown) => unknown;
   private readonly parts: BoundParts;
   private readonly schemas: Schemas;
+  /** The schema of the request's body. */
+  private readonly body: unknown;
   /** Fields of a body that are not stored. */
   private readonly ignoredFields: ReadonlySet<string>;
   /** Whether a record has the described fields alone. */
@@ -36,8 +38,8 @@ export class BoundOperation {
     const { described, binding, target, context, success } = parts;
     this.parts = parts;
     this.schemas = context.reading.schemas;
-    const body = described.body && chooseMedia(described.body.media)?.schema?.node;
-    this.ignoredFields = this.findIgnoredFields(body);
+    this.body = described.body && chooseMedia(described.body.media)?.schema?.node;
+    this.ignoredFields = this.findIgnoredFields(this.body);
     const keywords = this.schemas.mergeKeywords(target.spec?.schema);
     const { additionalProperties, unevaluatedProperties, patternProperties } = keywords;
     this.isClosed =
@@ -127,12 +129,16 @@ export class BoundOperation {
     const isForm = media?.type.startsWith("multipart/") === true;
     const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
     const fields: JsonObject = {};
-    const { target } = this.parts;
+    const { target, context } = this.parts;
+    const { isInferred } = context;
     const ownFields = this.schemas.listFields(target.spec?.schema);
     for (const [name, sent] of Object.entries(isJsonObject(body) ? body : {})) {
       if (this.ignoredFields.has(name) || (this.isClosed && !ownFields.has(name))) continue;
       const node = ownFields.get(name);
-      const value = this.toTime(toTypes(sent, this.schemas.listTypes(node)), node);
+      const types = this.schemas.listTypes(node);
+      const isNothing = sent === null && types.size > 0 && !types.has("null");
+      if (isNothing && isInferred && !isMergePatch(call)) continue;
+      const value = this.toTime(toTypes(sent, types), node);
       if (value !== undefined) fields[name] = value;
     }
     for (const file of files ?? []) addFile(fields, target.fieldNames, file);
@@ -187,9 +193,11 @@ export class BoundOperation {
     Object.assign(fields, fill(binding.set ?? {}, toValues(call)));
     this.requireOwners(call, fields);
     if (action === "replace") this.keepConditions(call, record, fields);
-    const isMerge = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
-    const changes = isMerge ? this.mergePatch(target.toPublic(record, call.world), fields) : fields;
-    const changed = target.update(call, record, changes, action === "replace");
+    const changes = isMergePatch(call)
+      ? this.mergePatch(target.toPublic(record, call.world), fields)
+      : fields;
+    const replaced = action === "replace" ? this.schemas.listFields(this.body) : undefined;
+    const changed = target.update(call, record, changes, replaced);
     const after = this.toFitting(call, { record: changed, sent: sentNames, before: record as JsonObject });
     this.emit(call, after);
     return this.present(after, call);
@@ -313,6 +321,9 @@ function toTypes(value: unknown, types: ReadonlySet<string>): unknown {
   if (typeof value === "number" && types.has("string") && !hasNumbers) return String(value);
   return typeof value === "string" && hasNumbers && !types.has("string") ? parseNumber(value) : value;
 }
+
+const isMergePatch = ({ headers }: Call) =>
+  String(headers["content-type"] ?? "").startsWith("application/merge-patch+json");
 
 /** A merge patch (RFC 7396), applied to the fields that it names. */
 function mergeFields(before: JsonObject, patch: JsonObject): JsonObject {
