@@ -10,6 +10,9 @@ import { parse } from "yaml";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** A path as the patterns below expect it, also on Windows. */
+export const withSlashes = (path) => path.replaceAll("\\", "/");
+
 /** Modules that in a page read no other files than the shipped ones. */
 const SHIPPED_READERS = /\/(engine\/faults\/scenario|documents\/read-fixture)\.ts$/;
 
@@ -23,6 +26,15 @@ const SUBSTITUTES = [
   [/\/tools\/grader\/run-grading\.ts$/, join(root, "src/hosts/fetch/no-grader.ts")],
   [/\/read-document\.ts$/, join(root, "src/documents/web-read-document.ts"), SHIPPED_READERS],
 ];
+
+/** The file that a page gets in place of a module; undefined if it gets the module itself. */
+export function findSubstitute(id, importer = "") {
+  const [path, importerPath] = [id, importer].map(withSlashes);
+  return SUBSTITUTES.find(
+    ([pattern, , importers = /^/]) => pattern.test(path) && importers.test(importerPath),
+  )?.[1];
+}
+
 const SHIPPED = "virtual:shipped-files";
 const ALL_CHUNKS = "virtual:all-chunks";
 const ENGLISH = "@faker-js/faker/locale/en";
@@ -49,10 +61,7 @@ const substitutePlugin = {
     if (source === SHIPPED || source === ENGLISH) return `\0${source}`;
     if (source === ALL_CHUNKS) return { id: "./all-chunks.js", external: true };
     const resolved = await this.resolve(source, importer, { skipSelf: true });
-    const [, substitute] =
-      SUBSTITUTES.find(
-        ([pattern, , importers = /^/]) => pattern.test(resolved?.id ?? source) && importers.test(importer),
-      ) ?? [];
+    const substitute = findSubstitute(resolved?.id ?? source, importer);
     if (substitute !== undefined) return substitute;
     if (source.startsWith("node:")) throw new Error(`${importer} imports ${source}, which a page lacks`);
     return null;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { parse } from "yaml";
-import { buildBrowser, findStaticImports } from "./build-browser.mjs";
+import { buildBrowser, findStaticImports, withSlashes } from "./build-browser.mjs";
 import { buildConsole } from "./build-console.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 
@@ -65,7 +65,7 @@ function chooseChunk(id, build) {
   );
   if (startModules.has(id)) return "start";
   controlModules ??= findStaticImports(["src/control/handle-control.ts"], build);
-  return controlModules.has(id) && id.includes("/src/control/") ? "control" : null;
+  return controlModules.has(id) && withSlashes(id).includes("/src/control/") ? "control" : null;
 }
 
 if (isStale) {
