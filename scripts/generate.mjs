@@ -3,6 +3,7 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { writeClientTypes } from "./client-types.mjs";
@@ -15,7 +16,7 @@ async function importTypeScript(input) {
   const bundle = await rolldown({
     input,
     platform: "node",
-    external: (id) => /^[^./]/.test(id),
+    external: (id) => !id.startsWith(".") && !isAbsolute(id),
     logLevel: "warn",
   });
   await bundle.write({ file, codeSplitting: false });

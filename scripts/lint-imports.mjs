@@ -3,7 +3,7 @@
 //   node scripts/lint-imports.mjs            exits 1 and lists each import that the table does not allow
 //   node scripts/lint-imports.mjs --arrows   prints which folder imports which
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize, relative } from "node:path";
+import { dirname, join, normalize, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -87,7 +87,7 @@ export const FOLDERS = {
 };
 
 function findFolder(path) {
-  const [place, ...parts] = relative(root, path).split("/");
+  const [place, ...parts] = relative(root, path).split(sep);
   if (place === "scripts") return place;
   if (place !== "src") return undefined;
   const file = parts.join("/");

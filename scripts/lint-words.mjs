@@ -4,7 +4,7 @@
 //   node scripts/lint-words.mjs --count      only how often each pattern was found
 // An exception is a line of scripts/word-exceptions.txt: path, pattern's name, a part of the line, the reason; by tabs.
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -66,7 +66,7 @@ const SOURCES = ["src", "bin", "scripts", "types", "scenarios", "fixtures"];
 const PLACES = [...SOURCES, "test", "docs", "README.md", "CONTRIBUTING.md"];
 
 function isLinted(file) {
-  const path = relative(root, file);
+  const path = relative(root, file).replaceAll(sep, "/");
   return /\.(ts|tsx|md|mjs|js|yaml)$/.test(path) && !IGNORED_FILES.includes(path);
 }
 
@@ -93,7 +93,7 @@ let found = 0;
 for (const place of places.length > 0 ? places : PLACES) {
   for (const file of listFiles(join(root, place))) {
     if (!isLinted(file)) continue;
-    const path = relative(root, file);
+    const path = relative(root, file).replaceAll(sep, "/");
     for (const [index, line] of readFileSync(file, "utf8").split("\n").entries()) {
       // The table of CONTRIBUTING.md lists the words themselves.
       if (path === "CONTRIBUTING.md" && line.startsWith("|")) continue;
