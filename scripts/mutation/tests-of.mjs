@@ -24,7 +24,7 @@ const TESTS = {
   "src/engine/webhooks": [
     "test/webhooks",
     "test/faults/delivery-faults.test.ts",
-    "test/control/unsaved.test.ts",
+    "test/control/failed-saves.test.ts",
   ],
   "src/control": [
     "test/control",
@@ -33,15 +33,15 @@ const TESTS = {
     "test/contract/generated.test.ts",
   ],
   "src/persistence": [
-    "test/control/ledger.test.ts",
+    "test/control/durable-saves.test.ts",
     "test/control/persistence.test.ts",
-    "test/control/plain-ledger.test.ts",
+    "test/control/saves.test.ts",
     "test/control/shared-secrets.test.ts",
     "test/control/snapshots.test.ts",
-    "test/control/unsaved.test.ts",
+    "test/control/failed-saves.test.ts",
     "test/api/upload-recovery.test.ts",
     "test/fleet/fleet.test.ts",
-    "test/history/kept-history.test.ts",
+    "test/history/saved-history.test.ts",
   ],
   "src/engine/resources": [
     "test/api",

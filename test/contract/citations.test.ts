@@ -3,30 +3,33 @@ import { describe, expect, it } from "vitest";
 import { clausesOf } from "./clauses.mjs";
 
 /*
- * Comments, types, error texts, scenarios and test titles cite sections of four pages and the decisions. Each
- * citation must lead to an anchor that is shipped.
+ * Comments, types, error messages, scenarios and test titles cite sections of four pages and the decisions. Each
+ * citation must lead to an anchor in a published page.
  */
 
 const ROOT = new URL("../../", import.meta.url);
 const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
-const filesBelow = (folder: string, kind: RegExp) =>
+const listFiles = (folder: string, kind: RegExp) =>
   readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" })
     .filter((file) => kind.test(file))
     .map((file) => `${folder}/${file}`);
 
-function anchorsOf(page: string): Set<string> {
+function listAnchors(page: string): Set<string> {
   return new Set([...text(`docs/reference/${page}.md`).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!));
 }
 
-const SECTIONS = anchorsOf("service-api");
-const ASSUMPTIONS = anchorsOf("assumptions");
-const INTERFACES = anchorsOf("interfaces");
-const QUALITY = anchorsOf("quality");
+const SECTIONS = listAnchors("service-api");
+const ASSUMPTIONS = listAnchors("assumptions");
+const INTERFACES = listAnchors("interfaces");
+const QUALITY = listAnchors("quality");
 const DECISIONS = new Set(
   readdirSync(new URL("docs/decisions", ROOT)).map((name) => String(Number.parseInt(name, 10))),
 );
 
-/** By the word that a citation begins with; a word without a page is one of ours that nobody else can read. */
+/**
+ * The page's anchors by the word that a citation begins with. A word without a page is an internal name that users
+ * cannot look up.
+ */
 const PAGES: Readonly<Record<string, ReadonlySet<string>>> = {
   section: SECTIONS,
   interfaces: INTERFACES,
@@ -39,11 +42,11 @@ const BY_WORD =
 const ASSUMPTION = /\bG\d\d\b/g;
 const COMMENT = /(?:\/\/|\/\*\*?|^\s*\*)(.*)$/gm;
 const YAML_COMMENT = /^#(.*)$/gm;
-/** Not versions such as HTTP/1.1, YAML 1.2 or OpenAPI 3.1, nor the tail of another number. */
+/** Not versions such as HTTP/1.1, YAML 1.2 or OpenAPI 3.1, and not the end of another number. */
 const BARE = /(?<![\w./]|OpenAPI |quality )([2-9]\.\d{1,2})(?![\w.]\w)(?![\d])/g;
 
-/** What a text cites that leads nowhere. */
-function astray(source: string): string[] {
+/** Lists the citations of a text that have no target. */
+function findBrokenCitations(source: string): string[] {
   const lost: string[] = [];
   for (const [id] of source.matchAll(ASSUMPTION)) if (!ASSUMPTIONS.has(id)) lost.push(id);
   for (const [whole, word, numbers] of source.matchAll(BY_WORD)) {
@@ -53,14 +56,14 @@ function astray(source: string): string[] {
   return lost;
 }
 
-function bare(comments: Iterable<RegExpMatchArray>): string[] {
+function findBareNumbers(comments: Iterable<RegExpMatchArray>): string[] {
   return [...comments].flatMap(([, comment]) =>
     [...comment!.matchAll(BARE)].map(([, number]) => number!).filter((number) => !SECTIONS.has(number)),
   );
 }
 
-const SOURCES = filesBelow("src", /\.tsx?$/);
-const TESTS = filesBelow("test", /\.tsx?$/);
+const SOURCES = listFiles("src", /\.tsx?$/);
+const TESTS = listFiles("test", /\.tsx?$/);
 
 describe("a citation", () => {
   it.each([
@@ -69,7 +72,7 @@ describe("a citation", () => {
     ["design 3 says", ["design 3"]],
     ["Sections 4.1 and 4.2, decision 2, quality 2.3", []],
   ])("that leads nowhere is reported in %j", (sentence, lost) => {
-    expect(astray(sentence)).toEqual(lost);
+    expect(findBrokenCitations(sentence)).toEqual(lost);
   });
 
   it("in the sources and tests leads to a shipped page", () => {
@@ -77,27 +80,33 @@ describe("a citation", () => {
       .filter((file) => file !== "test/contract/citations.test.ts")
       .flatMap((file) => {
         const source = text(file);
-        return [...astray(source), ...bare(source.matchAll(COMMENT))].map((one) => `${file}: ${one}`);
+        return [...findBrokenCitations(source), ...findBareNumbers(source.matchAll(COMMENT))].map(
+          (one) => `${file}: ${one}`,
+        );
       });
     expect(lost).toEqual([]);
   });
 
   it("in the guides leads to a shipped page", () => {
-    const guides = ["README.md", "CONTRIBUTING.md", ...filesBelow("docs", /\.md$/)];
-    expect(guides.flatMap((file) => astray(text(file)).map((one) => `${file}: ${one}`))).toEqual([]);
+    const guides = ["README.md", "CONTRIBUTING.md", ...listFiles("docs", /\.md$/)];
+    expect(guides.flatMap((file) => findBrokenCitations(text(file)).map((one) => `${file}: ${one}`))).toEqual(
+      [],
+    );
   });
 
   it("in the scenarios and OpenAPI documents leads to a shipped page", () => {
-    const scenarios = filesBelow("scenarios", /\.yaml$/).flatMap((file) => {
+    const scenarios = listFiles("scenarios", /\.yaml$/).flatMap((file) => {
       const source = text(file);
-      return [...astray(source), ...bare(source.matchAll(YAML_COMMENT))].map((one) => `${file}: ${one}`);
+      return [...findBrokenCitations(source), ...findBareNumbers(source.matchAll(YAML_COMMENT))].map(
+        (one) => `${file}: ${one}`,
+      );
     });
     expect(scenarios).toEqual([]);
     for (const file of ["docs/openapi.json", "docs/control-api.json"]) {
       const document = text(file);
       const sections = [...document.matchAll(/"x-section": "([\dG.]+)"/g)].map(([, section]) => section!);
       expect(sections.filter((section) => !SECTIONS.has(section) && !ASSUMPTIONS.has(section))).toEqual([]);
-      expect(astray(document), file).toEqual([]);
+      expect(findBrokenCitations(document), file).toEqual([]);
     }
   });
 

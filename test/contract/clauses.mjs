@@ -1,5 +1,5 @@
-// Which sections and gaps do the titles of tests name? `node test/contract/clauses.mjs` prints those that no test
-// proves and exits 1 when there is one; test/contract/clauses.test.ts asks the same in the test run.
+// Checks which sections and assumptions the titles of tests name. `node test/contract/clauses.mjs` prints those
+// without a test and exits with 1 if there are any; test/contract/clauses.test.ts checks the same.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,20 +10,23 @@ const anchorsOf = (page) => {
   return [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id);
 };
 
-/** Every clause of the published reference that says how the service behaves: the others only lead to their parts. */
+/** All sections of the published reference that describe behaviour; the others only contain subsections. */
 export const SECTIONS = anchorsOf("service-api").filter(
   (id) => id.includes(".") || ["5", "8", "9"].includes(id),
 );
 export const GAPS = anchorsOf("assumptions");
 
-/** A text that is the first argument of a call and followed by what a test or a group takes. */
+/** Matches a string that is the first argument of a call with the shape of a test or group. */
 const TITLE = /\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1\s*,\s*(?:async\b|function\b|\(|\w+\s*=>|\{)/g;
-/** The citations in brackets at the end of a title, and one of them. `quality 2.3` and `interfaces 5` are of other documents. */
+/**
+ * Citations in brackets at the end of a title, and a single one. `quality 2.3` and `interfaces 5` cite other
+ * documents.
+ */
 const BRACKETS = /\[([^\]]+)\]$/;
 const CLAUSE = /^(?:section )?(G\d\d|\d\.\d{1,2}|[5-9])$/;
 const LEADING = /^(?:(?:interfaces|quality|section|decision) \d|G\d\d\b|\d\.\d{1,2}[ ,:])/;
 
-/** The clauses that a title names, in brackets at its end. */
+/** Lists the clauses in brackets at the end of a title. */
 export function clausesOf(title) {
   const cited = BRACKETS.exec(title)?.[1].split(", ") ?? [];
   return cited.map((text) => CLAUSE.exec(text)?.[1]).filter((clause) => clause !== undefined);
@@ -39,12 +42,12 @@ function* titles() {
   }
 }
 
-/** Titles that begin with a citation, where a title says what broke. */
+/** Lists titles that begin with a citation. A title must say what broke. */
 export function leadingCitations() {
   return [...titles()].filter(([, title]) => LEADING.test(title)).map((place) => place.join(": "));
 }
 
-/** Test files by clause. */
+/** Returns test files by clause. */
 export function provedClauses() {
   const proved = new Map();
   for (const [file, title] of titles()) {

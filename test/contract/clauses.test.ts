@@ -5,7 +5,7 @@ import { clausesOf, GAPS, leadingCitations, provedClauses, SECTIONS, unproved } 
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
-describe("a section or gap", () => {
+describe("a section or assumption", () => {
   it("is in the title of a test", () => {
     expect(unproved()).toEqual([]);
   });
@@ -20,7 +20,7 @@ describe("a section or gap", () => {
     expect([...named].filter((clause) => !proved.has(clause))).toEqual([]);
   });
 
-  it("is in the ledger once, for every gap", () => {
+  it("is listed once if it is an assumption", () => {
     expect(ASSUMPTIONS.map(({ id }) => id)).toEqual(GAPS);
   });
 

@@ -8,8 +8,8 @@ import { type Api, type ApiResponse, startReference } from "../support/harness.t
 import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 
 /**
- * Generated from the declarations: what every operation owes by being declared, whatever it does.
- * The answers are validated by our own OpenAPI document.
+ * Tests generated from the declarations: what all operations have in common. Responses are validated against our own
+ * OpenAPI document.
  */
 const OPERATIONS = API.operations;
 // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /** A path whose parameters are well-formed, or all malformed. */
-function pathOf(operation: AnyOperation, malformed = false): string {
+function toPath(operation: AnyOperation, malformed = false): string {
   const properties = (operation.params?.properties ?? {}) as Record<string, { examples?: string[] }>;
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     malformed ? "!!" : (properties[name]?.examples?.[0] ?? "example"),
@@ -54,7 +54,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
 
   if (operation.credentials !== false) {
     it(`${operation.section} ${operation.id} answers 401 without credentials`, async () => {
-      const answer = await api.call(undefined, operation.method, pathOf(operation));
+      const answer = await api.call(undefined, operation.method, toPath(operation));
       expectError(operation, answer, "AUTHENTICATION_REQUIRED");
       expect(answer.headers.get("x-sandbox-decision")).toBe("auth");
     });
@@ -64,7 +64,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
       async (who) => {
         expectError(
           operation,
-          await api.call(who, operation.method, pathOf(operation)),
+          await api.call(who, operation.method, toPath(operation)),
           "AUTHENTICATION_REQUIRED",
         );
       },
@@ -75,7 +75,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     `${operation.section} ${operation.id} answers %s in its envelope when a fault asks for it`,
     async (code) => {
       const who = operation.credentials === false ? undefined : "ivan";
-      const answer = await api.call(who, operation.method, pathOf(operation), undefined, {
+      const answer = await api.call(who, operation.method, toPath(operation), undefined, {
         "x-sandbox-fault": code,
       });
       expectError(operation, answer, code);
@@ -87,7 +87,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     const never = (Object.keys(CATALOGUE) as ErrorCode[]).find(
       (code) => code !== "INTERNAL_ERROR" && !listErrorCodes(operation).includes(code),
     )!;
-    const answer = await api.call("ivan", operation.method, pathOf(operation), undefined, {
+    const answer = await api.call("ivan", operation.method, toPath(operation), undefined, {
       "x-sandbox-fault": never,
     });
     expect(answer.status).toBe(400);
@@ -97,21 +97,21 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
   if (operation.body?.kind === "json") {
     const who = operation.credentials === false ? undefined : "ivan";
     it(`${operation.id} answers 400 to a body that is not JSON [G09]`, async () => {
-      const answer = await api.call(who, operation.method, pathOf(operation), '{"broken', {
+      const answer = await api.call(who, operation.method, toPath(operation), '{"broken', {
         "content-type": "application/json",
       });
       expectError(operation, answer, "INVALID_JSON");
     });
 
     it(`${operation.id} answers 415 to another content type [G09]`, async () => {
-      const answer = await api.call(who, operation.method, pathOf(operation), "a=1", {
+      const answer = await api.call(who, operation.method, toPath(operation), "a=1", {
         "content-type": "text/plain",
       });
       expectError(operation, answer, "UNSUPPORTED_MEDIA_TYPE");
     });
 
     it(`${operation.id} answers 422 to a body that is not an object [G08]`, async () => {
-      const answer = await api.call(who, operation.method, pathOf(operation), "[]", {
+      const answer = await api.call(who, operation.method, toPath(operation), "[]", {
         "content-type": "application/json",
       });
       expectError(operation, answer, "INVALID_INPUT");
@@ -124,7 +124,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
   if (patterned && operation.credentials !== false && operation.body?.kind !== "multipart") {
     it(`${operation.id} answers 422 to a malformed identifier [G08]`, async () => {
       const body = operation.body ? {} : undefined;
-      const answer = await api.call("ivan", operation.method, pathOf(operation, true), body);
+      const answer = await api.call("ivan", operation.method, toPath(operation, true), body);
       expectError(operation, answer, "INVALID_INPUT");
       if ((operation.envelope ?? "A") === "A") expect(answer.body.error.details.value).toBe("!!");
     });
@@ -134,8 +134,8 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     const method = ["DELETE", "PATCH", "PUT", "GET"].find(
       (candidate) => DOCUMENT.paths[operation.path][candidate.toLowerCase()] === undefined,
     )!;
-    const answer = await api.call("ivan", method, pathOf(operation));
-    // A longer literal route may answer this method on the same concrete path.
+    const answer = await api.call("ivan", method, toPath(operation));
+    // Another route with a literal segment may support this method on the same path.
     if (answer.status === 405) {
       expect(answer.headers.get("allow")?.split(", ")).toContain(operation.method);
       expect(answer.body.error.code).toBe("METHOD_NOT_ALLOWED");

@@ -16,7 +16,7 @@ import {
 } from "../support/openapi/control-answers.ts";
 
 const Body = ClosedObject({ name: Type.String() });
-const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
+const declare = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
   id: "things.show",
   section: "interfaces 4",
   method: "GET",
@@ -26,17 +26,17 @@ const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
   success: { status: 200, schema: Body },
   ...more,
 });
-const answered = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
-  checkAnswer(declared(more), { kind: "round" }, value);
+const check = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
+  checkAnswer(declare(more), { kind: "round" }, value);
 
 describe("an answer of the control API is checked against its declaration", () => {
   it("passes if it fits [interfaces 11]", () => {
-    expect(answered({ name: "a" })).toEqual({ name: "a" });
-    // JSON has no undefined, so a field that is undefined is none.
-    expect(() => answered({ name: "a", note: undefined })).not.toThrow();
-    expect(() => answered(noContent(), { success: { status: 204 } })).not.toThrow();
+    expect(check({ name: "a" })).toEqual({ name: "a" });
+    // JSON has no undefined, so the field is absent.
+    expect(() => check({ name: "a", note: undefined })).not.toThrow();
+    expect(() => check(noContent(), { success: { status: 204 } })).not.toThrow();
     const page = new RawBody("text/html; charset=utf-8", "<p>");
-    expect(() => answered(page, { success: { status: 200, content_types: ["text/html"] } })).not.toThrow();
+    expect(() => check(page, { success: { status: 200, content_types: ["text/html"] } })).not.toThrow();
   });
 
   it.each<[string, unknown, Partial<AnyDeclaration>]>([
@@ -59,7 +59,7 @@ describe("an answer of the control API is checked against its declaration", () =
       },
     ],
   ])("is a defect if it has %s [interfaces 11]", (_what, value, more) => {
-    expect(() => answered(value, more)).toThrow(UndeclaredAnswer);
+    expect(() => check(value, more)).toThrow(UndeclaredAnswer);
   });
 
   it("is checked event by event if it is a stream [interfaces 11]", async () => {
@@ -67,7 +67,7 @@ describe("an answer of the control API is checked against its declaration", () =
     const stream = (data: object) =>
       new StreamBody("text/event-stream", () => [": hello\n\n", `id: 1\ndata: ${JSON.stringify(data)}\n\n`]);
     const readChunks = async (data: object) => {
-      const { body } = answered(stream(data), { success }) as Reply<StreamBody>;
+      const { body } = check(stream(data), { success }) as Reply<StreamBody>;
       const chunks: string[] = [];
       for await (const chunk of body.chunks(new AbortController().signal)) chunks.push(String(chunk));
       return chunks;
@@ -77,17 +77,17 @@ describe("an answer of the control API is checked against its declaration", () =
   });
 
   it("is a defect if it is a refusal that is not declared [interfaces 11]", () => {
-    const refusal = (error: unknown) => checkRefusal(declared({}), error);
+    const refusal = (error: unknown) => checkRefusal(declare({}), error);
     expect(refusal(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
     expect(refusal(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();
     expect(refusal(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(UndeclaredAnswer);
     const odd = new Problem("unknown-record", { detail: "There is none.", extension: { size: 1 } as object });
     expect(refusal(odd)).toBeInstanceOf(UndeclaredAnswer);
-    // Any other error is a 500 already.
+    // Other errors are a 500 already.
     expect(refusal(new TypeError("oh"))).toBeUndefined();
   });
 
-  it("is a defect also if a step before the handler refuses so [interfaces 11]", async () => {
+  it("is a defect also if a step before the handler refuses that way [interfaces 11]", async () => {
     const refuse = (kind: ProblemKind) => () => {
       throw new Problem(kind, { detail: "It is refused." });
     };
@@ -98,15 +98,15 @@ describe("an answer of the control API is checked against its declaration", () =
     ];
     checkRefusals(steps);
     const [sandbox, body, query] = steps.map(({ run }) => run as (exchange: object) => void | Promise<void>);
-    const exchange = { operation: declared({}) };
+    const exchange = { operation: declare({}) };
     expect(() => sandbox!(exchange)).toThrow(UndeclaredAnswer);
     await expect(body!(exchange)).rejects.toThrow(UndeclaredAnswer);
     expect(() => query!(exchange)).toThrow(Problem);
-    // No operation has the path.
+    // No operation has this path.
     expect(() => sandbox!({ operation: undefined })).toThrow(Problem);
   });
 
-  it("is a defect in every server of a test, if the step that reads the query refuses so [interfaces 11]", async () => {
+  it("is a defect in every server of a test, if the step that reads the query refuses that way [interfaces 11]", async () => {
     const fleet = CONTROL_OPERATIONS.find(({ id }) => id === "server.fleet")!;
     const { query } = fleet;
     const call = { method: "GET", target: "/_control/fleet?limit=x", headers: {}, body: [] } as never;

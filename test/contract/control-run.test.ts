@@ -20,8 +20,8 @@ import { createTempFolder, removeTempFolders } from "../support/run-understudy.t
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /**
- * Every call of the control API, sent as its declaration's examples say it, and refused in each way that it declares;
- * each answer is compared with the API's own document, in status, body and headers.
+ * Sends each call of the control API with its declaration's examples, and causes each refusal that it declares.
+ * Compares status, body and headers of each response with the API's own document.
  */
 const VALIDATOR = new AnswerValidator(buildControlApiDocument(CONTROL_OPERATIONS, "test"));
 
@@ -48,7 +48,7 @@ describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as
   (id, operation) => {
     const [success] = listSuccesses(operation);
 
-    // A stream never ends; it has a test of its own.
+    // A stream does not end; it has its own test.
     if (success!.events === undefined)
       it(`${id} answers its example as documented [interfaces 11]`, async () => {
         const example = await createExample(api, operation);
@@ -58,17 +58,14 @@ describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as
         await example.world.delete();
       });
 
-    it.each(listRefusals(operation))(
-      `${id} is really brought to refuse with %s [interfaces 11]`,
-      async (kind) => {
-        const example = await createExample(api, operation);
-        const answer = await sendRefused(kind, example, { api, full });
-        expect(answer.body.type, answer.text).toBe(PROBLEM_TYPE + kind);
-        expect([answer.status, answer.body.title]).toEqual([PROBLEMS[kind].status, PROBLEMS[kind].title]);
-        expect(VALIDATOR.problems(operation, answer)).toEqual([]);
-        await example.world.delete();
-      },
-    );
+    it.each(listRefusals(operation))(`${id} refuses with %s as documented [interfaces 11]`, async (kind) => {
+      const example = await createExample(api, operation);
+      const answer = await sendRefused(kind, example, { api, full });
+      expect(answer.body.type, answer.text).toBe(PROBLEM_TYPE + kind);
+      expect([answer.status, answer.body.title]).toEqual([PROBLEMS[kind].status, PROBLEMS[kind].title]);
+      expect(VALIDATOR.problems(operation, answer)).toEqual([]);
+      await example.world.delete();
+    });
   },
 );
 

@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Runs samples under the project's own configuration; returns its exit code and its lines. */
+/** Runs a sample with the project's configuration. Returns the exit code and the output's lines. */
 function run(sample: string, ...options: string[]) {
   const { status, stdout } = spawnSync(
     process.execPath,

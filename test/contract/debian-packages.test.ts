@@ -7,7 +7,7 @@ import { createTempFolder, removeTempFolders } from "../support/run-understudy.t
 
 afterAll(removeTempFolders);
 
-/** What apt-get says, and its exit code. */
+/** Output of apt-get, and its exit code. */
 type Answer = readonly [said: string, code: number];
 
 const DONE: Answer = ["Reading package lists...", 0];
@@ -23,16 +23,16 @@ const OLD: Answer = [
   100,
 ];
 const LISTS = "http://deb.debian.org/debian/dists/bookworm/InRelease";
-/** A success, as apt-get sees it. */
+/** apt-get reports this as a success. */
 const NO_LISTS: Answer = [`Err:1 ${LISTS}\n  ${NO_WAY}\nW: Failed to fetch ${LISTS}  ${NO_WAY}`, 0];
 const SOME_LISTS: Answer = [`Hit:1 http://one.test InRelease\n${NO_LISTS[0].replace("Err:1", "Err:2")}`, 0];
 const NOT_TRIED = "not tried, as apt-get reached none of its sources";
 
-/** Installs one package after the other with an apt-get that answers so; what came of each, and what it was asked. */
+/** Installs packages with a fake apt-get. Returns the result of each and the calls of apt-get. */
 function install(answers: readonly Answer[], packages: readonly string[]) {
   const folder = createTempFolder();
-  for (const [index, [said, code]] of answers.entries())
-    writeFileSync(join(folder, `${index + 1}`), `cat <<'END'\n${said}\nEND\nexit ${code}\n`);
+  for (const [index, [output, code]] of answers.entries())
+    writeFileSync(join(folder, `${index + 1}`), `cat <<'END'\n${output}\nEND\nexit ${code}\n`);
   const program = join(folder, "apt-get");
   const verb = 'for word; do case $word in install|update) echo $word >> "$0.log";; esac; done';
   writeFileSync(program, `#!/bin/sh\n${verb}\n. "\${0%/*}/$(($(wc -l < "$0.log")))"\n`);

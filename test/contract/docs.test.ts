@@ -24,8 +24,8 @@ import {
   readTableRows,
 } from "../support/docs/pages.ts";
 
-const page = (name: string) => `docs/${name}.md`;
-const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
+const getPage = (name: string) => `docs/${name}.md`;
+const findMissing = (wanted: readonly string[], known: ReadonlySet<string>) =>
   wanted.filter((word) => !known.has(word));
 
 describe("packages that users install", () => {
@@ -102,7 +102,7 @@ describe("the reference pages", () => {
   it("list exactly the calls of the control API [interfaces 4]", () => {
     const S = "/_control/sandboxes/{name}";
     const documented = [
-      ...readPage(page("control-api")).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (S?)(?:`(\/[^`]*)`)?/g),
+      ...readPage(getPage("control-api")).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (S?)(?:`(\/[^`]*)`)?/g),
     ]
       .filter(([, , short, path]) => short === "S" || path !== undefined)
       .map(([, method, short, path = ""]) => `${method} ${short === "S" ? S : ""}${path}`);
@@ -111,22 +111,22 @@ describe("the reference pages", () => {
   });
 
   it("name all parameters of each control call [interfaces 11]", () => {
-    const known = new Set([...findWords(page("control-api"))].map((word) => word.toLowerCase()));
+    const known = new Set([...findWords(getPage("control-api"))].map((word) => word.toLowerCase()));
     const { paths, components } = JSON.parse(readPage("docs/control-api.json")) as ControlDocument;
     const taken = Object.values(paths)
       .flatMap((methods) => Object.values(methods))
       .flatMap(({ parameters = [], requestBody }) => [
         ...parameters.filter((one) => one.in !== "path").map(({ name }) => name),
-        ...fieldsOf(requestBody?.content["application/json"]?.schema, components.schemas),
+        ...listFields(requestBody?.content["application/json"]?.schema, components.schemas),
       ]);
     expect(taken.length).toBeGreaterThan(100);
-    expect(missing([...new Set(taken)], known)).toEqual([]);
+    expect(findMissing([...new Set(taken)], known)).toEqual([]);
   });
 
   it("name every command, action and option [interfaces 2]", async () => {
-    const known = findTerms(page("cli"));
+    const known = findTerms(getPage("cli"));
     const named = [...known].map((term) => term.replace(/^understudy /, ""));
-    const items = readPage(page("cli")).split(/\n(?! )/);
+    const items = readPage(getPage("cli")).split(/\n(?! )/);
     for (const { path, options } of await listCommands()) {
       const [command, action] = path;
       const told = named.some((term) => term === command || term.startsWith(`${command} `));
@@ -137,7 +137,7 @@ describe("the reference pages", () => {
         expect(row, `understudy ${path.join(" ")}`).toBe(true);
       }
       for (const option of options) {
-        expect(readPage(page("cli")), `understudy ${path.join(" ")} --${option}`).toMatch(
+        expect(readPage(getPage("cli")), `understudy ${path.join(" ")} --${option}`).toMatch(
           new RegExp(`--(no-)?${option}\\b`),
         );
       }
@@ -145,7 +145,7 @@ describe("the reference pages", () => {
   });
 
   it("document every code of the catalogue with its status [7.4]", () => {
-    const documented = readTableRows(page("errors-and-limits"));
+    const documented = readTableRows(getPage("errors-and-limits"));
     for (const [code, { status }] of Object.entries(CATALOGUE)) {
       const row = documented.find(([codes, shown]) => codes!.includes(`\`${code}\``) && /^\d+$/.test(shown!));
       expect(row?.[1], code).toBe(String(status));
@@ -153,28 +153,28 @@ describe("the reference pages", () => {
   });
 
   it("document every key of fixtures and their records [interfaces 5]", () => {
-    const known = findWords(page("fixtures"));
+    const known = findWords(getPage("fixtures"));
     const { document } = getFixtureShape(RESOURCES);
-    expect(missing(keysOf(document), known)).toEqual([]);
+    expect(findMissing(listKeys(document), known)).toEqual([]);
   });
 
   it("document every key of scenarios and rules [interfaces 6]", () => {
-    const known = findWords(page("scenarios"));
-    expect(missing([...keysOf(RuleDocument), ...keysOf(ScenarioDocument)], known)).toEqual([]);
+    const known = findWords(getPage("scenarios"));
+    expect(findMissing([...listKeys(RuleDocument), ...listKeys(ScenarioDocument)], known)).toEqual([]);
   });
 
   it("document every check of the receiver grader [6.1]", () => {
     expect(
-      missing(
+      findMissing(
         CHECKS.map(({ id }) => id),
-        findTerms(page("webhooks")),
+        findTerms(getPage("webhooks")),
       ),
     ).toEqual([]);
   });
 
   it("document the data of every event, field by field [G25]", () => {
     const named = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
-    const documented = readTableRows(page("events"));
+    const documented = readTableRows(getPage("events"));
     for (const { name, data } of API.events) {
       const row = documented.find(([event]) => named(event).includes(name));
       expect(named(row?.[1]), name).toEqual(data);
@@ -182,8 +182,10 @@ describe("the reference pages", () => {
   });
 
   it("document every collection of state calls and every kind of timer [interfaces 4]", () => {
-    expect(missing([...listStateCollections(RESOURCES).keys()], findTerms(page("control-api")))).toEqual([]);
-    expect(missing(TIMER_KINDS, findTerms(page("sandboxes-and-time")))).toEqual([]);
+    expect(
+      findMissing([...listStateCollections(RESOURCES).keys()], findTerms(getPage("control-api"))),
+    ).toEqual([]);
+    expect(findMissing(TIMER_KINDS, findTerms(getPage("sandboxes-and-time")))).toEqual([]);
   });
 });
 
@@ -229,16 +231,16 @@ interface ControlDocument {
   components: { schemas: Record<string, Schema> };
 }
 
-/** The fields of a body itself, whichever of its alternatives has them. */
-function fieldsOf(schema: Schema | undefined, named: Record<string, Schema>): string[] {
+/** Lists the fields of a body, including those of its alternatives. */
+function listFields(schema: Schema | undefined, named: Record<string, Schema>): string[] {
   if (schema === undefined) return [];
-  if (schema.$ref !== undefined) return fieldsOf(named[schema.$ref.split("/").at(-1)!], named);
-  const alternatives = (schema.anyOf ?? []).flatMap((one) => fieldsOf(one, named));
+  if (schema.$ref !== undefined) return listFields(named[schema.$ref.split("/").at(-1)!], named);
+  const alternatives = (schema.anyOf ?? []).flatMap((one) => listFields(one, named));
   return [...Object.keys(schema.properties ?? {}), ...alternatives];
 }
 
-/** The names of a schema's properties at every depth. */
-function keysOf(schema: unknown): string[] {
+/** Lists the property names of a schema at all depths. */
+function listKeys(schema: unknown): string[] {
   const found = new Set<string>();
   const visit = (part: unknown): void => {
     if (Array.isArray(part)) {

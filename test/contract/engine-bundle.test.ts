@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Imports of Node's modules that a bundle for a browser would have, and its bare imports, which nothing could resolve. */
+/** Lists Node modules that a bundle for browsers would import, and bare imports, which browsers cannot resolve. */
 async function listForeignImports(input: string, allowed: RegExp): Promise<string[]> {
   const found = new Set<string>();
   const bundle = await rolldown({
@@ -30,7 +30,10 @@ it("the engine bundles for a browser and imports nothing of Node", { timeout: 60
   expect(await listForeignImports("src/engine/index.ts", /^$/)).toEqual([]);
 });
 
-/** The file system has a substitute for browsers; the others are loaded by the operations that need Node. */
+/**
+ * Files that may import Node: the file system has a substitute for browsers, and the others load only when an
+ * operation needs Node.
+ */
 const BY_NODE = /^src\/(documents\/node-files|hosts\/node\/|tools\/(grader|har)\/)|^node_modules\//;
 
 it("the control API bundles for a browser, and only its operations for Node load Node", {

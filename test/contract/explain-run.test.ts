@@ -9,8 +9,8 @@ import { findRefusalRecipe } from "../support/openapi/refusals.ts";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /**
- * Every operation, in each way in which it succeeds and in each in which it refuses: what `explain` says beforehand
- * is what then really happens, and asking has changed nothing.
+ * For all successes and refusals of all operations: `explain` predicts what the real request then gets, and changes
+ * nothing.
  */
 let api: Api;
 beforeAll(async () => {
@@ -18,23 +18,23 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** What a rehearsal can be given: JSON, not bytes. */
-const canBeAsked = (sent: Sent | ApiResponse): sent is Sent =>
+/** `explain` accepts JSON bodies only. */
+const canBeExplained = (sent: Sent | ApiResponse): sent is Sent =>
   !("status" in sent) &&
   typeof sent.body !== "string" &&
   !(sent.body instanceof FormData) &&
   !(sent.body instanceof Uint8Array) &&
-  // Without a body of JSON, what the type says is not looked at.
+  // Without a JSON body, a content type would not be compared.
   sent.headers?.["content-type"] === undefined;
 
-function askedOf(id: string, path: string, { who, params, query, body, headers = {} }: Sent): object {
+function toExplainBody(id: string, path: string, { who, params, query, body, headers = {} }: Sent): object {
   const own = who === undefined ? headers : { "api-key": KEYS[who], ...headers };
   const all = path.includes("{") ? { params } : {};
   return { operation: id, ...all, headers: own, query: Object.fromEntries(new URLSearchParams(query)), body };
 }
 
-/** Everything of a sandbox that a client can see. */
-async function seen(world: FreshWorld): Promise<string> {
+/** Reads everything of a sandbox that a client can see. */
+async function readSandbox(world: FreshWorld): Promise<string> {
   const looks = ["", "/journal", "/history", "/state", "/clock/pending", "/faults", "/coverage", "/outbox"];
   const answers = await Promise.all(looks.map((path) => world.control("GET", path)));
   return answers.map(({ text }) => text).join("\n");
@@ -45,14 +45,14 @@ async function compare(
   world: FreshWorld,
   sent: Sent,
 ) {
-  const before = await seen(world);
-  const { body: told } = await world.control("POST", "/faults/explain", askedOf(id, path, sent));
-  expect(await seen(world)).toBe(before);
+  const before = await readSandbox(world);
+  const { body: told } = await world.control("POST", "/faults/explain", toExplainBody(id, path, sent));
+  expect(await readSandbox(world)).toBe(before);
   const real = await world.call(path, method, sent);
   const { body: journal } = await world.control("GET", "/journal?limit=1");
   const [entry] = journal.entries;
   expect(told.operation).toBe(id);
-  // What it does with what it was sent is beyond a rehearsal.
+  // `explain` does not predict what an operation does with its input.
   if (prepare !== undefined && told.decision === null) {
     expect(told.steps.find(({ outcome }: { outcome: string }) => outcome === "skipped").step).toBe("rule");
     return;
@@ -76,13 +76,13 @@ describe.each(API.operations.map((operation) => [operation.id, operation] as con
       for (const recipe of RECIPES[id]!) {
         const world = await FreshWorld.create(api);
         const sent = await recipe.request(world);
-        if (canBeAsked(sent) && operation.body?.kind !== "multipart") {
+        if (canBeExplained(sent) && operation.body?.kind !== "multipart") {
           await compare(operation, world, sent);
           asked += 1;
         }
         await world.delete();
       }
-      // Every one that takes JSON can be asked about; bytes are another matter.
+      // All operations with JSON bodies can be explained; those with bytes cannot.
       expect(asked > 0 || operation.body?.kind === "multipart" || operation.body?.kind === "stream").toBe(
         true,
       );
@@ -105,7 +105,7 @@ describe.each(API.operations.map((operation) => [operation.id, operation] as con
       const world = await FreshWorld.create(api);
       const valid = await RECIPES[id]![0]!.request(world);
       const spoiled = await findRefusalRecipe(operation, code)!({ world, operation, valid });
-      if (canBeAsked(spoiled)) await compare(operation, world, spoiled);
+      if (canBeExplained(spoiled)) await compare(operation, world, spoiled);
       else expect(operation.body ?? operation.prepare, "only bytes cannot be asked about").toBeDefined();
       await world.delete();
     });

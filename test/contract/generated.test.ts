@@ -2,16 +2,19 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { generateFiles } from "../../scripts/generate/files.ts";
 
-const written = (name: string) =>
+const readWritten = (name: string) =>
   readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8").split("\n");
 
-/** `npm run generate -- --check` without a build; the library's types, which take seconds, are left to that. */
+/**
+ * Does the same as `npm run generate -- --check` without a build. The library's types, which take seconds, are only
+ * checked there.
+ */
 it("the generated documents under docs/ match the declarations [interfaces 11]", async () => {
-  const files = await generateFiles((name) => written(name).join("\n"));
+  const files = await generateFiles((name) => readWritten(name).join("\n"));
   expect(Object.keys(files)).toContain("control-api.json");
   for (const [name, text] of Object.entries(files)) {
-    const [now, then] = [text.split("\n"), written(name)];
-    // The first line that differs: a comparison of ten thousand lines shows nobody anything.
+    const [now, then] = [text.split("\n"), readWritten(name)];
+    // Compares the first line that differs, since a difference of ten thousand lines is unreadable.
     const line = now.findIndex((one, i) => one !== then[i]);
     expect([now.length, now[line]], `${name}:${line + 1}`).toEqual([then.length, then[line]]);
   }
@@ -26,7 +29,7 @@ it.each(["openapi.json", "control-api.json"])(
       parameters?: { name: string; required?: boolean; schema: object }[];
       requestBody?: Content;
     };
-    const { paths, components } = JSON.parse(written(name).join("\n")) as {
+    const { paths, components } = JSON.parse(readWritten(name).join("\n")) as {
       paths: Record<string, Record<string, Call>>;
       components: { schemas: Record<string, Schema> };
     };

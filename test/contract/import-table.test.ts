@@ -14,7 +14,7 @@ describe("the table of imports", () => {
     expect(execFileSync(process.execPath, [script], { encoding: "utf8" })).toBe("");
   });
 
-  // The script sees imports and exports, but not a type written as `import("./file.ts").Type`.
+  // The script sees imports and exports, but not types written as `import("./file.ts").Type`.
   it("is not evaded by types that name another file", () => {
     const files = ["src", "scripts/generate"].flatMap((folder) =>
       readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" }).map(

@@ -7,7 +7,7 @@ import { API } from "../../src/engine/resources/index.ts";
 import { buildControlApiDocument } from "../../src/tools/reports/control-openapi.ts";
 import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
 
-/** What both documents owe to whoever reads them with other people's tools. */
+/** Properties of both documents that other tools rely on. */
 type Json = Record<string, unknown>;
 
 const DOCUMENTS: [name: string, declared: readonly AnyDeclaration[], document: Json][] = [
@@ -15,7 +15,7 @@ const DOCUMENTS: [name: string, declared: readonly AnyDeclaration[], document: J
   ["the control API", CONTROL_OPERATIONS, buildControlApiDocument(CONTROL_OPERATIONS, "1.2.3")],
 ];
 
-/** Of TypeScript's own library and the DOM's, which Node does not have at run time. */
+/** Names of TypeScript's library and the DOM that Node does not have at run time. */
 const TYPESCRIPT_NAMES = [
   ...[
     "Record",
@@ -40,7 +40,7 @@ interface Documented {
   responses: Record<string, { $ref?: string; content?: Record<string, Json> }>;
 }
 
-function operationsOf(document: Json): [path: string, method: string, operation: Documented][] {
+function listOperations(document: Json): [path: string, method: string, operation: Documented][] {
   const paths = document["paths"] as Record<string, Record<string, Documented>>;
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): [string, string, Documented] => [
@@ -51,16 +51,16 @@ function operationsOf(document: Json): [path: string, method: string, operation:
   );
 }
 
-/** Every object in a document, with the pointer to it. */
-function* objectsIn(value: unknown, pointer = "#"): Generator<[string, Json]> {
+/** Lists all objects in a document with their JSON pointers. */
+function* listObjects(value: unknown, pointer = "#"): Generator<[string, Json]> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) yield [pointer, value as Json];
   for (const [key, inner] of Object.entries(value)) {
-    yield* objectsIn(inner, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+    yield* listObjects(inner, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
   }
 }
 
-function at(document: Json, pointer: string): unknown {
+function resolvePointer(document: Json, pointer: string): unknown {
   const parts = pointer.slice(2).split("/");
   return parts.reduce<unknown>(
     (value, part) => (value as Json | undefined)?.[part.replaceAll("~1", "/").replaceAll("~0", "~")],
@@ -76,7 +76,7 @@ describe.each(DOCUMENTS)("the OpenAPI document of %s [interfaces 11]", (_name, d
   });
 
   it("has every declared operation once, with a summary and its tag", () => {
-    const operations = operationsOf(document);
+    const operations = listOperations(document);
     expect(operations.map(([, , { operationId }]) => operationId).sort()).toEqual(
       declared.map(({ id }) => id).sort(),
     );
@@ -88,7 +88,7 @@ describe.each(DOCUMENTS)("the OpenAPI document of %s [interfaces 11]", (_name, d
   });
 
   it("declares exactly the parameters of each path", () => {
-    for (const [path, method, { parameters }] of operationsOf(document)) {
+    for (const [path, method, { parameters }] of listOperations(document)) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const named = parameters.filter((one) => one.in === "path").map(({ name }) => name);
       expect(named, `${method} ${path}`).toEqual(inPath);
@@ -96,8 +96,8 @@ describe.each(DOCUMENTS)("the OpenAPI document of %s [interfaces 11]", (_name, d
   });
 
   it("refers only to existing parts", () => {
-    const lost = [...objectsIn(document)].flatMap(([, { $ref }]) =>
-      typeof $ref === "string" && at(document, $ref) === undefined ? [$ref] : [],
+    const lost = [...listObjects(document)].flatMap(([, { $ref }]) =>
+      typeof $ref === "string" && resolvePointer(document, $ref) === undefined ? [$ref] : [],
     );
     expect(lost).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe.each(DOCUMENTS)("the OpenAPI document of %s [interfaces 11]", (_name, d
     const ajv = makeAjv({ allErrors: true });
     ajv.addSchema(document, "document:/");
     let examples = 0;
-    for (const [pointer, schema] of objectsIn(document)) {
+    for (const [pointer, schema] of listObjects(document)) {
       if (!Array.isArray(schema["examples"]) || /\/examples\/\d+(\/|$)/.test(pointer)) continue;
       const $ref = `document:/${pointer.split("/").map(encodeURIComponent).join("/").replace("%23", "#")}`;
       const validate = ajv.compile({ $ref });
@@ -133,7 +133,7 @@ describe("the emulated API's document", () => {
   const [, , document] = DOCUMENTS[0]!;
 
   it("gives the details of each error code their types [7.1]", () => {
-    const untyped = [...objectsIn(document)].flatMap(([pointer, schema]) => {
+    const untyped = [...listObjects(document)].flatMap(([pointer, schema]) => {
       const details = (schema["properties"] as Record<string, Json> | undefined)?.["details"];
       const required = (details?.["required"] ?? []) as string[];
       const typed = Object.entries((details?.["properties"] ?? {}) as Json);
@@ -163,7 +163,7 @@ describe("the control API's document [interfaces 11]", () => {
   it.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as const))(
     "%s has an example of its body and of each JSON answer [interfaces 11]",
     (_id, { path, method, body }) => {
-      const documented = operationsOf(document).find(
+      const documented = listOperations(document).find(
         ([of, verb]) => of === path && verb === method.toLowerCase(),
       )![2];
       expect(documented.responses).not.toEqual({});
@@ -172,7 +172,9 @@ describe("the control API's document [interfaces 11]", () => {
       for (const [status, { content = {} }] of Object.entries(documented.responses)) {
         const schema = (content["application/json"] as { schema: Json } | undefined)?.schema;
         if (schema === undefined) continue;
-        const shown = (typeof schema["$ref"] === "string" ? at(document, schema["$ref"]) : schema) as Json;
+        const shown = (
+          typeof schema["$ref"] === "string" ? resolvePointer(document, schema["$ref"]) : schema
+        ) as Json;
         expect((shown["examples"] as unknown[] | undefined)?.length, status).toBeGreaterThan(0);
       }
     },

@@ -12,8 +12,8 @@ import { RECIPES } from "../support/openapi/recipes.ts";
 import { findRefusalRecipe, UNREACHABLE_REFUSALS } from "../support/openapi/refusals.ts";
 
 /**
- * Every registered operation on the reference world: each documented success and each documented error code
- * is reached over HTTP and compared with our own OpenAPI document, in status, body and headers.
+ * For all operations on the reference world: causes each documented success and error over HTTP and compares status,
+ * body and headers with our own OpenAPI document.
  */
 const OPERATIONS = API.operations;
 const VALIDATOR = new AnswerValidator(buildOpenApiDocument(API, "test"));
@@ -39,10 +39,10 @@ function expectCode(operation: AnyOperation, answer: ApiResponse, code: ErrorCod
 }
 
 /**
- * Made of the request itself, not of where the caller or the clock stands. Faults do not wait for a form:
- * what it says is not among what they know.
+ * Returns whether the error's details derive from the request, not from the caller or the clock. Faults apply before
+ * a form is read, so they do not know its fields.
  */
-function namesTheRequest(operation: AnyOperation, code: ErrorCode): boolean {
+function hasRequestDetails(operation: AnyOperation, code: ErrorCode): boolean {
   const { body, envelope = "A" } = operation;
   const sources = Object.values(findRefusal(operation, code).details);
   const own = sources.every(
@@ -107,7 +107,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
   );
 
   it.each(listErrorCodes(operation).filter((code) => findRefusalRecipe(operation, code)))(
-    `${operation.section} ${id} is really brought to answer %s`,
+    `${operation.section} ${id} answers %s as documented`,
     async (code) => {
       const world = await FreshWorld.create(api);
       const valid = await recipes[0]!.request(world);
@@ -123,7 +123,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
 
   it.each(
     listErrorCodes(operation).filter(
-      (code) => findRefusalRecipe(operation, code) && namesTheRequest(operation, code),
+      (code) => findRefusalRecipe(operation, code) && hasRequestDetails(operation, code),
     ),
   )(`${id} as a fault has the details of its real %s [interfaces 6]`, async (code) => {
     const world = await FreshWorld.create(api);
@@ -136,13 +136,13 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     expect(fault.headers.get("x-sandbox-decision")).toBe(`fault:header/${code}`);
     const likeliest = Object.keys(findRefusal(operation, code).details);
     expect(Object.keys(fault.body.error.details)).toEqual(likeliest);
-    // Another reason for the same code, such as an unknown parent instead of an unknown department.
+    // The code may have another reason, such as an unknown parent instead of an unknown department.
     if (likeliest.every((name) => name in real.body.error.details))
       expect(fault.body.error.details).toEqual(real.body.error.details);
     await world.delete();
   });
 
-  // The room for all uploads of a sandbox is a limit of the server, which faults do not know.
+  // The limit of all uploads of a sandbox belongs to the server; faults do not know it.
   const refusedForBody = TRANSPORT_CODES.filter(
     (code) =>
       listErrorCodes(operation).includes(code) &&
@@ -160,7 +160,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
       const headers = { ...sent.headers, "x-sandbox-fault": code };
       const fault = await world.call(operation.path, operation.method, { ...sent, headers });
       expectCode(operation, fault, code);
-      // A fault does not know what a form contains.
+      // A fault does not know the content of a form.
       const { value: _sent, ...details } = real.body.error.details;
       expect(Object.keys(fault.body.error.details)).toEqual(Object.keys(real.body.error.details));
       expect(fault.body.error.details).toMatchObject(details);

@@ -7,7 +7,7 @@ import { FreshWorld } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
 import { findRefusalRecipe } from "../support/openapi/refusals.ts";
 
-/** Section 2, field by field, on answers of the reference world: no field more, none less. */
+/** Checks the fields of section 2 in responses of the reference world: exactly these. */
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
 let api: Api;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-async function answerOf(id: string, index = 0) {
+async function getAnswer(id: string, index = 0) {
   const operation = OPERATIONS.find((candidate) => candidate.id === id)!;
   const world = await FreshWorld.create(api);
   const request = await RECIPES[id]![index]!.request(world);
@@ -47,12 +47,12 @@ describe("the fields of resources [section 2]", () => {
     ["apikey_", "usage.retrieve_limits", "api_key_limits.0.api_key_id"],
     ["conn_", "connector_jobs.trigger", "connection_id"],
   ])("begin with the prefix %s in the answer of %s at %s [2.1]", async (prefix, id, path) => {
-    const value = path.split(".").reduce((part, key) => part[key], await answerOf(id));
+    const value = path.split(".").reduce((part, key) => part[key], await getAnswer(id));
     expect(value).toMatch(new RegExp(`^${prefix}[A-Za-z0-9_-]+$`));
   });
 
   it("of a department are those of the reference and no others [2.2]", async () => {
-    const department = await answerOf("departments.reparent");
+    const department = await getAnswer("departments.reparent");
     expect(department).toEqual({
       id: "dept_ml",
       name: "ML",
@@ -72,7 +72,7 @@ describe("the fields of resources [section 2]", () => {
 
   it("of a processing status are those of the reference and no others, in each of its states [2.9]", async () => {
     const [completed, processing, failed] = await Promise.all(
-      [0, 1, 2].map((index) => answerOf("store_files.retrieve_status", index)),
+      [0, 1, 2].map((index) => getAnswer("store_files.retrieve_status", index)),
     );
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
     expect(completed).toEqual({
@@ -101,9 +101,9 @@ describe("the fields of resources [section 2]", () => {
   });
 
   it("of the organization's summary and the file object are those of the reference [2.14, G13, G27]", async () => {
-    const { organization } = await answerOf("users.set_current_organization");
+    const { organization } = await getAnswer("users.set_current_organization");
     expect(organization).toEqual({ id: "org_initech", name: "Initech", type: "personal" });
-    expect(Object.keys(await answerOf("files.upload")).sort()).toEqual(
+    expect(Object.keys(await getAnswer("files.upload")).sort()).toEqual(
       [
         "created_at",
         "created_by",
@@ -121,8 +121,8 @@ describe("the fields of resources [section 2]", () => {
 });
 
 describe("a 404 [G27]", () => {
-  /** Named by a query parameter, a body field or a setting instead of the path. */
-  const OTHERWISE = new Map([
+  /** Operations that name the object in a query parameter, a body field or a setting. */
+  const NAMED_ELSEWHERE = new Map([
     ["uploads.put", "upload_id"],
     ["uploads.cancel", "upload_id"],
     ["departments.reparent", "new_parent_id"],
@@ -147,7 +147,7 @@ describe("a 404 [G27]", () => {
       const { status, body } = await world.call(operation.path, operation.method, spoiled);
       expect(status).toBe(CATALOGUE.RESOURCE_NOT_FOUND.status);
       const last = /\{(\w+)\}[^{]*$/.exec(operation.path)?.[1];
-      expect(Object.keys(body.error.details)).toEqual([OTHERWISE.get(id) ?? last]);
+      expect(Object.keys(body.error.details)).toEqual([NAMED_ELSEWHERE.get(id) ?? last]);
       await world.delete();
     },
   );

@@ -18,7 +18,7 @@ beforeAll(() => {
   const installed = join(folder, "node_modules/understudy-sandbox");
   mkdirSync(installed, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
-  // As `npm test` has built them.
+  // `npm test` has built these files.
   cpSync(join(ROOT, "dist/types"), join(installed, "dist/types"), { recursive: true });
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   for (const runner of ["vitest", "@playwright", "msw", "vite"])
@@ -44,38 +44,39 @@ import understudyPlugin from "understudy-sandbox/vite";
 import type { SandboxClient } from "understudy-sandbox";
 declare const sandbox: SandboxClient;
 `;
-const right = (lines: readonly string[]) => `${lines.map((line) => `${line};`).join("\n")}\nexport {};`;
-/** An expectation that is not met is an error itself, so each of them is refused where nothing is said. */
-const wrong = (lines: readonly string[]) => right(lines.map((line) => `// @ts-expect-error\n${line}`));
+const toModule = (lines: readonly string[]) => `${lines.map((line) => `${line};`).join("\n")}\nexport {};`;
+/** A line without an error fails by `@ts-expect-error`, so each line is checked. */
+const toRejectedModule = (lines: readonly string[]) =>
+  toModule(lines.map((line) => `// @ts-expect-error\n${line}`));
 
-/** Each a project of the user's: its files, and how its compiler is set. */
+/** User projects: files and compiler options. */
 const PROJECTS: Readonly<Record<string, { files: Record<string, string>; compilerOptions: object }>> = {
   node: {
-    files: { "right.ts": HEAD + right(RIGHT), "wrong.ts": HEAD + wrong(MISSPELT) },
+    files: { "right.ts": HEAD + toModule(RIGHT), "wrong.ts": HEAD + toRejectedModule(MISSPELT) },
     compilerOptions: { module: "nodenext" },
   },
   bundler: {
-    files: { "right.ts": HEAD + right(RIGHT) },
+    files: { "right.ts": HEAD + toModule(RIGHT) },
     compilerOptions: { module: "esnext", moduleResolution: "bundler" },
   },
   runners: {
     files: {
-      "right.ts": RUNNERS_HEAD + right(RIGHT_IN_RUNNERS),
-      "wrong.ts": RUNNERS_HEAD + wrong(MISSPELT_IN_RUNNERS),
+      "right.ts": RUNNERS_HEAD + toModule(RIGHT_IN_RUNNERS),
+      "wrong.ts": RUNNERS_HEAD + toRejectedModule(MISSPELT_IN_RUNNERS),
     },
-    // Their declarations are not ours to check.
+    // These packages' declarations are not checked.
     compilerOptions: { module: "nodenext", skipLibCheck: true },
   },
 };
 
-/** `skipLibCheck` is off: declarations that do not hold together show too. Those of the language do. */
+/** `skipLibCheck` is off, so that errors within the declarations show. */
 const STRICT = {
   ...{ target: "es2023", strict: true, noEmit: true, types: [] },
   ...{ skipLibCheck: false, skipDefaultLibCheck: true },
 };
 
-/** What a user's compiler says of each project, by the line; all in one run, which reads what they share once. */
-function compiled(compiler: string): string[] {
+/** Compiles all projects in one run, which reads shared files once. Returns the compiler's errors by line. */
+function compile(compiler: string): string[] {
   for (const [name, { files, compilerOptions }] of Object.entries(PROJECTS)) {
     const project = join(folder, name);
     mkdirSync(project, { recursive: true });
@@ -98,7 +99,7 @@ describe.each(Object.entries(COMPILERS))(
   (_, tsc) => {
     let said: string[];
     beforeAll(() => {
-      said = compiled(tsc);
+      said = compile(tsc);
     });
     const saidOf = (project: string) => said.filter((line) => line.startsWith(`${project}/`));
 
@@ -106,7 +107,7 @@ describe.each(Object.entries(COMPILERS))(
       expect(RIGHT.length).toBeGreaterThanOrEqual(40);
       expect(MISSPELT.length).toBeGreaterThanOrEqual(40);
       expect(saidOf("node")).toEqual([]);
-      // Of no project's file: the declarations themselves, or the compiler's own settings.
+      // Errors in the declarations or the compiler options.
       expect(
         said.filter((line) => !Object.keys(PROJECTS).some((name) => line.startsWith(`${name}/`))),
       ).toEqual([]);

@@ -2,24 +2,25 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { isSecretName, SECRET_HEADER } from "../../src/engine/contract/secret-names.ts";
 
-/** Every name that a document of an API gives to a field, a parameter, a header or, in it, a setting. */
-function namesOf(node: unknown, names = new Set<string>()): Set<string> {
+/** Lists all names of fields, parameters, headers and settings in an OpenAPI document. */
+function listNames(node: unknown, names = new Set<string>()): Set<string> {
   if (typeof node !== "object" || node === null) return names;
   const { properties, headers, name, in: where } = node as Record<string, unknown>;
   for (const field of Object.keys(properties ?? headers ?? {})) names.add(field);
   if (typeof name === "string" && typeof where === "string") names.add(name);
-  for (const inner of Object.values(node)) namesOf(inner, names);
+  for (const inner of Object.values(node)) listNames(inner, names);
   return names;
 }
 
 it.each([
   ["openapi.json", ["X-API-Key", "access_token", "api-key", "api_key", "refresh_token", "secret"]],
-  // A bundle holds what was sent to change settings and records, and is replayed with it; `has_secret` is only answered.
+  // A bundle contains the bodies that changed settings and records, since it replays them. `has_secret` is only in
+  // responses.
   ["control-api.json", ["api_key", "has_secret", "secret"]],
   ["fixture.schema.json", ["secret"]],
   ["scenario.schema.json", ["api_key"]],
 ])("of all names in %s these are masked: %s [interfaces 4]", (document, masked) => {
-  const names = [...namesOf(JSON.parse(readFileSync(`docs/${document}`, "utf8")))];
+  const names = [...listNames(JSON.parse(readFileSync(`docs/${document}`, "utf8")))];
   expect(names.length).toBeGreaterThan(30);
   expect(names.filter((name) => isSecretName(name) || SECRET_HEADER.test(name)).sort()).toEqual(masked);
 });

@@ -35,7 +35,7 @@ async function control(method: string, path: string, body?: unknown) {
   return answer.body;
 }
 
-const check = (report: VerifyReport, id: string): CheckReport => {
+const findCheck = (report: VerifyReport, id: string): CheckReport => {
   const found = report.checks.find((one) => one.id === id);
   if (found === undefined) throw new Error(`no check ${id}`);
   return found;
@@ -43,8 +43,8 @@ const check = (report: VerifyReport, id: string): CheckReport => {
 
 const NO_COLLECTION = ["music_collections.list_tracks"];
 
-/** What a user's run cannot observe: what asks for a role, and lists of objects that the user does not have. */
-function notObservableFor(who: "ada" | "ben" | "cleo" | "dan", { write }: { write: boolean }): Set<string> {
+/** Checks that a run cannot observe: those that need a role, and lists of objects that the user does not have. */
+function listUnobservable(who: "ada" | "ben" | "cleo" | "dan", { write }: { write: boolean }): Set<string> {
   const forAdministrators = API.operations
     .filter((operation) => write || isReadOnly(operation))
     .filter((operation) => listRefusals(operation).some(({ details }) => "required_role" in details))
@@ -53,7 +53,7 @@ function notObservableFor(who: "ada" | "ben" | "cleo" | "dan", { write }: { writ
   return new Set([...role, ...(who === "ben" || who === "cleo" ? NO_COLLECTION : [])]);
 }
 
-function notObserved({ checks }: VerifyReport): Set<string> {
+function listNotObserved({ checks }: VerifyReport): Set<string> {
   const unseen = checks.filter(({ outcome }) => outcome === "not-observable");
   return new Set(unseen.map(({ id }) => id.slice(0, id.indexOf("/"))));
 }
@@ -72,8 +72,8 @@ describe("verify against Understudy itself", () => {
         changed: {},
       });
       expect(await control("GET", "/clock/pending")).toBeDefined();
-      // What a plain member may not read, and collections that the user does not have, are not called passed.
-      expect(notObserved(report)).toEqual(notObservableFor(who, { write: false }));
+      // Checks without the needed role or objects are reported as not observed, not as passed.
+      expect(listNotObserved(report)).toEqual(listUnobservable(who, { write: false }));
       expect(report.summary.total).toBeGreaterThan(130);
       expect(report.changes).toEqual([]);
     },
@@ -97,10 +97,11 @@ describe("verify against Understudy itself", () => {
       });
       expect(describeChecks(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
       expect(report.verdict).toBe("pass");
-      expect(notObserved(report)).toEqual(notObservableFor(who, { write: true }));
+      expect(listNotObserved(report)).toEqual(listUnobservable(who, { write: true }));
       const { removed, added, changed } = await control("GET", "/snapshots/before/diff/now");
       expect(removed).toEqual({});
-      // Tokens, two files, one of them in a store, a cancelled job, and the traces of moving a department and back.
+      // What remains: tokens, two files (one in a store), a cancelled job, and log entries of moving a department and
+      // back.
       expect(new Set(Object.keys(added))).not.toContain("webhooks");
       expect(Object.keys(changed)).not.toContain("departments");
       expect(Object.keys(changed)).not.toContain("api_keys");
@@ -117,17 +118,17 @@ describe("verify against Understudy itself", () => {
     open.push(guarded);
     const report = await verify(api, "ada", { target: guarded.url });
     expect(describeChecks(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
-    expect(check(report, "connector_jobs.retrieve/answer").outcome).toBe("passed");
-    expect(check(report, "webhooks.list_deliveries/answer").outcome).toBe("passed");
-    const unknown = check(report, "transcriptions.list_sentences/answer");
+    expect(findCheck(report, "connector_jobs.retrieve/answer").outcome).toBe("passed");
+    expect(findCheck(report, "webhooks.list_deliveries/answer").outcome).toBe("passed");
+    const unknown = findCheck(report, "transcriptions.list_sentences/answer");
     expect(unknown.outcome).toBe("not-observable");
     expect(unknown.not_observed.join()).toContain("--use transcription_id=");
     const given = await verify(api, "ada", {
       target: guarded.url,
       uses: toUses({ transcription_id: "trans_interview", session_id: "mbsess_standup" }),
     });
-    expect(check(given, "transcriptions.list_sentences/conditional").outcome).toBe("passed");
-    expect(check(given, "meeting_sessions.export_transcript/srt").outcome).toBe("passed");
+    expect(findCheck(given, "transcriptions.list_sentences/conditional").outcome).toBe("passed");
+    expect(findCheck(given, "meeting_sessions.export_transcript/srt").outcome).toBe("passed");
   });
 
   it("waits for the rate limit as the service asks [G05]", async () => {
@@ -137,7 +138,7 @@ describe("verify against Understudy itself", () => {
       sequence: ["RATE_LIMIT_EXCEEDED", "pass"],
     });
     const report = await verify(api, "ada", {
-      only: about("webhooks.list/answer"),
+      only: selectChecks("webhooks.list/answer"),
       wait: async (milliseconds) => {
         waits.push(milliseconds);
       },
@@ -156,7 +157,7 @@ describe("verify against Understudy itself", () => {
     expect(report.stopped).toContain("the rate limit does not end");
     expect(report.verdict).toBe("fail");
     expect(report.checks.at(-1)!.family).toBe("headers");
-    expect(check(report, "usage.retrieve_limits/month").outcome).toBe("not-observable");
+    expect(findCheck(report, "usage.retrieve_limits/month").outcome).toBe("not-observable");
   });
 
   it("names the frozen clock that keeps the rate limit from opening [8]", async () => {
@@ -200,7 +201,7 @@ describe("a different assumption", () => {
   });
 
   it("is distinguished from the specified parts of one body [4.5]", async () => {
-    const spoilt = await through(({ path }, answer) => {
+    const spoilt = await startCheckedProxy(({ path }, answer) => {
       if (!path.includes("/connectors/jobs?") && !path.endsWith("/connectors/jobs")) return answer;
       if (answer.status !== 200) return answer;
       const { jobs } = JSON.parse(answer.body);
@@ -208,23 +209,23 @@ describe("a different assumption", () => {
     });
     const report = await verify(api, "ada", {
       target: spoilt.url,
-      only: about("connector_jobs.list/answer"),
+      only: selectChecks("connector_jobs.list/answer"),
     });
-    const { outcome, differences } = check(report, "connector_jobs.list/answer");
+    const { outcome, differences } = findCheck(report, "connector_jobs.list/answer");
     expect(outcome).toBe("differs");
     expect(differences.map(({ assumption }) => assumption)).toEqual(["G14", "G14", "G14"]);
     expect(report.verdict).toBe("pass");
   });
 });
 
-/** The checks of one operation, and those that look back at every answer: enough to see one departure. */
-function about(id: string) {
+/** Selects the checks of one operation and those of all responses, which is enough to find one deviation. */
+function selectChecks(id: string) {
   const operation = id.startsWith("headers/") ? "models.list" : id.split("/")[0];
   return (one: { id: string; family: string }) =>
     one.family === "headers" || one.id.startsWith(`${operation}/`);
 }
 
-function through(
+function startCheckedProxy(
   spoil: (request: ProxiedRequest, answer: ProxiedResponse) => ProxiedResponse | undefined,
 ): Promise<RecordingServer> {
   return startProxy(api.url, spoil).then((made) => {
@@ -233,8 +234,8 @@ function through(
   });
 }
 
-/** What a spoilt answer must be found by; each is one line of the specification. */
-const DEPARTURES: {
+/** Changed responses and the check that must find each; each contradicts one line of the reference. */
+const DEVIATIONS: {
   title: string;
   found: string;
   who?: Caller;
@@ -414,12 +415,12 @@ const DEPARTURES: {
 ];
 
 describe("a departure from the reference", () => {
-  it.each(DEPARTURES)("is found: $title", async ({ found, write = false, spoil }) => {
-    const spoilt = await through(spoil);
-    const report = await verify(api, "ada", { target: spoilt.url, write, only: about(found) });
-    expect(check(report, found).failures, JSON.stringify(check(report, found))).not.toEqual([]);
+  it.each(DEVIATIONS)("is found: $title", async ({ found, write = false, spoil }) => {
+    const spoilt = await startCheckedProxy(spoil);
+    const report = await verify(api, "ada", { target: spoilt.url, write, only: selectChecks(found) });
+    expect(findCheck(report, found).failures, JSON.stringify(findCheck(report, found))).not.toEqual([]);
     expect(report.verdict).toBe("fail");
-    // Whatever went wrong, what was made is gone again.
+    // Whatever failed, the created objects are deleted.
     expect(report.changes.filter(({ detail }) => detail.includes("answered"))).toEqual([]);
   });
 
@@ -455,27 +456,30 @@ describe("a departure from the reference", () => {
       await expect(verify(api, "ada")).rejects.toThrow(/nothing answers at/);
       return;
     }
-    const report = await verify(api, "ada", { wait: async () => {}, only: about(id) });
-    expect(check(report, id).outcome, JSON.stringify(check(report, id))).toBe("failed");
+    const report = await verify(api, "ada", { wait: async () => {}, only: selectChecks(id) });
+    expect(findCheck(report, id).outcome, JSON.stringify(findCheck(report, id))).toBe("failed");
     expect(report.verdict).toBe("fail");
   });
 
   it("is reported without the key [interfaces 2]", async () => {
-    const echo = await through(({ path }, answer) =>
+    const echo = await startCheckedProxy(({ path }, answer) =>
       path.includes("month=13") ? { ...answer, body: `{"echo":"${KEYS.ada}"}` } : answer,
     );
-    const report = await verify(api, "ada", { target: echo.url, only: about("usage.retrieve_limits/month") });
-    expect(check(report, "usage.retrieve_limits/month").failures.join()).toContain("[key]");
+    const report = await verify(api, "ada", {
+      target: echo.url,
+      only: selectChecks("usage.retrieve_limits/month"),
+    });
+    expect(findCheck(report, "usage.retrieve_limits/month").failures.join()).toContain("[key]");
     expect(JSON.stringify(report)).not.toContain(KEYS.ada);
   });
 
   it("is noted without the key, if a field has its name [interfaces 2]", async () => {
-    const echo = await through((_, answer) => ({
+    const echo = await startCheckedProxy((_, answer) => ({
       ...answer,
       body: answer.body.replace('{"models":', `{"${KEYS.ada}":1,"models":`),
     }));
-    const report = await verify(api, "ada", { target: echo.url, only: about("models.list/answer") });
-    expect(check(report, "models.list/answer").notes).toEqual(["also answers /[key]"]);
+    const report = await verify(api, "ada", { target: echo.url, only: selectChecks("models.list/answer") });
+    expect(findCheck(report, "models.list/answer").notes).toEqual(["also answers /[key]"]);
     expect(JSON.stringify(report)).not.toContain(KEYS.ada);
   });
 
@@ -483,7 +487,7 @@ describe("a departure from the reference", () => {
     ["a redirect", { status: 302, headers: { location: `/login?key=${KEYS.ada}` }, body: "" }],
     ["a long refusal", { status: 401, headers: {}, body: `${"x".repeat(280)} ${KEYS.ada}` }],
   ])("is described without the key, if it is %s [interfaces 2]", async (_, answer) => {
-    const echo = await through(() => answer);
+    const echo = await startCheckedProxy(() => answer);
     const refusal = await verify(api, "ada", { target: echo.url }).catch((error: Error) => error.message);
     expect(refusal).toMatch(/redirects to|refuses the key/);
     expect(refusal).not.toContain(KEYS.ada.slice(0, 12));

@@ -4,8 +4,8 @@ import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { type Api, type ApiResponse, EPOCH, startReference } from "../support/harness.ts";
 
 /**
- * What the control API answers when it does as asked, member by member: the files under answers/ hold each answer, as
- * those under refusals/ do the refusals. `npx vitest run FILE -u` writes them anew.
+ * The files in answers/ contain successful responses of the control API, field by field; those in refusals/ contain
+ * refusals. `npx vitest run FILE -u` writes them again.
  */
 type Call = readonly [method: string, path: string, body?: unknown, headers?: Record<string, string>];
 
@@ -157,20 +157,20 @@ it.each(Object.entries(CALLS))(
   async (about, calls) => {
     const paragraphs: string[] = [];
     for (const [method, path, body, headers = {}] of calls) {
-      const answer = await sent(method, path, body, headers);
+      const answer = await send(method, path, body, headers);
       const limit = path.startsWith("/_s/") ? 600 : 300;
       expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(limit);
       const asked = body === undefined ? "" : ` ${JSON.stringify(body)}`;
-      paragraphs.push([`${method} ${path}${asked}`, ...linesOf(answer), ""].join("\n"));
+      paragraphs.push([`${method} ${path}${asked}`, ...toLines(answer), ""].join("\n"));
       if (path === "S/receivers" && method === "POST" && body !== undefined)
         ids.set("RECEIVER", answer.body.id);
       if (path.startsWith("S/history?") && !ids.has("NEWEST")) ids.set("NEWEST", answer.body.entries[0].id);
     }
-    // What changed something says so (interfaces 10).
-    const { body } = await sent("GET", "S/history");
+    // A call that changed something names its entry of the history (interfaces 10).
+    const { body } = await send("GET", "S/history");
     const told = body.entries.map(
       ({ kind, title, subject }: { kind: string; title: string; subject: string | null }) =>
-        named(`  ${kind}: ${title} (${subject ?? "none"})`),
+        replaceIds(`  ${kind}: ${title} (${subject ?? "none"})`),
     );
     paragraphs.push(["In the history", ...told.reverse(), ""].join("\n"));
     const file = join(import.meta.dirname, "answers", `${about.replaceAll(" ", "-")}.txt`);
@@ -192,13 +192,13 @@ it("outcomes that occurred are counted as covered, also in Prometheus' text form
   );
   const { text } = await call("GET", "/_control/metrics");
   await own.close();
-  // What a machine does differently each time is a zero.
+  // Values that differ between machines are replaced by zero.
   const figures = text.replaceAll(/^((?:process|nodejs|understudy_uptime)\w*) .*$/gm, "$1 0");
-  const lines = [...linesOf({ status: 200, body: { ...body, operations: seen } }), "", figures];
+  const lines = [...toLines({ status: 200, body: { ...body, operations: seen } }), "", figures];
   await expect(lines.join("\n")).toMatchFileSnapshot(join(import.meta.dirname, "answers", "coverage.txt"));
 });
 
-function sent(
+function send(
   method: string,
   path: string,
   body?: unknown,
@@ -213,16 +213,16 @@ function sent(
   return api.call(who as never, method, target, filled, { ...type, ...headers });
 }
 
-/** Each member on a line of its own, each item of a list too. */
-function linesOf({ status, body }: Pick<ApiResponse, "status" | "body">): string[] {
+/** Writes each field and each item of a list on its own line. */
+function toLines({ status, body }: Pick<ApiResponse, "status" | "body">): string[] {
   if (body === undefined) return [String(status)];
   const members = Array.isArray(body) ? { "": body } : body;
   const lines = Object.entries(members).flatMap(([name, value]) => {
-    // On the wall clock.
+    // `created_at` of a sandbox is wall-clock time.
     if (name === "created_at" && "base_url" in body) return [];
     if (!Array.isArray(value))
-      return [`  ${name}: ${shown(name === "settings" ? changed(value as object) : value)}`];
-    const items = value.slice(0, MAX_ITEMS).map((item) => `    - ${shown(item)}`);
+      return [`  ${name}: ${format(name === "settings" ? listChangedSettings(value as object) : value)}`];
+    const items = value.slice(0, MAX_ITEMS).map((item) => `    - ${format(item)}`);
     const more = value.length > MAX_ITEMS ? [`    … (${value.length})`] : [];
     return [`  ${name}:`, ...items, ...more];
   });
@@ -231,22 +231,22 @@ function linesOf({ status, body }: Pick<ApiResponse, "status" | "body">): string
 
 const MAX_ITEMS = 35;
 const MAX_LINE = 1500;
-const OF_THE_CLIENT =
+const CLIENT_HEADERS =
   /^(date|service-processing-ms|connection|keep-alive|host|user-agent|accept.*|sec-fetch-mode|content-length)$/;
 
-function shown(value: unknown): string {
+function format(value: unknown): string {
   const text = JSON.stringify(value, function (this: { base_url?: string }, name, inner: unknown) {
     if (name === "duration_ms") return 0;
-    if (name === "settings") return changed(inner as object);
+    if (name === "settings") return listChangedSettings(inner as object);
     if (name === "created_at" && this.base_url !== undefined) return undefined;
     if (name !== "headers" || !Array.isArray(inner)) return inner;
-    return inner.filter((one: { name: string }) => !OF_THE_CLIENT.test(one.name.toLowerCase()));
+    return inner.filter((one: { name: string }) => !CLIENT_HEADERS.test(one.name.toLowerCase()));
   });
-  return named(text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)}… (${text.length})` : text);
+  return replaceIds(text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)}… (${text.length})` : text);
 }
 
-/** Those that are not as a server has them by default. */
-function changed(settings: object): object {
+/** Returns the settings that differ from a server's defaults. */
+function listChangedSettings(settings: object): object {
   const defaults = Object.entries(DEFAULT_SETTINGS).map(([name, value]) => [name, JSON.stringify(value)]);
   const known = new Map(defaults as [string, string][]);
   return Object.fromEntries(
@@ -254,7 +254,7 @@ function changed(settings: object): object {
   );
 }
 
-function named(text: string): string {
+function replaceIds(text: string): string {
   const { host } = new URL(api.url);
   return [...ids].reduce(
     (so, [name, id]) => so.replaceAll(id, name),

@@ -9,11 +9,11 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-async function matrix(): Promise<CoverageMatrix> {
+async function readMatrix(): Promise<CoverageMatrix> {
   return (await api.call(undefined, "GET", `${CONTROL}/coverage`)).body;
 }
 
-function hitsOf({ operations }: CoverageMatrix, id: string): Record<string, number> {
+function listHits({ operations }: CoverageMatrix, id: string): Record<string, number> {
   const row = operations.find(({ operation }) => operation === id)!;
   return Object.fromEntries(
     row.outcomes
@@ -24,7 +24,7 @@ function hitsOf({ operations }: CoverageMatrix, id: string): Record<string, numb
 
 describe("coverage", () => {
   it("lists every operation with its documented outcomes, none seen at first [interfaces 4]", async () => {
-    const empty = await matrix();
+    const empty = await readMatrix();
     expect(empty).toMatchObject({ percent: 0, covered: 0 });
     expect(empty.total).toBe(empty.operations.reduce((sum, { outcomes }) => sum + outcomes.length, 0));
     const reparent = empty.operations.find(({ operation }) => operation === "departments.reparent")!;
@@ -44,8 +44,8 @@ describe("coverage", () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_long");
     await arm(api, { times: 1, effect: { wire: "reset" } });
     await api.call("dan", "DELETE", "/v1/threads/thread_long").catch(() => {});
-    const seen = await matrix();
-    expect(hitsOf(seen, "threads.delete")).toEqual({
+    const seen = await readMatrix();
+    expect(listHits(seen, "threads.delete")).toEqual({
       "200": 1,
       "401 AUTHENTICATION_REQUIRED": 1,
       "404 RESOURCE_NOT_FOUND": 2,
@@ -64,12 +64,12 @@ describe("coverage", () => {
   it("is separate for each sandbox, survives a reset, and can be cleared [interfaces 4]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "sb" });
     await api.call("dan", "DELETE", "/_s/sb/v1/threads/thread_none");
-    expect((await matrix()).covered).toBe(0);
+    expect((await readMatrix()).covered).toBe(0);
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     await api.call(undefined, "POST", `${CONTROL}/reset`);
-    expect((await matrix()).covered).toBe(1);
+    expect((await readMatrix()).covered).toBe(1);
     expect((await api.call(undefined, "DELETE", `${CONTROL}/coverage`)).status).toBe(204);
-    expect((await matrix()).covered).toBe(0);
+    expect((await readMatrix()).covered).toBe(0);
   });
 
   it("is shown as a heat map that needs neither network nor scripts [interfaces 4]", async () => {
@@ -79,7 +79,7 @@ describe("coverage", () => {
     expect(answer.text).toMatch(/^<!doctype html>/);
     expect(answer.text).not.toMatch(/<script|https?:\/\/|url\(|src=|<link/i);
     const rows = answer.text.match(/<tr><th scope="row".*<\/tr>/g)!;
-    const { operations } = await matrix();
+    const { operations } = await readMatrix();
     expect(rows).toHaveLength(operations.length);
     const thread = rows.find((row) => row.includes("threads.delete"))!;
     expect(thread.match(/class="hit"/g)).toHaveLength(1);

@@ -10,7 +10,7 @@ afterAll(() => api.close());
 
 const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
-async function fresh(): Promise<string> {
+async function createSandbox(): Promise<string> {
   const name = `explain-${++made}`;
   expect((await control("POST", "", { name, clock: { mode: "frozen", now: EPOCH } })).status).toBe(201);
   return name;
@@ -18,27 +18,29 @@ async function fresh(): Promise<string> {
 const explain = (name: string, request: object) => control("POST", `/${name}/faults/explain`, request);
 const arm = async (name: string, rule: object) =>
   expect((await control("POST", `/${name}/faults`, rule)).status).toBe(201);
-const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
+const listModels = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
 const MODELS = { operation: "models.list", principal: "usr_ada" };
 
 describe("faults/explain", () => {
   it("uses up no request number: the next request has the id that it would have had [interfaces 11]", async () => {
-    const [asked, twin] = [await fresh(), await fresh()];
+    const [asked, twin] = [await createSandbox(), await createSandbox()];
     for (let i = 0; i < 3; i++) expect((await explain(asked, MODELS)).status).toBe(200);
-    const ids = [await models(asked), await models(twin)].map(({ headers }) => headers.get("x-request-id"));
+    const ids = [await listModels(asked), await listModels(twin)].map(({ headers }) =>
+      headers.get("x-request-id"),
+    );
     expect(ids[0]).toMatch(/^req_/);
     expect(ids[0]).toBe(ids[1]);
   });
 
   it("refuses a body where none is taken as the real call does [G09, interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await control("PATCH", `/${name}`, { settings: { unknown_fields: "reject" } });
     const { body } = await explain(name, { ...MODELS, body: { a: 1 } });
     expect(body).toMatchObject({ status: 422, decision: "validation", code: "INVALID_INPUT" });
   });
 
   it("lists the decision of each step and each rule, in the order in which they are asked [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await control("PUT", `/${name}/scenarios/active`, { names: ["models-list-signed-out"] });
     await arm(name, { id: "other", match: { operation: "threads.delete" }, effect: { status: 503 } });
     await arm(name, {
@@ -93,7 +95,7 @@ describe("faults/explain", () => {
   });
 
   it("predicts schedules and draws, and counts nothing [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await arm(name, { id: "sequence", match: { operation: "models.list" }, sequence: [503, "pass", 401] });
     await arm(name, {
       id: "drawn",
@@ -106,7 +108,7 @@ describe("faults/explain", () => {
     for (let i = 0; i < 5; i++) {
       await explain(name, MODELS);
       const { body } = await explain(name, MODELS);
-      const { headers, status } = await models(name);
+      const { headers, status } = await listModels(name);
       foretold.push(`${body.status} ${body.decision}`);
       came.push(`${status} ${headers.get("x-sandbox-decision")}`);
     }
@@ -121,7 +123,7 @@ describe("faults/explain", () => {
   });
 
   it("says how much of the rate window is left, and if it is used up [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await control("PATCH", `/${name}/state/organizations/org_acme`, { plan: "enterprise", rate_limit: 1 });
     const [, , , left] = (await explain(name, MODELS)).body.steps;
     expect(left).toMatchObject({
@@ -129,7 +131,7 @@ describe("faults/explain", () => {
       outcome: "passes",
       says: "1 of 1 requests of this minute are left",
     });
-    await models(name);
+    await listModels(name);
     const { body } = await explain(name, MODELS);
     expect([body.decision, body.status]).toEqual(["rate-limit", 429]);
     expect(body.steps[3].says).toBe(
@@ -147,13 +149,13 @@ describe("faults/explain", () => {
   ])(
     "says what is counted for %s, which asks for no credential [interfaces 11]",
     async (operation, more, says) => {
-      const { body } = await explain(await fresh(), { operation, ...more });
+      const { body } = await explain(await createSandbox(), { operation, ...more });
       expect(body.steps[3]).toEqual({ step: "rate-limit", outcome: "passes", says });
     },
   );
 
   it("says why a rule is skipped behind one that decides, delays or holds [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const match = { operation: "models.list" };
     await arm(name, { id: "answer-behind", match, effect: { status: 503 } });
     await arm(name, { id: "answer", match, effect: { status: 500 } });
@@ -178,7 +180,7 @@ describe("faults/explain", () => {
   });
 
   it("takes overrides, wire faults and rules that trigger after the change [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const own = await explain(name, { ...MODELS, headers: { "X-Sandbox-Fault": "RATE_LIMIT_EXCEEDED" } });
     expect(own.body).toMatchObject({ decision: "fault:header/RATE_LIMIT_EXCEEDED", status: 429 });
     const wrong = await explain(name, { ...MODELS, headers: { "X-Sandbox-Fault": "NO_SUCH" } });
@@ -208,7 +210,7 @@ describe("faults/explain", () => {
   });
 
   it("checks as far as it can if a parameter is left out [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const { body } = await explain(name, { operation: "threads.delete", principal: "usr_dan" });
     expect([body.decision, body.status]).toEqual([null, null]);
     expect(body.steps[4]).toEqual({
@@ -220,7 +222,7 @@ describe("faults/explain", () => {
   });
 
   it("takes a query in the path [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const path = "/v1/assistants/asst_helper/history?limit=100&action=nonsense";
     const { body } = await explain(name, { method: "get", path, principal: "usr_dan" });
     expect(body).toMatchObject({ operation: "assistants.list_history", decision: "validation", status: 422 });
@@ -307,7 +309,7 @@ describe("the journal's reasons of a refusal", () => {
   ])(
     "for a 401 say which credential was found where, and what was wrong: %j [interfaces 11]",
     async (headers, reason) => {
-      const name = await fresh();
+      const name = await createSandbox();
       const told = await reasonOf(name, "/v1/models", headers as Record<string, string>);
       if (typeof reason === "string") expect(told).toBe(reason);
       else expect(told).toMatch(reason);
@@ -315,10 +317,10 @@ describe("the journal's reasons of a refusal", () => {
   );
 
   it("for a 401 say if an access token has expired, was not signed here, or lost its key [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const { body } = await api.call("dan", "POST", `/_s/${name}/v1/auth/token`);
     const token = { authorization: `Bearer ${body.access_token}` };
-    const other = await fresh();
+    const other = await createSandbox();
     expect(await reasonOf(other, "/v1/models", token)).toContain(
       "an access token that this sandbox did not sign",
     );
@@ -347,7 +349,7 @@ describe("the journal's reasons of a refusal", () => {
     ["users/usr_dan", { account: "suspended" }, "belongs to a user who is suspended"],
   ])("for a valid refresh token, after %s has %j, say that its key %s [interfaces 11]", async (...given) => {
     const [record, fields, problem] = given;
-    const name = await fresh();
+    const name = await createSandbox();
     const { body: grant } = await api.call("dan", "POST", `/_s/${name}/v1/auth/token`);
     expect((await control("PATCH", `/${name}/state/${record}`, fields)).status).toBe(200);
     const { refresh_token } = grant;
@@ -403,7 +405,7 @@ describe("the journal's reasons of a refusal", () => {
     ["ada", "PUT", "/v1/models", "/v1/models does not answer PUT"],
     ["dan", "GET", "/v1/assistants/asst_helper/history?limit=100&action=nonsense", /field action/],
   ] as const)("for %s %s %s are %s [interfaces 11]", async (who, method, path, reason) => {
-    const name = await fresh();
+    const name = await createSandbox();
     const told = await reasonOf(name, path, { "api-key": KEYS[who] }, method);
     if (typeof reason === "string") expect(told).toBe(reason);
     else expect(told).toMatch(reason);

@@ -18,7 +18,7 @@ const fixture = {
   api_keys: [{ id: "apikey_dan", expires_at: "2026-03-15T13:00:00.000Z" }],
 };
 
-async function createdAt(who: "ada"): Promise<string> {
+async function getCreationTime(who: "ada"): Promise<string> {
   const path = "/v1/organizations/org_acme/departments/dept_eng/reparent";
   const { body } = await api!.call(who, "POST", path, { new_parent_id: "dept_ops" });
   return body.created_at;
@@ -29,7 +29,7 @@ const asDan = async () => (await api!.call("dan", "GET", "/v1/models")).status;
 describe("a fixture's timestamps", () => {
   it("are as written for a sandbox whose clock is frozen at the epoch [interfaces 5]", async () => {
     api = await startReference({ fixture });
-    expect(await createdAt("ada")).toBe(given);
+    expect(await getCreationTime("ada")).toBe(given);
     expect(await asDan()).toBe(200);
     await api.advance(HOUR + 1);
     expect(await asDan()).toBe(401);
@@ -39,7 +39,7 @@ describe("a fixture's timestamps", () => {
     const later = Date.parse("2031-07-01T00:00:00.000Z");
     api = await startReference({ fixture, clock: { mode: "frozen", now: later } });
     const shifted = new Date(Date.parse(given) + later - Date.parse(EPOCH)).toISOString();
-    expect(await createdAt("ada")).toBe(shifted);
+    expect(await getCreationTime("ada")).toBe(shifted);
     expect(await asDan()).toBe(200);
     await api.advance(HOUR + 1);
     expect(await asDan()).toBe(401);
@@ -47,7 +47,7 @@ describe("a fixture's timestamps", () => {
 
   it("are relative to the fixture's own epoch if it has one [interfaces 5]", async () => {
     api = await startReference({ fixture: { ...fixture, epoch: "2026-03-14T12:00:00.000Z" } });
-    expect(await createdAt("ada")).toBe(new Date(Date.parse(given) + 24 * HOUR).toISOString());
+    expect(await getCreationTime("ada")).toBe(new Date(Date.parse(given) + 24 * HOUR).toISOString());
   });
 });
 

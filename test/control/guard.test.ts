@@ -40,7 +40,7 @@ const FOREIGN_HOSTS = [
   "",
 ];
 
-/** Headers without one valid Host; what they claim to be sent to is not looked at. */
+/** Requests without exactly one valid Host. The server refuses them before it reads their target. */
 const INVALID_HOSTS: readonly string[][] = [
   [],
   ["Host: [::1"],
@@ -115,8 +115,8 @@ function send(call: Call, target: string, headers: readonly string[], version = 
   );
 }
 
-/** Everything a forged call of the list could change. */
-async function state(): Promise<string> {
+/** Reads everything that a forged call in the list could change. */
+async function readState(): Promise<string> {
   const { text } = await api.call(undefined, "GET", "/_control/sandboxes");
   return text + api.understudy.sandboxes.get("default")!.resets;
 }
@@ -152,7 +152,7 @@ describe("access to the control API and the console", () => {
 
   it.each(sources)("refuses $name on every call and changes nothing", async ({ headers, absolute }) => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "victim" });
-    const before = await state();
+    const before = await readState();
     for (const call of CALLS) {
       const answer = await send(call, (absolute ?? "") + call.path, headers);
       expect(answer.status, `${call.method} ${call.path}`).toBe(403);
@@ -164,15 +164,15 @@ describe("access to the control API and the console", () => {
         detail: expect.any(String),
       });
     }
-    expect(await state()).toBe(before);
+    expect(await readState()).toBe(before);
   });
 
   it.each(INVALID_HOSTS.map((headers) => ({ headers })))(
     "refuses $headers as a request that is not HTTP and changes nothing [RFC 9112 3.2]",
     async ({ headers }) => {
-      const before = await state();
+      const before = await readState();
       for (const call of CALLS) expect((await send(call, call.path, headers)).status).toBe(400);
-      expect(await state()).toBe(before);
+      expect(await readState()).toBe(before);
     },
   );
 
@@ -187,14 +187,14 @@ describe("access to the control API and the console", () => {
     "text/json",
     "",
   ])("refuses a body of type %j, which a page can send without asking first", async (type) => {
-    const before = await state();
+    const before = await readState();
     for (const path of [
       "",
       "/default/reset",
       "/default/fork",
       "/default/snapshots",
       "/default/clock/advance",
-      // These take no body, and a page must not call them by sending one all the same.
+      // These calls take no body, and a page must not be able to make them by sending one.
       "/default/snapshots/kept/restore",
       "/default/bundle",
     ]) {
@@ -203,7 +203,7 @@ describe("access to the control API and the console", () => {
       expect(answer.status).toBe(415);
       expect(answer.headers["content-type"]).toBe("application/problem+json");
     }
-    expect(await state()).toBe(before);
+    expect(await readState()).toBe(before);
   });
 
   it.each(["127.0.0.1:{port}", "127.0.0.1", "127.8.9.10:1", "localhost", "LocalHost:{port}", "[::1]:{port}"])(

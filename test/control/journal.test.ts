@@ -10,7 +10,7 @@ afterAll(() => api.close());
 
 const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
-async function fresh(body: object = {}): Promise<string> {
+async function createSandbox(body: object = {}): Promise<string> {
   const name = `journal-${++made}`;
   expect((await control("POST", "", { name, ...body })).status).toBe(201);
   return name;
@@ -19,18 +19,18 @@ const reparent = (name: string, to: string | null, who: "ada" | "dan" = "ada") =
   api.call(who, "POST", `/_s/${name}/v1/organizations/org_acme/departments/dept_ops/reparent?x=1`, {
     new_parent_id: to,
   });
-const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
+const listModels = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
 
 describe("journal", () => {
   it("lists the whole journal without a limit [interfaces 4]", async () => {
-    const name = await fresh();
-    for (let i = 0; i < 130; i++) await models(name);
+    const name = await createSandbox();
+    for (let i = 0; i < 130; i++) await listModels(name);
     const { body } = await control("GET", `/${name}/journal`);
     expect([body.entries.length, body.total, body.dropped]).toEqual([130, 130, 0]);
   });
 
   it("an entry contains the request, the answer and the reasons [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const answered = await reparent(name, "dept_ops");
     const { body } = await control("GET", `/${name}/journal`);
     expect(body).toMatchObject({ total: 1, dropped: 0 });
@@ -57,11 +57,11 @@ describe("journal", () => {
   });
 
   it("is filtered, newest first [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await reparent(name, "dept_ml");
     await reparent(name, "dept_ops");
     await reparent(name, null, "dan");
-    await models(name);
+    await listModels(name);
     await control("POST", `/${name}/clock/advance`, { by: "1m" });
     await api.call(undefined, "GET", `/_s/${name}/v1/nothing`);
     const statuses = async (query: string) => {
@@ -92,8 +92,8 @@ describe("journal", () => {
   });
 
   it("contains as many entries as its setting says, and counts the lost ones [interfaces 4]", async () => {
-    const name = await fresh({ settings: { journal_limit: 5 } });
-    for (let i = 0; i < 8; i++) await models(name);
+    const name = await createSandbox({ settings: { journal_limit: 5 } });
+    for (let i = 0; i < 8; i++) await listModels(name);
     expect((await control("GET", `/${name}/journal`)).body).toMatchObject({ total: 5, dropped: 3 });
     await control("PATCH", `/${name}`, { settings: { journal_limit: 2 } });
     expect((await control("GET", `/${name}/journal`)).body).toMatchObject({ total: 2, dropped: 6 });
@@ -102,8 +102,8 @@ describe("journal", () => {
   });
 
   it("verify counts, and explains the nearest entries best first [interfaces 4]", async () => {
-    const name = await fresh();
-    await models(name);
+    const name = await createSandbox();
+    await listModels(name);
     await reparent(name, "dept_ml");
     await reparent(name, null);
     const verify = (match: object, count: unknown) =>
@@ -164,21 +164,21 @@ describe("journal", () => {
   });
 
   it("verify is 409 after entries were lost [interfaces 4]", async () => {
-    const name = await fresh({ settings: { journal_limit: 2 } });
-    for (let i = 0; i < 3; i++) await models(name);
+    const name = await createSandbox({ settings: { journal_limit: 2 } });
+    for (let i = 0; i < 3; i++) await listModels(name);
     const body = { match: { operation: "models.list" }, count: { min: 1 } };
     const answer = await control("POST", `/${name}/journal/verify`, body);
     expect([answer.status, answer.body.ok]).toEqual([409, undefined]);
     expect(answer.body.detail).toContain("evicted 1 entry");
     await control("DELETE", `/${name}/journal`);
-    await models(name);
+    await listModels(name);
     expect((await control("POST", `/${name}/journal/verify`, body)).body.ok).toBe(true);
   });
 
   it("can be exported as HAR 1.2, oldest first [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await reparent(name, "dept_ml");
-    await models(name);
+    await listModels(name);
     const answer = await control("GET", `/${name}/journal.har`);
     const { log } = answer.body;
     expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="${name}.har"`);
@@ -257,15 +257,15 @@ describe("journal stream", () => {
   }
 
   it("sends one event per entry, and resumes by Last-Event-ID [interfaces 4]", async () => {
-    const name = await fresh();
-    await models(name);
+    const name = await createSandbox();
+    await listModels(name);
     const live = await follow(name);
     await reparent(name, "dept_ml");
-    await models(name);
+    await listModels(name);
     await live.until(2);
     expect(live.entries.map(({ operation }) => operation)).toEqual(["departments.reparent", "models.list"]);
     live.stop();
-    await models(name);
+    await listModels(name);
     const resumed = await follow(name, live.ids[0]);
     await resumed.until(2);
     expect(resumed.entries[0]!.id).toBe(live.entries[1]!.id);
@@ -285,15 +285,15 @@ describe("journal stream", () => {
   });
 
   it("continues after a reset and a cleared journal, and ends with its sandbox [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const live = await follow(name);
-    await models(name);
+    await listModels(name);
     await live.until(1);
     await control("POST", `/${name}/reset`);
-    await models(name);
+    await listModels(name);
     await live.until(2);
     await control("DELETE", `/${name}/journal`);
-    await models(name);
+    await listModels(name);
     await live.until(3);
     await control("DELETE", `/${name}`);
     await live.ended;
@@ -320,7 +320,7 @@ describe("journal stream", () => {
 
 describe("secrets in the journal [quality 2.14]", () => {
   it("are masked in journal, entry, stream and archive, wherever they were sent", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const prefix = `${api.url}/_s/${name}`;
     const canary = "canary7Q";
     const key = `ak_${canary}${"0".repeat(31)}`;
@@ -377,8 +377,8 @@ describe("secrets in the journal [quality 2.14]", () => {
 
 describe("reports", () => {
   it("contain metrics in Prometheus' text format [interfaces 4]", async () => {
-    const name = await fresh();
-    await models(name);
+    const name = await createSandbox();
+    await listModels(name);
     const answer = await api.call(undefined, "GET", "/_control/metrics");
     expect(answer.headers.get("content-type")).toContain("text/plain");
     for (const line of answer.text.trimEnd().split("\n")) {

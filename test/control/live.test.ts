@@ -11,14 +11,14 @@ beforeEach(async () => {
 afterAll(() => api.close());
 
 const LIVE = "/_control/sandboxes/default/live";
-const act = (id: string) => api.call("dan", "DELETE", `/v1/threads/${id}?api-key=${KEYS.dan}`);
-const pathsOf = (events: EventStream["events"]) =>
+const deleteThread = (id: string) => api.call("dan", "DELETE", `/v1/threads/${id}?api-key=${KEYS.dan}`);
+const listPaths = (events: EventStream["events"]) =>
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   events.flatMap(({ data }) => data.requests.map(({ path }: any) => path));
 
 describe("the console's stream of a sandbox", () => {
   it("begins with the stored entries, without messages and secrets, and then sends new ones [interfaces 11]", async () => {
-    await act("thread_1");
+    await deleteThread("thread_1");
     const stream = await EventStream.open(api, "dan", LIVE);
     const [first] = await stream.waitForCount(1);
     expect(first!.data).toMatchObject({ begins: true, dropped: 0 });
@@ -29,7 +29,7 @@ describe("the console's stream of a sandbox", () => {
       `/_control/sandboxes/default/journal/${line.id}`,
     );
     const { request, response, reasons, api_key, kind, delivery, ...shared } = entry;
-    // Requests alone: what deliveries do, the history's lines tell.
+    // The stream sends requests only; the history describes deliveries.
     expect({ kind, delivery }).toEqual({ kind: "request", delivery: null });
     expect(line).toEqual({
       ...shared,
@@ -38,8 +38,8 @@ describe("the console's stream of a sandbox", () => {
       warnings: entry.warnings.length,
     });
     expect(JSON.stringify(first)).not.toContain(KEYS.dan);
-    await act("thread_2");
-    expect(pathsOf(await stream.waitForCount(2))).toEqual(["/v1/threads/thread_1", "/v1/threads/thread_2"]);
+    await deleteThread("thread_2");
+    expect(listPaths(await stream.waitForCount(2))).toEqual(["/v1/threads/thread_1", "/v1/threads/thread_2"]);
     expect(stream.events[1]!.data.begins).toBe(false);
     stream.close();
   });
@@ -68,14 +68,14 @@ describe("the console's stream of a sandbox", () => {
   });
 
   it("continues after the last event that was received [interfaces 11]", async () => {
-    await act("thread_1");
+    await deleteThread("thread_1");
     const stream = await EventStream.open(api, "dan", LIVE);
     const [first] = await stream.waitForCount(1);
     stream.close();
-    await act("thread_2");
+    await deleteThread("thread_2");
     const resumed = await EventStream.open(api, "dan", LIVE, first!.id);
     const [next] = await resumed.waitForCount(1);
-    expect([next!.data.begins, pathsOf(resumed.events)]).toEqual([false, ["/v1/threads/thread_2"]]);
+    expect([next!.data.begins, listPaths(resumed.events)]).toEqual([false, ["/v1/threads/thread_2"]]);
     resumed.close();
   });
 
@@ -122,7 +122,7 @@ describe("the console's stream of a sandbox", () => {
       .poll(() => all().filter(({ id, undone }) => id === entry.id && undone).length)
       .toBeGreaterThan(0);
     expect(all().some(({ kind }) => kind === "restore")).toBe(true);
-    // A new reader is told the same at once.
+    // A new reader gets the same events immediately.
     const other = await EventStream.open(api, "dan", LIVE, stream.events.at(-1)!.id);
     const [first] = await other.waitForCount(1);
     expect(first!.data).toMatchObject({ begins: false, requests: [] });
@@ -133,11 +133,11 @@ describe("the console's stream of a sandbox", () => {
   });
 
   it("sends a long journal in pieces, and nothing twice [interfaces 11]", async () => {
-    for (let count = 0; count < 260; count += 1) await act(`thread_${count}`);
+    for (let count = 0; count < 260; count += 1) await deleteThread(`thread_${count}`);
     const stream = await EventStream.open(api, "dan", LIVE);
     await stream.waitForCount(2);
     expect(stream.events.map(({ data }) => data.requests.length)).toEqual([250, 10]);
-    expect(new Set(pathsOf(stream.events)).size).toBe(260);
+    expect(new Set(listPaths(stream.events)).size).toBe(260);
     stream.close();
   });
 });

@@ -32,7 +32,7 @@ const WRITING = [
   ...["trigger_event", "save_or_restore", "release_held", "rewind", "client_test"],
 ];
 
-interface Called {
+interface ToolResult {
   isError?: boolean;
   content: { type: string; text: string }[];
   structuredContent?: Record<string, unknown>;
@@ -51,37 +51,37 @@ afterAll(async () => {
 
 type Transport = Parameters<Client["connect"]>[0];
 
-async function opened(transport: Transport): Promise<Client> {
+async function openClient(transport: Transport): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(transport);
   clients.push(client);
   return client;
 }
 
-const overHttp = (url = understudy.url, headers: Record<string, string> = {}) =>
-  opened(new StreamableHTTPClientTransport(new URL(`${url}/_control/mcp`), { requestInit: { headers } }));
-const overStdio = () =>
-  opened(
+const createHttpTransport = (url = understudy.url, headers: Record<string, string> = {}) =>
+  openClient(new StreamableHTTPClientTransport(new URL(`${url}/_control/mcp`), { requestInit: { headers } }));
+const createStdioTransport = () =>
+  openClient(
     new StdioClientTransport({ command: process.execPath, args: [BIN, "mcp", "--url", understudy.url] }),
   );
 
-/** A tool's answer as a value. */
+/** Calls a tool and returns its result as a value. */
 async function call(client: Client, name: string, args: object = {}): Promise<Record<string, unknown>> {
-  const answer = (await client.callTool({ name, arguments: args as Record<string, unknown> })) as Called;
+  const answer = (await client.callTool({ name, arguments: args as Record<string, unknown> })) as ToolResult;
   expect(answer.isError, answer.content[0]?.text).not.toBe(true);
   expect(JSON.parse(answer.content[0]!.text)).toEqual(answer.structuredContent);
   return answer.structuredContent!;
 }
 
-async function refused(client: Client, name: string, args: object): Promise<string> {
-  const answer = (await client.callTool({ name, arguments: args as Record<string, unknown> })) as Called;
+async function callRefused(client: Client, name: string, args: object): Promise<string> {
+  const answer = (await client.callTool({ name, arguments: args as Record<string, unknown> })) as ToolResult;
   expect(answer.isError).toBe(true);
   return answer.content[0]!.text;
 }
 
 describe.each([
-  ["HTTP", overHttp],
-  ["stdio", overStdio],
+  ["HTTP", createHttpTransport],
+  ["stdio", createStdioTransport],
 ] as const)("MCP over %s", (transport, open) => {
   let client: Client;
   const sandbox = `mcp-${transport.toLowerCase()}`;
@@ -165,7 +165,7 @@ describe.each([
     const file = join(createTempFolder(), "bug.json");
     writeFileSync(file, JSON.stringify(bundle));
     expect(await runCommand(["replay", file])).toMatchObject({ code: 0, stderr: "" });
-    expect(await refused(client, "list_deliveries", { sandbox: name, id: "del_none" })).toContain(
+    expect(await callRefused(client, "list_deliveries", { sandbox: name, id: "del_none" })).toContain(
       "no delivery",
     );
   });
@@ -235,50 +235,54 @@ describe.each([
     const rule = { match: { operation: "models.list" }, effect: { wire } };
     await call(client, "arm_fault", { sandbox: name, ...rule });
     const asked = { sandbox: name, method: "GET", path: "/v1/models", as: "usr_dan" };
-    expect(await refused(client, "call_api", asked)).toMatch(message);
+    expect(await callRefused(client, "call_api", asked)).toMatch(message);
   });
 
   it("refuses an id that would name another call [interfaces 13]", async () => {
     const { name } = await call(client, "create_sandbox");
     await call(client, "call_api", { sandbox: name, method: "GET", path: "/v1/models" });
     const deletion = { sandbox: name, action: "delete", collection: "..", id: "journal" };
-    expect(await refused(client, "change_state", deletion)).toBe('".." is not an id or a name');
+    expect(await callRefused(client, "change_state", deletion)).toBe('".." is not an id or a name');
     expect(await call(client, "list_journal", { sandbox: name })).toMatchObject({ total: 1 });
-    expect(await refused(client, "arm_fault", { sandbox: name, remove: "" })).toBe(
+    expect(await callRefused(client, "arm_fault", { sandbox: name, remove: "" })).toBe(
       '"" is not an id or a name',
     );
   });
 
   it("refuses with the server's sentences and hints [interfaces 13]", async () => {
-    expect(await refused(client, "list_journal", { operatoin: "models.list" })).toMatch(
+    expect(await callRefused(client, "list_journal", { operatoin: "models.list" })).toMatch(
       /^list_journal has no argument "operatoin"; its arguments are sandbox, kind, operation,/,
     );
-    expect(await refused(client, "call_api", { method: "GET" })).toMatch(
+    expect(await callRefused(client, "call_api", { method: "GET" })).toMatch(
       /^call_api needs the argument path;/,
     );
     const asked = { method: "GET", path: "/v1/models", headers: "accept: text/csv" };
-    expect(await refused(client, "call_api", asked)).toBe(
+    expect(await callRefused(client, "call_api", asked)).toBe(
       'call_api takes headers as a map, not "accept: text/csv"',
     );
-    expect(await refused(client, "list_journal", { sandbox: {} })).toBe(
+    expect(await callRefused(client, "list_journal", { sandbox: {} })).toBe(
       "list_journal takes sandbox as a text, not {}",
     );
     expect(
-      await refused(client, "change_state", { action: "create", collection: "threads", record: [1] }),
+      await callRefused(client, "change_state", { action: "create", collection: "threads", record: [1] }),
     ).toBe("change_state takes record as a map, not [1]");
-    expect(await refused(client, "call_api", { method: "GET", path: "/_control/sandboxes" })).toContain(
+    expect(await callRefused(client, "call_api", { method: "GET", path: "/_control/sandboxes" })).toContain(
       "the emulated API",
     );
     expect(
-      await refused(client, "call_api", { method: "GET", path: "/v1/models", as: "usr_nobody" }),
+      await callRefused(client, "call_api", { method: "GET", path: "/v1/models", as: "usr_nobody" }),
     ).toContain("usr_dan");
-    expect(await refused(client, "advance_clock", { by: "soon" })).toContain('"status":422');
+    expect(await callRefused(client, "advance_clock", { by: "soon" })).toContain('"status":422');
     expect(
-      await refused(client, "arm_fault", { match: { operation: "models.lst" }, effect: { status: 503 } }),
+      await callRefused(client, "arm_fault", { match: { operation: "models.lst" }, effect: { status: 503 } }),
     ).toContain("models.list");
-    expect(await refused(client, "list_journal", { sandbox: "nowhere" })).toContain("There is no sandbox");
-    expect(await refused(client, "describe_operation", { operation: "models.lst" })).toContain("models.list");
-    expect(await refused(client, "change_state", { action: "drop", collection: "threads" })).toContain(
+    expect(await callRefused(client, "list_journal", { sandbox: "nowhere" })).toContain(
+      "There is no sandbox",
+    );
+    expect(await callRefused(client, "describe_operation", { operation: "models.lst" })).toContain(
+      "models.list",
+    );
+    expect(await callRefused(client, "change_state", { action: "drop", collection: "threads" })).toContain(
       "create, update, delete",
     );
   });
@@ -299,8 +303,8 @@ describe("a connection by MCP", () => {
   it("is subject to the guard of the control API: token, Host and Origin [interfaces 13]", async () => {
     const shared = await createUnderstudy({ shared: { token: "a-token-of-sixteen" } });
     try {
-      await expect(overHttp(shared.url)).rejects.toThrow();
-      const client = await overHttp(shared.url, { authorization: "Bearer a-token-of-sixteen" });
+      await expect(createHttpTransport(shared.url)).rejects.toThrow();
+      const client = await createHttpTransport(shared.url, { authorization: "Bearer a-token-of-sixteen" });
       expect(await call(client, "list_sandboxes")).toMatchObject({ total: 1 });
     } finally {
       await shared.close();
@@ -322,9 +326,9 @@ describe("a connection by MCP", () => {
     await once(front, "listening");
     const address = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
     try {
-      await expect(overHttp(address)).rejects.toThrow();
+      await expect(createHttpTransport(address)).rejects.toThrow();
       ({ url } = understudy);
-      expect(await call(await overHttp(address), "list_sandboxes")).toHaveProperty("items");
+      expect(await call(await createHttpTransport(address), "list_sandboxes")).toHaveProperty("items");
     } finally {
       front.closeAllConnections();
       front.close();
@@ -386,7 +390,7 @@ describe("a connection by MCP", () => {
   });
 
   it("grades a client that an agent uses by hand with the same verdicts [interfaces 21]", async () => {
-    const client = await overHttp();
+    const client = await createHttpTransport();
     const [sandbox, checks] = ["by-hand", ["no-retry-of-403", "honours-retry-after", "gives-up-on-silence"]];
     await call(client, "create_sandbox", { name: sandbox });
     const test = (action: string, args = {}) => call(client, "client_test", { sandbox, action, ...args });
@@ -396,7 +400,7 @@ describe("a connection by MCP", () => {
       run: { run: 1, of: 4, checks: [] },
       base_url: expect.stringContaining("by-hand"),
     });
-    expect(await refused(client, "client_test", { sandbox, action: "start" })).toContain(
+    expect(await callRefused(client, "client_test", { sandbox, action: "start" })).toContain(
       "a client test runs in by-hand",
     );
     await use();
@@ -420,7 +424,7 @@ describe("a connection by MCP", () => {
       { id: "no-retry-of-403", outcome: "passed" },
       { id: "gives-up-on-silence" },
     ]);
-    expect(await refused(client, "client_test", { sandbox, action: "end", how: "worked" })).toContain(
+    expect(await callRefused(client, "client_test", { sandbox, action: "end", how: "worked" })).toContain(
       "no client test runs in by-hand",
     );
     await test("start", { checks });

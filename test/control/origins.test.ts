@@ -19,15 +19,16 @@ afterAll(removeTempFolders);
 
 const control = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
-const make = async (body: object): Promise<ApiResponse["body"]> => (await control("POST", "", body)).body;
+const createSandbox = async (body: object): Promise<ApiResponse["body"]> =>
+  (await control("POST", "", body)).body;
 
-/** Sent to the server's port by any name. */
-function called(host: string, path: string, lines: readonly string[] = []): Promise<RawAnswer> {
+/** Sends a request to the server's port with any Host. */
+function sendTo(host: string, path: string, lines: readonly string[] = []): Promise<RawAnswer> {
   const head = [`GET ${path} HTTP/1.1`, `Host: ${host}`, `api-key: ${KEYS.dan}`, "Connection: close"];
   return rawRequest(Number(new URL(api.url).port), [...head, ...lines]);
 }
 
-const seen = async (name: string): Promise<string[]> =>
+const listRequests = async (name: string): Promise<string[]> =>
   (await control("GET", `/${name}/journal`)).body.entries.map((entry: { path: string }) => entry.path);
 
 describe("a sandbox's name below localhost [interfaces 16]", () => {
@@ -38,74 +39,74 @@ describe("a sandbox's name below localhost [interfaces 16]", () => {
     "mine.localhost.",
     "mine.localhost.:4747",
   ])("reaches the sandbox `mine` as %s, in any case, with dot and port", async (host) => {
-    await make({ name: "mine" });
-    expect((await called(host, "/v1/models")).status).toBe(200);
-    expect([await seen("mine"), await seen("default")]).toEqual([["/v1/models"], []]);
+    await createSandbox({ name: "mine" });
+    expect((await sendTo(host, "/v1/models")).status).toBe(200);
+    expect([await listRequests("mine"), await listRequests("default")]).toEqual([["/v1/models"], []]);
   });
 
   it("is the name in an absolute target, whatever Host says", async () => {
-    await make({ name: "mine" });
-    await called("other.localhost", "http://MINE.localhost:1?x=1");
-    await called("mine.localhost", "http://localhost/v1/models");
-    expect([await seen("mine"), await seen("default")]).toEqual([["/"], ["/v1/models"]]);
+    await createSandbox({ name: "mine" });
+    await sendTo("other.localhost", "http://MINE.localhost:1?x=1");
+    await sendTo("mine.localhost", "http://localhost/v1/models");
+    expect([await listRequests("mine"), await listRequests("default")]).toEqual([["/"], ["/v1/models"]]);
     const path = "/_control/sandboxes/mine";
-    const { base_url } = JSON.parse((await called("localhost:1", `http://mine.localhost:2${path}`)).body);
+    const { base_url } = JSON.parse((await sendTo("localhost:1", `http://mine.localhost:2${path}`)).body);
     expect(base_url).toBe("http://mine.localhost:2");
   });
 
   it("is separate for two servers on one machine", async () => {
     const other = await startReference();
-    await make({ name: "mine" });
+    await createSandbox({ name: "mine" });
     await other.call(undefined, "POST", "/_control/sandboxes", { name: "mine" });
-    await called(`mine.localhost:${new URL(api.url).port}`, "/v1/models");
+    await sendTo(`mine.localhost:${new URL(api.url).port}`, "/v1/models");
     const elsewhere = await other.call(undefined, "GET", "/_control/sandboxes/mine/journal");
     await other.close();
-    expect([await seen("mine"), elsewhere.body.total]).toEqual([["/v1/models"], 0]);
+    expect([await listRequests("mine"), elsewhere.body.total]).toEqual([["/v1/models"], 0]);
   });
 
   it("is `default` for default.localhost, localhost and addresses", async () => {
     for (const host of ["default.localhost", "localhost", "localhost.", "127.0.0.1:4747", "[::1]:4747"])
-      expect([host, (await called(host, "/v1/models")).status]).toEqual([host, 200]);
-    expect(await seen("default")).toHaveLength(5);
+      expect([host, (await sendTo(host, "/v1/models")).status]).toEqual([host, 200]);
+    expect(await listRequests("default")).toHaveLength(5);
   });
 
   it("is overruled by X-Sandbox, and both by the path's prefix", async () => {
-    for (const name of ["one", "two", "three"]) await make({ name });
-    await called("one.localhost", "/_s/two/v1/models", ["X-Sandbox: three"]);
-    await called("one.localhost", "/v1/models", ["X-Sandbox: three"]);
-    await called("one.localhost", "/v1/models");
-    for (const name of ["one", "two", "three"]) expect(await seen(name)).toEqual(["/v1/models"]);
+    for (const name of ["one", "two", "three"]) await createSandbox({ name });
+    await sendTo("one.localhost", "/_s/two/v1/models", ["X-Sandbox: three"]);
+    await sendTo("one.localhost", "/v1/models", ["X-Sandbox: three"]);
+    await sendTo("one.localhost", "/v1/models");
+    for (const name of ["one", "two", "three"]) expect(await listRequests(name)).toEqual(["/v1/models"]);
   });
 
   it.each(["nobody", "a.mine", "under_score", "-", "xn--nxasmq6b"])(
     "answers for %s.localhost with the list of known sandboxes",
     async (name) => {
-      await make({ name: "mine" });
-      const { status, headers, body } = await called(`${name}.localhost`, "/v1/models");
+      await createSandbox({ name: "mine" });
+      const { status, headers, body } = await sendTo(`${name}.localhost`, "/v1/models");
       expect([status, headers["x-sandbox-decision"]]).toEqual([404, "unknown-sandbox"]);
       expect(JSON.parse(body)).toMatchObject({ sandbox: name, sandboxes: ["default", "mine"] });
     },
   );
 
   it("leaves a name that ends in a hyphen, which no resolver accepts, to header and prefix", async () => {
-    await make({ name: "odd-" });
+    await createSandbox({ name: "odd-" });
     for (const answer of [
-      await called("odd-.localhost", "/v1/models"),
-      await called("localhost", "/_s/odd-/v1/models"),
+      await sendTo("odd-.localhost", "/v1/models"),
+      await sendTo("localhost", "/_s/odd-/v1/models"),
     ])
       expect(answer.status).toBe(200);
   });
 
   it("is in the URLs that are handed out, which need no prefix", async () => {
-    await make({ name: "mine" });
-    expect(await uploadUrl("mine.localhost:1", "")).toMatch(/^http:\/\/mine\.localhost:1\/upload\//);
-    expect(await uploadUrl("mine.localhost:1", "/_s/mine")).toMatch(
+    await createSandbox({ name: "mine" });
+    expect(await announceUpload("mine.localhost:1", "")).toMatch(/^http:\/\/mine\.localhost:1\/upload\//);
+    expect(await announceUpload("mine.localhost:1", "/_s/mine")).toMatch(
       /^http:\/\/mine\.localhost:1\/_s\/mine\/upload\//,
     );
-    expect(await uploadUrl("127.0.0.1:1", "/_s/mine")).toMatch(
+    expect(await announceUpload("127.0.0.1:1", "/_s/mine")).toMatch(
       /^http:\/\/127\.0\.0\.1:1\/_s\/mine\/upload\//,
     );
-    const shown = await called("mine.localhost:1", "/_control/sandboxes");
+    const shown = await sendTo("mine.localhost:1", "/_control/sandboxes");
     const urls = JSON.parse(shown.body).items.map((item: { base_url: string }) => item.base_url);
     expect(urls).toEqual(["http://mine.localhost:1/_s/default", "http://mine.localhost:1"]);
   });
@@ -124,7 +125,7 @@ describe("a sandbox's name below localhost [interfaces 16]", () => {
 const ANNOUNCED = { filename: "a.txt", mime_type: "text/plain", file_size: 3 };
 const UPLOAD_URL = "/v1/organizations/org_acme/files/upload-url";
 
-async function uploadUrl(host: string, prefix: string): Promise<string> {
+async function announceUpload(host: string, prefix: string): Promise<string> {
   const text = JSON.stringify(ANNOUNCED);
   const answer = await rawRequest(
     Number(new URL(api.url).port),
@@ -138,7 +139,7 @@ async function uploadUrl(host: string, prefix: string): Promise<string> {
   return JSON.parse(answer.body).upload_url;
 }
 
-/** As clients do that know only the base URL's origin. */
+/** Sends requests as clients do that keep only the origin of the base URL. */
 const fetchAs = (base: string, path: string, init: RequestInit = {}) =>
   fetch(new URL(path, base), { ...init, headers: { "api-key": KEYS.dan, ...init.headers } });
 
@@ -150,11 +151,11 @@ const json = (body: object): RequestInit => ({
 
 describe("a sandbox's own port [interfaces 16]", () => {
   it("serves this sandbox only, until it is deleted", async () => {
-    const { name, origin, base_url } = await make({ name: "mine", origin: true });
+    const { name, origin, base_url } = await createSandbox({ name: "mine", origin: true });
     expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(base_url).toBe(`${api.url}/_s/mine`);
     expect((await fetchAs(`${origin}/some/path/`, "/v1/models")).status).toBe(200);
-    expect([await seen(name), await seen("default")]).toEqual([["/v1/models"], []]);
+    expect([await listRequests(name), await listRequests("default")]).toEqual([["/v1/models"], []]);
     expect(await (await fetch(`${origin}/_control/sandboxes/mine`)).json()).toMatchObject({
       ...{ name, origin, base_url: origin },
     });
@@ -176,16 +177,16 @@ describe("a sandbox's own port [interfaces 16]", () => {
     "/_console",
     "/_receivers/other/r_1",
   ])("answers %s with 421", async (path) => {
-    for (const name of ["other", "mine2"]) await make({ name });
-    const { origin } = await make({ name: "mine", origin: true });
+    for (const name of ["other", "mine2"]) await createSandbox({ name });
+    const { origin } = await createSandbox({ name: "mine", origin: true });
     const answer = await fetchAs(origin, path);
     expect([answer.status, await answer.text()]).toEqual([421, expect.stringContaining("mine")]);
-    for (const name of ["other", "mine2", "default"]) expect(await seen(name)).toEqual([]);
+    for (const name of ["other", "mine2", "default"]) expect(await listRequests(name)).toEqual([]);
   });
 
   it("answers 421 to X-Sandbox and the name of another sandbox, and accepts its own", async () => {
-    await make({ name: "other" });
-    const { origin } = await make({ name: "mine", origin: true });
+    await createSandbox({ name: "other" });
+    const { origin } = await createSandbox({ name: "mine", origin: true });
     const status = async (headers: Record<string, string>, path = "/v1/models") =>
       (await fetchAs(origin, path, { headers })).status;
     expect(await status({ "x-sandbox": "other" })).toBe(421);
@@ -194,8 +195,8 @@ describe("a sandbox's own port [interfaces 16]", () => {
   });
 
   it("answers 421 to the host name of another sandbox, and accepts its own and that of a proxy", async () => {
-    await make({ name: "other" });
-    const { origin } = await make({ name: "mine", origin: true });
+    await createSandbox({ name: "other" });
+    const { origin } = await createSandbox({ name: "mine", origin: true });
     const port = Number(new URL(origin).port);
     const status = async (host: string) =>
       (await rawRequest(port, ["GET /v1/models HTTP/1.1", `Host: ${host}`, "Connection: close"])).status;
@@ -207,11 +208,11 @@ describe("a sandbox's own port [interfaces 16]", () => {
       "other.localhost",
     ])
       expect([host, await status(host)]).toEqual([host, 401]);
-    expect(await seen("other")).toEqual([]);
+    expect(await listRequests("other")).toEqual([]);
   });
 
   it("is in the URLs of uploads, streams and receivers that it hands out", async () => {
-    const { origin } = await make({ name: "mine", origin: true });
+    const { origin } = await createSandbox({ name: "mine", origin: true });
     const announced = await fetchAs(origin, UPLOAD_URL, json(ANNOUNCED));
     const { upload_url } = (await announced.json()) as { upload_url: string };
     expect(upload_url.startsWith(`${origin}/upload/`)).toBe(true);
@@ -227,13 +228,13 @@ describe("a sandbox's own port [interfaces 16]", () => {
   });
 
   it("is not in a fork made there, which has the server's address", async () => {
-    const { origin } = await make({ name: "mine", origin: true });
+    const { origin } = await createSandbox({ name: "mine", origin: true });
     const forked = await fetch(`${origin}/_control/sandboxes/mine/fork`, json({ name: "second" }));
     expect(await forked.json()).toMatchObject({ base_url: `${api.url}/_s/second`, origin: null });
   });
 
   it("reaches no other sandbox over a kept connection after its own is deleted", async () => {
-    const { origin } = await make({ name: "mine", origin: true });
+    const { origin } = await createSandbox({ name: "mine", origin: true });
     const socket = openSocket(Number(new URL(origin).port), "127.0.0.1");
     const ask = `GET /v1/models HTTP/1.1\r\nHost: x\r\napi-key: ${KEYS.dan}\r\n\r\n`;
     socket.write(ask);
@@ -241,11 +242,11 @@ describe("a sandbox's own port [interfaces 16]", () => {
     const closed = once(socket, "close");
     await control("DELETE", "/mine");
     await closed;
-    expect(await seen("default")).toEqual([]);
+    expect(await listRequests("default")).toEqual([]);
   });
 
   it("accepts the call that deletes its sandbox", async () => {
-    const { origin } = await make({ name: "mine", origin: true });
+    const { origin } = await createSandbox({ name: "mine", origin: true });
     const answer = await fetch(`${origin}/_control/sandboxes/mine`, { method: "DELETE" });
     expect(answer.status).toBe(204);
     await expect(fetch(origin)).rejects.toThrow();
@@ -261,7 +262,7 @@ describe("a sandbox's own port [interfaces 16]", () => {
     expect(refused.body.detail).toContain("EADDRINUSE");
     vi.restoreAllMocks();
     expect((await control("GET", "/mine")).status).toBe(404);
-    expect(await make({ name: "mine", origin: true })).toMatchObject({ origin: expect.any(String) });
+    expect(await createSandbox({ name: "mine", origin: true })).toMatchObject({ origin: expect.any(String) });
   });
 
   it("is not opened for a fixture that cannot be used", async () => {
@@ -312,7 +313,7 @@ describe("a sandbox's own port [interfaces 16]", () => {
   });
 
   it("is closed to pages of other sites too", async () => {
-    const { origin } = await make({ name: "mine", origin: true });
+    const { origin } = await createSandbox({ name: "mine", origin: true });
     const asked = await fetch(`${origin}/_control/sandboxes/mine`, {
       headers: { origin: "https://evil.test" },
     });
@@ -320,7 +321,7 @@ describe("a sandbox's own port [interfaces 16]", () => {
   });
 
   it("is in the answer to a repeated request that came over it", async () => {
-    const { origin } = await make({ name: "mine", origin: true, clock: { mode: "frozen" } });
+    const { origin } = await createSandbox({ name: "mine", origin: true, clock: { mode: "frozen" } });
     await (await fetchAs(origin, UPLOAD_URL, json(ANNOUNCED))).text();
     const sandbox = await connect(api.url).open("mine");
     const { entries } = await sandbox.history.list();

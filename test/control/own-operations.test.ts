@@ -34,7 +34,7 @@ describe("an OpenAPI document of one sandbox", () => {
   it("is replaced and removed, and the rest of the sandbox stays [interfaces 18]", async () => {
     await put({ openapi: TEXT });
     const { body: project } = await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" });
-    // The same document again: an edit keeps the records.
+    // Replacing the document keeps the records.
     await put({ openapi: TEXT });
     expect((await api.call("dan", "GET", `/v2/projects/${project.id}`)).body).toEqual(project);
     expect((await api.call(undefined, "GET", `${CONTROL}/state/projects`)).body.total).toBe(1);

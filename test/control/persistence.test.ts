@@ -46,7 +46,7 @@ const move = (api: Api, parent: string | null) =>
     new_parent_id: parent,
   });
 
-async function infraPath(api: Api): Promise<string> {
+async function getInfraPath(api: Api): Promise<string> {
   const { body } = await api.call(
     undefined,
     "GET",
@@ -55,10 +55,10 @@ async function infraPath(api: Api): Promise<string> {
   return body.path;
 }
 
-const database = () => join(folder, "understudy.db");
+const getDatabasePath = () => join(folder, "understudy.db");
 
 describe("a world saved with --persist", () => {
-  it("lets a complete upload begin again whose bytes are gone, and registers no file without them [G13]", async () => {
+  it("restarts a complete upload whose bytes are lost, and registers no file without them [G13]", async () => {
     const first = await start();
     const { announced, upload_url, gcs_path } = await announce(first, { file_size: 4 });
     expect((await put(upload_url, "text")).status).toBe(200);
@@ -107,7 +107,7 @@ describe("a world saved with --persist", () => {
     await stop(first);
 
     const second = await start();
-    expect(await infraPath(second)).toBe("dept_infra");
+    expect(await getInfraPath(second)).toBe("dept_infra");
     const clock = await second.call(undefined, "GET", "/_control/sandboxes/default/clock");
     expect(clock.body).toMatchObject({ mode: "frozen", now: "2026-03-15T12:00:05.000Z" });
     expect((await second.call(undefined, "GET", "/_control/sandboxes/default/clock/pending")).body).toEqual(
@@ -121,7 +121,7 @@ describe("a world saved with --persist", () => {
     const other = await second.call(undefined, "GET", "/_control/sandboxes/other");
     expect(other.body).toMatchObject({ seed: 9, clock: { mode: "frozen", now: "2030-01-01T00:00:00.000Z" } });
     await second.call(undefined, "POST", "/_control/sandboxes/default/snapshots/moved/restore");
-    expect(await infraPath(second)).toBe("dept_acme/dept_ops/dept_infra");
+    expect(await getInfraPath(second)).toBe("dept_acme/dept_ops/dept_infra");
   });
 
   it("lists sandboxes in the order of their creation after a restart [interfaces 4]", async () => {
@@ -131,7 +131,7 @@ describe("a world saved with --persist", () => {
     };
     const first = await start();
     const created = ["zeta", "alpha", "middle", "beta", "aleph", "gamma"];
-    // At the same moment.
+    // All are created at the same time.
     for (const name of created) first.understudy.sandboxes.create({ name });
     const names = ["default", ...created];
     expect(await list(first)).toEqual(names);
@@ -233,7 +233,7 @@ describe("a world saved with --persist", () => {
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
       `in use by process ${process.pid};`,
     );
-    // As it stands in a folder that two machines share.
+    // The file as another machine writes it that shares the folder.
     writeFileSync(join(folder, "in-use-by.json"), JSON.stringify({ pid: 7, host: "elsewhere" }));
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
       "in use by process 7 on elsewhere;",
@@ -241,18 +241,21 @@ describe("a world saved with --persist", () => {
   });
 
   it("is refused with one sentence if a file is unreadable, and the file stays [interfaces 2]", async () => {
-    mkdirSync(database(), { recursive: true });
+    mkdirSync(getDatabasePath(), { recursive: true });
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
       /^--persist: .*\.$/,
     );
-    expect(statSync(database()).isDirectory()).toBe(true);
+    expect(statSync(getDatabasePath()).isDirectory()).toBe(true);
   });
 
   it.each([
-    ["empty", () => truncateSync(database(), 0)],
-    ["cut short", () => truncateSync(database(), Math.floor(statSync(database()).size / 2))],
-    ["cut by its last byte", () => truncateSync(database(), statSync(database()).size - 1)],
-    ["filled with NUL", () => writeFileSync(database(), Buffer.alloc(statSync(database()).size))],
+    ["empty", () => truncateSync(getDatabasePath(), 0)],
+    ["cut short", () => truncateSync(getDatabasePath(), Math.floor(statSync(getDatabasePath()).size / 2))],
+    ["cut by its last byte", () => truncateSync(getDatabasePath(), statSync(getDatabasePath()).size - 1)],
+    [
+      "filled with NUL",
+      () => writeFileSync(getDatabasePath(), Buffer.alloc(statSync(getDatabasePath()).size)),
+    ],
   ])(
     "is restored from the previous copy if a file is %s, and the bad one is kept [interfaces 2]",
     async (_, damage) => {
@@ -263,7 +266,7 @@ describe("a world saved with --persist", () => {
       await stop(first);
       damage();
       const second = await start();
-      expect(await infraPath(second)).toBe("dept_acme/dept_eng/dept_ml/dept_infra");
+      expect(await getInfraPath(second)).toBe("dept_acme/dept_eng/dept_ml/dept_infra");
       expect(readdirSync(folder).some((name) => name.startsWith("understudy.db.damaged"))).toBe(true);
     },
   );
@@ -271,14 +274,14 @@ describe("a world saved with --persist", () => {
   it("is refused and unchanged if its file is of a newer version [interfaces 2]", async () => {
     const first = await start();
     await stop(first);
-    const bytes = readFileSync(database());
+    const bytes = readFileSync(getDatabasePath());
     bytes.writeUInt32BE(99, 60);
-    writeFileSync(database(), bytes);
-    const before = contentsOf(folder);
+    writeFileSync(getDatabasePath(), bytes);
+    const before = readFiles(folder);
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
       "newer Understudy (format 99",
     );
-    expect(contentsOf(folder)).toEqual(before);
+    expect(readFiles(folder)).toEqual(before);
   });
 
   it("has every acknowledged change after kill -9 with --durable [interfaces 2]", async () => {
@@ -298,15 +301,15 @@ describe("a world saved with --persist", () => {
   });
 });
 
-/** Every file of a folder, by name. */
-const contentsOf = (place: string) =>
+/** Reads all files of a folder, by name. */
+const readFiles = (place: string) =>
   Object.fromEntries(
     readdirSync(place, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name)).toString("base64")]),
   );
 
-/** Runs a server in a process of its own, creates departments as fast as it answers, and kills it. */
+/** Runs a server in its own process, creates departments as fast as it responds, and kills it. */
 async function writeUntilKilled(persist: string): Promise<string[]> {
   const ready = join(persist, "..", `ready-${process.pid}-${Math.floor(performance.now())}.json`);
   const child = spawn(
@@ -343,7 +346,7 @@ async function writeUntilKilled(persist: string): Promise<string[]> {
       acknowledged.push(((await response.json()) as { id: string }).id);
     }
   })().catch(() => {});
-  // Killed in full flight, however long the machine takes to get there.
+  // Kill it while it is writing, however fast the machine is.
   await until(() => acknowledged.length >= 50);
   const died = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGKILL");

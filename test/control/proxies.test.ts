@@ -4,14 +4,14 @@ import { afterEach, expect, it } from "vitest";
 import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
-/* A6: a server behind TLS hands out URLs that its clients can use. */
+/* A server behind TLS hands out URLs that its clients can use (A6). */
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** A server behind a proxy that adds headers, as nginx or Caddy do. */
+/** Starts a server behind a proxy that adds headers, as nginx or Caddy do. */
 async function startBehind(headers: Record<string, string>, options: UnderstudyOptions = {}) {
   const api = await startReference(options);
   open.push(() => api.close());
@@ -48,8 +48,8 @@ const json = (body: object) => ({
   headers: { "content-type": "application/json", "api-key": KEYS.dan },
 });
 
-/** Every URL that answers hand out, by what it is. */
-async function handedOut(url: string): Promise<Record<string, string>> {
+/** Collects all URLs in responses, by what they are. */
+async function collectUrls(url: string): Promise<Record<string, string>> {
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   const ask = async (path: string, init?: RequestInit): Promise<any> =>
     (await fetch(url + path, init)).json();
@@ -75,7 +75,7 @@ async function handedOut(url: string): Promise<Record<string, string>> {
   };
 }
 
-const begin = (urls: Record<string, string>) =>
+const toOrigins = (urls: Record<string, string>) =>
   Object.entries(urls).map(([what, url]) => [what, /^[a-z]+:\/\/[^/]+/.exec(url)?.[0]]);
 
 const ALLOWED = { allowHosts: ["dev.example.test"] };
@@ -120,13 +120,13 @@ it.each([
   ],
 ])("all URLs follow the header %s of a trusted proxy [A6]", async (_what, headers, expected) => {
   const { url } = await startBehind(headers, TRUSTED);
-  const urls = begin(await handedOut(url));
+  const urls = toOrigins(await collectUrls(url));
   expect(urls).toEqual(urls.map(([what]) => [what, expected]));
 });
 
 it("the scheme of all URLs is a trusted proxy's even if it preserves Host", async () => {
   const { url } = await startBehind({ "x-forwarded-proto": "https" }, TRUSTED);
-  const urls = begin(await handedOut(url));
+  const urls = toOrigins(await collectUrls(url));
   expect(urls).toEqual(urls.map(([what]) => [what, url.replace("http:", "https:")]));
 });
 
@@ -140,7 +140,7 @@ it.each([
     forwarded: "host=evil.test",
   };
   const { url } = await startBehind(headers, options);
-  const urls = begin(await handedOut(url));
+  const urls = toOrigins(await collectUrls(url));
   expect(urls).toEqual(urls.map(([what]) => [what, url]));
 });
 
@@ -162,7 +162,7 @@ it.each([
   const { url } = await startBehind(headers as object as Record<string, string>, {
     trustProxy: ["127.0.0.0/8"],
   });
-  const urls = begin(await handedOut(url));
+  const urls = toOrigins(await collectUrls(url));
   expect(urls).toEqual(urls.map(([what]) => [what, url]));
 });
 
@@ -183,7 +183,7 @@ it.each([PUBLIC, `${PUBLIC}/understudy`])(
   async (publicUrl) => {
     const { api, url } = await startBehind({ host: "dev.example.test" }, { publicUrl });
     for (const called of [url, api.url]) {
-      const urls = await handedOut(called);
+      const urls = await collectUrls(called);
       for (const [what, one] of Object.entries(urls))
         expect([what, one.startsWith(`${publicUrl}/`) || one === publicUrl]).toEqual([what, true]);
       expect(urls["sandbox"]).toBe(`${publicUrl}/_s/mine`);

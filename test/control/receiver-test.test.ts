@@ -9,7 +9,7 @@ import { type Api, startReference } from "../support/harness.ts";
 const TOKEN = "a-token-of-tests";
 const PATH = "/_control/sandboxes/default/receiver-test";
 const SECRET = "whsec_graded";
-/** Nothing is waited for that a test has no use for. */
+/** Options without waits. */
 const QUICK = { secret: SECRET, patience_seconds: 0, memory_seconds: 0 };
 
 let api: Api;
@@ -24,21 +24,21 @@ afterAll(async () => {
   await Promise.all([api.close(), shared.close()]);
 });
 
-const fits = toValidator(ReceiverTestEvent);
+const validate = toValidator(ReceiverTestEvent);
 
 function grade(body: object, on: Api = api) {
   const headers: Record<string, string> = on === shared ? { authorization: `Bearer ${TOKEN}` } : {};
   return on.call(undefined, "POST", PATH, body, headers);
 }
 
-/** The events of an answer, each held to its schema. */
-function eventsOf(text: string) {
+/** Parses the events of a response and checks them against their schema. */
+function parseEvents(text: string) {
   const events = [...text.matchAll(/^data: ([^\n]*)/gm)].map(([, data]) => JSON.parse(data!));
-  for (const event of events) expect(fits(event), JSON.stringify(fits.errors)).toBe(true);
+  for (const event of events) expect(validate(event), JSON.stringify(validate.errors)).toBe(true);
   return events;
 }
 
-async function listening(server: Server): Promise<string> {
+async function listen(server: Server): Promise<string> {
   servers.push(server);
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
@@ -46,14 +46,14 @@ async function listening(server: Server): Promise<string> {
 
 describe("the receiver test of the control API", () => {
   it("reports each check as it begins, then the report [interfaces 14]", async () => {
-    // Answers 200 to whatever comes, forged or not.
+    // This receiver responds with 200 to any delivery, also forged ones.
     const { url } = (await api.call(undefined, "POST", "/_control/sandboxes/default/receivers")).body;
     const answer = await grade({ ...QUICK, url, only: ["signature-missing"], fail_on: "critical" });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([
       200,
       "text/event-stream; charset=utf-8",
     ]);
-    const events = eventsOf(answer.text);
+    const events = parseEvents(answer.text);
     const { report } = events.pop();
     expect(events.map(({ progress }) => [progress.index, progress.total])).toEqual([
       [1, 2],
@@ -65,7 +65,7 @@ describe("the receiver test of the control API", () => {
       ["signature-missing", "failed"],
     ]);
     expect(answer.text).not.toContain(SECRET);
-    // Nothing of it is a delivery of the sandbox, or a change of it.
+    // The test adds no delivery to the sandbox and changes nothing.
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/state/deliveries");
     expect(body.items.map(({ delivery_id }: Record<string, string>) => delivery_id).sort()).toEqual([
       "del_failed",
@@ -84,7 +84,7 @@ describe("the receiver test of the control API", () => {
     [{ patience_seconds: 601 }, "patience_seconds", /600/],
   ])("refuses %j before it sends anything [interfaces 14]", async (wrong, field, detail) => {
     let asked = 0;
-    const url = await listening(
+    const url = await listen(
       createServer((_request, response) => {
         asked += 1;
         response.end();
@@ -104,16 +104,16 @@ describe("the receiver test of the control API", () => {
     const { port } = canary.address() as AddressInfo;
     for (const host of ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"]) {
       const { text } = await grade({ ...QUICK, url: `http://${host}:${port}/hook` }, shared);
-      const { report } = eventsOf(text).at(-1);
+      const { report } = parseEvents(text).at(-1);
       expect(report).toMatchObject({ verdict: "fail", stopped: expect.stringContaining("not called:") });
     }
     expect(connections).toBe(0);
-    // Its own receivers it may.
+    // It may connect to its own receivers.
     const headers = { authorization: `Bearer ${TOKEN}` };
     const path = "/_control/sandboxes/default/receivers";
     const { url } = (await shared.call(undefined, "POST", path, undefined, headers)).body;
     const { text } = await grade({ ...QUICK, url, only: ["valid-accepted"] }, shared);
-    expect(eventsOf(text).at(-1).report.verdict).toBe("pass");
+    expect(parseEvents(text).at(-1).report.verdict).toBe("pass");
   });
 
   it("ends when its client disconnects [interfaces 14]", async () => {
@@ -125,7 +125,7 @@ describe("the receiver test of the control API", () => {
     const delivered = new Promise<void>((resolve) => {
       came = resolve;
     });
-    const url = await listening(
+    const url = await listen(
       createServer((request) => {
         request.socket.once("close", left);
         came();

@@ -6,8 +6,8 @@ import { type Api, type ApiResponse, EPOCH, startReference } from "../support/ha
 import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 /**
- * What the control API says when it refuses, word by word: the files under refusals/ hold each answer, so that a sentence, a
- * field's name or a hint that changes is seen. `npx vitest run FILE -u` writes it anew.
+ * The files in refusals/ contain the control API's refusals word by word, so that a changed sentence, field name or
+ * hint is noticed. `npx vitest run FILE -u` writes them again.
  */
 type Call = readonly [method: string, path: string, body?: unknown, headers?: Record<string, string>];
 
@@ -302,8 +302,8 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   ],
   "coverage and bundles": [
     ["POST", "/_control/coverage", {}],
-    ["POST", "/_control/coverage", coverageOf("models.lst")],
-    ["POST", "/_control/coverage", coverageOf("zzz")],
+    ["POST", "/_control/coverage", createCoverage("models.lst")],
+    ["POST", "/_control/coverage", createCoverage("zzz")],
     ["POST", `/_control/sandboxes/restored/bundle`],
     ["POST", `/_control/sandboxes/forgetful/bundle`],
     ["POST", `/_control/sandboxes/forgetful/journal/verify`, { match: {}, count: 0 }],
@@ -314,8 +314,8 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   ],
 };
 
-/** On a shared server that has no room for anything. */
-const WITHOUT_ROOM: readonly Call[] = [
+/** Calls to a shared server whose limits are all reached. */
+const CALLS_TO_FULL_SERVER: readonly Call[] = [
   ["GET", "/_control/sandboxes"],
   ["GET", "/_control/sandboxes", undefined, { authorization: "Bearer another-token-of-tests" }],
   ["GET", "/_control/sandboxes", undefined, { authorization: "Basic a-token-of-tests" }],
@@ -333,7 +333,7 @@ const WITHOUT_ROOM: readonly Call[] = [
   ["POST", "/_control/sandboxes/default/events", { event: "user.created" }, TOKEN],
 ];
 
-function coverageOf(operation: string) {
+function createCoverage(operation: string) {
   return {
     covered: 0,
     total: 0,
@@ -370,19 +370,19 @@ beforeAll(async () => {
   await control("POST", "/mine/state/users", { id: "usr_keyless" });
   ids.set("RECEIVER", (await control("POST", "/mine/receivers")).id);
   await control("POST", "/mine/state/threads", { id: "thread_new" });
-  ids.set("KEPT", (await newest("mine")).id);
+  ids.set("KEPT", (await getNewestEntry("mine")).id);
   await api.call("ada", "DELETE", "/_s/mine/v1/threads/thread_new");
-  ids.set("REQUEST", (await newest("mine")).id);
+  ids.set("REQUEST", (await getNewestEntry("mine")).id);
   await control("POST", "/restored/snapshots", { name: "kept" });
   const kept = await api.call(undefined, "GET", "/_control/sandboxes/restored/snapshots/kept");
   await control("PUT", "/restored/snapshots/foreign", kept.body);
   await control("POST", "/restored/snapshots/foreign/restore");
   await control("PATCH", "/forgetful", { settings: { journal_limit: 1 } });
   await control("POST", "/forgetful/state/threads", { id: "thread_new" });
-  ids.set("FORGOTTEN", (await newest("forgetful")).id);
+  ids.set("FORGOTTEN", (await getNewestEntry("forgetful")).id);
   api.understudy.sandboxes.get("forgetful")!.history.releaseStates(0);
   await api.call("ada", "DELETE", "/_s/forgetful/v1/threads/thread_new");
-  ids.set("DROPPED", (await newest("forgetful")).id);
+  ids.set("DROPPED", (await getNewestEntry("forgetful")).id);
   for (let n = 0; n < 3; n += 1) await api.call("dan", "GET", "/_s/forgetful/v1/models");
 });
 afterAll(async () => {
@@ -390,18 +390,18 @@ afterAll(async () => {
   removeTempFolders();
 });
 
-async function newest(name: string): Promise<{ id: string }> {
+async function getNewestEntry(name: string): Promise<{ id: string }> {
   const { body } = await api.call(undefined, "GET", `/_control/sandboxes/${name}/history?limit=1`);
   return body.entries[0];
 }
 
 describe("a refusal says what was wrong, where, and what to do", () => {
   it.each(Object.entries(CALLS))("for %s [interfaces 4]", async (about, calls) => {
-    await expect(await told(api, calls)).toMatchFileSnapshot(fileOf(about));
+    await expect(await formatRefusals(api, calls)).toMatchFileSnapshot(getFilePath(about));
   });
 
   it("for a shared server without room [interfaces 7]", async () => {
-    await expect(await told(full, WITHOUT_ROOM)).toMatchFileSnapshot(fileOf("shared"));
+    await expect(await formatRefusals(full, CALLS_TO_FULL_SERVER)).toMatchFileSnapshot(getFilePath("shared"));
   });
 });
 
@@ -415,17 +415,17 @@ it("a scenario whose file is broken is listed with what is wrong with it [interf
   });
 });
 
-const fileOf = (about: string) =>
+const getFilePath = (about: string) =>
   join(import.meta.dirname, "refusals", `${about.replaceAll(/,? /g, "-")}.txt`);
 
-async function told(server: Api, calls: readonly Call[]): Promise<string> {
+async function formatRefusals(server: Api, calls: readonly Call[]): Promise<string> {
   const paragraphs: string[] = [];
   for (const [method, path, body, headers = {}] of calls) {
     const filled = [...ids].reduce((text, [name, id]) => text.replaceAll(name, id), path);
     const type: Record<string, string> = method === "GET" ? {} : { "content-type": "application/json" };
     const answer = await server.call(undefined, method, filled, body, { ...type, ...headers });
     expect(answer.headers.get("content-type"), `${method} ${path}`).toBe("application/problem+json");
-    paragraphs.push(`${callLine(method, path, body, headers)}\n${answerLines(answer)}`);
+    paragraphs.push(`${formatCall(method, path, body, headers)}\n${formatAnswer(answer)}`);
   }
   const text = paragraphs.join("\n").replaceAll(`${folder}/`, "");
   return [...ids].reduce((sofar, [name, id]) => sofar.replaceAll(id, name), text);
@@ -433,18 +433,18 @@ async function told(server: Api, calls: readonly Call[]): Promise<string> {
 
 const MAX_LINE = 200;
 
-function callLine(method: string, path: string, body: unknown, headers: object): string {
+function formatCall(method: string, path: string, body: unknown, headers: object): string {
   const { authorization: _, ...others } = headers as Record<string, string>;
   const sent = body === undefined ? "" : ` ${typeof body === "string" ? body : JSON.stringify(body)}`;
   const with_ = Object.entries(others).map(([name, value]) => ` ${name}: ${value}`);
   return cut(`${method} ${path.replace(S, "S")}${sent}${with_.join("")}`);
 }
 
-/** All but what follows from the kind: `control-run.test.ts` compares that with the catalogue. */
-function answerLines({ status, body, headers }: ApiResponse): string {
+/** Formats a refusal without what its kind implies: `control-run.test.ts` compares that with the catalogue. */
+function formatAnswer({ status, body, headers }: ApiResponse): string {
   const { type, title: _title, status: _status, detail, ...members } = body;
   const kind = type.slice(PROBLEM_TYPE.length);
-  // Of a body that is not JSON, it is Node that says why, in other words with each version.
+  // Node's message for invalid JSON differs between versions.
   const lines = [`${status} ${kind}: ${/ in JSON/.test(detail) ? "(the parser's words)" : detail}`];
   for (const [name, value] of Object.entries(members)) lines.push(cut(`  ${name}: ${JSON.stringify(value)}`));
   for (const name of ["allow", "www-authenticate", "x-sandbox-decision", "access-control-allow-origin"])

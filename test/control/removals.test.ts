@@ -30,13 +30,13 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A change that nobody commits, so that every record can be deleted from the same world. */
+/** Opens a transaction that is never committed, so that each deletion starts from the same world. */
 function open(from: Root = root): Transaction {
   return new Transaction(from, { origin: Date.parse(EPOCH), now: 0, seed: 1, secretKey: "test" });
 }
 
-/** As the control API's DELETE does it. */
-function removed(collection: AnyCollection, id: string): Root {
+/** Deletes a record as DELETE of the control API does. */
+function removeRecord(collection: AnyCollection, id: string): Root {
   const tx = open();
   const actor = { user_id: undefined, silent: false, settings: DEFAULT_SETTINGS };
   RULES[collection.name]?.remove?.(tx, tx.get(collection, id), actor);
@@ -44,8 +44,8 @@ function removed(collection: AnyCollection, id: string): Root {
   return tx.toRoot();
 }
 
-/** Ids of the records that a change took away, as `collection id`, timers and queued work apart. */
-function vanished(before: Root, after: Root): Set<string> {
+/** Lists the deleted records as `collection id`, except timers and queued work. */
+function listRemoved(before: Root, after: Root): Set<string> {
   const gone = new Set<string>();
   for (const { name } of COLLECTIONS) {
     for (const change of before.tables.get(name)!.listChangesTo(after.tables.get(name)!))
@@ -54,42 +54,42 @@ function vanished(before: Root, after: Root): Set<string> {
   return gone;
 }
 
-/** What a record says of others: ids that it belongs to, with the way there, and texts that may be ids. */
-interface Said {
+/** References of a record: the owners' ids with their paths, and texts that may be ids. */
+interface References {
   owned: { key: string; path: string }[];
-  /** Texts besides those of references that outlive what they name. */
+  /** Texts, except references that may outlive their targets. */
   texts: string[];
 }
 
-/** Records never change, and most of them are in every world that is looked through here. */
-const said = new WeakMap<object, Said>();
+/** Cached, since records are immutable and most are in all worlds of this test. */
+const references = new WeakMap<object, References>();
 
-function saidBy(schema: object, record: object): Said {
-  const known = said.get(record);
+function listReferences(schema: object, record: object): References {
+  const known = references.get(record);
   if (known !== undefined) return known;
-  const owned: Said["owned"] = [];
+  const owned: References["owned"] = [];
   const mentioned = new Set<string>();
   visitReferences(schema, record, ({ reference, id, path }) => {
     if (!reference.owned) mentioned.add(id);
     else owned.push({ key: `${reference.collection} ${id}`, path: path.join(".") });
   });
-  const texts = [...new Set(textsOf(record))].filter((text) => !mentioned.has(text));
-  said.set(record, { owned, texts });
+  const texts = [...new Set(listTexts(record))].filter((text) => !mentioned.has(text));
+  references.set(record, { owned, texts });
   return { owned, texts };
 }
 
-/** What the world still holds of records that are gone: owned references, texts that are their ids, timers. */
-function remains(after: Root, gone: ReadonlySet<string>): string[] {
+/** Lists what still refers to deleted records: owned references, texts that equal their ids, timers. */
+function listRemains(after: Root, gone: ReadonlySet<string>): string[] {
   const found: string[] = [];
-  // Some records bear the id of what they belong to, which may live on.
+  // Some records have the id of their owner, which may still exist.
   const lives = (id: string) => COLLECTIONS.some(({ name }) => after.tables.get(name)!.get(id) !== undefined);
   const all = new Set([...gone].map((key) => key.slice(key.indexOf(" ") + 1)));
   const ids = new Set([...all].filter((id) => !lives(id)));
   for (const collection of COLLECTIONS) {
-    // Logs remember what was, and a mailbox what was sent.
+    // Logs and sent emails may mention deleted records.
     const remembers = collection.prefix === "log_" || collection.name === "_emails";
     for (const record of after.tables.get(collection.name)!.all() as Iterable<object>) {
-      const { owned, texts } = saidBy(collection.schema, record);
+      const { owned, texts } = listReferences(collection.schema, record);
       const name = () => `${collection.name} ${collection.getId(record)}`;
       for (const { key, path } of owned)
         if (gone.has(key)) found.push(`${name()}: ${path} belongs to ${key}`);
@@ -102,12 +102,12 @@ function remains(after: Root, gone: ReadonlySet<string>): string[] {
   return found;
 }
 
-function* textsOf(value: unknown): Generator<string> {
+function* listTexts(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
   else if (typeof value === "object" && value !== null)
     for (const [key, inner] of Object.entries(value)) {
       yield key;
-      yield* textsOf(inner);
+      yield* listTexts(inner);
     }
 }
 
@@ -133,12 +133,12 @@ describe("a deletion", () => {
     (name, collection) => {
       for (const record of sample(collection)) {
         const id = collection.getId(record);
-        const after = removed(collection, id);
-        const gone = vanished(root, after);
+        const after = removeRecord(collection, id);
+        const gone = listRemoved(root, after);
         expect(gone).toContain(`${name} ${id}`);
-        expect(remains(after, gone), id).toEqual([]);
+        expect(listRemains(after, gone), id).toEqual([]);
         for (const key of gone)
-          expect(belongs(key, gone, `${name} ${id}`), `${key} goes with ${id}`).toBe(true);
+          expect(belongsToRemoved(key, gone, `${name} ${id}`), `${key} goes with ${id}`).toBe(true);
       }
     },
   );
@@ -153,7 +153,7 @@ describe("a deletion", () => {
     const sandbox = api.understudy.sandboxes.get(world.name)!;
     const before = sandbox.world.root;
     expect((await world.call(operation.path, operation.method, sent)).status).toBeLessThan(500);
-    expect(remains(sandbox.world.root, vanished(before, sandbox.world.root))).toEqual([]);
+    expect(listRemains(sandbox.world.root, listRemoved(before, sandbox.world.root))).toEqual([]);
     await world.delete();
   });
 });
@@ -253,7 +253,7 @@ function owns(name: string, kind: string): boolean {
   return [...ids.all(timers)].some((timer) => timer.kind === kind && table.get(timer.key ?? timer.subject));
 }
 
-/** The first and last of a collection, those in between at even distances. */
+/** Returns the first and last records of a collection and some in between, at equal distances. */
 function sample(collection: AnyCollection, most = 8): object[] {
   const table = root.tables.get(collection.name)!;
   const step = Math.max(1, table.size / most);
@@ -261,8 +261,8 @@ function sample(collection: AnyCollection, most = 8): object[] {
   return places.map((place) => table.all().page(place, 1)[0] as object);
 }
 
-/** Whether a vanished record belonged, by its declared references, to another that vanished. */
-function belongs(key: string, gone: ReadonlySet<string>, cause: string): boolean {
+/** Returns whether a deleted record belonged, by its declared references, to another deleted one. */
+function belongsToRemoved(key: string, gone: ReadonlySet<string>, cause: string): boolean {
   if (key === cause) return true;
   const [name, id] = [key.slice(0, key.indexOf(" ")), key.slice(key.indexOf(" ") + 1)];
   const { schema } = COLLECTIONS.find((collection) => collection.name === name)!;

@@ -34,9 +34,9 @@ async function start(options: UnderstudyOptions = {}) {
   return { ...api, control, bundle };
 }
 
-const requestsOf = ({ steps }: Bundle) => steps.filter((step): step is RequestStep => "request" in step);
+const listRequests = ({ steps }: Bundle) => steps.filter((step): step is RequestStep => "request" in step);
 
-/** A morning's work: credentials of every kind, changes by both APIs, time, faults, uploads, an export. */
+/** Uses credentials of every kind, both APIs, the clock, faults, uploads and an export. */
 async function work({ call, control, url }: Awaited<ReturnType<typeof start>>) {
   const { body: grant } = await call("dan", "POST", "/v1/auth/token");
   const bearer = { authorization: `Bearer ${grant.access_token}` };
@@ -109,7 +109,7 @@ describe("a bundle", () => {
     expect(bundle.steps.map((step) => ("request" in step ? step.request.target : step.control.path))).toEqual(
       ["/v1/models", "/state/threads", "/v1/threads/thread_welcome"],
     );
-    expect(requestsOf(bundle)[0]!.answer).toMatchObject({
+    expect(listRequests(bundle)[0]!.answer).toMatchObject({
       status: 200,
       body: { text: expect.stringContaining("models") },
     });
@@ -134,10 +134,10 @@ describe("a bundle", () => {
     ];
     for (const secret of secrets) expect(text).not.toContain(secret);
     expect(text).toContain("stays");
-    expect(requestsOf(bundle)[0]!.request.headers).toContainEqual(["api-key", "⟦api_key:apikey_dan⟧"]);
+    expect(listRequests(bundle)[0]!.request.headers).toContainEqual(["api-key", "⟦api_key:apikey_dan⟧"]);
     expect(await replayBundle(bundle)).toEqual({
-      requests: requestsOf(bundle).length,
-      control_calls: bundle.steps.length - requestsOf(bundle).length,
+      requests: listRequests(bundle).length,
+      control_calls: bundle.steps.length - listRequests(bundle).length,
     });
   });
 
@@ -222,7 +222,7 @@ it("a bundle of requests to a sandbox's own port and its name replays, handed-ou
   const { upload_url } = (await (await announce(made.body.origin)).json()) as { upload_url: string };
   expect((await fetch(upload_url, { method: "PUT", body: "a" })).status).toBe(200);
   await announce(api.url, { "x-sandbox": "mine" });
-  // A client's own header has no effect.
+  // The header of a client has no effect.
   const answer = await announce(api.url, {
     "x-sandbox": "mine",
     "x-sandbox-base": "http://other.example.test",
@@ -301,7 +301,7 @@ describe("a replay", () => {
     await work(api);
     const bundle = JSON.parse(JSON.stringify(await api.bundle())) as Bundle;
     const result = await replayBundle(bundle);
-    expect(result).toEqual({ requests: requestsOf(bundle).length, control_calls: expect.any(Number) });
+    expect(result).toEqual({ requests: listRequests(bundle).length, control_calls: expect.any(Number) });
     expect(result.requests).toBeGreaterThan(30);
   });
 
@@ -472,7 +472,7 @@ describe("a replay", () => {
     await api.call("ada", "GET", `/webhooks/${made.data.webhook_id}/deliveries`);
     const bundle = await api.bundle();
     const retry = Object.values(bundle.deliveries)[0]![1]!;
-    const { answer } = requestsOf(bundle).at(-1)!;
+    const { answer } = listRequests(bundle).at(-1)!;
     const list = (answer.body as { text: string }).text;
     expect(list).toContain(`"delivered_at":"${retry.ended_at}"`);
     // As if the clock had run, and the receiver had taken half a minute.
@@ -496,14 +496,14 @@ describe("a replay", () => {
     await called;
     const listDeliveries = () => api.call("ada", "GET", `/webhooks/${made.data.webhook_id}/deliveries`);
     await listDeliveries();
-    // The clock goes on by a second at least, so that the end has another instant than the request.
+    // The scaled clock advances at least a second, so that the end and the request differ in time.
     await new Promise((resolve) => setTimeout(resolve, 5));
     answer();
     await vi.waitFor(async () => expect((await listDeliveries()).body.data[0]?.status).toBe("success"));
     const bundle = await api.bundle();
     const attempt = Object.values(bundle.deliveries)[0]![0]!;
     expect(Date.parse(attempt.ended_at!)).toBeGreaterThanOrEqual(
-      Date.parse(requestsOf(bundle)[2]!.request.at),
+      Date.parse(listRequests(bundle)[2]!.request.at),
     );
     expect((await replayBundle(bundle)).difference).toBeUndefined();
     const cut = { ...bundle, steps: bundle.steps.slice(0, 3) };
@@ -564,7 +564,7 @@ describe("a replay", () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");
     const bundle = await api.bundle();
-    requestsOf(bundle)[0]!.request.target = "/_s/nobody/v1/models";
+    listRequests(bundle)[0]!.request.target = "/_s/nobody/v1/models";
     const { difference } = await replayBundle(bundle);
     expect(difference).toMatchObject({ request: 1, what: "answer", replayed: "no answer" });
   });
@@ -574,7 +574,7 @@ describe("a replay", () => {
     await api.call("dan", "GET", "/v1/models");
     await api.call("ada", "GET", "/v1/analytics/usage/limits/org_acme");
     const bundle = await api.bundle();
-    const [, second] = requestsOf(bundle);
+    const [, second] = listRequests(bundle);
     const body = second!.answer.body as { text: string };
     const at = body.text.indexOf('"monthly_limit":1000');
     body.text = body.text.replace('"monthly_limit":1000', '"monthly_limit":1001');
@@ -586,12 +586,12 @@ describe("a replay", () => {
     expect(told.stdout).toContain(`body at byte ${at + '"monthly_limit":100'.length}`);
     const { stdout } = await runCommand(["replay", file, "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, requests: 2, difference: { request: 2 } });
-    requestsOf(bundle)[0]!.answer.headers[0]![1] = "2020-01-01";
+    listRequests(bundle)[0]!.answer.headers[0]![1] = "2020-01-01";
     expect((await replayBundle(bundle)).difference).toMatchObject({
       request: 1,
       what: "header service-api-version",
     });
-    requestsOf(bundle)[0]!.answer.status = 201;
+    listRequests(bundle)[0]!.answer.status = 201;
     expect((await replayBundle(bundle)).difference).toMatchObject({
       what: "status",
       recorded: "201",
@@ -637,7 +637,7 @@ describe("a replay", () => {
     const listening = process.listenerCount("SIGINT");
     const { code, stdout, stderr } = await runCommand(["replay", file]);
     expect([code, stdout, stderr]).toEqual([0, expect.stringContaining("1 request "), ""]);
-    // Eleven that stay behind in one process, and Node warns of a leak amid whatever comes next.
+    // More than ten listeners would make Node warn of a leak.
     expect(process.listenerCount("SIGINT")).toBe(listening);
   });
 

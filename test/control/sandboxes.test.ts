@@ -12,7 +12,7 @@ const control = (method: string, path: string, body?: unknown) =>
 const sandboxes = (method: string, path: string, body?: unknown) =>
   control(method, `/sandboxes${path}`, body);
 let made = 0;
-async function fresh(body: object = {}): Promise<string> {
+async function createSandbox(body: object = {}): Promise<string> {
   const name = `test-${++made}`;
   expect((await sandboxes("POST", "", { name, ...body })).status).toBe(201);
   return name;
@@ -25,7 +25,7 @@ const reparent = (prefix: string, to: string | null, headers = {}) =>
     { new_parent_id: to },
     headers,
   );
-const parentOf = async (name: string) =>
+const getParent = async (name: string) =>
   (await sandboxes("GET", `/${name}/state/departments/dept_ops`)).body.parent_id;
 
 describe("a body with very many values", () => {
@@ -47,7 +47,7 @@ describe("a body with very many values", () => {
 
 describe("the address of a sandbox", () => {
   it("stays in a handed-out URL, which leads to it without the header [interfaces 3]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const announced = { filename: "a.txt", file_size: 5, mime_type: "text/plain" };
     const path = "/v1/organizations/org_acme/files/upload-url";
     const { body } = await api.call("dan", "POST", path, announced, { "X-Sandbox": name });
@@ -56,11 +56,11 @@ describe("the address of a sandbox", () => {
   });
 
   it("prefers the path prefix to the header, and the header to default [interfaces 3]", async () => {
-    const [a, b] = [await fresh(), await fresh()];
+    const [a, b] = [await createSandbox(), await createSandbox()];
     expect((await reparent(`/_s/${a}`, "dept_ml", { "X-Sandbox": b })).status).toBe(200);
     expect((await reparent("", "dept_infra", { "X-Sandbox": b })).status).toBe(200);
     expect((await reparent("", null)).status).toBe(200);
-    expect([await parentOf(a), await parentOf(b), await parentOf("default")]).toEqual([
+    expect([await getParent(a), await getParent(b), await getParent("default")]).toEqual([
       "dept_ml",
       "dept_infra",
       null,
@@ -140,7 +140,7 @@ describe("sandboxes", () => {
   });
 
   it("are refused with 409 for a name in use [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     for (const path of ["", `/${name}/fork`]) {
       const answer = await sandboxes("POST", path, { name });
       expect(answer.status).toBe(409);
@@ -214,7 +214,7 @@ describe("sandboxes", () => {
       organizations: [{ id: "org_solo", name: "Solo" }],
       users: [{ id: "usr_solo", memberships: { org_solo: "owner" } }],
     };
-    const name = await fresh({ fixture });
+    const name = await createSandbox({ fixture });
     const fork = await sandboxes("POST", `/${name}/fork`, { name: `${name}-fork` });
     expect(fork.status).toBe(201);
     for (const sandbox of [name, `${name}-fork`]) {
@@ -225,7 +225,7 @@ describe("sandboxes", () => {
   });
 
   it("change their settings by PATCH, and none if one is wrong [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const changed = await sandboxes("PATCH", `/${name}`, {
       settings: { rate_headers: "plain", preview: false },
     });
@@ -243,7 +243,7 @@ describe("sandboxes", () => {
   });
 
   it("end by DELETE, except default, which is reset [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     expect((await sandboxes("DELETE", `/${name}`)).status).toBe(204);
     expect((await sandboxes("GET", `/${name}`)).status).toBe(404);
     expect((await api.call("ada", "GET", `/_s/${name}/v1/models`)).headers.get("x-sandbox-decision")).toBe(
@@ -251,7 +251,7 @@ describe("sandboxes", () => {
     );
     await reparent("", "dept_ml");
     expect((await sandboxes("DELETE", "/default")).status).toBe(204);
-    expect(await parentOf("default")).toBe("dept_acme");
+    expect(await getParent("default")).toBe("dept_acme");
   });
 
   it("answer 405 with the methods of a known path [interfaces 4]", async () => {
@@ -271,7 +271,7 @@ describe("sandboxes", () => {
 
 describe("reset", () => {
   it("restores data, ids, tokens, windows, journal and a frozen clock, and keeps settings and snapshots [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const prefix = `/_s/${name}`;
     const draw = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body;
     const first = await draw();
@@ -296,7 +296,7 @@ describe("reset", () => {
       total: 0,
       dropped: 0,
     });
-    expect(await parentOf(name)).toBe("dept_acme");
+    expect(await getParent(name)).toBe("dept_acme");
     expect(await draw()).toEqual(first);
     expect((await api.call(undefined, "GET", `${prefix}/v1/models`, undefined, bearer)).status).toBe(401);
     const again = await reparent(prefix, "dept_ml");
@@ -304,7 +304,7 @@ describe("reset", () => {
   });
 
   it("applies another seed or fixture, and changes nothing for a wrong one [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const idOf = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body.id;
     const before = await idOf();
     await sandboxes("POST", `/${name}/reset`, { seed: 99 });
@@ -318,7 +318,7 @@ describe("reset", () => {
 
 describe("fork", () => {
   it("creates a second sandbox with the same state, which is independent from then on [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await reparent(`/_s/${name}`, "dept_ml");
     await sandboxes("POST", `/${name}/clock/advance`, { by: "90s" });
     const token = (await api.call("ada", "POST", `/_s/${name}/v1/auth/token`)).body.access_token;
@@ -336,7 +336,7 @@ describe("fork", () => {
     );
     expect(drawn[0]!.body).toEqual(drawn[1]!.body);
     await reparent(`/_s/${name}-two`, null);
-    expect([await parentOf(name), await parentOf(`${name}-two`)]).toEqual(["dept_ml", null]);
+    expect([await getParent(name), await getParent(`${name}-two`)]).toEqual(["dept_ml", null]);
   });
 });
 
@@ -353,7 +353,7 @@ describe("clock", () => {
     [1500, 1500],
     [0, 0],
   ])("advances by %j [interfaces 4]", async (by, milliseconds) => {
-    const name = await fresh();
+    const name = await createSandbox();
     const answer = await clock(name, "POST", "/advance", { by });
     expect(answer.status).toBe(200);
     expect(answer.body.now).toBe(new Date(Date.parse(EPOCH) + milliseconds).toISOString());
@@ -374,14 +374,14 @@ describe("clock", () => {
     ["body", { by: "1m", next: true }],
     ["until", { until: "1m" }],
   ])("refuses to advance with a wrong %s: %j [interfaces 4]", async (field, body) => {
-    const name = await fresh();
+    const name = await createSandbox();
     const answer = await clock(name, "POST", "/advance", body);
     expect([answer.status, answer.body.field]).toEqual([422, field]);
     expect((await clock(name, "GET")).body).toEqual({ mode: "frozen", now: EPOCH, rate: 0 });
   });
 
   it("advances to an instant and to the next pending one [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const pending = (await clock(name, "GET", "/pending")).body;
     expect(pending).toEqual([...pending].sort((a, b) => a.due_at.localeCompare(b.due_at)));
     for (const { due_at, kind, subject } of pending) {
@@ -396,12 +396,12 @@ describe("clock", () => {
   });
 
   it("stays where it is for next if nothing is pending [interfaces 4]", async () => {
-    const name = await fresh({ fixture: { organizations: [{ id: "org_solo" }] } });
+    const name = await createSandbox({ fixture: { organizations: [{ id: "org_solo" }] } });
     expect((await clock(name, "POST", "/advance", { next: true })).body).toEqual({ now: EPOCH, ran: [] });
   });
 
   it("is frozen, scaled and restarted by PUT, and never turns back [interfaces 4]", async () => {
-    const name = await fresh({ clock: { mode: "scaled", now: EPOCH, rate: 3600 } });
+    const name = await createSandbox({ clock: { mode: "scaled", now: EPOCH, rate: 3600 } });
     const frozen = (await clock(name, "PUT", "", { mode: "frozen" })).body;
     expect(frozen).toMatchObject({ mode: "frozen", rate: 0 });
     expect((await clock(name, "GET")).body.now).toBe(frozen.now);

@@ -20,20 +20,20 @@ afterEach(() => api.close());
 const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, DEFAULT + path, body, AUTHORIZATION);
 const reparent = (new_parent_id: string) => api.call("ada", "POST", REPARENT, { new_parent_id });
-async function records(): Promise<number> {
+async function countRecords(): Promise<number> {
   const { counts } = (await control("GET", "")).body;
   return Object.values<number>(counts).reduce((sum, count) => sum + count, 0);
 }
-/** How often a root was built of a fixture since; it would take seconds for these. */
+/** Counts how often a root is built from a fixture; that would take seconds for these. */
 function countBuilds() {
   const root = vi.spyOn(Fixture.prototype, "buildRoot");
   return { builds: () => root.mock.calls.length, restore: () => root.mockRestore() };
 }
-/** Two audit entries more, and there is no room left. */
-async function fill(): Promise<void> {
+/** Adds two audit entries, after which the limit is reached. */
+async function fillToLimit(): Promise<void> {
   expect((await reparent("dept_ops")).status).toBe(200);
   expect((await reparent("dept_eng")).status).toBe(200);
-  expect(await records()).toBe(atFirst + 2);
+  expect(await countRecords()).toBe(atFirst + 2);
 }
 function expectFull(answer: ApiResponse, wanted: number): void {
   expect(answer.status, answer.text).toBe(507);
@@ -51,10 +51,10 @@ function expectFull(answer: ApiResponse, wanted: number): void {
 
 describe("the limit of records per sandbox", () => {
   it("undoes an emulated request that would exceed it as a whole, in the control API's words [interfaces 7]", async () => {
-    await fill();
+    await fillToLimit();
     expectFull(await reparent("dept_ops"), atFirst + 3);
     expect((await control("GET", "/state/departments/dept_ml")).body.parent_id).toBe("dept_eng");
-    expect(await records()).toBe(atFirst + 2);
+    expect(await countRecords()).toBe(atFirst + 2);
     const { entries } = (await control("GET", "/journal?limit=1")).body;
     expect(entries[0]).toMatchObject({ status: 507, code: null, decision: "limit" });
   });
@@ -71,17 +71,17 @@ describe("the limit of records per sandbox", () => {
     expectFull(await reparent("dept_eng"), atFirst + 3);
     const patched = await control("PATCH", "/state/departments/dept_ml", { name: "Another audit entry" });
     expect([patched.status, patched.body.limit]).toEqual([409, "records"]);
-    expect(await records()).toBe(atFirst + 2);
+    expect(await countRecords()).toBe(atFirst + 2);
   });
 
   it("allows reading, the API's own refusals and deleting, which makes room [interfaces 7]", async () => {
-    await fill();
+    await fillToLimit();
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
     expect((await reparent("dept_ml")).body.error.code).toBe("DEPARTMENT_CYCLE_DETECTED");
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
     expect((await reparent("dept_ops")).status).toBe(200);
     expect((await control("POST", "/reset")).status).toBe(200);
-    expect(await records()).toBe(atFirst);
+    expect(await countRecords()).toBe(atFirst);
   });
 
   it("counts access tokens, upload URLs, test deliveries and receivers too [interfaces 7]", async () => {
@@ -101,10 +101,10 @@ describe("the limit of records per sandbox", () => {
     const hook = { url: "https://192.0.2.1/", events: ["thread.updated"] };
     for (const who of ["ada", "ben"] as const)
       expect((await api.call(who, "POST", "/webhooks", hook)).status).toBe(201);
-    // What an event is delivered to comes after the count; of that there is no going back.
+    // Deliveries of an event are created after the records are counted and cannot be refused.
     const triggered = await control("POST", "/events", { event: "thread.updated", for: "thread_welcome" });
     expect(triggered.status, triggered.text).toBe(200);
-    expect(await records()).toBe(atFirst + 4);
+    expect(await countRecords()).toBe(atFirst + 4);
     const patch = (title: string, query = "") =>
       control("PATCH", `/state/threads/thread_welcome${query}`, { title });
     expect([(await patch("Hello")).status, (await patch("Hello", "?silent=true")).status]).toEqual([
@@ -119,7 +119,7 @@ describe("the limit of records per sandbox", () => {
     const answer = await control("POST", "/reset", { fixture });
     expect([answer.status, answer.body.limit]).toEqual([409, "records"]);
     expect((await control("GET", "")).body.fixture).toBe("reference");
-    expect(await records()).toBe(atFirst + 1);
+    expect(await countRecords()).toBe(atFirst + 1);
   });
 
   it.each([
@@ -153,7 +153,7 @@ describe("the limit of records per sandbox", () => {
     await api.close();
     api = await startReference();
     for (let i = 0; i < 4; i++) expect((await reparent(i % 2 ? "dept_eng" : "dept_ops")).status).toBe(200);
-    expect(await records()).toBe(atFirst + 4);
+    expect(await countRecords()).toBe(atFirst + 4);
   });
 });
 

@@ -21,8 +21,8 @@ async function start(options: UnderstudyOptions): Promise<Api> {
   return api;
 }
 
-/** What a sandbox hands out that nobody else may guess, in the same order on each server. */
-async function secretsOf(api: Api) {
+/** Collects the secrets that a sandbox issues, in the same order on each server. */
+async function collectSecrets(api: Api) {
   const grant = await api.call("dan", "POST", "/v1/auth/token");
   const hook = await api.call("ada", "POST", "/webhooks", {
     url: "https://example.com/hook",
@@ -50,20 +50,20 @@ describe("secrets of a shared server", () => {
   it("cannot be derived from fixture, seed and name, which are public [interfaces 7]", async () => {
     const mine = await start({});
     const theirs = await start(shared);
-    const [forged, real] = [await secretsOf(mine), await secretsOf(theirs)];
+    const [forged, real] = [await collectSecrets(mine), await collectSecrets(theirs)];
     expect(real.statuses).toEqual(forged.statuses);
     for (const kind of ["access", "refresh", "hook", "upload"] as const) {
       expect([kind, real[kind]]).not.toEqual([kind, forged[kind]]);
     }
     expect((await asBearer(theirs, real.access)).status).toBe(200);
     expect((await asBearer(theirs, forged.access)).status).toBe(401);
-    const other = await secretsOf(await start(shared));
+    const other = await collectSecrets(await start(shared));
     expect(other.access).not.toBe(real.access);
     expect(other.hook).not.toBe(real.hook);
   });
 
   it("depend only on seed, name and resets if the server is local [interfaces 5]", async () => {
-    expect(await secretsOf(await start({}))).toEqual(await secretsOf(await start({})));
+    expect(await collectSecrets(await start({}))).toEqual(await collectSecrets(await start({})));
   });
 
   it("do not affect what the seed decides [interfaces 7]", async () => {
@@ -79,7 +79,7 @@ describe("secrets of a shared server", () => {
   it("stay the same when the server is restarted with its worlds [interfaces 2]", async () => {
     const persist = { folder: join(folder, "kept") };
     const first = await start({ ...shared, persist });
-    const { access } = await secretsOf(first);
+    const { access } = await collectSecrets(first);
     await first.close();
     open.length = 0;
     const second = await start({ ...shared, persist });
@@ -93,7 +93,7 @@ describe("secrets of a shared server", () => {
 
   it("are not in a bundle, which replays without them [interfaces 2]", async () => {
     const api = await start(shared);
-    const secrets = await secretsOf(api);
+    const secrets = await collectSecrets(api);
     await asBearer(api, secrets.access);
     await api.call(undefined, "PUT", secrets.upload, "abc", { "content-type": "text/plain" });
     await api.call(undefined, "POST", "/v1/auth/refresh", { refresh_token: secrets.refresh });

@@ -12,7 +12,7 @@ afterAll(() => Promise.all([api.close(), other.close()]));
 const on = (server: Api) => (method: string, path: string, body?: unknown) =>
   server.call(undefined, method, `/_control/sandboxes${path}`, body);
 const control = (method: string, path: string, body?: unknown) => on(api)(method, path, body);
-async function fresh(body: object = {}): Promise<string> {
+async function createSandbox(body: object = {}): Promise<string> {
   const name = `snap-${++made}`;
   expect((await control("POST", "", { name, ...body })).status).toBe(201);
   return name;
@@ -21,7 +21,7 @@ const NOTHING = { added: {}, removed: {}, changed: {} };
 
 describe("snapshots", () => {
   it("are saved, listed, restored and deleted [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const saved = await control("POST", `/${name}/snapshots`, { name: "before" });
     expect([saved.status, saved.body]).toEqual([
       201,
@@ -54,7 +54,7 @@ describe("snapshots", () => {
   });
 
   it("restore timers, tokens, rate windows and the next draws [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const prefix = `/_s/${name}`;
     const token = (await api.call("ada", "POST", `${prefix}/v1/auth/token`)).body.access_token;
     const ask = () =>
@@ -73,7 +73,7 @@ describe("snapshots", () => {
   });
 
   it("are compared by added, removed and changed records of each collection [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await control("POST", `/${name}/snapshots`, { name: "a" });
     expect((await control("GET", `/${name}/snapshots/a/diff/now`)).body).toEqual(NOTHING);
     await control("POST", `/${name}/state/departments?silent=true`, { id: "dept_new", name: "New" });
@@ -97,7 +97,7 @@ describe("snapshots", () => {
   });
 
   it("are compared with a world of another sandbox, such as a branch [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await control("POST", `/${name}/snapshots`, { name: "before" });
     const branch = `${name}-branch`;
     await control("POST", `/${name}/fork`, { name: branch });
@@ -111,13 +111,13 @@ describe("snapshots", () => {
     ]);
     expect(apart.added.threads.map(({ id }: { id: string }) => id)).toEqual(["thread_ada"]);
     expect(Object.keys((await diff(`before/diff/now?of=${branch}`)).changed)).toEqual(["departments"]);
-    // The snapshot is this sandbox's, so it is not to be found in the other.
+    // The snapshot belongs to this sandbox, so the other one does not find it.
     expect(await diff(`now/diff/nowhere?of=${branch}`)).toMatchObject({ status: 404 });
     expect(await diff("now/diff/now?of=snap-branhc")).toMatchObject({ status: 422, field: "of" });
   });
 
   it("are complete in a download: uploaded to another server they give the same world [interfaces 4]", async () => {
-    const name = await fresh({ seed: 9 });
+    const name = await createSandbox({ seed: 9 });
     await control("POST", `/${name}/clock/advance`, { by: "90s" });
     await control("POST", `/${name}/state/threads`, { title: "Ünïcode \u2028 and more" });
     const token = (await api.call("ada", "POST", `/_s/${name}/v1/auth/token`)).body.access_token;
@@ -161,7 +161,7 @@ describe("snapshots", () => {
   );
 
   it("change nothing in the history if the restored upload equals the world [interfaces 10]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const { body: file } = await control("GET", `/${name}/snapshots/now`);
     await control("PATCH", `/${name}/state/departments/dept_ops?silent=true`, { name: "Opsy" });
     await control("PUT", `/${name}/snapshots/uploaded`, file);
@@ -180,7 +180,7 @@ describe("snapshots", () => {
   });
 
   it("are refused with 409 for a name in use [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await control("POST", `/${name}/snapshots`, { name: "s" });
     expect((await control("POST", `/${name}/snapshots`, { name: "s" })).status).toBe(409);
   });
@@ -233,7 +233,7 @@ describe("snapshots", () => {
   ];
 
   it.each(breakages)("are refused as an upload with %s [interfaces 4]", async (_what, field, breakIt) => {
-    const name = await fresh({
+    const name = await createSandbox({
       fixture: {
         organizations: [{ id: "org_a" }],
         users: [{ id: "usr_a", memberships: { org_a: "owner" } }],
@@ -249,7 +249,7 @@ describe("snapshots", () => {
   });
 
   it("with a mistyped collection name the nearest one [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await control("POST", `/${name}/snapshots`, { name: "s" });
     const document = (await control("GET", `/${name}/snapshots/s`)).body;
     document.world.tables.thread = { records: [] };
@@ -258,7 +258,7 @@ describe("snapshots", () => {
   });
 
   it("keep their maximum number when several calls arrive at once [interfaces 4]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const sandbox = api.understudy.sandboxes.get(name)!;
     for (let i = 1; i < 1000; i += 1) sandbox.saveSnapshot(`s${i}`);
     const file = (await control("GET", `/${name}/snapshots/s1`)).body;

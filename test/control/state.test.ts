@@ -14,7 +14,7 @@ afterAll(() => api.close());
 
 const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
-async function fresh(body: object = {}): Promise<string> {
+async function createSandbox(body: object = {}): Promise<string> {
   const name = `state-${++made}`;
   expect((await control("POST", "", { name, ...body })).status).toBe(201);
   return name;
@@ -23,10 +23,10 @@ async function fresh(body: object = {}): Promise<string> {
 const COLLECTIONS = (RESOURCES as readonly Resource[])
   .flatMap(({ collections }) => collections)
   .filter(({ internal }) => !internal);
-/** Their ids follow from other fields, so that nothing can be made up where the reference world has it all. */
+/** Collections whose ids derive from other fields: the reference world already has all of them. */
 const DERIVED_IDS = new Set(["usage"]);
 
-/** Made of other records' ids and of defaults alone: there is nothing to draw. */
+/** Collections whose records consist of other records' ids and defaults, without invented values. */
 const COMPOSED = new Set(["store_files", "connector_notifications"]);
 
 describe("state calls", () => {
@@ -44,7 +44,7 @@ describe("state calls", () => {
       for (const record of body.items) {
         expect(valid(record), `${record[idField]}: ${JSON.stringify(valid.errors)}`).toBe(true);
       }
-      // Some the reference world has none of.
+      // The reference world has no record of some collections.
       expect(body.items).toHaveLength(Math.min(body.total, 10_000));
       const [first] = body.items;
       const path = `/default/state/${name}/${encodeURIComponent(first?.[idField] ?? "none")}`;
@@ -56,8 +56,8 @@ describe("state calls", () => {
   describe.each(COLLECTIONS.filter(({ name }) => !DERIVED_IDS.has(name)))(
     "$name [interfaces 4]",
     ({ name, idField, prefix, schema }) => {
-      it("fill an empty POST, show the record, and delete it", async () => {
-        const sandbox = await fresh();
+      it("invent all fields of an empty POST, show the record, and delete it", async () => {
+        const sandbox = await createSandbox();
         const before = (await control("GET", `/${sandbox}`)).body.counts[name];
         const created = await control("POST", `/${sandbox}/state/${name}`, {});
         expect(created.status, created.text).toBe(201);
@@ -75,10 +75,10 @@ describe("state calls", () => {
         expect((await control("DELETE", path)).status).toBe(404);
       });
 
-      it("fill the same for the same seed, and otherwise for another", async () => {
+      it("invent the same values for the same seed, and others for another seed", async () => {
         const ids = await Promise.all(
           [{ seed: 5 }, { seed: 5 }, { seed: 6 }].map(async (options) => {
-            const sandbox = await fresh(options);
+            const sandbox = await createSandbox(options);
             return (await control("POST", `/${sandbox}/state/${name}`, {})).text;
           }),
         );
@@ -91,7 +91,7 @@ describe("state calls", () => {
 
   describe.each(COLLECTIONS)("$name", ({ name, idField }) => {
     it("refuse invalid fields by name, and change nothing", async () => {
-      const sandbox = await fresh();
+      const sandbox = await createSandbox();
       const before = (await control("GET", `/${sandbox}`)).body.counts;
       for (const [field, body] of [
         ["no_such_field", { no_such_field: 1 }],
@@ -108,7 +108,7 @@ describe("state calls", () => {
   });
 
   it("refuse a record that needs an organization in a world without one, and name the field [interfaces 4]", async () => {
-    const sandbox = await fresh({ fixture: { models: [{ key: "alone" }] } });
+    const sandbox = await createSandbox({ fixture: { models: [{ key: "alone" }] } });
     const refused: string[] = [];
     for (const { name, schema } of COLLECTIONS) {
       const { properties } = schema as unknown as { properties: Record<string, object> };
@@ -122,7 +122,7 @@ describe("state calls", () => {
   });
 
   it("refuse references to missing records, and for a PATCH only those in it [interfaces 4]", async () => {
-    const sandbox = await fresh();
+    const sandbox = await createSandbox();
     const state = (method: string, path: string, body?: object) =>
       control(method, `/${sandbox}/state/${path}`, body);
     const wrong = await state("POST", "threads", { owner_id: "usr_nobody" });
@@ -135,7 +135,7 @@ describe("state calls", () => {
   });
 
   it("keep given ids and fields, with timestamps in any zone [interfaces 4]", async () => {
-    const sandbox = await fresh();
+    const sandbox = await createSandbox();
     const given = {
       id: "thread_mine",
       title: "Mine",
@@ -208,7 +208,7 @@ describe("state calls", () => {
   });
 
   it("keep the API's invariants for PATCH: a department cycle is 422 [interfaces 4]", async () => {
-    const sandbox = await fresh();
+    const sandbox = await createSandbox();
     const answer = await control("PATCH", `/${sandbox}/state/departments/dept_eng`, {
       parent_id: "dept_infra",
     });
@@ -235,7 +235,7 @@ describe("state calls", () => {
   ])(
     "refuse %s of %s that contradicts the status, and change nothing [interfaces 4]",
     async (field, collection, fields) => {
-      const name = await fresh();
+      const name = await createSandbox();
       const before = (await control("GET", `/${name}/state/${collection}`)).body;
       const id = Object.values(before.items[0] as object)[0] as string;
       for (const [method, path] of [
@@ -243,7 +243,7 @@ describe("state calls", () => {
         ["PATCH", `/${encodeURIComponent(id)}`],
       ]) {
         const { status, body } = await control(method!, `/${name}/state/${collection}${path}`, fields);
-        // A PATCH may change the status too, and then a value of before goes with it.
+        // A PATCH may also change the status, which removes the value.
         if (method === "PATCH" && status === 200) continue;
         expect({ status, field: body.field }, method).toEqual({ status: 422, field });
         expect(body.detail).toContain("contradicts the record's other fields, with which it is ");
@@ -253,7 +253,7 @@ describe("state calls", () => {
   );
 
   it("refuse an unknown event of a delivery [6.1]", async () => {
-    const path = `/${await fresh()}/state/deliveries`;
+    const path = `/${await createSandbox()}/state/deliveries`;
     for (const [method, target] of [
       ["POST", path],
       ["PATCH", `${path}/del_ok`],
@@ -265,8 +265,8 @@ describe("state calls", () => {
     expect(created.status).toBe(201);
   });
 
-  it("take a model whose key leads to the id of another one [interfaces 4]", async () => {
-    const path = `/${await fresh()}/state/models`;
+  it("accept a model whose key gives the id of another one [interfaces 4]", async () => {
+    const path = `/${await createSandbox()}/state/models`;
     for (const key of ["atlas.large", "atlas:large"]) {
       const { status, body } = await control("POST", path, { key });
       expect(status, JSON.stringify(body)).toBe(201);
@@ -274,8 +274,8 @@ describe("state calls", () => {
     }
   });
 
-  it("take a whole record back with a new status, as its form would send it [interfaces 4]", async () => {
-    const name = await fresh();
+  it("accept a whole record with a new status, as the console's form sends it [interfaces 4]", async () => {
+    const name = await createSandbox();
     for (const [collection, status] of [
       ["store_files", "processing"],
       ["deliveries", "failed"],
@@ -290,14 +290,14 @@ describe("state calls", () => {
   });
 
   it("round amounts, and keep the months of `spent` that are not given [interfaces 4]", async () => {
-    const path = `/${await fresh()}/state/usage/org_acme:apikey_ci`;
+    const path = `/${await createSandbox()}/state/usage/org_acme:apikey_ci`;
     await control("PATCH", path, { spent: { "2026-02": 7 } });
     const { body } = await control("PATCH", path, { spent: { "2026-03": 1.23456789 } });
     expect(body.spent).toMatchObject({ "2026-02": 7, "2026-03": 1.234568 });
   });
 
   it("delete the same dependents as the API [interfaces 4]", async () => {
-    const sandbox = await fresh();
+    const sandbox = await createSandbox();
     const messages = `/${sandbox}/state/messages?thread_id=thread_long`;
     expect((await control("GET", messages)).body.total).toBe(250);
     expect((await control("DELETE", `/${sandbox}/state/threads/thread_long`)).status).toBe(204);
@@ -305,7 +305,7 @@ describe("state calls", () => {
   });
 
   it("write the audit entry of a real change as the actor or the owner, and none if silent [G31]", async () => {
-    const sandbox = await fresh();
+    const sandbox = await createSandbox();
     const entries = `/${sandbox}/state/audit_logs?entity_type=department&action=created&entity_name=Audited`;
     const post = (query: string) =>
       control("POST", `/${sandbox}/state/departments${query}`, { name: "Audited" });
@@ -324,7 +324,7 @@ describe("state calls", () => {
   it.each(["departments", "files", "assistants", "dashboards", "share_links"])(
     "name the actor as the author of a new record in %s, unless the call names another [G31]",
     async (collection) => {
-      const path = `/${await fresh()}/state/${collection}`;
+      const path = `/${await createSandbox()}/state/${collection}`;
       const author = async (query: string, fields = {}) =>
         (await control("POST", `${path}${query}`, fields)).body.created_by;
       expect(await author("?actor=usr_ben")).toBe("usr_ben");
@@ -336,7 +336,7 @@ describe("state calls", () => {
     ["del_failed", "success", { response_code: 200, delivered_at: "2026-03-12T15:21:00.000Z" }],
     ["del_ok", "failed", { response_code: 500, last_attempt: "2026-03-10T08:00:00.000Z", next_retry: null }],
   ])("keep the time of the attempt if %s becomes a %s [G23]", async (id, status, times) => {
-    const sandbox = await fresh();
+    const sandbox = await createSandbox();
     const path = `/${sandbox}/state/deliveries/${id}`;
     expect((await control("PATCH", path, { status })).body).toMatchObject({ status, ...times });
   });
@@ -349,7 +349,7 @@ describe("state calls", () => {
   ])(
     "leave a record in %s in the organization of the records that refer to it [interfaces 4]",
     async (collection, id) => {
-      const sandbox = await fresh();
+      const sandbox = await createSandbox();
       const path = `/${sandbox}/state/${collection}/${id}`;
       const { status, body } = await control("PATCH", path, { organization_id: "org_globex" });
       expect([status, body.field]).toEqual([422, "organization_id"]);
@@ -373,7 +373,7 @@ describe("state calls", () => {
   ])(
     "derive the status of a new record in %s from %j [interfaces 4]",
     async (collection, fields, expected) => {
-      const { status, body } = await control("POST", `/${await fresh()}/state/${collection}`, fields);
+      const { status, body } = await control("POST", `/${await createSandbox()}/state/${collection}`, fields);
       expect([status, body]).toEqual([201, expect.objectContaining({ ...fields, ...expected })]);
     },
   );
@@ -385,14 +385,14 @@ describe("state calls", () => {
     ["transcriptions", "completed_at"],
   ])("create a record in %s before its %s [interfaces 4]", async (collection, field) => {
     const end = "2026-03-15T11:00:00.000Z";
-    const { body } = await control("POST", `/${await fresh()}/state/${collection}`, { [field]: end });
+    const { body } = await control("POST", `/${await createSandbox()}/state/${collection}`, { [field]: end });
     expect(body[field]).toBe(end);
     expect(Date.parse(body.created_at)).toBeLessThanOrEqual(Date.parse(end));
   });
 
   it("refuse an active webhook with a reason why it is not [interfaces 14]", async () => {
     const fields = { active: true, inactive_because: "its receiver moved" };
-    const { status, body } = await control("POST", `/${await fresh()}/state/webhooks`, fields);
+    const { status, body } = await control("POST", `/${await createSandbox()}/state/webhooks`, fields);
     expect([status, body.field]).toEqual([422, "inactive_because"]);
   });
 
@@ -405,13 +405,13 @@ describe("state calls", () => {
   ] as const)(
     "refuse a delivery that contradicts its status or its webhook: %s %s %j [6.4]",
     async (method, path, fields) => {
-      const { status, body } = await control(method, `/${await fresh()}/state/${path}`, fields);
+      const { status, body } = await control(method, `/${await createSandbox()}/state/${path}`, fields);
       expect([status, body.field]).toEqual([422, Object.keys(fields).at(-1)]);
     },
   );
 
   it("move a record that no other refers to to another organization [interfaces 4]", async () => {
-    const sandbox = await fresh();
+    const sandbox = await createSandbox();
     for (const [path, fields] of [
       ["connections", { organization_id: "org_acme" }],
       ["vector_stores/vs_empty", undefined],
@@ -423,14 +423,14 @@ describe("state calls", () => {
     }
   });
 
-  it.each(["#4f46e5", "#4F46E5", "#Abcdef"])("take the color %s of a department [G10]", async (color) => {
-    const path = `/${await fresh()}/state/departments/dept_ml`;
+  it.each(["#4f46e5", "#4F46E5", "#Abcdef"])("accept the color %s of a department [G10]", async (color) => {
+    const path = `/${await createSandbox()}/state/departments/dept_ml`;
     expect((await control("PATCH", path, { color })).body.color).toBe(color);
     expect((await control("PATCH", path, { color: `${color}0` })).status).toBe(422);
   });
 
-  it("find a text in whatever case and form it is written [interfaces 4]", async () => {
-    const departments = `/${await fresh()}/state/departments`;
+  it("find a text in any case and Unicode form [interfaces 4]", async () => {
+    const departments = `/${await createSandbox()}/state/departments`;
     await control("POST", departments, { name: "Caf\u00e9 Σίσυφος" });
     for (const text of ["CAFE\u0301", "ΣΊΣ"])
       expect((await control("GET", `${departments}?contains=${encodeURIComponent(text)}`)).body.total).toBe(
@@ -438,8 +438,8 @@ describe("state calls", () => {
       );
   });
 
-  it("fill times near the sandbox's now, not the machine's [interfaces 4]", async () => {
-    const sandbox = await fresh();
+  it("invent times near the sandbox's time, not the machine's [interfaces 4]", async () => {
+    const sandbox = await createSandbox();
     const { body } = await control("POST", `/${sandbox}/state/threads`, {});
     expect(Math.abs(Date.parse(body.created_at) - Date.parse(EPOCH))).toBeLessThan(40 * 86_400_000);
   });
@@ -449,7 +449,7 @@ describe("state calls", () => {
       organizations: [{ id: "org_x" }],
       users: [{ id: "usr_x", memberships: { org_x: "owner" } }],
     };
-    const sandbox = await fresh({ fixture, settings: { locale: "ru" } });
+    const sandbox = await createSandbox({ fixture, settings: { locale: "ru" } });
     const { items } = (await control("GET", `/${sandbox}/state/users`)).body;
     const { body } = await control("POST", `/${sandbox}/state/users`, {});
     for (const { name, email } of [...items, body]) {
@@ -470,7 +470,7 @@ describe("state calls", () => {
     ["files", "filename"],
     ["transcriptions", "filename"],
   ])("give %s made without a %s different ones [G44]", async (collection, field) => {
-    const sandbox = await fresh();
+    const sandbox = await createSandbox();
     const made = await Promise.all(
       Array.from({ length: 40 }, () => control("POST", `/${sandbox}/state/${collection}`, {})),
     );
@@ -484,7 +484,7 @@ describe("state calls", () => {
       users: [{ id: "usr_x", memberships: { org_x: "owner" } }],
       meeting_sessions: [{ id: "mbsess_x" }],
     };
-    const sandbox = await fresh({ fixture, settings: { locale: "ru" } });
+    const sandbox = await createSandbox({ fixture, settings: { locale: "ru" } });
     const { items: people } = (await control("GET", `/${sandbox}/state/users`)).body;
     const { items } = (await control("GET", `/${sandbox}/state/meeting_transcripts`)).body;
     expect([...new Set(items.map(({ speaker }: { speaker: string }) => speaker))]).toEqual([
@@ -493,7 +493,7 @@ describe("state calls", () => {
   });
 
   it("give two users with the same invented name different addresses [G44]", async () => {
-    const sandbox = await fresh();
+    const sandbox = await createSandbox();
     const made = await Promise.all(
       Array.from({ length: 20 }, () => control("POST", `/${sandbox}/state/users`, { name: "Ada Lovelace" })),
     );

@@ -174,7 +174,7 @@ describe("start --https [interfaces 16]", () => {
     readStartOptions({ json: false, quiet: true, ...flags } as StartFlags);
 
   it("stores a certificate of its own in the user's data folder, which clients can trust", async () => {
-    // As on macOS.
+    // The folder's name has a space, as on macOS.
     const folder = join(createTempFolder(), "Application Support");
     mkdirSync(folder);
     const env = { XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };

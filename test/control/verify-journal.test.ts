@@ -11,13 +11,13 @@ afterAll(() => api.close());
 
 const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
-async function fresh(): Promise<string> {
+async function createSandbox(): Promise<string> {
   const name = `verify-${++made}`;
   expect((await control("POST", "", { name, clock: { mode: "frozen", now: EPOCH } })).status).toBe(201);
   return name;
 }
 const verify = (name: string, body: object) => control("POST", `/${name}/journal/verify`, body);
-const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
+const listModels = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
 const reparent = (name: string, to: string) =>
   api.call("ada", "POST", `/_s/${name}/v1/organizations/org_acme/departments/dept_ml/reparent`, {
     new_parent_id: to,
@@ -27,16 +27,16 @@ const MOVED = { operation: "departments.reparent" };
 
 describe("verify within", () => {
   it("waits on the wall clock until the match is met, frozen or not [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const waiting = verify(name, { match: MODELS, count: 2, within: "60s" });
-    await models(name);
-    await models(name);
+    await listModels(name);
+    await listModels(name);
     expect((await waiting).body).toEqual({ ok: true, found: 2, nearest: [] });
   });
 
   it("fails when the time is over, or at once if too many requests came [interfaces 11]", async () => {
-    const name = await fresh();
-    await models(name);
+    const name = await createSandbox();
+    await listModels(name);
     const over = await verify(name, { match: { ...MODELS, status: 404 }, count: 1, within: "20ms" });
     expect(over.body).toMatchObject({
       ok: false,
@@ -48,8 +48,8 @@ describe("verify within", () => {
   });
 
   it("distinguishes callers [interfaces 11]", async () => {
-    const name = await fresh();
-    await models(name);
+    const name = await createSandbox();
+    await listModels(name);
     const by = async (principal: string) =>
       (await verify(name, { match: { ...MODELS, principal }, count: 1 })).body;
     expect(await by("usr_ada")).toMatchObject({ ok: true, found: 1 });
@@ -71,10 +71,10 @@ describe("verify within", () => {
 
 describe("verify sequence", () => {
   it("requires a request for each match, in this order [interfaces 11]", async () => {
-    const name = await fresh();
-    await models(name);
+    const name = await createSandbox();
+    await listModels(name);
     await reparent(name, "dept_ops");
-    await models(name);
+    await listModels(name);
     await reparent(name, "dept_eng");
     const held = await verify(name, { sequence: [MODELS, MOVED, MOVED] });
     expect(held.body).toEqual({ ok: true, found: 3, nearest: [] });
@@ -92,10 +92,10 @@ describe("verify sequence", () => {
   });
 
   it("allows with strict no other request in between that matches one of them [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await reparent(name, "dept_ops");
-    await models(name);
-    await models(name);
+    await listModels(name);
+    await listModels(name);
     await reparent(name, "dept_eng");
     expect((await verify(name, { sequence: [MOVED, MODELS, MOVED] })).body.ok).toBe(true);
     const strict = await verify(name, { sequence: [MOVED, MODELS, MOVED], strict: true });
@@ -109,9 +109,9 @@ describe("verify sequence", () => {
   });
 
   it("can wait for a sequence [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const waiting = verify(name, { sequence: [MODELS, MOVED], within: "60s" });
-    await models(name);
+    await listModels(name);
     await reparent(name, "dept_ops");
     expect((await waiting).body).toMatchObject({ ok: true, found: 2 });
   });
@@ -180,7 +180,7 @@ describe("verify of a match that nothing can meet", () => {
   it.each(["/v1/nosuch/one", "/v1/nosuch/*", "/v1/**/one"])(
     "is allowed for the path %s, which a rule serves [interfaces 11]",
     async (path) => {
-      const name = await fresh();
+      const name = await createSandbox();
       const rule = { match: { path: "/v1/nosuch/*" }, effect: { body: {} } };
       expect((await control("POST", `/${name}/faults`, rule)).status).toBe(201);
       expect((await verify(name, { match: { path }, count: 0 })).body.ok).toBe(true);
@@ -188,7 +188,7 @@ describe("verify of a match that nothing can meet", () => {
   );
 
   it("is allowed for any path, known or not, as in a listing [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     expect((await control("GET", `/${name}/journal?path=/v1/model`)).body.total).toBe(0);
     await api.call("ada", "GET", `/_s/${name}/v1/model`);
     expect((await verify(name, { match: { path: "/v1/model" }, count: 1 })).body.ok).toBe(true);
@@ -196,8 +196,8 @@ describe("verify of a match that nothing can meet", () => {
 });
 
 describe("deliveries are in the journal", () => {
-  async function failing() {
-    const name = await fresh();
+  async function createFailingWebhook() {
+    const name = await createSandbox();
     const { body } = await control("POST", `/${name}/receivers`, { answers: [500, 200] });
     const { data } = (
       await api.call("ada", "POST", `/_s/${name}/webhooks`, {
@@ -210,7 +210,7 @@ describe("deliveries are in the journal", () => {
   }
 
   it("with the sent bytes, the answer, and the reason of a failure [interfaces 14]", async () => {
-    const { name, webhook_id } = await failing();
+    const { name, webhook_id } = await createFailingWebhook();
     const { body } = await control("GET", `/${name}/journal?kind=delivery`);
     const [entry] = body.entries;
     expect(body.total).toBe(1);
@@ -242,7 +242,7 @@ describe("deliveries are in the journal", () => {
   });
 
   it("as attempts in the stream, and in the history with their causes [interfaces 14]", async () => {
-    const { name } = await failing();
+    const { name } = await createFailingWebhook();
     const stream = await fetch(`${api.url}/_control/sandboxes/${name}/journal/stream?kind=delivery`);
     const first = (async () => {
       let text = "";
@@ -259,7 +259,7 @@ describe("deliveries are in the journal", () => {
   });
 
   it("and separate from requests, of which verify takes one kind at a time [interfaces 14]", async () => {
-    const { name, webhook_id } = await failing();
+    const { name, webhook_id } = await createFailingWebhook();
     const { body } = await control("GET", `/${name}/journal?kind=request`);
     expect(body.entries.map(({ operation }: { operation: string }) => operation)).toEqual([
       "webhooks.create",
@@ -290,7 +290,7 @@ describe("deliveries are in the journal", () => {
   });
 
   it("with the reason if a receiver is gone, as the webhook has the reason why it became inactive [interfaces 14]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const { body } = await control("POST", `/${name}/receivers`, { answers: [410] });
     const { data } = (
       await api.call("ada", "POST", `/_s/${name}/webhooks`, { url: body.url, events: ["user.created"] })
@@ -314,7 +314,7 @@ describe("deliveries are in the journal", () => {
 
 describe("deliveries", () => {
   it("are listed, shown and redelivered [interfaces 14]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const { body: receiver } = await control("POST", `/${name}/receivers`, { answers: [500, 503, 200] });
     await api.call("ada", "POST", `/_s/${name}/webhooks`, { url: receiver.url, events: ["user.created"] });
     await control("POST", `/${name}/events`, { event: "user.created", for: "usr_dan" });

@@ -24,15 +24,15 @@ async function start(): Promise<{ api: Api; sandbox: SandboxClient }> {
   return { api, sandbox: await connect(api.url).open("default") };
 }
 
-/** Another process: an engine that knows nothing of the first. */
-async function elsewhere(): Promise<LocalUnderstudy> {
+/** Starts another engine, as in another process. */
+async function startElsewhere(): Promise<LocalUnderstudy> {
   const engine = await createLocal({});
   closing.push(engine);
   return engine;
 }
 
-/** Requests of every kind, a refusal, a fault, deliveries that are to be tried again, time, a rewind. */
-async function work({ sandbox }: { sandbox: SandboxClient }): Promise<void> {
+/** Makes requests of every kind, a refusal, a fault, failed deliveries with retries, clock calls and a rewind. */
+async function makeRequests({ sandbox }: { sandbox: SandboxClient }): Promise<void> {
   const as = (who: keyof typeof KEYS, method = "GET", body?: object) => ({
     method,
     headers: { "api-key": KEYS[who], "content-type": "application/json" },
@@ -54,8 +54,8 @@ async function work({ sandbox }: { sandbox: SandboxClient }): Promise<void> {
   await sandbox.history.rewind(entry!.id);
 }
 
-/** Everything that a page shows of a sandbox. */
-async function look(sandbox: SandboxClient) {
+/** Reads everything that the console shows of a sandbox. */
+async function readAll(sandbox: SandboxClient) {
   const { entries: history } = await sandbox.history.list();
   const { entries: journal } = await sandbox.journal.list();
   const details = [];
@@ -69,26 +69,26 @@ async function look(sandbox: SandboxClient) {
     threads: (await sandbox.state("threads").list()).items,
     snapshots: (await sandbox.snapshots.list()).items,
   };
-  // Secrets are the file's own.
+  // Each file has its own secrets.
   return JSON.parse(JSON.stringify(whole).replaceAll(/whsec_[\w-]+/g, "whsec_"));
 }
 
 describe("a sandbox as a file", () => {
   it("opens elsewhere with its world, timeline, journal, settings and rules, and gives the same answers [interfaces 19]", async () => {
     const given = await start();
-    await work(given);
+    await makeRequests(given);
     await given.sandbox.configure({ journal_limit: 500 });
-    const seen = await look(given.sandbox);
+    const seen = await readAll(given.sandbox);
     const file = await given.sandbox.export();
-    const opened = await (await elsewhere()).openFile(file, "opened");
+    const opened = await (await startElsewhere()).openFile(file, "opened");
     expect(opened.name).toBe("opened");
-    expect(await look(opened)).toEqual(seen);
+    expect(await readAll(opened)).toEqual(seen);
   });
 
   it("rewinds, forks, repeats and advances as in its first server [interfaces 19]", async () => {
     const given = await start();
-    await work(given);
-    const engine = await elsewhere();
+    await makeRequests(given);
+    const engine = await startElsewhere();
     const opened = await engine.openFile(await given.sandbox.export(), "opened");
     const deletion = (await opened.history.list()).entries.find(
       ({ subject }) => subject === "thread_welcome",
@@ -121,13 +121,13 @@ describe("a sandbox as a file", () => {
 
   it("contains no secret of its sandbox, and its keys still work after opening [interfaces 19]", async () => {
     const given = await start();
-    await work(given);
+    await makeRequests(given);
     const file = await given.sandbox.export();
     const text = gunzipSync(file).toString();
     const secrets = given.api.understudy.sandboxes.get("default")!.world;
     for (const secret of [...Object.values(KEYS), secrets.secretKey]) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/whsec_[A-Za-z0-9]|eyJ[\w-]{8,}\./);
-    const opened = await (await elsewhere()).openFile(file, "opened");
+    const opened = await (await startElsewhere()).openFile(file, "opened");
     const key = opened.credentials.usr_dan;
     expect(key).toMatch(/^ak_\w{39}$/);
     expect(key).not.toBe(KEYS.dan);
@@ -141,7 +141,7 @@ describe("a sandbox as a file", () => {
     const { sandbox } = await start();
     await sandbox.clock.set({ mode: "real" });
     const file = await sandbox.export();
-    const engine = await elsewhere();
+    const engine = await startElsewhere();
     const [first, second] = [await engine.openFile(file), await engine.openFile(file)];
     expect([first.name, second.name]).toEqual(["default-2", "default-3"]);
     const { clock } = await first.info();
@@ -160,7 +160,7 @@ describe("a sandbox as a file", () => {
       expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
       return encode(captured);
     };
-    const opened = await (await elsewhere()).openFile(await sandbox.export());
+    const opened = await (await startElsewhere()).openFile(await sandbox.export());
     const { entries } = await opened.journal.list();
     const changes = new Set((await opened.history.list()).entries.map(({ id }) => id));
     expect(entries.flatMap(({ history }) => history ?? []).filter((id) => !changes.has(id))).toEqual([]);
@@ -204,7 +204,7 @@ describe("a sandbox as a file", () => {
       "x-understudy": { collections: { tags: { prefix: "tag_", schema: "#/components/schemas/Tag" } } },
     });
     await sandbox.state("tags" as "threads").create({ name: "red" } as never);
-    const opened = await (await elsewhere()).openFile(await sandbox.export(), "opened");
+    const opened = await (await startElsewhere()).openFile(await sandbox.export(), "opened");
     const headers = { "api-key": opened.credentials.usr_dan };
     const listed = await opened.fetch("/v1/tags", { headers });
     expect([listed.status, await listed.text()]).toEqual([200, expect.stringContaining('"red"')]);
@@ -231,16 +231,16 @@ describe("a sandbox as a file", () => {
       return sandbox.export();
     };
     const one = await export_([tags]);
-    const opened = await (await elsewhere()).openFile(one, "opened");
+    const opened = await (await startElsewhere()).openFile(one, "opened");
     const headers = { "api-key": opened.credentials.usr_ada };
     expect(await (await opened.fetch("/v1/tags", { headers })).text()).toContain('"red"');
     await opened.history.rewind((await opened.history.list()).entries[0]!.id);
     expect(await (await opened.fetch("/v1/tags", { headers })).text()).not.toContain('"red"');
     const two = await export_([tags, colours]);
-    await expect((await elsewhere()).openFile(two)).rejects.toThrow(
+    await expect((await startElsewhere()).openFile(two)).rejects.toThrow(
       /^The file needs the operations of \S+tag\.yaml \(SHA-256 \w{12}\) and \S+colour\.yaml \(SHA-256 \w{12}\); open it where these files are, with `understudy open FILE --openapi \S+tag\.yaml --openapi \S+colour\.yaml`\.$/,
     );
-    // The same files elsewhere have other names.
+    // The same files have other paths in another project.
     mkdirSync(join(folder, "copy"));
     const copies = [tags, colours].map((file) => {
       const copy = join(folder, "copy", basename(file));
@@ -257,7 +257,7 @@ describe("a sandbox as a file", () => {
   it("is refused in one sentence if it is damaged, cut, foreign, newer or too large, and nothing is created [interfaces 19]", async () => {
     const { sandbox } = await start();
     const file = await sandbox.export();
-    const engine = await elsewhere();
+    const engine = await startElsewhere();
     const flipped = file.slice();
     flipped[flipped.length >> 1]! ^= 0xff;
     // biome-ignore lint/suspicious/noExplicitAny: a file that is not as it should be
@@ -366,11 +366,11 @@ describe("a sandbox as a file", () => {
     "is refused with the place if %s is broken, and nothing is created [interfaces 19]",
     async (...[, breakIt, where]) => {
       const given = await start();
-      await work(given);
+      await makeRequests(given);
       await given.sandbox.scenarios.activate("slow-network");
       const value = JSON.parse(gunzipSync(await given.sandbox.export()).toString());
       value.content.scenarios.push({ name: "of-the-file", document: { rules: [] } });
-      const engine = await elsewhere();
+      const engine = await startElsewhere();
       await engine.openFile(new Uint8Array(gzipSync(JSON.stringify(value))), "whole");
       breakIt(value);
       value.content.scenarios.push({ name: "of-the-broken-file", document: { rules: [] } });
@@ -415,7 +415,7 @@ describe("a sandbox as a file", () => {
     await api.call(undefined, "PUT", `${S}/operations`, { openapi });
     expect((await api.call("ada", "POST", "/v1/tags", { name: "red" })).status).toBe(201);
     await api.call(undefined, "DELETE", `${S}/operations`);
-    const opened = await (await elsewhere()).openFile(await sandbox.export(), "opened");
+    const opened = await (await startElsewhere()).openFile(await sandbox.export(), "opened");
     expect((await opened.history.list()).total).toBe((await sandbox.history.list()).total);
   });
 

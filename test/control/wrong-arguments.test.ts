@@ -8,7 +8,7 @@ import {
   type SandboxClient,
 } from "../../src/client/index.ts";
 
-/* Programs without a compiler give the library's methods anything [interfaces 8]. */
+/* JavaScript users can pass anything to the library's methods [interfaces 8]. */
 
 let understudy: LocalUnderstudy;
 let sandbox: SandboxClient;
@@ -20,14 +20,14 @@ afterAll(() => understudy.close());
 
 type Method = (...values: unknown[]) => unknown;
 
-/** What JavaScript or the router says, and no one who called a method. */
+/** Messages of JavaScript or the router, which do not help a user of the method. */
 const RAW =
   /Cannot (read|convert|destructure|use)|is not (a function|iterable)|Invalid URL|\[object|The control API has no/;
 
 async function explain(call: () => unknown): Promise<string> {
   try {
     const value = call();
-    // A stream says what is wrong when it is read.
+    // A stream throws its error when it is read.
     const read = (value as Partial<AsyncIterator<unknown>> | undefined)?.next;
     const first = read === undefined ? value : Promise.race([read.call(value), undefined]);
     return `accepted: ${JSON.stringify(await first)?.slice(0, 80)}`;
@@ -38,7 +38,7 @@ async function explain(call: () => unknown): Promise<string> {
 
 const WITHOUT_WRONG_INPUT = /^(fetch|close|fleet|list|health|coverage|info|outbox|bundle|export|delete)$/;
 
-/** Every method with arguments, of the server, the sandbox and its groups. */
+/** Lists all methods with arguments, of the server, the sandbox and its groups. */
 function* listMethods(): Generator<[string, Method]> {
   for (const [owner, value] of Object.entries({ understudy, sandbox, threads: sandbox.state("threads") }))
     for (const [name, part] of Object.entries(value)) {

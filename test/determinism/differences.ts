@@ -1,16 +1,19 @@
 import type { Answer, AnswerBody, Entry } from "./recording.ts";
 
-/** The number of differing answers that are shown; the rest are counted. */
-const SHOWN = 10;
-const AROUND = 60;
+/** Number of differing responses that are shown; the others are only counted. */
+const MAX_SHOWN = 10;
+const CONTEXT_LENGTH = 60;
 
 export interface Differences {
   count: number;
-  /** The number of differing answers and the first of them, for a person to read. */
+  /** The number of differing responses and the first of them, as a readable text. */
   report: string;
 }
 
-/** Compares the answers of two recordings of the same requests. `reduce` removes the parts that may differ; undefined skips the answer. */
+/**
+ * Compares the responses of two recordings of the same requests. `reduce` removes the parts that may differ;
+ * undefined skips the response.
+ */
 export function listDifferences(
   recorded: readonly Entry[],
   answered: readonly Entry[],
@@ -24,11 +27,11 @@ export function listDifferences(
     const found = describeDifferences(...pair);
     if (found.length === 0) continue;
     count += 1;
-    if (count > SHOWN) continue;
+    if (count > MAX_SHOWN) continue;
     const { method, path } = entry.request;
     lines.push(`request ${position}: ${method} ${path}`, ...found.map((line) => `    ${line}`));
   }
-  const more = count > SHOWN ? `\nand ${count - SHOWN} more` : "";
+  const more = count > MAX_SHOWN ? `\nand ${count - MAX_SHOWN} more` : "";
   return {
     count,
     report: `${count} of ${recorded.length} answers differ from the recording:\n${lines.join("\n")}${more}\n`,
@@ -63,6 +66,7 @@ function plainText(body: AnswerBody): string {
 function describeTexts(recorded: string, answered: string): string[] {
   let at = 0;
   while (at < recorded.length && recorded[at] === answered[at]) at += 1;
-  const part = (text: string) => JSON.stringify(text.slice(Math.max(0, at - AROUND), at + AROUND));
+  const part = (text: string) =>
+    JSON.stringify(text.slice(Math.max(0, at - CONTEXT_LENGTH), at + CONTEXT_LENGTH));
   return [`body from character ${at}:`, `  recorded: ${part(recorded)}`, `  came:     ${part(answered)}`];
 }

@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { request } from "node:http";
 import type { Answer, AnswerBody, Request } from "./recording.ts";
 
-/** The recording names the server by this address; the real port differs from run to run. */
+/** The server's address in the recording; the real port differs between runs. */
 export const RECORDED_HOST = "127.0.0.1:47474";
 
-/** An answer that is longer is kept as its checksum, so that the recording stays readable. */
+/** Longer responses are stored as checksums, so that the recording stays readable. */
 const LONGEST_TEXT = 65_536;
 const LONGEST_BINARY = 1024;
 
-/** They belong to the connection or to the wall clock, not to the answer. */
-const LEFT_OUT = new Set(["date", "connection", "keep-alive"]);
+/** Headers of the connection or the wall clock. */
+const IGNORED_HEADERS = new Set(["date", "connection", "keep-alive"]);
 
-/** Match what control answers tell of the wall clock: how long something really took, and when a sandbox was made. */
+/** Match wall-clock values in control responses: durations and creation times. */
 const WALL_CLOCK = [
   /(?<="(?:duration_ms|uptime_seconds|time|wait|service-processing-ms)":)(?:[\d.]+|"\d+")/g,
   /(?<="name":"service-processing-ms","value":)"\d+"/g,
@@ -20,9 +20,9 @@ const WALL_CLOCK = [
 ];
 const MASKED = '"MASKED"';
 
-/** Sends a request of the recording to the server on this port and gives its answer in the recording's form. */
+/** Sends a request of the recording to the server and returns its response in the recording's form. */
 export function exchange(port: number, { method, path, headers, body }: Request): Promise<Answer> {
-  const bytes = bytesOf(body, port);
+  const bytes = toBytes(body, port);
   return new Promise((resolve, reject) => {
     const asked = request(
       {
@@ -41,13 +41,13 @@ export function exchange(port: number, { method, path, headers, body }: Request)
         const pieces: Buffer[] = [];
         let broken = false;
         response.on("data", (piece: Buffer) => pieces.push(piece));
-        // A connection that breaks within an answer is what some faults are about.
+        // Some faults break the connection within a response.
         response.on("error", () => {
           broken = true;
         });
         response.on("close", () => {
           const answer = { status: response.statusCode!, rawHeaders: response.rawHeaders };
-          resolve(inRecordedForm({ ...answer, bytes: Buffer.concat(pieces), broken }, { port, path }));
+          resolve(toRecordedForm({ ...answer, bytes: Buffer.concat(pieces), broken }, { port, path }));
         });
       },
     );
@@ -59,14 +59,14 @@ export function exchange(port: number, { method, path, headers, body }: Request)
   });
 }
 
-/** The same without a socket. Header names come in lower case, sorted, and a broken connection as `fetch` shows it. */
+/** Sends it without a socket. Header names are in lower case and sorted; a broken connection looks as in `fetch`. */
 export async function exchangeInProcess(
   { fetch, port }: { fetch: (request: globalThis.Request) => Promise<Response>; port: number },
   { method, path, headers, body }: Request,
 ): Promise<Answer> {
   const { host = RECORDED_HOST, ...others } = headers;
   const place = { port, path };
-  const asked = new Request(`http://${host}${path}`, { method, headers: others, body: bytesOf(body, port) });
+  const asked = new Request(`http://${host}${path}`, { method, headers: others, body: toBytes(body, port) });
   let response: Response;
   try {
     response = await fetch(asked);
@@ -81,13 +81,13 @@ export async function exchangeInProcess(
     broken = true;
   }
   const answer = { status: response.status, rawHeaders: [...response.headers].flat() };
-  return inRecordedForm({ ...answer, bytes: Buffer.concat(pieces), broken }, place);
+  return toRecordedForm({ ...answer, bytes: Buffer.concat(pieces), broken }, place);
 }
 
-/** Headers that the journal shows, and that clients add by themselves. */
-const OF_CLIENTS = /,\{"name":"(?:Connection","value":"close|accept","value":"\*\/\*)"\}/g;
+/** Headers that clients add themselves and that the journal shows. */
+const CLIENT_HEADERS = /,\{"name":"(?:Connection","value":"close|accept","value":"\*\/\*)"\}/g;
 
-/** Without what belongs to a connection; headers as `Headers` has them: in lower case, sorted, those of one name joined. */
+/** Removes headers of the connection; writes the others as `Headers` does: in lower case, sorted and joined. */
 export function withoutConnection(answer: Answer): Answer {
   const headers = new Headers(answer.headers);
   headers.delete("transfer-encoding");
@@ -95,11 +95,11 @@ export function withoutConnection(answer: Answer): Answer {
   return {
     ...answer,
     headers: [...headers],
-    body: typeof body === "string" ? body.replace(OF_CLIENTS, "") : body,
+    body: typeof body === "string" ? body.replace(CLIENT_HEADERS, "") : body,
   };
 }
 
-function bytesOf(body: Request["body"], port: number): Buffer | undefined {
+function toBytes(body: Request["body"], port: number): Buffer | undefined {
   if (body === undefined) return undefined;
   if (typeof body !== "string") return Buffer.from(body.base64, "base64");
   return Buffer.from(body.replaceAll(RECORDED_HOST, `127.0.0.1:${port}`));
@@ -112,23 +112,24 @@ interface Received {
   broken: boolean;
 }
 
-function inRecordedForm(
+function toRecordedForm(
   { status, rawHeaders, bytes, broken }: Received,
   { port, path }: { port: number; path: string },
 ): Answer {
-  const text = textOf(bytes)?.replaceAll(`:${port}`, `:${RECORDED_HOST.split(":")[1]}`);
+  const text = decodeText(bytes)?.replaceAll(`:${port}`, `:${RECORDED_HOST.split(":")[1]}`);
   const shown = text !== undefined && path.startsWith("/_control/") ? maskWallClock(text) : text;
   const headers: [string, string][] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
     const value = rawHeaders[i + 1]!.replaceAll(`:${port}`, `:${RECORDED_HOST.split(":")[1]}`);
-    if (!LEFT_OUT.has(name.toLowerCase())) headers.push([name, maskHeader(name, value, shown !== text)]);
+    if (!IGNORED_HEADERS.has(name.toLowerCase()))
+      headers.push([name, maskHeader(name, value, shown !== text)]);
   }
-  const body = shown === undefined ? shortBinary(bytes) : shortText(shown);
+  const body = shown === undefined ? shortenBinary(bytes) : shortenText(shown);
   return { status, headers, body, ...(broken ? { broken } : {}) };
 }
 
-function textOf(bytes: Buffer): string | undefined {
+function decodeText(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -140,7 +141,7 @@ function maskWallClock(text: string): string {
   return WALL_CLOCK.reduce((masked, field) => masked.replace(field, MASKED), text);
 }
 
-/** A duration with one more digit makes the body longer, so its length says nothing either. */
+/** Also masks the length of a masked body, since a duration may have one digit more. */
 function maskHeader(name: string, value: string, isBodyMasked: boolean): string {
   const isMasked =
     name.toLowerCase() === "service-processing-ms" ||
@@ -148,12 +149,12 @@ function maskHeader(name: string, value: string, isBodyMasked: boolean): string 
   return isMasked ? "MASKED" : value;
 }
 
-function shortText(text: string): AnswerBody {
+function shortenText(text: string): AnswerBody {
   if (text.length <= LONGEST_TEXT) return text;
   return { ...computeChecksum(Buffer.from(text)), begins: text.slice(0, 300) };
 }
 
-function shortBinary(bytes: Buffer): AnswerBody {
+function shortenBinary(bytes: Buffer): AnswerBody {
   return bytes.length <= LONGEST_BINARY ? { base64: bytes.toString("base64") } : computeChecksum(bytes);
 }
 

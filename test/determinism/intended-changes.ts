@@ -1,15 +1,15 @@
 import type { Answer, Entry } from "./recording.ts";
 
 export interface IntendedChange {
-  /** The position in the recording, from 0, or a test of the request and its recorded answer. */
+  /** The position in the recording, from 0, or a predicate of the request and its recorded response. */
   request: number | ((entry: Entry) => boolean);
-  /** Why the answer differs, in one sentence. */
+  /** Why the response differs, in one sentence. */
   reason: string;
-  /** Removes the changed parts of the recorded and the new answer; without it the answer is not compared. */
+  /** Removes the changed parts of the recorded and the new response. Without it, the response is not compared. */
   compare?: (recorded: Answer, answered: Answer) => [Answer, Answer];
 }
 
-/** Lists the answers that may differ from the recording on purpose. */
+/** Responses that may differ from the recording on purpose. */
 export const INTENDED_CHANGES: readonly IntendedChange[] = [
   {
     request: ({ request, answer }) => request.path === "/v1/images/uncrop" && answer.status === 200,
@@ -205,7 +205,7 @@ function withoutText(answer: Answer, pattern: RegExp): Answer {
   return withoutLength({ ...answer, body: typeof body === "string" ? body.replaceAll(pattern, "") : body });
 }
 
-/** Sentences of a problem; its type, status and field must stay. */
+/** Removes the sentences of a problem; its type, status and field must stay the same. */
 function withoutSentences(answer: Answer): Answer {
   return withoutText(answer, /,"(detail|advice|title)":"(?:[^"\\]|\\.)*"/g);
 }

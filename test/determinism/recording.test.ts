@@ -1,10 +1,9 @@
 /**
- * The recording holds 300 requests and what the server answered before its restructuring. This test sends them again,
- * in order, to a server with the same fixture, seed and frozen clock, and expects the same answers.
- *
- * `UPDATE_RECORDING=1 npx vitest run test/determinism` sends the requests of the recording, writes the new answers
- * into it, and compares them with those of a second server. Requests name ids and tokens of earlier answers as they
- * stand: these are drawn from the seed. An answer that is meant to change belongs in intended-changes.ts, with a reason.
+ * The recording contains 300 requests and the server's responses before its restructuring. This test sends the
+ * requests in order to a server with the same fixture, seed and frozen clock, and expects the same responses.
+ * `UPDATE_RECORDING=1 npx vitest run test/determinism` sends the requests, writes the new responses into the
+ * recording, and compares them with those of a second server. Requests contain ids and tokens of earlier responses,
+ * since these derive from the seed. An intended change needs an entry in intended-changes.ts with a reason.
  */
 import { describe, expect, it } from "vitest";
 import { startReference } from "../support/harness.ts";
@@ -15,14 +14,14 @@ import { type Answer, type Entry, readRecording, writeRecording } from "./record
 
 const isUpdate = process.env["UPDATE_RECORDING"] === "1";
 
-/** Sends the requests to a server of their own and gives them with its answers. */
+/** Sends the requests to a new server. Returns them with its responses. */
 async function replay(entries: readonly Entry[]): Promise<Entry[]> {
   const api = await startReference({ seed: 1 });
   try {
     const port = Number(new URL(api.url).port);
     const answered: Entry[] = [];
     for (const { request } of entries) {
-      // Deliveries that an earlier request set off end first: their duration on the network is not compared.
+      // Wait for deliveries of earlier requests, since their duration is not deterministic.
       await api.advance(0);
       answered.push({ request, answer: await exchange(port, request) });
     }
@@ -32,8 +31,12 @@ async function replay(entries: readonly Entry[]): Promise<Entry[]> {
   }
 }
 
-/** Applies the intended changes: what they leave must be as recorded. */
-function withoutIntended(entry: Entry, answered: Entry, position: number): [Answer, Answer] | undefined {
+/** Removes the intended changes; the rest must equal the recording. */
+function removeIntendedChanges(
+  entry: Entry,
+  answered: Entry,
+  position: number,
+): [Answer, Answer] | undefined {
   let pair: [Answer, Answer] | undefined = [entry.answer, answered.answer];
   for (const { request, compare } of INTENDED_CHANGES) {
     const applies = typeof request === "number" ? request === position : request(entry);
@@ -46,7 +49,7 @@ describe("the recorded requests", () => {
   it("get the recorded answers, byte for byte", { timeout: 120_000, retry: 0 }, async () => {
     if (isUpdate) writeRecording(await replay(readRecording()));
     const recorded = readRecording();
-    const differences = listDifferences(recorded, await replay(recorded), withoutIntended);
+    const differences = listDifferences(recorded, await replay(recorded), removeIntendedChanges);
     expect(differences.count, differences.report).toBe(0);
   });
 

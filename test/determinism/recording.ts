@@ -6,20 +6,20 @@ export interface Request {
   method: string;
   path: string;
   headers: Record<string, string>;
-  /** Bytes that are no UTF-8 text stand in base64. */
+  /** Bytes that are not UTF-8 text are in base64. */
   body?: string | { base64: string };
 }
 
-/** Text, bytes that are no UTF-8 text, or the checksum of what is too long to be read. */
+/** Text, other bytes, or the checksum of a long body. */
 export type AnswerBody = string | { base64: string } | { sha256: string; length: number; begins?: string };
 
 export interface Answer {
-  /** 0 where the connection broke before an answer began. */
+  /** 0 if the connection broke before a response began. */
   status: number;
-  /** As they came: order, case and repetitions are part of the answer. */
+  /** In the original order and case, with repetitions. */
   headers: [name: string, value: string][];
   body: AnswerBody;
-  /** Whether the connection broke before the answer's end. */
+  /** Whether the connection broke before the response's end. */
   broken?: boolean;
 }
 
@@ -32,7 +32,7 @@ export function readRecording(): Entry[] {
   return JSON.parse(readFileSync(FILE, "utf8"));
 }
 
-/** Writes one entry a line, so that a change of one answer is a change of one line. */
+/** Writes one entry per line, so that a changed response is one changed line. */
 export function writeRecording(entries: readonly Entry[]): void {
   writeFileSync(FILE, `[\n${entries.map((entry) => JSON.stringify(entry)).join(",\n")}\n]\n`);
 }

@@ -6,7 +6,7 @@ import { type Block, findBlocks, listPages } from "../support/docs/pages.ts";
 import { startReference } from "../support/harness.ts";
 import { createTempFolder, removeTempFolders, runCommand, startServer } from "../support/run-understudy.ts";
 
-/* What pages show of the command's output is what it prints. */
+/* Output of commands in the docs must equal what the commands print. */
 
 const FIXTURE = `extends: reference
 departments:
@@ -23,7 +23,7 @@ rules:
 
 const UPLOADER = fileURLToPath(new URL("../../docs/examples/report-uploader/", import.meta.url));
 
-const checked = (command: "fixture" | "scenario", file: string, text: string) => async () => {
+const runCheck = (command: "fixture" | "scenario", file: string, text: string) => async () => {
   const cwd = createTempFolder();
   writeFileSync(join(cwd, file), text);
   const { code, stdout, stderr } = await runCommand([command, "check", file], { cwd });
@@ -31,7 +31,7 @@ const checked = (command: "fixture" | "scenario", file: string, text: string) =>
   return stdout + stderr;
 };
 
-/** By page, what prints what its \`text\` blocks show. */
+/** By page: prints what the page's \`text\` blocks show. */
 const PRINTED: Record<string, () => Promise<string>> = {
   "README.md": async () => {
     const server = await startServer();
@@ -44,14 +44,14 @@ const PRINTED: Record<string, () => Promise<string>> = {
     expect(code).toBe(0);
     return stdout;
   },
-  "docs/fixtures.md": checked("fixture", "my.yaml", FIXTURE),
-  "docs/scenarios.md": checked("scenario", "flaky.yaml", SCENARIO),
+  "docs/fixtures.md": runCheck("fixture", "my.yaml", FIXTURE),
+  "docs/scenarios.md": runCheck("scenario", "flaky.yaml", SCENARIO),
 };
 
 afterAll(removeTempFolders);
 
-/** JSON documents of a block, which may stand one behind the other with comments between them. */
-function documents({ kind, code }: Block): unknown[] {
+/** Parses the JSON documents of a block. There may be several, with comments in between. */
+function parseDocuments({ kind, code }: Block): unknown[] {
   const parts = kind === "jsonc" ? code.split(/^\/\/.*$/m).filter((part) => part.trim() !== "") : [code];
   return parts.map((part) => JSON.parse(part));
 }
@@ -60,10 +60,11 @@ describe("an answer shown in the docs", () => {
   const shown = listPages()
     .flatMap(findBlocks)
     .filter(({ kind }) => /^jsonc?$/.test(kind));
-  const of = (page: string) => shown.filter((block) => block.page === page).flatMap(documents);
+  const of = (page: string) => shown.filter((block) => block.page === page).flatMap(parseDocuments);
 
   it("is valid JSON [interfaces 4]", () => {
-    for (const block of shown) expect(() => documents(block), `${block.page}: ${block.code}`).not.toThrow();
+    for (const block of shown)
+      expect(() => parseDocuments(block), `${block.page}: ${block.code}`).not.toThrow();
   });
 
   it("is as the server answers, for the envelopes and the problem [7]", async () => {
@@ -76,9 +77,9 @@ describe("an answer shown in the docs", () => {
     await api.close();
     const [envelopeA, envelopeB, envelopeC, shownProblem] = of("docs/errors-and-limits.md");
     expect(shownProblem).toEqual(problem.body);
-    expect(shapeOf(envelopeA)).toEqual(shapeOf(a.body));
-    expect(shapeOf(envelopeB)).toEqual(shapeOf(b.body));
-    expect(shapeOf(envelopeC)).toEqual(shapeOf(c.body));
+    expect(toShape(envelopeA)).toEqual(toShape(a.body));
+    expect(toShape(envelopeB)).toEqual(toShape(b.body));
+    expect(toShape(envelopeC)).toEqual(toShape(c.body));
   });
 
   it("is as sent, for the event [6.2]", async () => {
@@ -89,14 +90,14 @@ describe("an answer shown in the docs", () => {
     const requests = `/_control/sandboxes/default/receivers/${receiver.id}/requests`;
     const { body } = await api.call(undefined, "GET", requests);
     await api.close();
-    expect(shapeOf(of("docs/webhooks.md")[0])).toEqual(shapeOf(JSON.parse(body.items[0].body)));
+    expect(toShape(of("docs/webhooks.md")[0])).toEqual(toShape(JSON.parse(body.items[0].body)));
   });
 });
 
-/** The keys of an object in their order, at every depth. */
-function shapeOf(value: unknown): unknown {
+/** Replaces values by their shape: the keys of objects in order, at all depths. */
+function toShape(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return typeof value;
-  return Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)]);
+  return Object.entries(value).map(([key, inner]) => [key, toShape(inner)]);
 }
 
 describe("an output shown in the docs", () => {

@@ -13,15 +13,15 @@ import { removeTempFolders } from "../support/run-understudy.ts";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /*
- * The pipelines of docs/pipelines.md: GitHub's are held to the published schema of workflows, and what each of them
- * runs is run here, line by line, in a project such as the page takes for granted.
+ * The pipelines of docs/pipelines.md: GitHub's workflows must fit their published schema, and the commands of all
+ * pipelines are run here in a project that meets the page's prerequisites.
  */
 
 const EXAMPLES = join(ROOT, "docs/examples");
-const shown = findBlocks("docs/pipelines.md");
-const file = (name: string) => shown.find((block) => findFileName(block) === name)!.code;
-const WORKFLOWS = shown.map(findFileName).filter((name) => name?.startsWith(".github/workflows/"));
-/** A test as a reader has it: it fails wherever the scenario's failure is more than it can bear. */
+const blocks = findBlocks("docs/pipelines.md");
+const findFile = (name: string) => blocks.find((block) => findFileName(block) === name)!.code;
+const WORKFLOWS = blocks.map(findFileName).filter((name) => name?.startsWith(".github/workflows/"));
+/** A reader's test, which fails under the scenario. */
 const TEST = `import { expect, it } from "vitest";
 const base = process.env.UNDERSTUDY_BASE_URL;
 it.runIf(base)("lists the models", async () => {
@@ -45,11 +45,11 @@ afterAll(removeTempFolders);
 async function createPipelineProject(): Promise<ExampleProject> {
   project = await createExampleProject();
   const { folder } = project;
-  const scripts = parse(shown.find(({ kind }) => kind === "json")!.code);
+  const scripts = parse(blocks.find(({ kind }) => kind === "json")!.code);
   const described = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ ...described, ...scripts }));
   writeFileSync(join(folder, "models.test.js"), TEST);
-  const scenario = file("scenarios/models-are-slow.yaml");
+  const scenario = findFile("scenarios/models-are-slow.yaml");
   const { code, stderr } = await project.run(
     `mkdir scenarios && cat > scenarios/models-are-slow.yaml <<'END'\n${scenario}END`,
   );
@@ -66,8 +66,8 @@ async function runSuccessfully(on: ExampleProject, lines: readonly string[]): Pr
 describe("a pipeline in the docs [interfaces 13]", () => {
   it("fits the schema of GitHub's workflows, which refuses a misspelt one [interfaces 13]", () => {
     expect(WORKFLOWS.length).toBe(2);
-    for (const name of WORKFLOWS) expect(validateWorkflow(file(name!)).errors, name).toEqual([]);
-    const misspelt = file(WORKFLOWS[0]!).replace("runs-on", "run-on");
+    for (const name of WORKFLOWS) expect(validateWorkflow(findFile(name!)).errors, name).toEqual([]);
+    const misspelt = findFile(WORKFLOWS[0]!).replace("runs-on", "run-on");
     expect(validateWorkflow(misspelt).errors).not.toEqual([]);
   });
 
@@ -108,7 +108,7 @@ describe("a pipeline in the docs [interfaces 13]", () => {
   });
 
   it("has keys that GitLab knows [interfaces 13]", () => {
-    const { test: job } = parse(file(".gitlab-ci.yml"));
+    const { test: job } = parse(findFile(".gitlab-ci.yml"));
     expect(Object.keys(job).sort()).toEqual(["artifacts", "cache", "image", "script"]);
   });
 
@@ -116,10 +116,10 @@ describe("a pipeline in the docs [interfaces 13]", () => {
     skip,
   }) => {
     if (!hasCurl()) skip("curl is not installed");
-    const { jobs } = parse(file(".github/workflows/test.yml")) as Workflow;
-    const { test: job } = parse(file(".gitlab-ci.yml"));
+    const { jobs } = parse(findFile(".github/workflows/test.yml")) as Workflow;
+    const { test: job } = parse(findFile(".gitlab-ci.yml"));
     const on = await createPipelineProject();
-    // Lines that both have are run once: the project is the same.
+    // Lines that both pipelines contain run once, since the project is the same.
     await runSuccessfully(on, [
       ...new Set([...jobs["test"]!.steps.flatMap(({ run }) => run ?? []), ...job.script]),
     ]);
@@ -133,7 +133,7 @@ describe("a pipeline in the docs [interfaces 13]", () => {
     skip,
   }) => {
     if (!hasCurl()) skip("curl is not installed");
-    const { understudy } = parse(file("compose.yaml")).services;
+    const { understudy } = parse(findFile("compose.yaml")).services;
     expect(validate(understudy.build.dockerfile_inline)).toEqual([]);
     const on = await createPipelineProject();
     const [, ...probe] = understudy.healthcheck.test as string[];
@@ -153,7 +153,7 @@ describe("a pipeline in the docs [interfaces 13]", () => {
     timeout: 180_000,
   }, async ({ skip }) => {
     if (!hasCurl()) skip("curl is not installed");
-    const { jobs } = parse(file(".github/workflows/receiver.yml")) as Workflow;
+    const { jobs } = parse(findFile(".github/workflows/receiver.yml")) as Workflow;
     const { env = {}, steps } = jobs["grade"]!;
     const on = await createPipelineProject();
     const variables = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);

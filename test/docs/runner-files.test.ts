@@ -11,8 +11,8 @@ import { removeTempFolders } from "../support/run-understudy.ts";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /*
- * The files for pytest and JUnit 5 that are there to be copied, where tests go wrong: what the guide for testers runs
- * goes well. There those of pytest and JUnit start a server, since none is named; here they take the one that is.
+ * Files for pytest and JUnit 5 that users copy, with failing tests; the guide for testers runs passing ones. There,
+ * pytest and JUnit start a server; here they use a running one.
  */
 
 const LIMIT_MS = 240_000;

@@ -13,16 +13,13 @@ import { createTempFolder, removeTempFolders } from "../support/run-understudy.t
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/*
- * The functions that verify a signature, in each language in which the page shows one: each is asked about genuine
- * and forged deliveries by a small program around it.
- */
+/* Runs the functions of the page that verify signatures, in each language, with genuine and forged deliveries. */
 
 const PAGE = "docs/for-partners.md";
-/** Languages that the page links to. */
+/** Languages in files that the page links to. */
 const EXAMPLES = join(ROOT, "docs/examples/signatures");
 const SECRET = "whsec_5f1e0c";
-/** Beyond ASCII, so that a function that takes text in place of bytes shows. */
+/** Contains characters beyond ASCII, so that functions that treat bytes as text fail. */
 const BODY = Buffer.from('{"event":"user.created","delivery_id":"del_1","data":{"email":"zoë@acme.test"}}\n');
 const GENUINE = `sha256=${createHmac("sha256", SECRET).update(BODY).digest("hex")}`;
 const CASES: readonly [signature: string, genuine: boolean][] = [
@@ -37,7 +34,7 @@ const CASES: readonly [signature: string, genuine: boolean][] = [
 interface Language {
   file: string;
   needs: string;
-  /** A program that reads `body`, and prints yes or no for each signature, which are its arguments. */
+  /** A program that reads `body` and prints yes or no for each signature in its arguments. */
   program: [file: string, code: string];
   run: (folder: string) => [command: string, ...args: string[]];
 }
@@ -156,11 +153,11 @@ describe("signatures as the guide for partners verifies them [6.3]", () => {
 interface Framework {
   file: string;
   needs: string;
-  /** What starts it, where that is not its runtime followed by its file; compiles it first, where it must be. */
+  /** The command that starts it, unless that is its runtime and file. May compile it first. */
   start?: (folder: string) => [command: string, ...args: string[]];
 }
 
-/** What the receiver takes of ASP.NET Core, on Mono: the distribution has no .NET. */
+/** Replaces ASP.NET Core, on Mono, since Debian has no .NET. */
 const ASP_NET = join(ROOT, "test/support/receivers/asp-net/AspNetCore.cs");
 
 const FRAMEWORKS: Framework[] = [

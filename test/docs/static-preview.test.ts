@@ -26,7 +26,8 @@ beforeAll(async () => {
   for (const name of ["react", "react-dom", "vite"])
     symlinkSync(join(ROOT, "node_modules", name), join(project, "node_modules", name));
   symlinkSync(ROOT, join(project, "node_modules/understudy-sandbox"));
-  // The commands of its package.json; vitest sets NODE_ENV to test, which would bundle React's development build.
+  // Runs the commands of the example's package.json. vitest sets NODE_ENV to test, which would bundle React's
+  // development build.
   const written = await runCommand(["worker-file", "public", "--console", "--force"], { cwd: project });
   expect(written.code, written.stderr).toBe(0);
   const vite = join(ROOT, "node_modules/vite/bin/vite.js");
@@ -54,45 +55,46 @@ beforeEach(async () => {
 });
 afterEach(() => profile.close());
 
-const show = (screen: string) => page.getByRole("link", { name: screen }).click();
-const press = (name: string) => page.getByRole("button", { name }).click();
-const department = (name: string) => page.getByRole("listitem").filter({ hasText: new RegExp(`^${name}`) });
+const openScreen = (screen: string) => page.getByRole("link", { name: screen }).click();
+const clickButton = (name: string) => page.getByRole("button", { name }).click();
+const findDepartment = (name: string) =>
+  page.getByRole("listitem").filter({ hasText: new RegExp(`^${name}`) });
 
 describe("the example of a static preview", () => {
   it("keeps a moved department after a reload [interfaces 17]", async () => {
-    await press("Move");
-    await see(department("Operations").getByText("ML")).toBeVisible();
+    await clickButton("Move");
+    await see(findDepartment("Operations").getByText("ML")).toBeVisible();
     await page.reload();
-    await see(department("Operations").getByText("ML")).toBeVisible();
+    await see(findDepartment("Operations").getByText("ML")).toBeVisible();
     expect(await page.getByRole("alert").textContent()).toBe("");
   });
 
   it("opens without a network [interfaces 17]", async () => {
-    await see(department("Operations")).toBeVisible();
+    await see(findDepartment("Operations")).toBeVisible();
     isDown = true;
     await page.reload();
-    await see(department("Operations")).toBeVisible();
+    await see(findDepartment("Operations")).toBeVisible();
     expect(await page.getByRole("alert").textContent()).toBe("");
   });
 
   it("uploads a file, retries a webhook and shows limits [interfaces 17]", async () => {
-    await show("uploads");
+    await openScreen("uploads");
     const buffer = Buffer.alloc(600 * 1024, "a");
     await page
       .getByLabel("File", { exact: true })
       .setInputFiles({ name: "report.txt", mimeType: "text/plain", buffer });
-    await press("Upload");
+    await clickButton("Upload");
     await see(page.getByRole("status")).toHaveText(/^report\.txt is file_\w+\.$/);
-    await show("webhooks");
-    await press("Add a receiver that fails twice");
+    await openScreen("webhooks");
+    await clickButton("Add a receiver that fails twice");
     const delivery = (status: string, attempts: number) =>
       see(page.getByRole("row", { name: `user.created ${status} ${attempts}`, exact: true })).toBeVisible();
     await delivery("failed", 1);
-    await press("To the next retry");
+    await clickButton("To the next retry");
     await delivery("failed", 2);
-    await press("To the next retry");
+    await clickButton("To the next retry");
     await delivery("success", 3);
-    await show("limits");
+    await openScreen("limits");
     await see(page.getByRole("row").nth(1)).toContainText("Organization");
     expect(await page.getByRole("alert").textContent()).toBe("");
   });

@@ -22,7 +22,7 @@ it("every TypeScript example in the docs compiles strictly against the package [
     .filter(({ kind }) => kind === "ts");
   expect(shown.length).toBeGreaterThan(10);
   const files = shown.map((block, index) => {
-    // Each page in a folder of its own, as a reader has its files: two pages may call one the same.
+    // Each page has its own folder, since two pages may use the same file name.
     const name = join(block.page.replaceAll("/", "-"), findFileName(block) ?? `example-${index}.ts`);
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), `// ${block.page}\n${block.code}\nexport {};\n`);

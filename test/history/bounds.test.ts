@@ -12,8 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-/** They change no world that goes on: they forget what was, or begin one, end one, keep one, or send a request that tells of itself. */
-const TELL_NOTHING = new Set([
+/** Calls without an entry: they change no existing world, end the history, or send a request that has its own entry. */
+const WITHOUT_ENTRY = new Set([
   "coverage.clear",
   "journal.clear",
   "sandboxes.create",
@@ -25,7 +25,7 @@ const TELL_NOTHING = new Set([
   "snapshots.delete",
   "history.fork",
   "history.repeat",
-  // The advance, and the held request, have entries of their own.
+  // The advance and the held request have their own entries.
   "clock.stop",
   "held.release",
 ]);
@@ -35,7 +35,7 @@ describe("the history [interfaces 10]", () => {
     const silent = CONTROL_OPERATIONS.filter((one) => !isReadOnly(one) && one.describeChange === undefined)
       .filter(({ path }) => path.startsWith("/_control/sandboxes"))
       .map(({ id }) => id)
-      .filter((id) => !TELL_NOTHING.has(id));
+      .filter((id) => !WITHOUT_ENTRY.has(id));
     expect(silent).toEqual([]);
   });
 

@@ -12,15 +12,15 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-/** Registers somebody whose event a webhook hears. */
-async function heard(answers: unknown[]) {
+/** Registers a user, whose event goes to a webhook with these responses. */
+async function registerUser(answers: unknown[]) {
   const { url } = await api.receiver(answers);
   return api.webhook(url, ["thread.deleted"]);
 }
 
 describe("the cause of an entry [interfaces 10]", () => {
   it("is the event's request for an attempt, and the attempt before for a retry [interfaces 10]", async () => {
-    const { webhook_id } = await heard([500, 500, 200]);
+    const { webhook_id } = await registerUser([500, 500, 200]);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const sandbox = api.understudy.sandboxes.get("default")!;
     await sandbox.world.whenSettled();
@@ -44,7 +44,7 @@ describe("the cause of an entry [interfaces 10]", () => {
     const last = await history.get(attempts[2]!.id);
     expect(last.causes).toEqual([attempts[1]!.id, advance.id, attempts[0]!.id, request.id]);
     expect((await history.get(request.id)).effects).toEqual([attempts[0]!.id]);
-    // The fixture's own timers ran too.
+    // Timers of the fixture ran too.
     const { effects } = await history.get(advance.id);
     expect(effects).toEqual(expect.arrayContaining([attempts[1]!.id, attempts[2]!.id]));
     expect((await history.entries(`?cause=${advance.id}`)).map(({ id }) => id)).toEqual(effects);
@@ -52,7 +52,7 @@ describe("the cause of an entry [interfaces 10]", () => {
   });
 
   it("is the request for a redelivery [interfaces 10]", async () => {
-    const { webhook_id } = await heard([500, 200]);
+    const { webhook_id } = await registerUser([500, 200]);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     await api.understudy.sandboxes.get("default")!.world.whenSettled();
     const [first] = await api.deliveries(webhook_id);

@@ -45,7 +45,7 @@ describe("a rewind [interfaces 10]", () => {
     const again = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     for (const name of ["x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset"])
       expect(again.headers.get(name), name).toBe(first.headers.get(name));
-    // The id has come again, and names the newest.
+    // The request id repeats; it then names the newest entry.
     const request = await history.ok("GET", `/journal/${again.headers.get("x-request-id")}`);
     expect(request.history).toBe((await history.newest("?kind=request")).id);
     expect(request.history).not.toBe(id);
@@ -125,7 +125,7 @@ describe("a rewind [interfaces 10]", () => {
     expect((await probe(upload_url, 10)).range).toBe("bytes=0-3");
     expect((await history.rewind(first.id)).restarted_uploads).toEqual([]);
     expect((await probe(upload_url, 10)).range).toBeNull();
-    // Nobody held them then.
+    // No stored state held the bytes at that time.
     expect((await history.rewind(second.id, "after")).restarted_uploads).toHaveLength(1);
     expect((await put(upload_url, "0123456789")).status).toBe(200);
   });

@@ -35,7 +35,7 @@ const post = (path: string, body: unknown, signal?: AbortSignal) =>
     ...(signal && { signal }),
   });
 
-/** Resolves with what was read before a body failed, and the failure. */
+/** Resolves with the text that was read before a body failed, and the error. */
 async function readBroken(response: Response): Promise<{ text: string; error: unknown }> {
   let text = "";
   try {
@@ -385,7 +385,7 @@ describe("a sandbox in this process", () => {
         /upstream.url must be an address such as https:\/\/api.example.test/,
       ],
       [{ upstream: { url: "https://:0" } }, /upstream.url must be an address such as/],
-      // Without a token anyone could call the control API.
+      // Without a token, anyone could call the control API.
       [{ shared: true }, /shared must be a map, not true/],
       [{ shared: {} }, /shared.token is required/],
     ];

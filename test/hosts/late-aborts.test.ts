@@ -10,8 +10,8 @@ import { KEYS } from "../support/harness.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Collects what nothing holds: memory is short long before a client's time limit ends. */
-async function collect(): Promise<void> {
+/** Collects garbage, as a process that is short of memory does before a client's timeout. */
+async function collectUnreferenced(): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await pause(5);
     collectGarbage();
@@ -34,13 +34,13 @@ const CALLS: Record<string, Call> = {
     sandbox.fetch(new Request(`http://api.test${path}`, { headers }), { signal }),
 };
 
-/** The failure of what is under way when its caller aborts late; "none" if there is none. */
+/** Returns the error of pending work whose caller aborts late, or "none". */
 async function abortLate(caller: AbortController, work: Promise<unknown>): Promise<unknown> {
   const ended = work.then(
     () => "answered",
     (error: Error) => error.message,
   );
-  await collect();
+  await collectUnreferenced();
   caller.abort(new Error("enough"));
   return Promise.race([ended, pause(2000, "none")]);
 }
@@ -64,7 +64,7 @@ describe.each(Object.keys(CALLS))("a late abort of %s", (name) => {
 });
 
 it("a late abort does not end an answer of a route handler [interfaces 17]", async () => {
-  // Routes of the same options share a sandbox in the process: the rule must not reach that of another test file.
+  // Routes with the same options share a sandbox in the process, and this rule must not affect other test files.
   const { GET } = understudyRoutes({ control: true, seed: 7 });
   const url = "http://app.test";
   const rule = { match: { operation: "models.list" }, effect: { wire: "hang" } };

@@ -26,7 +26,7 @@ async function start(persist: NonNullable<Parameters<typeof startReference>[0]>[
   return api;
 }
 
-async function restarted(api: Api, persist: Parameters<typeof start>[0]): Promise<Api> {
+async function restart(api: Api, persist: Parameters<typeof start>[0]): Promise<Api> {
   open.splice(open.indexOf(api), 1);
   await api.close();
   return start(persist);
@@ -44,10 +44,10 @@ describe("a saved history [interfaces 10]", () => {
     const taken = async (of: typeof before) =>
       (await of.entries("?kind=delivery")).map(({ delivered }) => delivered);
     expect(await taken(before)).toEqual([false, true]);
-    const second = await restarted(first, { folder });
+    const second = await restart(first, { folder });
     const after = createHistoryClient(second);
     expect(await taken(after)).toEqual([false, true]);
-    // What it answers now came after all that is told of then.
+    // This request comes after the entries that are compared.
     await second.call("dan", "GET", "/v1/models");
     const [request] = (await after.ok("GET", "/journal")).entries;
     const positions = (await after.entries()).map(({ journal_position }) => journal_position);
@@ -67,7 +67,7 @@ describe("a saved history [interfaces 10]", () => {
       const told = await before.list();
       expect(told.entries.map(({ undone }) => undone)).toEqual([false, true, false]);
 
-      const second = await restarted(first, persist);
+      const second = await restart(first, persist);
       const after = createHistoryClient(second);
       expect(await after.list()).toEqual({
         ...told,
@@ -75,14 +75,14 @@ describe("a saved history [interfaces 10]", () => {
       });
       const refused = await after.control("POST", `/history/${attach!.id}/rewind`);
       expect(refused.body.type).toBe("urn:understudy:problem:state-evicted");
-      // A timer that was set before the restart still knows who set it.
+      // A timer that was set before the restart still has its cause.
       await after.ok("POST", "/clock/advance", { by: "2m" });
       const steps = (await after.entries("?kind=timer")).filter(({ subject }) => subject === "file_loose");
       expect(steps.length).toBeGreaterThan(1);
       for (const { cause } of steps) expect(cause).toBe(attach!.id);
       const ids = (await after.entries()).map(({ id }) => id);
       expect(new Set(ids).size).toBe(ids.length);
-      // What is new can be rewound to.
+      // New entries can be rewound to.
       await after.rewind(steps[0]!.id);
       expect((await after.ok("GET", "/clock")).now).not.toBe("2026-03-15T12:02:00.000Z");
     },
@@ -93,7 +93,7 @@ describe("a saved history [interfaces 10]", () => {
     const first = await start(persist);
     const { upload_url } = await announce(first);
     expect((await fetch(upload_url, { method: "DELETE" })).status).toBe(499);
-    const second = await restarted(first, persist);
+    const second = await restart(first, persist);
     const { title } = await createHistoryClient(second).newest();
     expect(title).toMatch(/; it was done, but answered 499/);
   });
@@ -105,11 +105,11 @@ describe("a saved history [interfaces 10]", () => {
     await before.ok("PATCH", "", { settings: { history_limit: 3 } });
     for (const title of ["a", "b", "c", "d"])
       await before.ok("PATCH", "/state/threads/thread_ada", { title });
-    const second = await restarted(first, persist);
+    const second = await restart(first, persist);
     const told = await createHistoryClient(second).list();
     expect([told.total, told.dropped]).toEqual([3, 2]);
     await createHistoryClient(second).ok("POST", "/reset");
-    const third = await restarted(second, persist);
+    const third = await restart(second, persist);
     expect(await createHistoryClient(third).list()).toEqual({ entries: [], total: 0, dropped: 0 });
     await createHistoryClient(third).ok("PATCH", "/state/threads/thread_ada", { title: "e" });
     expect(told.entries.map(({ id }) => id)).not.toContain((await createHistoryClient(third).newest()).id);
@@ -128,7 +128,7 @@ describe("a saved history [interfaces 10]", () => {
       await first.call("ada", "DELETE", "/v1/threads/thread_ada").catch(() => {});
       const { title } = await createHistoryClient(first).newest("?kind=request");
       expect(title).toContain(`; it was done, but ${answered}`);
-      const second = await restarted(first, persist);
+      const second = await restart(first, persist);
       expect(await createHistoryClient(second).newest("?kind=request")).toMatchObject({ title });
     },
   );

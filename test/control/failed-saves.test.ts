@@ -22,7 +22,7 @@ const NOT_SAVED = "urn:understudy:problem:not-saved";
 
 let place: string;
 let isMounted: boolean;
-let said: string[];
+let warnings: string[];
 const open: Api[] = [];
 
 beforeEach(() => {
@@ -30,7 +30,7 @@ beforeEach(() => {
   const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", place]);
   isMounted = status === 0;
   if (!isMounted) process.stderr.write(`NO SMALL DISK can be mounted here: ${String(stderr).trim()}\n`);
-  said = [];
+  warnings = [];
 });
 afterEach(async () => {
   for (const api of open.splice(0)) await api.close().catch(() => {});
@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 async function start(durable: boolean): Promise<Api> {
-  const say = (message: string) => void said.push(message);
+  const say = (message: string) => void warnings.push(message);
   const log = { warn: say, error: say, info() {} } as never;
   const api = await startReference({ persist: { folder: join(place, "data"), durable }, log });
   open.push(api);
@@ -51,12 +51,12 @@ async function stop(api: Api): Promise<void> {
   await api.close();
 }
 
-const filler = () => join(place, "filler");
+const getFillerPath = () => join(place, "filler");
 
-/** Leaves room for next to nothing. */
+/** Fills the disk except for a few kilobytes. */
 function fill(): void {
   const { bavail, bsize } = statfsSync(place);
-  writeFileSync(filler(), Buffer.alloc(Math.max(0, bavail * bsize - 8192)));
+  writeFileSync(getFillerPath(), Buffer.alloc(Math.max(0, bavail * bsize - 8192)));
 }
 
 const create = (api: Api, id: string, size = 20_000) =>
@@ -64,17 +64,18 @@ const create = (api: Api, id: string, size = 20_000) =>
     organization_id: "org_acme",
     ...{ id, name: id, parent_id: null, description: "x".repeat(Math.min(size, 9000)) },
   });
-const has = async (api: Api, id: string) =>
+const hasDepartment = async (api: Api, id: string) =>
   (await api.call(undefined, "GET", `${S}/state/departments/${id}`)).status === 200;
-const saving = async (api: Api) => (await api.call(undefined, "GET", "/_control/health")).body.saving;
+const readSavingState = async (api: Api) =>
+  (await api.call(undefined, "GET", "/_control/health")).body.saving;
 const reparent = (api: Api, parent: string | null) =>
   api.call("ben", "POST", "/v1/organizations/org_acme/departments/dept_infra/reparent", {
     new_parent_id: parent,
   });
-const pathOf = async (api: Api) =>
+const getPath = async (api: Api) =>
   (await api.call(undefined, "GET", `${S}/state/departments/dept_infra`)).body.path;
 
-/** Changes until one is refused. */
+/** Makes changes until one is refused. */
 async function createUntilRefused(
   api: Api,
 ): Promise<{ id: string; answer: Awaited<ReturnType<typeof create>> }> {
@@ -95,26 +96,26 @@ describe("a change that cannot be saved", () => {
     expect(answer.status).toBe(507);
     expect(answer.headers.get("content-type")).toContain("application/problem+json");
     expect(answer.body).toMatchObject({ type: NOT_SAVED, status: 507 });
-    expect(await has(api, id)).toBe(false);
-    expect(await has(api, "dept_before")).toBe(true);
-    // interfaces 10: the history tells of it, and that it was undone.
+    expect(await hasDepartment(api, id)).toBe(false);
+    expect(await hasDepartment(api, "dept_before")).toBe(true);
+    // The history contains the change and that it was undone (interfaces 10).
     const [undoing, undone] = (await api.call(undefined, "GET", `${S}/history`)).body.entries;
     expect(undoing).toMatchObject({ kind: "restore", title: "Changes that could not be saved were undone." });
     expect(undone).toMatchObject({ kind: "control", subject: id, undone: true });
-    // A sandbox that could not be saved was never there.
+    // A sandbox that could not be saved does not exist.
     const made = await api.call(undefined, "POST", "/_control/sandboxes", { name: "made" });
     expect(made.status).toBe(507);
     expect((await api.call(undefined, "GET", "/_control/sandboxes/made")).status).toBe(404);
-    rmSync(filler());
+    rmSync(getFillerPath());
     expect((await create(api, "dept_after")).status).toBe(201);
-    await expect.poll(() => saving(api)).toEqual({ state: "ok" });
+    await expect.poll(() => readSavingState(api)).toEqual({ state: "ok" });
     await stop(api);
     const again = await start(true);
-    expect([await has(again, "dept_before"), await has(again, "dept_after"), await has(again, id)]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect([
+      await hasDepartment(again, "dept_before"),
+      await hasDepartment(again, "dept_after"),
+      await hasDepartment(again, id),
+    ]).toEqual([true, true, false]);
   });
 
   it("stops neither the sandbox default nor the end of a server with --durable and a full disk [interfaces 2]", async (test) => {
@@ -123,15 +124,15 @@ describe("a change that cannot be saved", () => {
     fill();
     const { id, answer } = await createUntilRefused(api);
     expect(answer.status).toBe(507);
-    expect([await has(api, id), await has(api, "dept_infra")]).toEqual([false, true]);
-    rmSync(filler());
+    expect([await hasDepartment(api, id), await hasDepartment(api, "dept_infra")]).toEqual([false, true]);
+    rmSync(getFillerPath());
     expect((await create(api, "dept_after")).status).toBe(201);
     fill();
     expect((await api.call(undefined, "POST", "/_control/sandboxes", { name: "made" })).status).toBe(507);
-    // What was refused and undone is nothing that the end has lost; only the engine's own copy finds no room.
+    // The refused changes were undone, so nothing is lost at the end; only the engine's copy does not fit.
     await expect(stop(api)).rejects.toThrow("Everything is saved, but the copy");
-    rmSync(filler());
-    expect(await has(await start(true), "dept_after")).toBe(true);
+    rmSync(getFillerPath());
+    expect(await hasDepartment(await start(true), "dept_after")).toBe(true);
   });
 
   it("keeps what has arrived of an upload on a full disk, says so, and names the folder [G13]", async (test) => {
@@ -151,7 +152,7 @@ describe("a change that cannot be saved", () => {
     const asked = await put(undefined, "bytes */6000000");
     expect(asked.status).toBe(308);
     expect(asked.headers.get("range")).toMatch(/^bytes=0-[1-9]\d{5,}$/);
-    // The bytes of an uploaded snapshot need room, too.
+    // An uploaded snapshot with bytes needs disk space too.
     await api.call(undefined, "POST", `${S}/snapshots`, { name: "half" });
     const snapshot = await api.call(undefined, "GET", `${S}/snapshots/half`);
     const again = await api.call(undefined, "PUT", `${S}/snapshots/other`, snapshot.body);
@@ -160,7 +161,7 @@ describe("a change that cannot be saved", () => {
 
   it("is announced at the start with --durable [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
-    writeFileSync(filler(), Buffer.alloc(statfsSync(place).bavail * statfsSync(place).bsize));
+    writeFileSync(getFillerPath(), Buffer.alloc(statfsSync(place).bavail * statfsSync(place).bsize));
     const { code, stdout, stderr } = await startCommand([
       ...["start", "--port", "0", "--persist", join(place, "data"), "--durable"],
     ]).finished;
@@ -171,19 +172,19 @@ describe("a change that cannot be saved", () => {
   it("is undone with --durable for an emulated request too, and not blamed on the service [interfaces 2]", async () => {
     const api = await start(true);
     expect((await reparent(api, "dept_ops")).status).toBe(200);
-    const path = await pathOf(api);
+    const path = await getPath(api);
     renameSync(join(place, "data"), join(place, "elsewhere"));
     const refused = await reparent(api, null);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("x-sandbox-decision")).toBe("store");
     expect(refused.body).toMatchObject({ type: NOT_SAVED });
-    expect(await pathOf(api)).toBe(path);
-    // Reading goes on: that it was counted is nothing to refuse it for.
+    expect(await getPath(api)).toBe(path);
+    // Reading still works: it is not refused, although its count is not saved.
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
     renameSync(join(place, "elsewhere"), join(place, "data"));
     expect((await reparent(api, null)).status).toBe(200);
     await stop(api);
-    expect(await pathOf(await start(true))).toBe("dept_infra");
+    expect(await getPath(await start(true))).toBe("dept_infra");
   });
 
   it("is undone if it is a deletion, which restores the sandbox [interfaces 2]", async () => {
@@ -203,18 +204,18 @@ describe("a change that cannot be saved", () => {
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
     fill();
     for (let i = 0; i < 12; i++) expect((await create(api, `dept_n${i}`)).status).toBe(201);
-    await expect.poll(() => saving(api)).toMatchObject({ state: "failing" });
-    expect((await saving(api)).reason).toContain("no room left");
-    expect(said.filter((one) => one.startsWith("Changes cannot be saved"))).toHaveLength(1);
-    rmSync(filler());
-    await expect.poll(() => saving(api)).toEqual({ state: "ok" });
-    expect(said.filter((one) => one === "Everything is saved again.")).toHaveLength(1);
+    await expect.poll(() => readSavingState(api)).toMatchObject({ state: "failing" });
+    expect((await readSavingState(api)).reason).toContain("no room left");
+    expect(warnings.filter((one) => one.startsWith("Changes cannot be saved"))).toHaveLength(1);
+    rmSync(getFillerPath());
+    await expect.poll(() => readSavingState(api)).toEqual({ state: "ok" });
+    expect(warnings.filter((one) => one === "Everything is saved again.")).toHaveLength(1);
     await stop(api);
     const again = await start(false);
-    for (let i = 0; i < 12; i++) expect(await has(again, `dept_n${i}`)).toBe(true);
+    for (let i = 0; i < 12; i++) expect(await hasDepartment(again, `dept_n${i}`)).toBe(true);
   });
 
-  it("makes the end fail if the last save fails [interfaces 2]", async (test) => {
+  it("makes the server report an error at its end if the last save fails [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(false);
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
@@ -225,7 +226,7 @@ describe("a change that cannot be saved", () => {
 });
 
 describe("the content of a store", () => {
-  /** By a process of its own: the engine lets go of a file when the process ends. */
+  /** Runs in its own process, since the engine closes a file only when its process ends. */
   const update = (sql: string, ...values: string[]) => {
     const program = `const [file, sql, ...values] = process.argv.slice(1);
       new (require("libsql"))(file).prepare(sql).run(...values);`;
@@ -279,8 +280,8 @@ describe("the content of a store", () => {
       update(put, ...(row as string[]));
       const second = await start(false);
       expect((await second.call(undefined, "GET", "/_control/sandboxes/other")).status).toBe(404);
-      expect(await has(second, "dept_kept")).toBe(true);
-      const [warning] = said.filter((one) => one.startsWith("Sandbox other could not be loaded"));
+      expect(await hasDepartment(second, "dept_kept")).toBe(true);
+      const [warning] = warnings.filter((one) => one.startsWith("Sandbox other could not be loaded"));
       expect(warning).toContain(why);
       const [file] = readdirSync(join(place, "data/set-aside"));
       expect(warning).toContain(`set-aside/${file}`);
@@ -288,9 +289,9 @@ describe("the content of a store", () => {
         JSON.parse(readFileSync(join(place, "data/set-aside", file!), "utf8")).sandbox.about,
       ).toBeDefined();
       await stop(second);
-      said = [];
+      warnings = [];
       await start(false);
-      expect(said).toEqual([]);
+      expect(warnings).toEqual([]);
     },
   );
 

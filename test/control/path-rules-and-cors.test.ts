@@ -10,7 +10,7 @@ afterAll(() => api.close());
 
 const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
-async function fresh(settings: object = {}): Promise<string> {
+async function createSandbox(settings: object = {}): Promise<string> {
   const name = `more-${++made}`;
   const clock = { mode: "frozen", now: EPOCH };
   expect((await control("POST", "", { name, clock, settings })).status).toBe(201);
@@ -21,7 +21,7 @@ describe("a rule on a path outside the contract", () => {
   const arm = (name: string, rule: object) => control("POST", `/${name}/faults`, rule);
 
   it("serves an answer of its own [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const call = (method: string, path: string, body?: unknown) =>
       api.call("dan", method, `/_s/${name}${path}`, body);
     expect((await call("GET", "/v1/beta/tools")).status).toBe(404);
@@ -47,14 +47,14 @@ describe("a rule on a path outside the contract", () => {
     expect([first.status, first.body.error.code]).toEqual([503, "HTTP_503"]);
     expect((await call("POST", "/v1/beta/tools/run", { name: "x" })).status).toBe(201);
     expect((await call("POST", "/v1/beta/tools/run", { name: "x" })).status).toBe(404);
-    // Another method of a path that there is.
+    // Another method of an existing path.
     await arm(name, { match: { path: "/v1/models", method: "DELETE" }, effect: { status: 204 } });
     expect((await call("DELETE", "/v1/models")).status).toBe(204);
     expect((await call("GET", "/v1/models")).body.models.length).toBeGreaterThan(0);
   });
 
   it("requires credentials and counts the caller, unless the rule is public [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const ask = (as: "dan" | "finn" | undefined, path: string) => api.call(as, "GET", `/_s/${name}${path}`);
     const body = { tools: [] };
     await arm(name, { match: { path: "/v1/tools" }, times: 1, effect: { body } });
@@ -62,19 +62,19 @@ describe("a rule on a path outside the contract", () => {
     const refused = await ask(undefined, "/v1/tools");
     expect([refused.status, refused.body.error.code]).toEqual([401, "AUTHENTICATION_REQUIRED"]);
     expect(refused.headers.get("x-sandbox-decision")).toBe("auth");
-    // Suspended; neither has used up the one answer.
+    // The user is suspended. Neither request has used up the single response.
     expect((await ask("finn", "/v1/tools")).status).toBe(401);
     const served = await ask("dan", "/v1/tools");
     expect([served.status, served.headers.get("x-ratelimit-remaining")]).toEqual([200, "999"]);
     expect((await ask(undefined, "/v1/status")).status).toBe(200);
-    // Where no rule serves, the API's own refusal stays.
+    // Without a rule, the API's own refusal remains.
     expect((await ask(undefined, "/v1/others")).status).toBe(404);
     const odd = await arm(name, { match: { path: "/v1/models" }, public: true, effect: { delay: "1s" } });
     expect([odd.status, odd.body.detail]).toEqual([422, expect.stringContaining("`public`")]);
   });
 
   it("refuses callers of foreign organizations as the API's own operations do [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const ask = (as: "dan" | "ada", path: string) => api.call(as, "GET", `/_s/${name}${path}`);
     const body = { tools: [] };
     await arm(name, { match: { path: "/v1/organizations/*/tools" }, times: 1, effect: { body } });
@@ -91,13 +91,13 @@ describe("a rule on a path outside the contract", () => {
       }
       expect((await ask("dan", `/v1/organizations/${foreign}/open`)).status).toBe(200);
     }
-    // No refusal has used up the one answer.
+    // No refusal has used up the single response.
     expect((await ask("dan", "/v1/organizations/org_acme/tools")).body).toEqual(body);
     expect((await ask("dan", "/v1/organizations/org_acme/teas")).status).toBe(418);
   });
 
   it("answers the entries of a sequence with status, headers and body, or a code with details [interfaces 6]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const rule = {
       match: { path: "/v1/jobs/1" },
       sequence: [
@@ -144,7 +144,7 @@ describe("a rule on a path outside the contract", () => {
   );
 
   it("has every effect: codes, broken connections, delays, sequences [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     const ask = (path: string) => api.call("dan", "GET", `/_s/${name}${path}`);
     const armed = [
       { match: { path: "/v1/beta/gadgets/code" }, effect: { error: "INSUFFICIENT_PERMISSIONS" } },
@@ -167,7 +167,7 @@ describe("a rule on a path outside the contract", () => {
   });
 
   it("is explained by a dry run [interfaces 11]", async () => {
-    const name = await fresh();
+    const name = await createSandbox();
     await arm(name, {
       id: "tools",
       match: { path: "/v1/tools" },
@@ -211,7 +211,7 @@ describe("the coverage of all sandboxes", () => {
       operations.find((row) => row.operation === operation)!.outcomes.find((one) => one.status === status)!
         .hits;
     const before = hits(await all(), "models.list", 200);
-    const [one, two] = [await fresh(), await fresh()];
+    const [one, two] = [await createSandbox(), await createSandbox()];
     await api.call("dan", "GET", `/_s/${one}/v1/models`);
     await api.call("dan", "GET", `/_s/${two}/v1/models`);
     await control("DELETE", `/${one}`);
@@ -244,7 +244,7 @@ describe("a request from a page of another origin [G30]", () => {
     });
 
   it("may have the headers of cors_headers in addition to the API's own, and any with * [interfaces 11]", async () => {
-    const named = await fresh({ cors_origins: [origin], cors_headers: ["X-Trace"] });
+    const named = await createSandbox({ cors_origins: [origin], cors_headers: ["X-Trace"] });
     const allowed = (await preflight(named, "x-other")).headers
       .get("access-control-allow-headers")!
       .split(", ");
@@ -253,16 +253,16 @@ describe("a request from a page of another origin [G30]", () => {
       true,
       false,
     ]);
-    const any = await fresh({ cors_origins: [origin], cors_headers: ["*"] });
+    const any = await createSandbox({ cors_origins: [origin], cors_headers: ["*"] });
     expect((await preflight(any, "x-other,x-more")).headers.get("access-control-allow-headers")).toMatch(
       /api-key.*, x-other,x-more$/,
     );
-    const foreign = await fresh({ cors_headers: ["*"] });
+    const foreign = await createSandbox({ cors_headers: ["*"] });
     expect((await preflight(foreign, "x-other")).headers.get("access-control-allow-headers")).toBeNull();
   });
 
   it("may have credentials with cors_credentials, from allowed origins only [interfaces 11]", async () => {
-    const name = await fresh({ cors_origins: [origin], cors_credentials: true });
+    const name = await createSandbox({ cors_origins: [origin], cors_credentials: true });
     const answer = await fetch(`${api.url}/_s/${name}/v1/models`, { headers: { origin } });
     for (const { headers } of [await preflight(name, ""), answer])
       expect([
@@ -273,7 +273,7 @@ describe("a request from a page of another origin [G30]", () => {
       headers: { origin: "https://else.example.test" },
     });
     expect(other.headers.get("access-control-allow-credentials")).toBeNull();
-    const off = await fresh({ cors_origins: [origin] });
+    const off = await createSandbox({ cors_origins: [origin] });
     expect((await preflight(off, "")).headers.get("access-control-allow-credentials")).toBeNull();
   });
 

@@ -9,17 +9,17 @@ import { timers } from "../../src/engine/state/timers.ts";
 import type { World } from "../../src/engine/state/world.ts";
 import { SqliteStore } from "../../src/persistence/sqlite-store.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { controlSteps, SAVED_CALLS } from "../support/ledger/control-steps.ts";
-import { expectSaved } from "../support/ledger/read-everything.ts";
-import { ADVANCES, advance, setTimers } from "../support/ledger/timer-steps.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
+import { controlSteps, SAVED_CALLS } from "../support/saves/control-steps.ts";
+import { expectSaved } from "../support/saves/read-everything.ts";
+import { ADVANCES, advance, setTimers } from "../support/saves/timer-steps.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /*
- * Without --durable nobody waits for a save: what changed is found by looking. Each operation has a sandbox in which
- * nothing else happens after it, so that one that goes unnoticed stays unsaved.
+ * Without --durable, no request waits for a save: the server must detect all changes itself. Each operation has its
+ * own sandbox and is the last change in it, so that an undetected change stays unsaved.
  */
 let folder: string;
 let api: Api;
@@ -38,8 +38,9 @@ afterEach(async () => {
   }
 });
 
-/** A copy may be of a moment in which something was being saved. */
-const kept = () => vi.waitFor(() => expectSaved(api, folder, false), { timeout: 120_000, interval: 600 });
+/** Retries, since a copy may be made while the server is saving. */
+const expectEventuallySaved = () =>
+  vi.waitFor(() => expectSaved(api, folder, false), { timeout: 120_000, interval: 600 });
 
 describe("--persist, without a request that waits,", () => {
   it("stores what every emulated operation does [interfaces 2]", async () => {
@@ -49,24 +50,24 @@ describe("--persist, without a request that waits,", () => {
       const [recipe] = RECIPES[id]!;
       prepared.push({ id, world, sent: await recipe!.request(world), status: recipe!.status });
     }
-    await kept();
+    await expectEventuallySaved();
     for (const { id, world, sent, status } of prepared) {
       const { path, method } = API.operations.find((operation) => operation.id === id)!;
       expect([id, (await world.call(path, method, sent)).status]).toEqual([id, status]);
     }
-    await kept();
+    await expectEventuallySaved();
   });
 
   it("stores what every control call does [interfaces 2]", async () => {
     const worlds: [string, FreshWorld][] = [];
     for (const { id } of SAVED_CALLS) worlds.push([id, await FreshWorld.create(api)]);
-    await kept();
+    await expectEventuallySaved();
     for (const [id, world] of worlds) await controlSteps(api, world)[id]!();
-    await kept();
+    await expectEventuallySaved();
   });
 
   it("stores what every timer does, and the pending ones [interfaces 2]", async () => {
-    // One for each advance, which is its last: the others have not come as far.
+    // One sandbox for each advance, which is the last one in it.
     const worlds: FreshWorld[] = [];
     for (const i of ADVANCES.keys()) {
       const world = await FreshWorld.create(api);
@@ -74,11 +75,11 @@ describe("--persist, without a request that waits,", () => {
       for (const by of ADVANCES.slice(0, i)) await advance(world, by);
       worlds.push(world);
     }
-    await kept();
+    await expectEventuallySaved();
     const kinds = new Set<string>();
     for (const [i, by] of ADVANCES.entries())
       for (const kind of await advance(worlds[i]!, by)) kinds.add(kind);
-    await kept();
+    await expectEventuallySaved();
     expect([...kinds].sort()).toEqual([...TIMER_KINDS].sort());
   });
 
@@ -86,25 +87,26 @@ describe("--persist, without a request that waits,", () => {
     const fresh = await FreshWorld.create(api);
     await setTimers(fresh);
     const { world } = api.understudy.sandboxes.get(fresh.name)!;
-    // Those of the fixture need no row before they have run.
-    await expect.poll(() => timersKept(fresh.name), RARELY).not.toEqual([]);
-    const set = await timersKept(fresh.name);
-    expect(idsOf(world)).toEqual(expect.arrayContaining(set));
-    // From here on only its own alarm moves anything; a server that started from a copy would catch up by itself.
+    // The fixture's timers are not in the saved rows until they have run.
+    await expect.poll(() => listSavedTimers(fresh.name), POLL_OPTIONS).not.toEqual([]);
+    const set = await listSavedTimers(fresh.name);
+    expect(listTimerIds(world)).toEqual(expect.arrayContaining(set));
+    // From here on, only the sandbox's own timer runs. A server that started from a copy would run overdue timers
+    // itself.
     await fresh.control("PUT", "/clock", { mode: "scaled", rate: 1000 });
-    const ran = () => set.filter((id) => !idsOf(world).includes(id));
+    const ran = () => set.filter((id) => !listTimerIds(world).includes(id));
     await expect.poll(() => ran().length).toBeGreaterThan(0);
     const gone = ran();
-    const left = async () => (await timersKept(fresh.name)).filter((id) => gone.includes(id));
-    await expect.poll(left, RARELY).toEqual([]);
+    const left = async () => (await listSavedTimers(fresh.name)).filter((id) => gone.includes(id));
+    await expect.poll(left, POLL_OPTIONS).toEqual([]);
   });
 });
 
-const RARELY = { interval: 400, timeout: 60_000 };
-const idsOf = (world: World) => [...world.read().all(timers)].map(({ id }) => id);
+const POLL_OPTIONS = { interval: 400, timeout: 60_000 };
+const listTimerIds = (world: World) => [...world.read().all(timers)].map(({ id }) => id);
 
-/** The timers of a sandbox that kill -9 would leave now. */
-async function timersKept(sandbox: string): Promise<string[]> {
+/** Lists the timers of a sandbox that kill -9 would leave. */
+async function listSavedTimers(sandbox: string): Promise<string[]> {
   const killed = join(folder, "read");
   rmSync(killed, { recursive: true, force: true });
   cpSync(join(folder, "live"), killed, { recursive: true });

@@ -7,8 +7,8 @@ const sandbox = await createSandbox({ seed: 7, settings: { live_meetings: "on" }
 const headers = { "api-key": sandbox.credentials.usr_cleo };
 `;
 
-/** A script that nothing but its own awaiting keeps alive, in a process of its own. */
-const run = (script: string) =>
+/** Runs a script in its own process. Only the promises that it awaits keep the process alive. */
+const runScript = (script: string) =>
   spawnSync(process.execPath, ["--input-type=module", "-e", RUN + script], {
     encoding: "utf8",
     timeout: 60_000,
@@ -33,14 +33,14 @@ it.each([
 ])(
   "a script ends before it has read an answer that comes %s [interfaces 17]",
   (_, script) => {
-    const { status, stdout, stderr } = run(`${script}\nconsole.log("read");\nawait sandbox.close();`);
+    const { status, stdout, stderr } = runScript(`${script}\nconsole.log("read");\nawait sandbox.close();`);
     expect([status, stdout.trim()], stderr).toEqual([0, "read"]);
   },
   60_000,
 );
 
 it("a script cannot end while an answer that it does not read is open [interfaces 17]", () => {
-  const { status, stdout } = run(
+  const { status, stdout } = runScript(
     `await sandbox.fetch("/v1/meeting-buddy/sessions/mbsess_live/transcripts/stream", { headers });
      await sandbox.close();
      console.log("ended");`,

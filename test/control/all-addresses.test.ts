@@ -10,7 +10,7 @@ describe("a server on every address of its machine", () => {
   let understudy: Understudy;
   afterEach(() => understudy.close());
 
-  // Its guard answers 403 to who calls it by the address that it is bound to.
+  // The server refuses requests whose Host is the address that it is bound to with 403.
   it.each([
     ["0.0.0.0", /^http:\/\/127\.0\.0\.1:\d+$/],
     ["::", /^http:\/\/\[::1\]:\d+$/],

@@ -6,11 +6,11 @@ import { isReadOnly } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { controlSteps, SAVED_CALLS } from "../support/ledger/control-steps.ts";
-import { expectSaved, readEverything } from "../support/ledger/read-everything.ts";
-import { ADVANCES, advance, setTimers } from "../support/ledger/timer-steps.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
+import { controlSteps, SAVED_CALLS } from "../support/saves/control-steps.ts";
+import { expectSaved, readEverything } from "../support/saves/read-everything.ts";
+import { ADVANCES, advance, setTimers } from "../support/saves/timer-steps.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -61,7 +61,7 @@ describe("--durable, once a request was answered", () => {
     const before = JSON.stringify(await readEverything(api));
     await controlSteps(api, world)[id]!();
     await expectSaved(api, folder, true);
-    // A step that changes nothing would prove nothing.
+    // A call that changes nothing would make the test meaningless.
     const isRound = /(delete|remove|clear|restore|report)$/.test(id) && !/^(state|sandboxes)/.test(id);
     if (!isRound) expect(JSON.stringify(await readEverything(api))).not.toBe(before);
   });
