@@ -22,7 +22,7 @@ async function portOf(server: http.Server | https.Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe("an address in the form that people write", () => {
+describe("an address in a common short form", () => {
   it.each([
     ["localhost:3000/x", "http://localhost:3000/x"],
     ["127.0.0.1:3000", "http://127.0.0.1:3000/"],
@@ -32,7 +32,7 @@ describe("an address in the form that people write", () => {
     ["3000/hook", "http://localhost:3000/hook"],
     ["localhost", "http://localhost/"],
     ["api:8080", "http://api:8080/"],
-    // As Docker Compose names its services.
+    // A service name of Docker Compose.
     ["api", "http://api/"],
     ["http-receiver/hook?x=http://a.test", "http://http-receiver/hook?x=http://a.test"],
     ["http://api/hook", "http://api/hook"],
@@ -110,7 +110,7 @@ describe("an option with an address", () => {
     expect(new Set(called)).toEqual(new Set(["/hook", "/count"]));
   });
 
-  it("names http and https in a message if one was meant for the other", async () => {
+  it("names http and https in the message if one was used for the other", async () => {
     const [plain, secure] = [
       await portOf(http.createServer((_, response) => response.end())),
       await portOf(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY })),

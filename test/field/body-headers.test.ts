@@ -57,7 +57,7 @@ describe("a JSON body is refused", () => {
 
 describe("an upload's Content-Range", () => {
   it.each(["bytes 0-4/10", "Bytes 0-4/10", "BYTES 0-4/*"])(
-    "may be %s: its unit has no case [RFC 9110 14.1]",
+    "may be %s: its unit is case-insensitive [RFC 9110 14.1]",
     async (range) => {
       const created = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", {
         filename: "a.txt",
@@ -74,12 +74,12 @@ describe("an upload's Content-Range", () => {
   );
 });
 
-describe("a request that `printf | nc` sends with LF alone", () => {
+describe("a request with LF alone at the ends of its lines, as from `printf | nc`", () => {
   it.each([
     "GET /v1/models HTTP/1.1\nHost: x\n",
     "GET /v1/models HTTP/1.1\r\nHost: x\n",
     "GET /v1/models HTTP/1.0\nHost: x\n",
-  ])("is refused for its line ends: %j", async (request) => {
+  ])("is refused with the reason: %j", async (request) => {
     const { status, body } = await rawRequest(Number(new URL(api.url).port), [request]);
     expect([status, JSON.parse(body).error.system_message]).toEqual([
       400,

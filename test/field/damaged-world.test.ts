@@ -18,9 +18,9 @@ const DAN = "ak_danMemberAcme00000000000000000000000000";
 
 afterAll(removeTempFolders);
 
-/** Makes threads, each acknowledged as on disk, and kills the server within a second of the last. */
-async function leaveWorld(count = 40): Promise<string> {
-  const folder = join(createTempFolder(), "data");
+/** Makes threads, each acknowledged as durable, and kills the server within a second after the last. */
+async function saveAndKill(count = 40): Promise<string> {
+  const folder = join(scratch(), "data");
   const server = await startServer(["--persist", folder, "--durable"]);
   for (let i = 0; i < count; i++) await create(server.ready.url, `thread_n${i}`);
   server.child.kill("SIGKILL");
@@ -37,7 +37,7 @@ async function create(url: string, id: string): Promise<void> {
   expect(answer.status).toBe(201);
 }
 
-/** What a start says of the folder, and how many of the threads it has. */
+/** Starts the server and returns its messages and the number of threads found. */
 async function startAgain(folder: string): Promise<{ says: string; found: number }> {
   const server = await startServer(["--persist", folder]);
   const listed = await fetch(`${server.ready.url}/_control/sandboxes/default/state/threads`);
@@ -47,7 +47,8 @@ async function startAgain(folder: string): Promise<{ says: string; found: number
   return { says: stdout + stderr, found: items.filter(({ id }: { id: string }) => /_n\d+$/.test(id)).length };
 }
 
-const cut = (share: number) => (file: string) => truncateSync(file, Math.floor(statSync(file).size * share));
+const truncate = (share: number) => (file: string) =>
+  truncateSync(file, Math.floor(statSync(file).size * share));
 const overwrite =
   (from: number, byte: (old: number) => number, length = 64) =>
   (file: string) => {
@@ -59,13 +60,13 @@ const overwrite =
 
 describe("a saved world that was damaged while the server was stopped", () => {
   it.each<[what: string, part: string, damage: (file: string) => void]>([
-    ["log cut at 30 percent", "-wal", cut(0.3)],
-    ["log cut at 90 percent", "-wal", cut(0.9)],
+    ["log cut at 30 percent", "-wal", truncate(0.3)],
+    ["log cut at 90 percent", "-wal", truncate(0.9)],
     ["emptied log", "-wal", (file) => truncateSync(file, 0)],
     ["missing log", "-wal", (file) => rmSync(file)],
     ["bits flipped in the log", "-wal", overwrite(0.5, (old) => old ^ 1)],
     ["bits flipped in the log's head", "-wal", overwrite(0, (old) => old ^ 1)],
-    // More than a page, since a page may have NUL bytes already.
+    // More than a page, since a page may contain NUL bytes anyway.
     ["NUL bytes in the log", "-wal", overwrite(0.4, () => 0, 8192)],
     ["emptied database", "", (file) => truncateSync(file, 0)],
     ["missing database", "", (file) => rmSync(file)],
@@ -73,12 +74,12 @@ describe("a saved world that was damaged while the server was stopped", () => {
   ])(
     "is reported at the start with what is lost, and its files are kept: %s [quality 2.7]",
     async (_what, part, damage) => {
-      const folder = await leaveWorld();
+      const folder = await saveAndKill();
       const database = join(folder, "understudy.db");
       expect(statSync(`${database}-wal`).size).toBeGreaterThan(0);
       damage(database + part);
       const { says, found } = await startAgain(folder);
-      // A log that has every page replaces a database of NUL bytes, and then nothing is lost.
+      // If the log has every page, it replaces the damaged database, and nothing is lost.
       if (found === 40 && part === "") return expect(says).not.toContain("has lost");
       expect(found).toBeLessThan(40);
       expect(says).toMatch(/has lost the last \d+ of \d+ saves \(\d+ changes, the newest of 20\S+Z\)/);
@@ -89,14 +90,14 @@ describe("a saved world that was damaged while the server was stopped", () => {
   );
 
   it("is loaded without a message if it was not damaged", async () => {
-    const folder = await leaveWorld(5);
+    const folder = await saveAndKill(5);
     expect(await startAgain(folder)).toEqual({ says: expect.not.stringMatching(/lost|damaged/), found: 5 });
   }, 60_000);
 });
 
 describe("a flipped bit in a saved world", () => {
-  /** A world with two threads and half an upload. */
-  async function keep(place: string): Promise<{ upload: string }> {
+  /** Saves a world with two threads and a half-finished upload. */
+  async function saveWorld(place: string): Promise<{ upload: string }> {
     const server = await startServer(["--persist", place]);
     const { url } = server.ready;
     for (const id of ["thread_n1", "thread_n2"]) await create(url, id);
@@ -111,7 +112,7 @@ describe("a flipped bit in a saved world", () => {
     return { upload: upload_url.slice(url.length) };
   }
 
-  /** Flips a bit in a byte of the text's last place in the file. */
+  /** Flips a bit of the last occurrence of the text in the file. */
   function flip(file: string, text: string, offset = 0): void {
     const bytes = readFileSync(file);
     const at = bytes.lastIndexOf(text) + offset;
@@ -120,8 +121,8 @@ describe("a flipped bit in a saved world", () => {
     writeFileSync(file, bytes);
   }
 
-  /** Starts; what is said, which threads there are, and how many bytes of the upload. */
-  async function look(place: string, upload: string) {
+  /** Starts the server and returns its messages, the number of threads and the received bytes of the upload. */
+  async function restart(place: string, upload: string) {
     const server = await startServer(["--persist", place]);
     const { url } = server.ready;
     const listed = await fetch(`${url}/_control/sandboxes/default/state/threads`);
@@ -138,37 +139,37 @@ describe("a flipped bit in a saved world", () => {
   it.each(places)(
     "in %s is reported, the file is kept, and no other value is lost",
     async (name) => {
-      const place = join(createTempFolder(), name);
-      const { upload } = await keep(place);
+      const place = join(scratch(), name);
+      const { upload } = await saveWorld(place);
       const file = fileOf(place);
       const saved = readFileSync(file);
       flip(file, "Quarterly figures");
       const damaged = readFileSync(file);
       expect(damaged.equals(saved)).toBe(false);
-      const found = await look(place, upload);
+      const found = await restart(place, upload);
       expect(found).toMatchObject({ threads: 2, range: "bytes=0-4" });
       expect(found.says).toMatch(
         /(not as it was saved|differ from their saved state): \S+ of sandbox default/,
       );
       const [, kept] = /was kept as ([^\s,"]+?)\.?[\s,"]/.exec(found.says)!;
       expect(readFileSync(kept!).equals(damaged)).toBe(true);
-      expect((await look(place, upload)).says).not.toMatch(/not as|damaged/);
+      expect((await restart(place, upload)).says).not.toMatch(/not as|damaged/);
     },
     60_000,
   );
 
   it.each(places)(
-    "in an upload of %s is reported and kept, and the client begins again",
+    "in an upload of %s is reported, the file is kept, and the client starts the upload again",
     async (name) => {
-      const place = join(createTempFolder(), name);
-      const { upload } = await keep(place);
+      const place = join(scratch(), name);
+      const { upload } = await saveWorld(place);
       const uploads = name.endsWith(".json") ? `${place}.uploads` : join(place, "uploads");
       const [blob] = readdirSync(uploads);
       flip(join(uploads, blob!), "01234", 2);
-      const found = await look(place, upload);
+      const found = await restart(place, upload);
       expect(found).toMatchObject({ threads: 2, range: null });
       expect(found.says).toContain(`are damaged (kept as ${join(uploads, blob!)}.damaged)`);
-      expect(await look(place, upload)).toMatchObject({
+      expect(await restart(place, upload)).toMatchObject({
         threads: 2,
         says: expect.not.stringContaining("damaged"),
       });
@@ -177,11 +178,11 @@ describe("a flipped bit in a saved world", () => {
     60_000,
   );
 
-  it("in understudy.db.saved is reported, and no loss", async () => {
-    const folder = join(createTempFolder(), "data");
-    const { upload } = await keep(folder);
+  it("in understudy.db.saved is reported without a loss", async () => {
+    const folder = join(scratch(), "data");
+    const { upload } = await saveWorld(folder);
     flip(`${join(folder, "understudy.db")}.saved`, '"saves":', 8);
-    const found = await look(folder, upload);
+    const found = await restart(folder, upload);
     expect(found).toMatchObject({ threads: 2, range: "bytes=0-4" });
     expect(found.says).toContain("understudy.db.saved is damaged, so it is unknown whether saves were lost");
     expect(found.says).not.toContain("has lost");
@@ -191,7 +192,7 @@ describe("a flipped bit in a saved world", () => {
 const python = spawnSync("python3", ["-c", "import sqlite3"]).status === 0;
 
 describe("understudy.db while the server runs", () => {
-  it("can be read by another program, and a copy of it alone has what is older than a second [interfaces 2]", async ({
+  it("can be read by another program, and a copy of it alone has everything that is older than a second [interfaces 2]", async ({
     skip,
   }) => {
     if (!python) return skip("Python is not installed");
@@ -219,7 +220,7 @@ print(db.execute("SELECT count(*) FROM rows WHERE id = 'thread_n1'").fetchone()[
       .toBe(0);
     copyFileSync(database, copy);
     expect(await count(copy)).toBe("1");
-    // It goes on, and another server is still kept out.
+    // The server continues, and still has the lock against a second server.
     await create(server.ready.url, "thread_n2");
     await expect(startServer(["--persist", folder])).rejects.toThrow();
     await server.stop();

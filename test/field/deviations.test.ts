@@ -21,20 +21,20 @@ afterAll(async () => {
   removeTempFolders();
 });
 
-/** What the owner of a test organization names for a full run. */
-const USES = toUses({ scratch_connection_id: "conn_wiki", model: "comet-mini", provider: "provider_a" });
+/** The objects of a test organization that a full run may use. */
+const USES = uses({ scratch_connection_id: "conn_wiki", model: "comet-mini", provider: "provider_a" });
 const full = { write: true, uses: USES };
 
-/** A run that reads, or one that also writes. */
-function live(one: (typeof PLANTED)[number]): Promise<VerifyReport> {
-  // Checks of answers find the objects of the others.
+/** A run that only reads, or one that also writes. */
+function verifyLive(one: (typeof PLANTED)[number]): Promise<VerifyReport> {
+  // The checks of answers find the objects that other checks need.
   const isNeeded = ({ id }: Check) => id === one.live || id.endsWith("/answer");
-  // A difference is found by a whole run, in which no other check may fail.
+  // A difference must be found by a whole run, in which no other check fails.
   const selected = one.specified ? { only: isNeeded } : {};
   return services.live(one, { ...(one.write === true ? full : { write: false }), ...selected });
 }
 
-/** Whether it was found by its check, and as what. */
+/** The outcome of the check; undefined if it found nothing. */
 const findOutcome = ({ checks }: VerifyReport, id: string) => checks.find((one) => one.id === id)?.outcome;
 
 describe("verify of a service [interfaces 12]", () => {
@@ -45,13 +45,13 @@ describe("verify of a service [interfaces 12]", () => {
     expect(report.recorded).toMatchObject({ unknown_paths: 0, other_hosts: 0, not_checked: {} });
   });
 
-  it("is tried with at least 30 deviations, of which a recording shows nine of ten", () => {
+  it("is tested with at least 30 deviations, of which a recording shows nine of ten", () => {
     expect(PLANTED.length).toBeGreaterThanOrEqual(30);
     expect(PLANTED.filter(({ har }) => har !== null).length).toBeGreaterThanOrEqual(0.9 * PLANTED.length);
   });
 
   it.each(PLANTED)("finds live: $title", async (one) => {
-    const report = await live(one);
+    const report = await verifyLive(one);
     expect([findOutcome(report, one.live), report.verdict]).toEqual(
       one.specified ? ["failed", "fail"] : ["differs", "pass"],
     );

@@ -4,8 +4,8 @@ import { useReference } from "../support/use-reference.ts";
 const api = useReference();
 let count = 0;
 
-/** A sandbox of its own, with a rule on a path of its own, which asks for membership. */
-async function make(match: object) {
+/** A sandbox with a rule on a path of its own that requires membership. */
+async function createSandbox(match: object) {
   const name = `enc-${++count}`;
   const control = (method: string, path: string, body?: object) =>
     api.call(undefined, method, `/_control/sandboxes/${name}${path}`, body);
@@ -15,7 +15,7 @@ async function make(match: object) {
   return { name, control };
 }
 
-/** Every letter of the id as `%XX`, as some clients write the underscore. */
+/** The id with every character as `%XX`, as some clients write the underscore. */
 const escaped = (id: string) => [...id].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
 
 describe("a percent-encoded id in a path", () => {
@@ -27,7 +27,7 @@ describe("a percent-encoded id in a path", () => {
     ["org%5Fglobex", 403],
     [escaped("org_globex"), 403],
   ])("is decoded to check membership of the organization %s [interfaces 11]", async (id, status) => {
-    const { name, control } = await make(OWN);
+    const { name, control } = await createSandbox(OWN);
     const path = `/v1/own/${id}/members`;
     const answer = await api.call("dan", "GET", `/_s/${name}${path}`);
     expect(answer.status).toBe(status);
@@ -45,7 +45,7 @@ describe("a percent-encoded id in a path", () => {
     [{ path: "/v1/own/a%2fb" }, "/v1/own/a%2Fb"],
     [{ organization: "org_globex", path: "/v1/own/**" }, "/v1/own/org%5Fglobex"],
   ])("is decoded for rule %j and matches %s [interfaces 6]", async (match, path) => {
-    const { name, control } = await make(match);
+    const { name, control } = await createSandbox(match);
     const who = path.includes("globex") ? "eve" : "dan";
     expect((await api.call(who, "GET", `/_s/${name}${path}`)).status).toBe(200);
     const other = await api.call(who, "GET", `/_s/${name}/v1/other/x%2Fy`);
@@ -54,13 +54,13 @@ describe("a percent-encoded id in a path", () => {
       (await control("POST", "/journal/verify", { match: { path: pattern }, count: 1 })).body;
     expect(await count(match.path)).toMatchObject({ ok: true });
     expect(await count(path.replace("*", "\\*"))).toMatchObject({ ok: true });
-    // The journal shows what was sent.
+    // The journal has the path as it was sent.
     const { entries } = (await control("GET", `/journal?path=${encodeURIComponent(match.path)}`)).body;
     expect(entries[0].path).toBe(path);
   });
 
   it("is decoded for the path of a rule with an operation [interfaces 6]", async () => {
-    const { name, control } = await make({ path: "/v1/own" });
+    const { name, control } = await createSandbox({ path: "/v1/own" });
     await control("POST", "/faults", {
       match: { operation: "threads.delete", path: "/v1/threads/thread%5Fada" },
       effect: { error: "RATE_LIMIT_EXCEEDED" },
@@ -69,7 +69,7 @@ describe("a percent-encoded id in a path", () => {
   });
 
   it("is decoded in a sandbox's prefix and in control calls [interfaces 3, 4]", async () => {
-    const { name, control } = await make(OWN);
+    const { name, control } = await createSandbox(OWN);
     const encoded = name.replace("-", "%2D");
     expect((await api.call("dan", "GET", `/_s/${encoded}/v1/own/org_acme/members`)).status).toBe(200);
     const asked = (method: string, path: string, body?: object) =>

@@ -8,13 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const MOST = 5;
+const MAX_CONNECTIONS = 5;
 
-/** Connects again as an EventSource does (the HTML standard), without its wait; gives the statuses until it gives up. */
+/** Reconnects as an EventSource does (the HTML standard), but without the wait. Returns the statuses up to the last. */
 async function follow(path: string, { onOpen }: { onOpen?: () => Promise<unknown> } = {}): Promise<number[]> {
   const statuses: number[] = [];
   let last = "";
-  while (statuses.length < MOST) {
+  while (statuses.length < MAX_CONNECTIONS) {
     const headers = { "api-key": KEYS.ada, ...(last === "" ? {} : { "last-event-id": last }) };
     const response = await fetch(api.url + path, { headers });
     statuses.push(response.status);
@@ -34,13 +34,13 @@ describe("an EventSource on an ended stream", () => {
     expect(statuses).toEqual(statuses.length === 1 ? [204] : [200, 204]);
   });
 
-  it.each(STREAMS)("of %s stops when its meeting is stopped meanwhile [G42]", async (stream) => {
+  it.each(STREAMS)("of %s stops when its meeting is stopped [G42]", async (stream) => {
     await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
     const onOpen = () => api.call("ada", "POST", "/v1/meeting-buddy/sessions/mbsess_live/stop");
     expect((await follow(path("mbsess_live", stream), { onOpen })).at(-1)).toBe(204);
   });
 
-  it("continues from an earlier event, and from the beginning for an unknown one [G42]", async () => {
+  it("continues after the last event that it received, and from the beginning for an unknown id [G42]", async () => {
     const read = async (id: string) => {
       const headers = { "last-event-id": id };
       const { status, text } = await api.call(
@@ -78,7 +78,7 @@ describe("Chromium's EventSource", () => {
     async (stream) => {
       await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
       const { page } = await openPage(chromium());
-      // As a proxy of the app's own server adds it: an EventSource sends no headers of its own.
+      // Adds the key as a proxy of the app's server would: an EventSource cannot send headers.
       await page.setExtraHTTPHeaders({ "api-key": KEYS.ada });
       await page.goto(`${api.url}/v1/models`);
       const read = await page.evaluate(

@@ -32,7 +32,7 @@ async function port(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Forwards until the test ends, or until it calls what it gets. */
+/** Forwards deliveries until the test ends or calls `end`. */
 async function forward(to: string, options: Partial<ForwardOptions> = {}) {
   const sandbox = await connect(api.url).open("default");
   const ending = new AbortController();
@@ -115,7 +115,7 @@ describe("a webhook of a listener is removed", () => {
   const isThere = async (id: string) =>
     (await webhooks()).some(({ webhook_id }: { webhook_id: string }) => webhook_id === id);
 
-  it("when its process is killed, with the receiver, and webhooks of others stay [interfaces 11]", async () => {
+  it("when its process is killed, with the receiver, and webhooks of others remain [interfaces 11]", async () => {
     const before = (await webhooks()).length;
     const { child, output } = startCommand(
       ["listen", "--forward-to", `127.0.0.1:${await ok()}/hook`, "--url", api.url, "--json"],
@@ -135,7 +135,7 @@ describe("a webhook of a listener is removed", () => {
     expect(JSON.stringify(body)).toContain("was closed, because its listener is gone");
   });
 
-  it("with a leased receiver that no client has followed yet, once a delivery finds none [interfaces 11]", async () => {
+  it("with a leased receiver that no client has followed yet, after a delivery that no client took [interfaces 11]", async () => {
     const { body: receiver } = await api.control("POST", "/receivers", {
       answers: ["forward"],
       leased: true,

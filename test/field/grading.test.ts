@@ -22,8 +22,8 @@ afterAll(async () => {
 
 const sign = (body: Buffer) => `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}`;
 
-/** A sound receiver, but for what is replaced; how many deliveries it was sent is counted. */
-async function receiver({
+/** A sound receiver, except for the given options. Counts its deliveries. */
+async function startSoundReceiver({
   isSigned = (header: string, body: Buffer) => header === sign(body),
   workMs = 0,
   lateMs = 0,
@@ -104,7 +104,7 @@ print(server.server_port, flush=True)
 server.serve_forever()
 `;
 
-async function python(program: string): Promise<string> {
+async function startPython(program: string): Promise<string> {
   const child: ChildProcess = spawn("python3", ["-c", program], { stdio: ["ignore", "pipe", "ignore"] });
   ends.push(() => child.kill("SIGKILL"));
   const [port] = (await once(createInterface({ input: child.stdout! }), "line")) as [string];
@@ -138,7 +138,7 @@ describe("a comparison that is too weak", () => {
       ["signature-truncated"],
     ],
   ])("is found by the receiver test: %s", async (_title, isSigned, finds) => {
-    const { url } = await receiver({ isSigned });
+    const { url } = await startSoundReceiver({ isSigned });
     const only = [
       "signature-truncated",
       "signature-prefix",
@@ -152,23 +152,23 @@ describe("a comparison that is too weak", () => {
   });
 });
 
-// Most of a run is waiting, so these wait together.
+// The tests run concurrently, since a run mostly waits.
 describe.concurrent("a sound receiver passes the receiver test", () => {
   it("on Python's threading server with a body after its 204", async () => {
-    const base = await python(THREADS);
+    const base = await startPython(THREADS);
     const report = await grade(`${base}/hook`, { probe: `${base}/processed`, patienceMs: 3000 });
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
   });
 
-  it("after at most a minute's deliveries if it handles one request at a time, in 400 ms each", async () => {
-    const { url, probe, counts } = await receiver({ workMs: 400, isSerial: true });
+  it("with a minute's deliveries at most if it handles one request at a time, in 400 ms each", async () => {
+    const { url, probe, counts } = await startSoundReceiver({ workMs: 400, isSerial: true });
     const report = await gradeReceiver(url, { secret: SECRET, probe });
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
     expect(counts.deliveries).toBeLessThan(125);
   });
 });
 
-describe.concurrent("a slow receiver, which gets fewer deliveries, still fails its check if it", () => {
+describe.concurrent("a slow receiver, which gets fewer deliveries, still fails the check for its flaw:", () => {
   const names = [
     "compares the first sixteen digits",
     "decodes hex up to the first other character",
@@ -209,8 +209,8 @@ describe.concurrent("a slow receiver, which gets fewer deliveries, still fails i
   });
 });
 
-it.concurrent("the effect of late side effects on the run is printed at once, on stderr", async () => {
-  const { url, probe } = await receiver({ lateMs: 700 });
+it.concurrent("the longer duration because of late side effects is printed at once, on stderr", async () => {
+  const { url, probe } = await startSoundReceiver({ lateMs: 700 });
   const said: (string | number)[] = [];
   await grade(url, {
     ...{ probe, patienceMs: 300, only: ["valid-processed", "duplicate"] },
@@ -224,7 +224,7 @@ it.concurrent("the effect of late side effects on the run is printed at once, on
 });
 
 it.concurrent("a receiver that needs more patience gets that advice within a minute", async () => {
-  const { url, probe } = await receiver({ lateMs: 60_000 });
+  const { url, probe } = await startSoundReceiver({ lateMs: 60_000 });
   const began = performance.now();
   let toldAfterMs: number | undefined;
   const report = await gradeReceiver(url, {

@@ -7,7 +7,7 @@ const api = useReference();
 const ADVANCE = ["POST", "/clock/advance", { by: "10h" }] as const;
 const SET = ["PUT", "/clock", { mode: "frozen", now: "2026-03-15T22:00:00Z" }] as const;
 
-/** A sandbox whose clock is moved by 10h, and waits for a receiver that does not answer. */
+/** A sandbox whose clock is advanced by 10h and waits for a receiver that does not answer. */
 async function startAdvance(name: string, move: typeof ADVANCE | typeof SET = ADVANCE) {
   const S = `/_control/sandboxes/${name}`;
   const call = (method: string, path: string, body?: object) => api.call(undefined, method, S + path, body);
@@ -26,7 +26,7 @@ it.each([
   ["advanced", ADVANCE],
   ["set", SET],
 ] as const)(
-  "a clock that is %s during a reset is answered as it is afterwards, without a history [interfaces 4, 10]",
+  "a clock that is %s during a reset answers with the time after the reset, without a history [interfaces 4, 10]",
   async (name, move) => {
     const { call, advance } = await startAdvance(name, move);
     await call("POST", "/reset");
@@ -39,7 +39,7 @@ it.each([
   },
 );
 
-it("an advance whose sandbox is deleted answers the instant that it has reached [interfaces 4]", async () => {
+it("an advance whose sandbox is deleted answers with the time that it has reached [interfaces 4]", async () => {
   const { call, advance } = await startAdvance("deleted");
   await call("DELETE", "");
   const { status, body } = await advance;

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const SCHEMA = fileURLToPath(new URL("junit.xsd", import.meta.url));
 const api = useReference();
 
-/** xmllint's verdict; `-` reads the text, any other path that file. */
+/** The result of xmllint; `-` reads `text`, any other path is a file. */
 function validate(path: string, text = ""): { valid: boolean; said: string } {
   const args = ["--noout", "--schema", SCHEMA, path];
   const { status, stderr } = spawnSync("xmllint", args, { input: text, encoding: "utf8" });

@@ -8,7 +8,7 @@ let api: Api;
 let port: number;
 beforeAll(async () => {
   api = await startReference();
-  // interfaces 16: such a name addresses a sandbox.
+  // The first label of such a name is the name of a sandbox (interfaces 16).
   await api.call(undefined, "POST", "/_control/sandboxes", { name: "tenant" });
   port = Number(new URL(api.url).port);
 });

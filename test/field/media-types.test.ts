@@ -31,7 +31,7 @@ interface RawPart {
   content: string | Uint8Array;
 }
 
-/** Sends a form byte by byte as given, in chunks that cut it at odd places. */
+/** Sends a form byte for byte as given, in chunks that split it at inconvenient places. */
 async function sendForm(path: string, parts: readonly RawPart[], chunk = 7) {
   const pieces = parts.map(({ name, filename, type, content }) => {
     const file = filename === undefined ? "" : `; filename="${filename}"`;
@@ -61,7 +61,7 @@ const uncropFields = [
 const uncropRaw = (...files: RawPart[]) =>
   sendForm(UNCROP, [{ name: "provider", content: "provider_a" }, ...uncropFields, ...files]);
 
-const upload = async (part: Omit<RawPart, "name">) => {
+const uploadPart = async (part: Omit<RawPart, "name">) => {
   const answer = await sendForm(`${ORGANIZATION}/files/upload`, [{ name: "file", ...part }]);
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   return answer.body;
@@ -69,10 +69,10 @@ const upload = async (part: Omit<RawPart, "name">) => {
 
 const STORE = `${ORGANIZATION}/stores/vs_handbook/files`;
 
-/** Uploads the parts to a store, and describes what became of each after all steps. */
-async function process(parts: readonly Omit<RawPart, "name">[]): Promise<Record<string, string>> {
+/** Uploads the parts to a store, and returns the outcome of each after all processing steps. */
+async function processParts(parts: readonly Omit<RawPart, "name">[]): Promise<Record<string, string>> {
   const files = [];
-  for (const part of parts) files.push(await upload(part));
+  for (const part of parts) files.push(await uploadPart(part));
   for (const { id } of files)
     expect((await api.call("dan", "POST", STORE, { file_id: id })).status).toBe(202);
   await api.advance(61_000);
@@ -85,11 +85,11 @@ async function process(parts: readonly Omit<RawPart, "name">[]): Promise<Record<
   return outcomes;
 }
 
-const allAre = (parts: readonly Omit<RawPart, "name">[], outcome: string) =>
+const buildOutcomes = (parts: readonly Omit<RawPart, "name">[], outcome: string) =>
   Object.fromEntries(parts.map(({ filename, type = "no type" }) => [`${filename}, ${type}`, outcome]));
 
 describe("a part of a form with a file name and no Content-Type", () => {
-  it("is accepted as an image by its bytes, also behind other parts", async () => {
+  it("is accepted as an image by its bytes, also after other parts", async () => {
     const plain = { name: "image_file", filename: "a.png" };
     expect((await uncropRaw({ ...plain, content: png })).status).toBe(200);
     expect((await uncropRaw({ ...plain, filename: "no-extension", content: jpeg })).status).toBe(200);
@@ -121,8 +121,8 @@ describe("a part of a form with a file name and no Content-Type", () => {
 
   it("is processed by its name [G34]", async () => {
     const plan = { filename: "plan.csv", content: "part,price\r\n\r\nvalve,12" };
-    expect(await upload(plan)).toMatchObject({ mime_type: "application/octet-stream", file_size: 22 });
-    expect(await process([plan, { filename: "plan.json", content: "{" }])).toEqual({
+    expect(await uploadPart(plan)).toMatchObject({ mime_type: "application/octet-stream", file_size: 22 });
+    expect(await processParts([plan, { filename: "plan.json", content: "{" }])).toEqual({
       "plan.csv, no type": "completed",
       "plan.json, no type": "the file cannot be read as application/json",
     });
@@ -131,7 +131,7 @@ describe("a part of a form with a file name and no Content-Type", () => {
   it("is decoded by the charset of its type [G34]", async () => {
     const content = Buffer.from("Gr\xfcezi Z\xfcrich", "latin1");
     const parts = [{ filename: "a.txt", type: "text/plain; charset=iso-8859-1", content }];
-    expect(await process(parts)).toEqual(allAre(parts, "completed"));
+    expect(await processParts(parts)).toEqual(buildOutcomes(parts, "completed"));
   });
 
   it("can be sent by Python's requests with `files={'image_file': open('a.png', 'rb')}`", async (test) => {
@@ -160,7 +160,7 @@ describe("a file of an unknown type is recognized by its name", () => {
     const texts = NAMES.map((filename) => ({ filename, content: "name: reactor, pressure: 12 bar" }));
     const json = JSON_NAMES.map((filename) => ({ filename, content: '{"part": "valve"}' }));
     const parts = [...texts, ...json].map((part) => ({ ...part, type: "application/octet-stream" }));
-    expect(await process(parts)).toEqual(allAre(parts, "completed"));
+    expect(await processParts(parts)).toEqual(buildOutcomes(parts, "completed"));
   });
 
   it("fails if it is not a document [G34]", async () => {
@@ -169,7 +169,7 @@ describe("a file of an unknown type is recognized by its name", () => {
       type: "binary/octet-stream",
       content: "some bytes",
     }));
-    expect(await process(parts)).toEqual(allAre(parts, "unsupported file type"));
+    expect(await processParts(parts)).toEqual(buildOutcomes(parts, "unsupported file type"));
   });
 });
 
@@ -214,13 +214,13 @@ describe("a type under another name", () => {
       ["application/csv", "part,price\nvalve,12"],
       ["text/tab-separated-values", "part\tprice\nvalve\t12"],
     ].map(([type, content]) => ({ filename: "a", type: type!, content: content! }));
-    expect(await process(parts)).toEqual(allAre(parts, "completed"));
+    expect(await processParts(parts)).toEqual(buildOutcomes(parts, "completed"));
   });
 
   it("fails for bytes that are not of the type [G34]", async () => {
     const types = ["text/json", "application/x-json", "text/pdf"];
     const parts = types.map((type) => ({ filename: "a", type, content: "{" }));
-    const outcomes = await process(parts);
+    const outcomes = await processParts(parts);
     for (const outcome of Object.values(outcomes)) expect(outcome).toMatch(/cannot be read|PDF/);
   });
 
@@ -249,7 +249,7 @@ echo json_encode([curl_getinfo($curl, CURLINFO_HTTP_CODE), curl_getinfo($curl, C
 });
 
 describe("an answer with text names its charset", () => {
-  it("UTF-8 for every operation of both APIs", async () => {
+  it("which is UTF-8 for every operation of both APIs", async () => {
     const S = "/_control/sandboxes/default";
     const fork = { name: "charset" };
     await api.call(undefined, "POST", `${S}/fork`, fork);
@@ -278,7 +278,7 @@ describe("an answer with text names its charset", () => {
     }
   });
 
-  it("UTF-8 for receivers and for unknown ones", async () => {
+  it("which is UTF-8 for receivers and for unknown ones", async () => {
     const { url } = (await api.call(undefined, "POST", "/_control/sandboxes/default/receivers", {})).body;
     for (const [to, status] of [
       [url, 200],

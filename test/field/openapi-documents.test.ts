@@ -19,7 +19,7 @@ function serve(document: object, version = "3.1.0"): ServedDocument {
   return served;
 }
 
-describe("schemas that combine each other are served", () => {
+describe("schemas that refer to each other are served", () => {
   const serveCircle = (pet: object) =>
     serve({
       paths: {
@@ -104,7 +104,7 @@ describe("schemas that combine each other are served", () => {
     expect((await send("GET", "/v1/pets")).body).toEqual([dog.body, cat.body]);
   });
 
-  it("with unevaluatedProperties: false, which refuses only what no part has [interfaces 18]", async () => {
+  it("with unevaluatedProperties: false, which refuses only fields that no part has [interfaces 18]", async () => {
     const extend = (name: string) => ({
       allOf: [ref("Pet"), { type: "object", properties: { [name]: { type: "integer" } } }],
       unevaluatedProperties: false,
@@ -161,7 +161,7 @@ it.each([
   ["3.0.3", { nullable: true, allOf: [ref("Node")] }],
   ["3.0.3", { nullable: true, ...ref("Node") }],
 ])(
-  "a generated circle of OpenAPI %s ends with null where it may: %j [interfaces 18]",
+  "a generated recursive value of OpenAPI %s ends with null where the schema allows it: %j [interfaces 18]",
   async (version, parent) => {
     const Node = {
       type: "object",
@@ -250,8 +250,8 @@ describe("query parameters", () => {
   );
 });
 
-describe("a body", () => {
-  it("is judged by the schema of its media type [interfaces 18]", async () => {
+describe("a request body", () => {
+  it("is validated by the schema of its media type [interfaces 18]", async () => {
     const content = {
       "application/json": { schema: { type: "object", required: ["j"] } },
       "application/vnd.x+json": { schema: { type: "object", required: ["v"] } },
@@ -266,7 +266,7 @@ describe("a body", () => {
     expect(statuses).toEqual([200, 422, 422, 200]);
   });
 
-  it("of a media type that is described twice is judged by the first schema [interfaces 18]", async () => {
+  it("of a media type that is described twice is validated by the first schema [interfaces 18]", async () => {
     const content = {
       "application/json": { schema: { type: "object", required: ["first"] } },
       "application/json; version=2": { schema: { type: "object", required: ["second"] } },
@@ -342,7 +342,7 @@ describe("a body", () => {
   });
 });
 
-it("an example of JSON that is written as a text is sent as JSON [interfaces 18]", async () => {
+it("a JSON example that is written as a string is sent as JSON [interfaces 18]", async () => {
   const responses = {
     "200": {
       description: "d",
@@ -363,7 +363,7 @@ describe("paths /xs and /xs/{id} without bindings", () => {
   const record = (properties: object) => ({ type: "object", required: ["id"], properties });
   const text = { type: "string" };
 
-  it("of two schemas with one name do not mix their records [interfaces 18]", async () => {
+  it("with two schemas of one name do not mix their records [interfaces 18]", async () => {
     const notes = { one: record({ id: text, title: text }), two: record({ id: text, count: { const: 3 } }) };
     const { send, understudy } = serve({
       paths: { ...pair("/v1/one/notes", ref("one")), ...pair("/v1/two/notes", ref("two")) },
@@ -402,7 +402,7 @@ describe("paths /xs and /xs/{id} without bindings", () => {
     expect((await send("GET", "/v1/uploads")).body).toEqual([body]);
   });
 
-  it("accept fields that are described otherwise in a record [interfaces 18]", async () => {
+  it("accept fields with another description in a record [interfaces 18]", async () => {
     const machine = record({
       id: text,
       name: text,
@@ -441,7 +441,7 @@ describe("a record of paths without bindings", () => {
       },
     });
 
-  it("gets a fitting object where a valid request has one of another form [interfaces 18]", async () => {
+  it("gets a valid object if a valid request has an object of another form [interfaces 18]", async () => {
     const source = { type: "object", required: ["kind"], properties: { kind: { enum: ["file", "url"] } } };
     const record = {
       type: "object",
@@ -462,7 +462,7 @@ describe("a record of paths without bindings", () => {
     expect((await send("PATCH", path, { body: { size: 10 } })).status).toBe(422);
   });
 
-  it("has a number as a text, as FastAPI describes decimals, and the reverse [interfaces 18]", async () => {
+  it("has a number as a string, as FastAPI describes decimals, and the reverse [interfaces 18]", async () => {
     const number = { type: "number" };
     const properties = { id: text, rent: text, size: { type: ["integer", "null"] }, place: number };
     const record = { type: "object", required: ["id", "rent"], properties };
@@ -566,7 +566,7 @@ describe("bound operations", () => {
   });
 });
 
-it("a parameter that only the path names is read as a text [interfaces 18]", async () => {
+it("a parameter that is only in the path is read as a string [interfaces 18]", async () => {
   const Tag = {
     type: "object",
     required: ["id", "user_id"],

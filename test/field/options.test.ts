@@ -6,7 +6,7 @@ interface Command {
   options: readonly { name: string; type: string; value: string; required: boolean }[];
 }
 
-/** A command, or the actions of a command, with their options as the help lists them. */
+/** The command, or its actions, with the options that the help lists. */
 async function readCommands(words: readonly string[]): Promise<Command[]> {
   const { stdout } = await runCommand([...words, "--help"]);
   const line = new RegExp(`^ +understudy ${words.join(" ")} ?(\\w[\\w-]*)`, "gm");
@@ -36,14 +36,14 @@ const COMMANDS = (
   )
 ).flat();
 
-/** The command with what it needs, except for one option. */
+/** The command line with all required options except one. */
 function without({ words, options }: Command, name: string): string[] {
   const needed = options.filter((one) => one.required && one.name !== name);
   return [...words, ...needed.flatMap((one) => [`--${one.name}`, one.value])];
 }
 
 describe("a command line with a mistake", () => {
-  it("is tried for every command", () => {
+  it("is tested for every command", () => {
     expect(COMMANDS.length).toBeGreaterThan(45);
     expect(COMMANDS.flatMap(({ options }) => options).length).toBeGreaterThan(250);
   });

@@ -8,7 +8,7 @@ import { createFileForm, createPrivateTempFolder } from "../support/upload-setup
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 afterAll(removeTempFolders);
 
-/** The path and mode of everything in a folder that others may read, with the folder itself. */
+/** Lists the folder and everything in it that other users may read, as path and mode. */
 function readableByOthers(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true }) as string[];
   return [folder, ...names.map((name) => join(folder, name))].flatMap((path) => {
@@ -79,7 +79,7 @@ describe("other users of the machine cannot read", () => {
     }
   });
 
-  it("recordings, or fixtures made of them", async () => {
+  it("recordings, or fixtures from them", async () => {
     const api = await startReference();
     const folder = createTempFolder();
     await api.call("ada", "GET", `${ORGANIZATION}/models`);

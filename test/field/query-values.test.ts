@@ -28,8 +28,8 @@ function listParameters(operations: readonly AnyDeclaration[]) {
   );
 }
 
-describe("a value that was sent twice", () => {
-  it("is reported so in a query of the API, for every parameter [G08]", () => {
+describe("a value that was sent twice is reported as such", () => {
+  it("in a query of the API, for every parameter [G08]", () => {
     const all = listParameters(API.operations);
     expect(all.length).toBeGreaterThan(20);
     const exchange = { sandbox: { settings: DEFAULT_SETTINGS }, warn: () => {} };
@@ -39,14 +39,14 @@ describe("a value that was sent twice", () => {
       );
   });
 
-  it("is reported so in a query of the control API, for every parameter", () => {
+  it("in a query of the control API, for every parameter", () => {
     const all = listParameters(CONTROL_OPERATIONS);
     expect(all.length).toBeGreaterThan(20);
     for (const { operation, name } of all)
       expect(() => parseQuery(`${name}=5&${name}=6`, operation.query)).toThrow(`${name} was sent twice`);
   });
 
-  it("is shown as both texts [G08]", async () => {
+  it("with both texts [G08]", async () => {
     const { status, body } = await api.call("ada", "GET", `${LIMITS}?month=5&month=6`);
     expect([status, body.error.message, body.error.details]).toEqual([
       422,
@@ -60,7 +60,7 @@ describe("a value that was sent twice", () => {
     ["X-Sandbox-Fault", "/v1/models", "INSUFFICIENT_PERMISSIONS", 400],
     ["X-Sandbox-Delay", "/v1/models", "1ms", 400],
     ["Last-Event-ID", `${S}/journal/stream`, "1", 422],
-  ])("is reported so in the header %s", async (name, path, value, status) => {
+  ])("in the header %s", async (name, path, value, status) => {
     const answer = await api.call("ada", "GET", path, undefined, { [name]: `${value}, ${value}` });
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(`${name} was sent twice`)]);
   });
@@ -70,7 +70,7 @@ describe("a value that was sent twice", () => {
     ["X-API-Key", KEYS.ada],
     ["Authorization", `Bearer ${KEYS.ada}`],
     ["authorization", KEYS.ada],
-  ])("is refused as the credential %s, and reported so in the journal", async (name, value) => {
+  ])("in the credential %s, also in the journal", async (name, value) => {
     const { port } = new URL(api.url);
     const line = `${name}: ${value}`;
     const answer = await rawRequest(Number(port), [
@@ -112,7 +112,7 @@ describe("a time whose plus was not escaped", () => {
   });
 
   it.each(["journal", "history", "deliveries"])(
-    "is refused in the same way in `since` of S/%s",
+    "is refused with the same message in `since` of S/%s",
     async (log) => {
       const { status, body } = await api.call(undefined, "GET", `${S}/${log}?since=${UNESCAPED}`);
       expect([status, body.field]).toEqual([422, "since"]);
@@ -123,7 +123,7 @@ describe("a time whose plus was not escaped", () => {
 });
 
 describe("a message to a client", () => {
-  it("never shows the name of a format, for every format in a schema", () => {
+  it("never contains the name of a format, for every format in a schema", () => {
     const formats = new Set<string>();
     JSON.stringify([API.operations, CONTROL_OPERATIONS], (_key, value) => {
       if (value?.type === "string" && value.format !== undefined) formats.add(value.format);
@@ -133,7 +133,7 @@ describe("a message to a client", () => {
     for (const format of formats) expect(describeFormat(format, "x")).not.toContain(format);
   });
 
-  it("describes what fits instead of naming a format, in both APIs", async () => {
+  it("describes valid values instead of naming a format, in both APIs", async () => {
     const rule = { notifications: [{ type: "email", email: "ada", events: ["user.created"] }] };
     const path = "/v1/organizations/org_acme/knowledge/connectors/notifications";
     const emulated = await api.call("ada", "PATCH", path, rule);

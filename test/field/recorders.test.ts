@@ -8,7 +8,9 @@ import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.
 const FOLDER = join(import.meta.dirname, "recordings");
 const contract = new Contract(RESOURCES);
 
-/** By folder, which README.md describes: entries that are checked, and reasons why others are not, or in part. */
+/**
+ * By folder of README.md: the number of checked entries, and the reasons why others are not checked, or only in part.
+ */
 const RECORDINGS: Readonly<Record<string, [checked: number, reasons?: Record<string, number>]>> = {
   "axios-har-tracker": [21],
   "chrome-har": [21, { "with the headers of a redirect": 1, "with the body cut short": 20 }],

@@ -19,7 +19,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 type Har = any;
 
 let api: Api;
-/** An hour of an application's traffic, as the journal exports it. */
+/** An hour of an application's traffic, exported from the journal. */
 let session: Har;
 beforeAll(async () => {
   api = await startReference();
@@ -31,30 +31,30 @@ afterAll(async () => {
   removeTempFolders();
 });
 
-/** The session as another recorder has it; `change` alters an entry. */
-function recordedBy(name: string, change: (entry: Har) => void): Har {
+/** The session as another recorder would write it; `change` alters each entry. */
+function asRecordedBy(name: string, change: (entry: Har) => void): Har {
   const entries = structuredClone(session.log.entries);
   for (const entry of entries) change(entry);
   return { log: { version: "1.2", creator: { name, version: "1" }, entries } };
 }
 
-function write(har: Har): string {
-  const file = join(createTempFolder(), "traffic.har");
+function writeRecording(har: Har): string {
+  const file = join(scratch(), "traffic.har");
   writeFileSync(file, JSON.stringify(har));
   return file;
 }
 
 const verify = (har: Har, strict = false): Promise<VerifyReport> =>
-  verifyRecorded({ contract: new Contract(RESOURCES), file: write(har), target: undefined, strict });
+  verifyRecorded({ contract: new Contract(RESOURCES), file: writeRecording(har), target: undefined, strict });
 
-const complaints = ({ checks }: VerifyReport) =>
+const listProblems = ({ checks }: VerifyReport) =>
   checks.flatMap(({ failures, differences }) => [...failures, ...differences.map(({ detail }) => detail)]);
 
 const isSuccess = ({ response }: Har) => response.status >= 200 && response.status < 300;
 const isFor = ({ request }: Har, path: string) => request.url.includes(path);
 
-/** Changes the JSON of a success. */
-function edit(entry: Har, change: (body: Har) => void): void {
+/** Changes the JSON body of an answer. */
+function editBody(entry: Har, change: (body: Har) => void): void {
   const { content } = entry.response;
   const body = JSON.parse(content.text);
   change(body);
@@ -63,8 +63,8 @@ function edit(entry: Har, change: (body: Har) => void): void {
 }
 
 describe("a recording of a correct server passes", () => {
-  it("a 304 for which Chrome exports the cached body is not checked as the service's answer", async () => {
-    const har = recordedBy("WebInspector", () => {});
+  it("a 304 for which Chrome exports the cached body is not checked as an answer of the service", async () => {
+    const har = asRecordedBy("WebInspector", () => {});
     const [model] = har.log.entries.filter((entry: Har) => isFor(entry, "/sentences") && isSuccess(entry));
     for (const headers of [[{ name: "If-None-Match", value: '"a"' }], []]) {
       const copy = structuredClone(model);
@@ -76,7 +76,7 @@ describe("a recording of a correct server passes", () => {
       har.log.entries.push(copy);
     }
     const report = await verify(har);
-    expect(complaints(report)).toEqual([]);
+    expect(listProblems(report)).toEqual([]);
     expect(report.recorded!.partly_checked["with the browser's cached body"]).toBe(2);
   });
 
@@ -89,13 +89,13 @@ describe("a recording of a correct server passes", () => {
       (entry: Har) => Object.assign(entry.response, { _serviceWorkerResponseSource: "cache-storage" }),
     ],
   ])("an answer from a cache is not checked: %s", async (_title, mark) => {
-    const har = recordedBy("WebInspector", () => {});
+    const har = asRecordedBy("WebInspector", () => {});
     const cached = structuredClone(har.log.entries[0]);
     cached.response.headers = [];
     mark(cached);
     har.log.entries.push(cached);
     const report = await verify(har);
-    expect(complaints(report)).toEqual([]);
+    expect(listProblems(report)).toEqual([]);
     expect(report.recorded!.not_checked).toEqual({ "from a browser's cache": 1 });
   });
 
@@ -106,38 +106,38 @@ describe("a recording of a correct server passes", () => {
     ["a size without a text", { size: 700 }],
     ["a file that is not there", { size: 700, _file: "missing.json" }],
     ["a file elsewhere", { size: 700, _file: "../../etc/passwd" }],
-  ])("a body that the recorder left out is counted and not checked: %s", async (_title, content) => {
-    const har = recordedBy("Playwright", (entry) => {
+  ])("a body that the recorder omitted is counted and not checked: %s", async (_title, content) => {
+    const har = asRecordedBy("Playwright", (entry) => {
       const { response, request } = entry;
       if (request.method === "HEAD" || response.status === 204 || response.status === 304) return;
       response.content = { mimeType: response.content.mimeType, ...content };
     });
     const report = await verify(har);
-    expect(complaints(report)).toEqual([]);
+    expect(listProblems(report)).toEqual([]);
     expect(report.recorded!.partly_checked["with the body left out"]).toBeGreaterThan(40);
-    const { stdout, stderr } = await runCommand(["verify", "--har", write(har)]);
+    const { stdout, stderr } = await runCommand(["verify", "--har", writeRecording(har)]);
     expect(stdout.split("\n")[0]).toMatch(/partly checked: \d+ with the body left out/);
     expect(stdout + stderr).not.toContain("TypeError");
     expect(stdout + stderr).not.toContain("undefined");
   });
 
-  it("a text that lost its byte order mark is whole", async () => {
-    const har = recordedBy("Firefox", ({ response }) => {
+  it("a text that lost its byte order mark counts as complete", async () => {
+    const har = asRecordedBy("Firefox", ({ response }) => {
       if (typeof response.content.text === "string") response.content.size += 3;
     });
     const report = await verify(har);
-    expect(complaints(report)).toEqual([]);
-    const { recorded } = await verify(recordedBy("Firefox", () => {}));
+    expect(listProblems(report)).toEqual([]);
+    const { recorded } = await verify(asRecordedBy("Firefox", () => {}));
     expect(report.recorded!.partly_checked).toEqual(recorded!.partly_checked);
   });
 });
 
 describe("parts that could not be checked are counted by reason in the first line", () => {
   it("bodies that are shorter than their size say so", async () => {
-    const har = recordedBy("Firefox", (entry) => {
+    const har = asRecordedBy("Firefox", (entry) => {
       if (isFor(entry, "/usage/limits/org_acme") && isSuccess(entry)) entry.response.content.size = 90_000;
     });
-    const { stdout, code } = await runCommand(["verify", "--har", write(har)]);
+    const { stdout, code } = await runCommand(["verify", "--har", writeRecording(har)]);
     expect(code).toBe(0);
     expect(stdout.split("\n")[0]).toMatch(/partly checked: \d+ with the body cut short/);
   });
@@ -146,11 +146,11 @@ describe("parts that could not be checked are counted by reason in the first lin
     const folder = createTempFolder();
     mkdirSync(join(folder, "har"));
     let files = 0;
-    const har = recordedBy("Playwright", (entry) => {
+    const har = asRecordedBy("Playwright", (entry) => {
       const { content } = entry.response;
       if (typeof content.text !== "string") return;
       if (isFor(entry, "/usage/limits/org_acme") && isSuccess(entry))
-        edit(entry, (body) => delete body.summary);
+        editBody(entry, (body) => delete body.summary);
       const _file = `${++files}.json`;
       writeFileSync(join(folder, "har", _file), content.text);
       entry.response.content = { mimeType: content.mimeType, size: content.size, _file };
@@ -158,29 +158,29 @@ describe("parts that could not be checked are counted by reason in the first lin
     const file = join(folder, "har", "traffic.har");
     writeFileSync(file, JSON.stringify(har));
     const report = await verifyRecorded({ contract: new Contract(RESOURCES), file, target: undefined });
-    expect(complaints(report).join("\n")).toContain('has no "summary"');
+    expect(listProblems(report).join("\n")).toContain('has no "summary"');
     expect(report.recorded!.partly_checked["with the body left out"]).toBeUndefined();
   });
 
   it("a recording in which nothing could be checked is not a PASS", async () => {
-    const har = recordedBy("Playwright", ({ response }) => {
+    const har = asRecordedBy("Playwright", ({ response }) => {
       response.headers = [];
       response.content = { size: -1, mimeType: "" };
     });
     har.log.entries = har.log.entries.filter(({ response }: Har) => response.status === 200).slice(0, 1);
     har.log.entries[0].request.method = "PUT";
     har.log.entries[0].request.url = `${api.url}/v1/upload/nowhere`;
-    const { code } = await runCommand(["verify", "--har", write(har)]);
+    const { code } = await runCommand(["verify", "--har", writeRecording(har)]);
     expect(code).toBe(1);
   });
 
   it("a fixture of a recording without bodies says that there was nothing to read", async () => {
-    const har = recordedBy("Playwright", ({ response }) => {
+    const har = asRecordedBy("Playwright", ({ response }) => {
       response.content = { size: -1, mimeType: "application/json" };
     });
     for (const { response } of har.log.entries) response.headers = [];
-    const out = join(createTempFolder(), "world.yaml");
-    const { code, stderr } = await runCommand(["fixture", "from-har", write(har), "--out", out]);
+    const out = join(scratch(), "world.yaml");
+    const { code, stderr } = await runCommand(["fixture", "from-har", writeRecording(har), "--out", out]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/shows no object of this API.*left out the bodies of \d+ answers/);
   });
@@ -208,25 +208,25 @@ describe("a field in the reference's tables counts as specified", () => {
 
   it.each(cases)("%s", async (_title, path, change, fails) => {
     let changed = 0;
-    const har = recordedBy("Firefox", (entry) => {
+    const har = asRecordedBy("Firefox", (entry) => {
       const json = entry.response.content.mimeType?.includes("json");
       if (!isSuccess(entry) || !json || !isFor(entry, path)) return;
       if (path === "/jobs/" && entry.request.url.split("/").at(-1).includes("?")) return;
       try {
-        edit(entry, change);
+        editBody(entry, change);
         changed += 1;
       } catch {
-        // An answer without this part.
+        // The answer does not have the part that `change` alters.
       }
     });
     expect(changed).toBeGreaterThan(0);
     const report = await verify(har);
-    expect([report.verdict, complaints(report).length > 0]).toEqual([fails ? "fail" : "pass", true]);
+    expect([report.verdict, listProblems(report).length > 0]).toEqual([fails ? "fail" : "pass", true]);
     if (!fails) expect((await verify(har, true)).verdict).toBe("fail");
   });
 
   it("for a deleted webhook that is listed again ten minutes later [4.21]", async () => {
-    const har = recordedBy("Firefox", () => {});
+    const har = asRecordedBy("Firefox", () => {});
     const listing = har.log.entries.find(
       (entry: Har) => entry.request.method === "GET" && /\/webhooks$/.test(entry.request.url),
     );
@@ -235,7 +235,7 @@ describe("a field in the reference's tables counts as specified", () => {
     deletion.request.method = "DELETE";
     deletion.request.url += `/${webhook_id}`;
     const answered = { status: "success", data: { webhook_id, deleted: true } };
-    edit(deletion, () => {});
+    editBody(deletion, () => {});
     deletion.response.content.text = JSON.stringify(answered);
     deletion.response.content.size = deletion.response.content.text.length;
     const again = structuredClone(listing);
@@ -256,10 +256,10 @@ describe("a field in the reference's tables counts as specified", () => {
   });
 
   it("the last line says PASS with the number of differences, and --strict fails", async () => {
-    const har = recordedBy("Firefox", (entry) => {
-      if (isFor(entry, "/reparent") && isSuccess(entry)) edit(entry, (body) => (body.color = "red"));
+    const har = asRecordedBy("Firefox", (entry) => {
+      if (isFor(entry, "/reparent") && isSuccess(entry)) editBody(entry, (body) => (body.color = "red"));
     });
-    const file = write(har);
+    const file = writeRecording(har);
     const lenient = await runCommand(["verify", "--har", file]);
     expect([lenient.code, lenient.stdout]).toEqual([
       0,
@@ -271,13 +271,13 @@ describe("a field in the reference's tables counts as specified", () => {
 
 describe("a recording that lacks what a check needs", () => {
   it.each(["Base64", "BASE64"])("is read if it calls its encoding %s", async (encoding) => {
-    const har = recordedBy("other", ({ response: { content } }) => {
+    const har = asRecordedBy("other", ({ response: { content } }) => {
       if (content.text === undefined) return;
       Object.assign(content, { text: Buffer.from(content.text).toString("base64"), encoding });
     });
     const report = await verify(har);
-    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
-    const before = await verify(recordedBy("other", () => {}));
+    expect([report.verdict, listProblems(report)]).toEqual(["pass", []]);
+    const before = await verify(asRecordedBy("other", () => {}));
     expect(report.recorded!.partly_checked).toEqual(before.recorded!.partly_checked);
   });
 
@@ -286,58 +286,58 @@ describe("a recording that lacks what a check needs", () => {
     ["deflate without a header", "Deflate", (text) => deflateRawSync(text)],
     ["two codings", "deflate, gzip", (text) => gzipSync(deflateSync(text))],
   ])("is read if its bodies are still compressed by %s", async (_what, coding, compress) => {
-    const har = recordedBy("other", ({ response }) => {
+    const har = asRecordedBy("other", ({ response }) => {
       if (response.content.text === undefined) return;
       response.headers.push({ name: "Content-Encoding", value: coding });
       const text = compress(response.content.text).toString("base64");
       Object.assign(response.content, { text, encoding: "base64" });
     });
     const report = await verify(har);
-    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+    expect([report.verdict, listProblems(report)]).toEqual(["pass", []]);
     expect(Object.keys(report.recorded!.partly_checked)).toEqual(["with masked values"]);
   });
 
   it("has the query of a request whose URL lacks it, as Insomnia exports parameters", async () => {
-    const har = recordedBy("Insomnia REST Client", ({ request }) => {
+    const har = asRecordedBy("Insomnia REST Client", ({ request }) => {
       const url = new URL(request.url);
       request.queryString = [...url.searchParams].map(([name, value]) => ({ name, value }));
       request.url = url.origin + url.pathname;
     });
     const report = await verify(har);
-    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
-    const before = await verify(recordedBy("other", () => {}));
+    expect([report.verdict, listProblems(report)]).toEqual(["pass", []]);
+    const before = await verify(asRecordedBy("other", () => {}));
     expect(report.summary).toEqual(before.summary);
   });
 
   it("has headers and parameters whose values are numbers", async () => {
-    const har = recordedBy("other", ({ request, response }) => {
+    const har = asRecordedBy("other", ({ request, response }) => {
       for (const pair of [...request.headers, ...request.queryString, ...response.headers])
         if (/^\d{1,9}$/.test(pair.value)) pair.value = Number(pair.value);
     });
     const report = await verify(har);
-    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+    expect([report.verdict, listProblems(report)]).toEqual(["pass", []]);
   });
 
   it("has the bodies of requests that are in base64, as HAR 1.3 allows", async () => {
-    const har = recordedBy("other", ({ request: { postData } }) => {
+    const har = asRecordedBy("other", ({ request: { postData } }) => {
       if (!postData?.text) return;
       Object.assign(postData, { text: Buffer.from(postData.text).toString("base64"), encoding: "base64" });
     });
     const report = await verify(har);
-    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
-    const before = await verify(recordedBy("other", () => {}));
+    expect([report.verdict, listProblems(report)]).toEqual(["pass", []]);
+    const before = await verify(asRecordedBy("other", () => {}));
     expect(report.summary).toEqual(before.summary);
   });
 
   it("counts a broken body of unknown size that is shorter than its Content-Length as cut short", async () => {
     for (const size of [-1, undefined]) {
-      const har = recordedBy("other", (entry) => {
+      const har = asRecordedBy("other", (entry) => {
         const { content } = entry.response;
         if (isSuccess(entry) && content.mimeType.includes("json") && content.text?.length > 60)
           Object.assign(content, { text: content.text.slice(0, 20), size });
       });
       const report = await verify(har);
-      expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+      expect([report.verdict, listProblems(report)]).toEqual(["pass", []]);
       expect(report.recorded!.partly_checked["with the body cut short"]).toBeGreaterThan(10);
     }
   });
@@ -346,7 +346,7 @@ describe("a recording that lacks what a check needs", () => {
     ["Chrome", "_error"],
     ["Playwright", "_failureText"],
   ])("counts a body that broke off as cut short, as %s marks it", async (name, mark) => {
-    const har = recordedBy(name, (entry) => {
+    const har = asRecordedBy(name, (entry) => {
       const { content } = entry.response;
       entry.response[mark] = null;
       if (!isSuccess(entry) || !content.mimeType.includes("json") || !(content.text?.length > 60)) return;
@@ -354,12 +354,12 @@ describe("a recording that lacks what a check needs", () => {
       entry.response[mark] = "net::ERR_ABORTED";
     });
     const report = await verify(har);
-    expect([report.verdict, complaints(report)]).toEqual(["pass", []]);
+    expect([report.verdict, listProblems(report)]).toEqual(["pass", []]);
     expect(report.recorded!.partly_checked["with the body cut short"]).toBeGreaterThan(10);
   });
 
   it("checks a body that the recorder wrote in a shorter form", async () => {
-    const har = recordedBy("other", ({ response }) => {
+    const har = asRecordedBy("other", ({ response }) => {
       response.content.size = -1;
       if (!response.content.mimeType.includes("json")) return;
       const length = response.headers.find(({ name }: Har) => /^content-length$/i.test(name));
@@ -383,14 +383,14 @@ describe("a recording that lacks what a check needs", () => {
     ],
     ["addresses", ({ request }) => Object.assign(request, { url: "data:,x" }), "most of them of data:"],
   ])("says so if it has no %s", async (_what, change, says) => {
-    const file = write(recordedBy("other", change));
+    const file = writeRecording(asRecordedBy("other", change));
     const { code, stdout, stderr } = await runCommand(["verify", "--har", file]);
     expect([code, stdout + stderr]).toEqual([1, expect.stringMatching(says)]);
   });
 
   it("is checked as a file is if it comes from a pipe", async () => {
-    const file = write(session);
-    const pipe = join(createTempFolder(), "pipe");
+    const file = writeRecording(session);
+    const pipe = join(scratch(), "pipe");
     execFileSync("mkfifo", [pipe]);
     const listCopies = () => readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-pipe-"));
     const before = listCopies();

@@ -6,7 +6,7 @@ const isolated = useReference({ refuseDefault: true });
 
 const ORIGIN = "http://localhost:5173";
 
-/** What a page at this origin sends before and with its request. */
+/** The preflight and the request that a page at this origin sends. */
 async function askFromPage(url: string, origin = ORIGIN) {
   const preflight = await fetch(url, {
     method: "OPTIONS",

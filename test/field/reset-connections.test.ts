@@ -33,11 +33,11 @@ describe("a connection that the client resets after its request", () => {
       socket.resetAndDestroy();
     }
     await sleep(50);
-    // An error without a listener would have failed this file as an uncaught exception.
+    // An unhandled error event would have failed this file as an uncaught exception.
     expect((await fetch(`${api.url}/_control/health`)).status).toBe(200);
   });
 
-  it("leaves verify running in the middle of a delivery, which is not counted", async () => {
+  it("leaves verify running during a delivery, which is not counted", async () => {
     const receiver = await openReceiver();
     const socket = connect(Number(new URL(receiver.url).port), "127.0.0.1").on("error", () => {});
     await once(socket, "connect");

@@ -17,7 +17,7 @@ async function create(clock: object, more: object = {}) {
 }
 beforeEach(() => create({ mode: "frozen" }));
 
-/** Rewinds to before the newest entry about this record that an advance led to. */
+/** Rewinds to before the newest timer or retry entry of this record that an advance caused. */
 async function rewindBefore(subject: string, kind: string) {
   const { id, at } = await sandbox.newest(`?kind=${kind}&subject=${subject}`);
   await sandbox.rewind(id);
@@ -85,13 +85,13 @@ describe("rewinding to before a step of an advance", () => {
     );
     const { delivery_id } = delivery;
     await sandbox.ok("POST", "/clock/advance", { by: "10m" });
-    const show = () => sandbox.ok("GET", `/deliveries/${delivery_id}`);
+    const readDelivery = () => sandbox.ok("GET", `/deliveries/${delivery_id}`);
     const received = async () => (await sandbox.ok("GET", `/receivers/${receiver}/requests`)).items.length;
-    expect([(await show()).status, await received()]).toEqual(["success", 3]);
+    expect([(await readDelivery()).status, await received()]).toEqual(["success", 3]);
     const retries = (await sandbox.entries(`?kind=delivery&subject=${delivery_id}`)).slice(-2);
     for (const [made, { id }] of [...retries.entries()].reverse()) {
       await sandbox.rewind(id);
-      expect(await show()).toMatchObject({
+      expect(await readDelivery()).toMatchObject({
         status: "failed",
         attempts: made + 1,
         next_retry: expect.any(String),
@@ -100,10 +100,10 @@ describe("rewinding to before a step of an advance", () => {
       expect(await received()).toBe(3);
     }
     await sandbox.ok("POST", "/clock/advance", { by: "10m" });
-    expect([(await show()).status, await received()]).toEqual(["success", 5]);
+    expect([(await readDelivery()).status, await received()]).toEqual(["success", 5]);
   });
 
-  it("restores the first of two retries due at one instant, and marks its earlier attempt undone", async () => {
+  it("restores the first of two retries due at one instant, and marks its former attempt undone", async () => {
     const { url, id: receiver } = await sandbox.ok("POST", "/receivers", { answers: [500, 500, 200] });
     await api.call("ada", "POST", `${prefix}/webhooks`, { url, events: ["user.created"] });
     for (const name of ["Zoe", "Amy"]) await sandbox.ok("POST", "/state/users", { name });

@@ -9,8 +9,8 @@ afterAll(() => api.close());
 
 const ORIGIN = "http://localhost:5173";
 
-/** The header of an answer for which a rule defines headers. */
-async function ask(effect: Record<string, unknown>, name: string): Promise<string | null> {
+/** The value of a header in an answer to which a rule adds headers. */
+async function readHeader(effect: Record<string, unknown>, name: string): Promise<string | null> {
   await api.call(undefined, "POST", "/_control/sandboxes/default/faults", {
     match: { operation: "models.list" },
     times: 1,
@@ -34,13 +34,18 @@ const SINGLE = [
 describe("a header of a rule", () => {
   it.each(SINGLE)("replaces the answer's own %s", async (name) => {
     for (const answer of [{ error: "RATE_LIMIT_EXCEEDED" }, { status: 503 }, { status: 200, body: {} }])
-      expect(await ask({ ...answer, headers: { [name]: "7" } }, name), JSON.stringify(answer)).toBe("7");
+      expect(await readHeader({ ...answer, headers: { [name]: "7" } }, name), JSON.stringify(answer)).toBe(
+        "7",
+      );
   });
 
   it("adds to Vary, and does not hide the decision", async () => {
     const body = {};
-    expect(await ask({ body, headers: { Vary: "Accept" } }, "vary")).toBe("Origin, Accept");
-    const decision = await ask({ body, headers: { "x-sandbox-decision": "ok" } }, "x-sandbox-decision");
+    expect(await readHeader({ body, headers: { Vary: "Accept" } }, "vary")).toBe("Origin, Accept");
+    const decision = await readHeader(
+      { body, headers: { "x-sandbox-decision": "ok" } },
+      "x-sandbox-decision",
+    );
     expect(decision).toContain("fault:inline/");
   });
 });

@@ -22,7 +22,7 @@ async function ask(match: object, path: string, effect?: object): Promise<number
   return (await api.call("dan", "GET", `/_s/${name}${path}`)).status;
 }
 
-async function refuse(match: object, effect?: object): Promise<unknown[]> {
+async function expectRefusal(match: object, effect?: object): Promise<unknown[]> {
   const { status, body } = (await arm(match, effect)).armed;
   return [status, body.field, body.detail];
 }
@@ -66,13 +66,13 @@ describe("a rule matches what its author wrote", () => {
     expect((await fetch(`${api.url}/_s/${name}/v1/models`, { headers })).status).toBe(503);
   });
 
-  it.each(["1.11", "", "1.1x", "2"])("but no other number: %j", async (sent) => {
+  it.each(["1.11", "", "1.1x", "2"])("but no other number for %j", async (sent) => {
     expect(await ask({ operation: "models.list", query: { v: 1.1 } }, `/v1/models?v=${sent}`)).toBe(200);
     expect(await ask({ operation: "models.list", query: { v: 0 } }, `/v1/models?v=${sent}`)).toBe(200);
     expect(await ask({ operation: "models.list", query: { v: true } }, `/v1/models?v=${sent}`)).toBe(200);
   });
 
-  it("but a text only as it is", async () => {
+  it("but a string only if it is equal", async () => {
     expect(await ask({ operation: "models.list", query: { v: "1.1" } }, "/v1/models?v=1.10")).toBe(200);
     expect(await ask({ operation: "models.list", query: { v: "true" } }, "/v1/models?v=True")).toBe(200);
   });
@@ -109,7 +109,7 @@ describe("a rule that no request can match is refused with the reason [interface
     [{ organization: "org_*" }, "match.organization", /one id/],
     [{ event: "user.created", webhook: "wh_*" }, "match.webhook", /one id/],
   ])("%j", async (match, field, reason) => {
-    expect(await refuse(match)).toEqual([422, field, expect.stringMatching(reason)]);
+    expect(await expectRefusal(match)).toEqual([422, field, expect.stringMatching(reason)]);
   });
 
   it.each(["0s", 0, "PT0S"])("if its lease ends at once: %s", async (ttl) => {
@@ -122,7 +122,7 @@ describe("a rule that no request can match is refused with the reason [interface
     expect(body.detail).toContain("more than 0");
   });
 
-  it("also in a verification and an expectation of no requests, which would always hold", async () => {
+  it("also in a verification and an expectation of no requests, which would always be true", async () => {
     const match = { path: "/v1/threads/:thread_id" };
     const verify = "/_control/sandboxes/default/journal/verify";
     const { status, body } = await api.call(undefined, "POST", verify, { match, count: 0 });
@@ -146,7 +146,7 @@ describe("an effect that would be lost is refused", () => {
   const MATCH = { operation: "models.list" };
   it("if two of its headers differ only in case", async () => {
     const headers = { "X-Edge": "fra", "x-edge": "ams" };
-    expect(await refuse(MATCH, { status: 503, headers })).toEqual([
+    expect(await expectRefusal(MATCH, { status: 503, headers })).toEqual([
       422,
       "effect.headers.x-edge",
       expect.stringContaining("the same header as `X-Edge`"),
@@ -158,10 +158,14 @@ describe("an effect that would be lost is refused", () => {
     { wire: "truncate", status: 200 },
     { wire: "truncate", body: "" },
   ])("if it truncates a body that is empty: %j", async (effect) => {
-    expect(await refuse(MATCH, effect)).toEqual([422, "effect.wire", expect.stringContaining("no body")]);
+    expect(await expectRefusal(MATCH, effect)).toEqual([
+      422,
+      "effect.wire",
+      expect.stringContaining("no body"),
+    ]);
   });
 
-  it("but a delivery loses nothing: a broken connection has no answer, whatever its status", async () => {
+  it("but not for a delivery: a broken connection has no answer, whatever its status", async () => {
     const { armed } = await arm({ event: "user.created" }, { wire: "truncate", status: 200 });
     expect(armed.status).toBe(201);
   });

@@ -9,7 +9,7 @@ interface Entry {
   timestamp: string;
 }
 
-/** Actions that undo another one, with that one. Anything but a beginning also needs its beginning. */
+/** Actions that undo another action, with that action. */
 const UNDOES: Readonly<Record<string, string>> = {
   restored: "deleted",
   removed: "added",
@@ -19,11 +19,11 @@ const UNDOES: Readonly<Record<string, string>> = {
   membership_removed: "membership_added",
 };
 
-/** Entries that undo what was not done before, or happen to what is not there, oldest first. */
-function findImpossible(newestFirst: readonly Entry[], isPresent: (what: string) => boolean): string[] {
+/** Entries that undo an action which has not happened, or concern a missing object, oldest first. */
+function findImpossible(sortNewestFirst: readonly Entry[], isPresent: (what: string) => boolean): string[] {
   const done = new Map<string, string[]>();
   const impossible: string[] = [];
-  for (const { what, action } of newestFirst.toReversed()) {
+  for (const { what, action } of sortNewestFirst.toReversed()) {
     const before = done.get(what) ?? [];
     const undone = UNDOES[action];
     const isGone = before.at(-1) === "deleted" && action !== "restored";
@@ -43,7 +43,7 @@ const SIZES = [1, 2, 3, 5, 8, 13, 35, 36, 37, 60, 130];
 
 describe("a generated log", () => {
   it.each(Array.from({ length: 50 }, (_, seed) => seed + 1))(
-    "undoes nothing that was not done before, with seed %i [G40]",
+    "has no entry that undoes an action which has not happened, with seed %i [G40]",
     async (seed) => {
       const size = SIZES[seed % SIZES.length]!;
       const name = `logs-${seed}`;
@@ -72,7 +72,7 @@ describe("a generated log", () => {
       const changed = changes.map(({ resource_id, action, timestamp }) => ({
         ...{ what: resource_id!, action: action!, timestamp: timestamp! },
       }));
-      expect(findImpossible(newestFirst(changed), (id) => assistants.has(id))).toEqual([]);
+      expect(findImpossible(sortNewestFirst(changed), (id) => assistants.has(id))).toEqual([]);
 
       const audited: Record<string, string>[] = await list("audit_logs");
       expect(audited).toHaveLength(size);
@@ -85,14 +85,16 @@ describe("a generated log", () => {
         return { what, action: isEnd ? "deleted" : renamed, timestamp: timestamp! };
       });
       const isTie = (what: string) => what.includes(" ") && !what.startsWith("knowledge_grant");
-      expect(findImpossible(newestFirst(entries), (what) => present.has(what) || isTie(what))).toEqual([]);
+      expect(findImpossible(sortNewestFirst(entries), (what) => present.has(what) || isTie(what))).toEqual(
+        [],
+      );
 
       await api.call(undefined, "DELETE", `/_control/sandboxes/${name}`);
     },
   );
 });
 
-/** Those of one instant stay in the order of the list. */
-function newestFirst(entries: readonly Entry[]): Entry[] {
+/** Sorts by time. Entries of one instant keep their order. */
+function sortNewestFirst(entries: readonly Entry[]): Entry[] {
   return entries.toSorted((a, b) => b.timestamp.localeCompare(a.timestamp));
 }

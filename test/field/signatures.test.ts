@@ -14,7 +14,7 @@ const TEXT = `{"event":"user.created","data":${DATA},"timestamp":"2026-03-15T12:
 const BODY = Buffer.from(TEXT);
 const hmac = (key: string | Uint8Array, bytes: string | Uint8Array) =>
   createHmac("sha256", key).update(bytes);
-const over = (bytes: string | Uint8Array) => `sha256=${hmac(SECRET, bytes).digest("hex")}`;
+const signText = (bytes: string | Uint8Array) => `sha256=${hmac(SECRET, bytes).digest("hex")}`;
 const value = JSON.parse(TEXT);
 const sorted = (text: string) => {
   const object = JSON.parse(text);
@@ -22,27 +22,42 @@ const sorted = (text: string) => {
   return JSON.stringify(Object.fromEntries(Object.entries(object).sort()));
 };
 const unit = (one: string) => one.charCodeAt(0).toString(16).padStart(4, "0");
-const asGo = (text: string) => text.replaceAll(/[<>&]/g, (one) => `\\u${unit(one)}`);
-const asNet = (text: string) =>
+const escapeAsGo = (text: string) => text.replaceAll(/[<>&]/g, (one) => `\\u${unit(one)}`);
+const escapeAsNet = (text: string) =>
   text.replaceAll(/\\"|[<>&'+\u0080-\uffff]/g, (one) => `\\u${unit(one.at(-1)!).toUpperCase()}`);
-const asGson = (text: string) => text.replaceAll(/[<>&=']/g, (one) => `\\u${unit(one)}`);
-const asPython = (object: unknown): string =>
+const escapeAsGson = (text: string) => text.replaceAll(/[<>&=']/g, (one) => `\\u${unit(one)}`);
+const writeAsPython = (object: unknown): string =>
   typeof object === "object"
     ? `{${Object.entries(object!)
-        .map(([name, one]) => `"${name}": ${asPython(one)}`)
+        .map(([name, one]) => `"${name}": ${writeAsPython(one)}`)
         .join(", ")}}`
     : JSON.stringify(object);
 
 const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
-  ["Go's escapes", over(asGo(TEXT)), "body-changed", /as Go and Rails write it/],
-  ["Go's escapes and its sorted keys", over(asGo(sorted(TEXT))), "body-changed", /sorted keys, as Go/],
-  ["Go's encoder, which adds a line break", over(`${asGo(TEXT)}\n`), "body-changed", /as Go.*line break/],
-  [".NET's escapes in upper case", over(asNet(TEXT)), "body-changed", /as \.NET writes it/],
-  ["Gson's escapes", over(asGson(TEXT)), "body-changed", /as Gson writes it/],
-  ["Python's spaces", over(asPython(value)), "body-changed", /a space after : and ,$/],
-  ["sorted keys", over(sorted(TEXT)), "body-changed", /sorted keys, compact$/],
-  ["indented by 2", over(JSON.stringify(value, null, 2)), "body-changed", /indented by 2$/],
-  ["its data alone", over(JSON.stringify(value.data)), "body-changed", /only the payload's data, compact/],
+  ["Go's escapes", signText(escapeAsGo(TEXT)), "body-changed", /as Go and Rails write it/],
+  [
+    "Go's escapes and its sorted keys",
+    signText(escapeAsGo(sorted(TEXT))),
+    "body-changed",
+    /sorted keys, as Go/,
+  ],
+  [
+    "Go's encoder, which adds a line break",
+    signText(`${escapeAsGo(TEXT)}\n`),
+    "body-changed",
+    /as Go.*line break/,
+  ],
+  [".NET's escapes in upper case", signText(escapeAsNet(TEXT)), "body-changed", /as \.NET writes it/],
+  ["Gson's escapes", signText(escapeAsGson(TEXT)), "body-changed", /as Gson writes it/],
+  ["Python's spaces", signText(writeAsPython(value)), "body-changed", /a space after : and ,$/],
+  ["sorted keys", signText(sorted(TEXT)), "body-changed", /sorted keys, compact$/],
+  ["indented by 2", signText(JSON.stringify(value, null, 2)), "body-changed", /indented by 2$/],
+  [
+    "its data alone",
+    signText(JSON.stringify(value.data)),
+    "body-changed",
+    /only the payload's data, compact/,
+  ],
   ["key and data swapped", `sha256=${hmac(BODY, SECRET).digest("hex")}`, "swapped", /swapped/],
   [
     "key and data swapped, no prefix",
@@ -50,39 +65,54 @@ const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
     "swapped",
     /swapped/,
   ],
-  ["a body decoded as Latin-1", over(BODY.toString("latin1")), "body-changed", /read as Latin-1/],
+  ["a body decoded as Latin-1", signText(BODY.toString("latin1")), "body-changed", /read as Latin-1/],
   [
     "a text written as Latin-1",
-    over(Buffer.from(TEXT.replace("€", "?"), "latin1")),
+    signText(Buffer.from(TEXT.replace("€", "?"), "latin1")),
     "body-changed",
     /as Latin-1$/,
   ],
-  ["a text written as ASCII", over(TEXT.replaceAll(/[^\0-\x7f]/g, "?")), "body-changed", /as ASCII$/],
-  ["a text written as UTF-16", over(Buffer.from(TEXT, "utf16le")), "body-changed", /as UTF-16$/],
+  ["a text written as ASCII", signText(TEXT.replaceAll(/[^\0-\x7f]/g, "?")), "body-changed", /as ASCII$/],
+  ["a text written as UTF-16", signText(Buffer.from(TEXT, "utf16le")), "body-changed", /as UTF-16$/],
   [
     "a body that a gateway passed on in base64",
-    over(BODY.toString("base64")),
+    signText(BODY.toString("base64")),
     "body-changed",
     /encoded in base64/,
   ],
-  ["CRLF at the end", over(`${TEXT}\r\n`), "body-changed", /a carriage return and a line break at its end/],
-  ["a line break at the end", over(`${TEXT}\n`), "body-changed", /with a line break at its end/],
-  ["a byte-order mark", over(`\ufeff${TEXT}`), "body-changed", /with a byte-order mark/],
+  [
+    "CRLF at the end",
+    signText(`${TEXT}\r\n`),
+    "body-changed",
+    /a carriage return and a line break at its end/,
+  ],
+  ["a line break at the end", signText(`${TEXT}\n`), "body-changed", /with a line break at its end/],
+  ["a byte-order mark", signText(`\ufeff${TEXT}`), "body-changed", /with a byte-order mark/],
   [
     "base64 in place of hex",
     `sha256=${hmac(SECRET, BODY).digest("base64")}`,
     "wrong-encoding",
     /right.*base64/,
   ],
-  ["hex in upper case", over(BODY).replace(/\w+$/, (hex) => hex.toUpperCase()), "upper-case", /lowercase/],
+  [
+    "hex in upper case",
+    signText(BODY).replace(/\w+$/, (hex) => hex.toUpperCase()),
+    "upper-case",
+    /lowercase/,
+  ],
   [
     "a timestamp that was not set",
-    over(`undefined.${TEXT}`),
+    signText(`undefined.${TEXT}`),
     "body-changed",
     /left out \("undefined"\), a dot/,
   ],
-  ["an empty timestamp", over(`.${TEXT}`), "body-changed", /left out \(""\), a dot/],
-  ["its timestamp in ms", over(`1773576060000.${TEXT}`), "body-changed", /timestamp in milliseconds, a dot/],
+  ["an empty timestamp", signText(`.${TEXT}`), "body-changed", /left out \(""\), a dot/],
+  [
+    "its timestamp in ms",
+    signText(`1773576060000.${TEXT}`),
+    "body-changed",
+    /timestamp in milliseconds, a dot/,
+  ],
 ];
 
 describe("the explanation of a wrong digest names its cause", () => {
@@ -94,14 +124,14 @@ describe("the explanation of a wrong digest names its cause", () => {
 
   it("if a timestamp is given in seconds and signed in milliseconds, and the reverse [6.3]", () => {
     const explain = (timestamp: string, signed: string) =>
-      explainSignature({ secret: SECRET, body: BODY, mine: over(`${signed}.${TEXT}`), timestamp }).reason;
+      explainSignature({ secret: SECRET, body: BODY, mine: signText(`${signed}.${TEXT}`), timestamp }).reason;
     expect(explain("1700000000", "1700000000000")).toMatch(/the timestamp given in milliseconds, a dot/);
     expect(explain("1700000000123", "1700000000")).toMatch(/the timestamp given in seconds, a dot/);
   });
 
-  it("in the same words in signature explain and in a receiver's log [6.3]", async () => {
-    const mine = over(asNet(TEXT));
-    const file = join(createTempFolder(), "body.json");
+  it("with the same words in signature explain and in a receiver's log [6.3]", async () => {
+    const mine = signText(escapeAsNet(TEXT));
+    const file = join(scratch(), "body.json");
     writeFileSync(file, BODY);
     const explained = await runCommand([
       "signature",

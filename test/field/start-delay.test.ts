@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { startReference } from "../support/harness.ts";
 
 describe("start --delay", () => {
-  it("delays the emulated API alone: nothing else waits an hour", async () => {
+  it("delays only the emulated API: nothing else waits an hour", async () => {
     const api = await startReference({ delay: "1h" });
     const S = "/_control/sandboxes/default";
     const late = new AbortController();

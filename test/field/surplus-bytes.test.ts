@@ -15,8 +15,8 @@ vi.setConfig({ testTimeout: 60_000 });
 
 afterEach(cleanUp);
 
-/** A server that answers each request on a connection with these pieces; a number waits, in milliseconds. */
-async function answering(...pieces: (string | number)[]) {
+/** A server that answers each request of a connection with these pieces; a number is a pause in milliseconds. */
+async function startServer(...pieces: (string | number)[]) {
   let connections = 0;
   let open = 0;
   const server = net.createServer((socket) => {
@@ -66,9 +66,9 @@ const SURPLUS: [title: string, pieces: (string | number)[], status: number, body
 ];
 
 describe("an answer with bytes after its end", () => {
-  it.each(SURPLUS)("counts by its status: %s [G24]", async (_title, pieces, status, body) => {
-    const { url, connections, open } = await answering(...pieces);
-    const outbound = createSender();
+  it.each(SURPLUS)("counts with its status: %s [G24]", async (_title, pieces, status, body) => {
+    const { url, connections, open } = await startServer(...pieces);
+    const outbound = sender();
     for (const number of [1, 2]) {
       const result = await outbound.send(createPost(url, { timeoutMs: 10_000 }));
       expect([result.error, result.response_code, result.body.toString()]).toEqual([undefined, status, body]);
@@ -77,9 +77,9 @@ describe("an answer with bytes after its end", () => {
     }
   });
 
-  it("ends its connection at once, also if bytes come while it is idle", async () => {
-    const { url, open } = await answering(head("204 No Content", KEPT), 20, "ok");
-    const outbound = createSender();
+  it("closes its connection at once, also if the bytes arrive while it is idle", async () => {
+    const { url, open } = await startServer(head("204 No Content", KEPT), 20, "ok");
+    const outbound = sender();
     await until(async () => {
       expect((await outbound.send(createPost(url, { timeoutMs: 10_000 }))).response_code).toBe(204);
       const began = performance.now();
@@ -89,7 +89,7 @@ describe("an answer with bytes after its end", () => {
   });
 
   it("is a success for a delivery, directly and forwarded [6.4]", async () => {
-    const { url } = await answering(`${head("204 No Content")}ok`);
+    const { url } = await startServer(`${head("204 No Content")}ok`);
     const api = await startWebhooks();
     cleanUpLater(() => api.close());
     await api.webhook(url);
@@ -103,7 +103,7 @@ describe("an answer with bytes after its end", () => {
     expect(answer).toMatchObject({ status: 204 });
   });
 
-  it("never fails a sound receiver in the receiver test [6]", async () => {
+  it("does not fail a sound receiver in the receiver test [6]", async () => {
     const processed = new Set<string>();
     const server = http.createServer(async (request, response) => {
       const body = await buffer(request).catch(() => undefined);

@@ -3,7 +3,7 @@ import { useReference } from "../support/use-reference.ts";
 
 const api = useReference();
 
-/** interfaces 4 lists these, and no other. */
+/** The complete list of interfaces 4. */
 const KINDS = [
   ...[
     "webhook.retry",
@@ -39,7 +39,7 @@ it("an advance reports seeded timers with the documented kinds, and every kind o
   await api.call("ada", "POST", "/_s/kinds/v1/auth/token", {});
   const pending: { kind: string; subject: string }[] = await control("GET", "/kinds/clock/pending");
   const first = await control("POST", "/kinds/clock/advance", { by: "2h" });
-  // A running meeting would speak on for the month.
+  // A running meeting would add transcripts for the whole month.
   await control("PATCH", "/kinds", { settings: { live_meetings: "off" } });
   const ran = [...first.ran, ...(await control("POST", "/kinds/clock/advance", { by: "35d" })).ran];
   const kinds = new Set<string>(ran.map(({ kind }: { kind: string }) => kind));

@@ -5,8 +5,8 @@ import { cleanUp, cleanUpLater, createPost, createSender } from "../support/outb
 
 afterEach(cleanUp);
 
-/** A server that answers anything with this text. */
-async function answering(text: string): Promise<string> {
+/** A server that answers each request with this text. */
+async function startServer(text: string): Promise<string> {
   const server = net.createServer((socket) =>
     socket.on("error", () => {}).once("data", () => socket.end(text, "latin1")),
   );
@@ -39,9 +39,9 @@ const UNREADABLE: [title: string, answer: string, says: RegExp][] = [
   ["a chunk without a size", `${head(CHUNKED)}zz\r\n`, /broke off .*: the size of a chunk/],
 ];
 
-describe("a receiver's answer that is not HTTP fails with the reason in words, not in the parser's [G24]", () => {
+describe("a receiver's answer that is not HTTP fails with the reason in a sentence, not in the parser's words [G24]", () => {
   it.each(UNREADABLE)("%s", async (_, answer, says) => {
-    const { error, response_code } = await createSender().send(createPost(await answering(answer)));
+    const { error, response_code } = await sender().send(posting(await startServer(answer)));
     expect([response_code, error?.kind]).toEqual([0, "protocol"]);
     expect(error?.message).toMatch(says);
     expect(error?.message).not.toMatch(/Parse Error|HPE_|Expected/);

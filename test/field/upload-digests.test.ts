@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const CONTENT = "0123456789";
 const MD5 = createHash("md5").update(CONTENT).digest("base64");
-/** RFC 3720's polynomial; of `123456789` it is e3069283. */
+/** CRC32C (RFC 3720) of the content; that of `123456789` is e3069283. */
 const CRC32C = "KAwGng==";
 const OTHER_MD5 = createHash("md5").update("other").digest("base64");
 

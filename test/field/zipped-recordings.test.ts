@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const chromium = useChromium();
 let api: Api;
-/** What Playwright records of a page, into a ZIP. */
+/** A page's traffic, recorded into a ZIP by Playwright. */
 let zip: string;
 beforeAll(async () => {
   api = await startReference();
@@ -37,7 +37,7 @@ async function record(): Promise<string> {
   const page = await context.newPage();
   for (const one of PATHS) {
     const response = await page.goto(api.url + one);
-    // The next page would take the body from Chromium before Playwright has read it.
+    // Wait for the body: Chromium drops it at the next navigation, before Playwright reads it.
     await response!.body();
   }
   await context.close();
@@ -58,7 +58,7 @@ describe("a recording in a ZIP, as Playwright writes it", () => {
     expect(readFileSync(fixture, "utf8")).toContain("comet-mini");
   });
 
-  it("gets the same verdicts repacked by Python, deflated or stored", async () => {
+  it("gets the same verdicts if Python repacked it, deflated or stored", async () => {
     zip ??= await record();
     const { stdout } = await runCommand(["verify", "--har", zip]);
     for (const how of ["ZIP_DEFLATED", "ZIP_STORED"]) {
@@ -137,7 +137,7 @@ const withoutTime = (text: string) => text.replace(/[\d.]+ s\)/, "");
 const replaceAll = (bytes: Buffer, from: string, to: string) =>
   Buffer.from(bytes.toString("latin1").replaceAll(from, to), "latin1");
 
-/** Marks the first file of the directory as encrypted. */
+/** Marks the first file in the central directory as encrypted. */
 function setFlag(bytes: Buffer): Buffer {
   bytes[bytes.indexOf("PK\u0001\u0002", 0, "latin1") + 8]! |= 1;
   return bytes;

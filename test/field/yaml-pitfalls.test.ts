@@ -13,11 +13,11 @@ beforeAll(() => {
 });
 afterAll(removeTempFolders);
 
-function warnings(text: string): string[] {
+function listWarnings(text: string): string[] {
   const found: string[] = [];
-  const warn = ({ line, column, message }: { line: number; column: number; message: string }) =>
+  const findWarnings = ({ line, column, message }: { line: number; column: number; message: string }) =>
     found.push(`${line}:${column}: ${message}`);
-  readDocument(text, { file: "a.yaml", warn });
+  readDocument(text, { file: "a.yaml", warn: findWarnings });
   return found;
 }
 
@@ -27,11 +27,13 @@ const SCENARIO =
   "name: lost\nrules:\n  - match: { operation: models.list }\n    times: #3\n    effect: { delay: 1s }\n";
 
 describe("a value that YAML reads as a comment", () => {
-  it("is reported with its place, in any position", () => {
+  it("is reported with its line and column, in any position", () => {
     const message = "is a comment, and was probably meant as a value; quote it:";
-    expect(warnings("color: #4f46e5\nname: a")).toEqual([`1:8: \`#4f46e5\` ${message} "#4f46e5"`]);
-    expect(warnings("channels:\n  - #general\n  - b")).toEqual([`2:5: \`#general\` ${message} "#general"`]);
-    expect(warnings("title: Issue #12\n")).toEqual([
+    expect(listWarnings("color: #4f46e5\nname: a")).toEqual([`1:8: \`#4f46e5\` ${message} "#4f46e5"`]);
+    expect(listWarnings("channels:\n  - #general\n  - b")).toEqual([
+      `2:5: \`#general\` ${message} "#general"`,
+    ]);
+    expect(listWarnings("title: Issue #12\n")).toEqual([
       '1:8: `#12` is a comment, and was probably meant as part of the value; quote it: "Issue #12"',
     ]);
   });
@@ -56,7 +58,7 @@ describe("a value that YAML reads as a comment", () => {
     "a:\n  #b: 1\n  #c: 2\nd: 1\n",
     "a: { b:\n  #x\n  }\n",
   ])("is not reported for %j", (text) => {
-    expect(warnings(text)).toEqual([]);
+    expect(listWarnings(text)).toEqual([]);
   });
 
   it.each([
@@ -83,7 +85,7 @@ describe("a value that YAML reads as a comment", () => {
   it("is reported in a server's log", async () => {
     writeFileSync(join(folder, "lost.yaml"), FIXTURE);
     const logged: unknown[] = [];
-    const log = { error() {}, info() {}, warn: (...words: unknown[]) => void logged.push(words[0]) };
+    const log = { error() {}, info() {}, findWarnings: (...words: unknown[]) => void logged.push(words[0]) };
     const api = await startReference({ fixture: join(folder, "lost.yaml"), log: log as never });
     await api.close();
     expect(logged).toEqual([expect.stringMatching(/lost\.yaml:7:12: `#4f46e5` is a comment/)]);
@@ -94,16 +96,16 @@ describe("a value that YAML reads as an anchor", () => {
   it.each([
     ["name: &Co Acme", "1:11: `&Co`", "&Co Acme"],
     ["names:\n  - &more", "2:10: `&more`", "&more"],
-  ])("is reported with its place: %j", (text, place, quoted) => {
+  ])("is reported with its line and column: %j", (text, place, quoted) => {
     const message =
       "is an anchor that no alias names, and was probably meant as part of the value; quote it:";
-    expect(warnings(text)).toEqual([`${place} ${message} "${quoted}"`]);
+    expect(listWarnings(text)).toEqual([`${place} ${message} "${quoted}"`]);
   });
 
   it.each(["a: &x Acme\nb: *x", "a: &x 5", "a: &x\n  b: 1", "a: '&Co Acme'", "a: Tom & Co"])(
     "is not reported for %j",
     (text) => {
-      expect(warnings(text)).toEqual([]);
+      expect(listWarnings(text)).toEqual([]);
     },
   );
 });

@@ -35,7 +35,7 @@ const NAMES = [
   ],
   ...["Ada Osei", "Ada Osei", "ada osei", "x".repeat(200)],
 ];
-/** What mail programs and HTML forms take. */
+/** The syntax that mail programs and HTML forms accept. */
 const VALID = /^(?=[^@]{1,64}@)[a-z0-9]+(\.[a-z0-9]+)*@example\.test$/;
 
 let api: Api;
@@ -50,7 +50,7 @@ afterAll(async () => {
 const STATE = "/_control/sandboxes/default/state/users";
 
 describe("an invented e-mail address is valid and unique", () => {
-  it("in a state call, for a name in any script [G44]", async () => {
+  it("from a state call, for a name in any script [G44]", async () => {
     const known = (await api.call(undefined, "GET", `${STATE}?limit=100`)).body.items as { email: string }[];
     const emails = known.map(({ email }) => email);
     for (const name of NAMES) {
@@ -62,15 +62,15 @@ describe("an invented e-mail address is valid and unique", () => {
     expect(new Set(emails).size).toBe(emails.length);
   });
 
-  it("in a state call without a name, or with an empty one [G44]", async () => {
+  it("from a state call without a name, or with an empty one [G44]", async () => {
     expect((await api.call(undefined, "POST", STATE, {})).body.email).toMatch(VALID);
     const { status, body } = await api.call(undefined, "POST", STATE, { name: "" });
     if (status === 201) expect(body.email).toMatch(VALID);
     else expect([status, body.field]).toEqual([422, "name"]);
   });
 
-  it("in a fixture, in every locale [G44]", async () => {
-    const file = join(createTempFolder(), "people.json");
+  it("from a fixture, in every locale [G44]", async () => {
+    const file = join(scratch(), "people.json");
     const users = NAMES.map((name, index) => ({ id: `usr_${index}`, name }));
     writeFileSync(file, JSON.stringify({ organizations: [{ id: "org_a" }], users }));
     for (const locale of ["en", "ja", "ru", "ar"]) {

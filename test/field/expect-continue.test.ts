@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Sends a head, and the body only after a 100; gives all statuses. */
+/** Sends the head, and the body only after a 100. Returns all statuses. */
 function ask(request: string, headers: readonly string[], body = TO_TOP): Promise<number[]> {
   return new Promise((resolve, reject) => {
     const lines = [`${request} HTTP/1.1`, "Host: localhost", ...headers, "Expect: 100-continue"];

@@ -22,7 +22,7 @@ async function upload(body: string | Buffer, type = TYPE) {
   return [response.status, answer.filename ?? answer.error?.message];
 }
 
-/** One part with these headers, in the characters that are their bytes. */
+/** One part with these headers, one byte for each character. */
 const part = (...head: string[]) =>
   Buffer.from(`--edge\r\n${head.join("\r\n")}\r\n\r\nhello\r\n--edge--\r\n`, "latin1");
 const named = (name: string) =>
@@ -51,7 +51,7 @@ describe("a form that a client built by hand is refused with its mistake", () =>
       ]);
   });
 
-  it("if one of its parts is unreadable, also if the others suffice", async () => {
+  it("if one of its parts is unreadable, also if the other parts would suffice", async () => {
     const whole = named("a.txt").toString();
     const body = whole.replace(
       "--edge--",

@@ -28,7 +28,7 @@ function utf16be(text: string): Buffer {
   return Buffer.from(text, "utf16le").swap16();
 }
 
-/** The same text as editors save it. */
+/** A text in the encodings in which editors save it. */
 const ENCODINGS: [name: string, encode: (text: string) => Buffer][] = [
   ["UTF-8", (text) => Buffer.from(text)],
   ["UTF-8 with a byte order mark", (text) => Buffer.from(`\ufeff${text}`)],
@@ -38,10 +38,10 @@ const ENCODINGS: [name: string, encode: (text: string) => Buffer][] = [
   ["UTF-16 BE", utf16be],
 ];
 
-const WESTERN = (text: string) => Buffer.from(text, "latin1");
+const encodeWestern = (text: string) => Buffer.from(text, "latin1");
 const PROBABLY = /not UTF-8 but probably Windows-1252, in which 0xE9 is "é"; save it as UTF-8/;
 
-/** The commands that read a file of the user's, with the text that such a file may have. */
+/** The commands that read a user's file, each with a possible content. */
 const COMMANDS: [command: string[], name: string, text: string][] = [
   [["fixture", "check"], "world.yaml", FIXTURE],
   [["fixture", "check"], "world.json", JSON.stringify({ extends: "reference", description: "Café" })],
@@ -68,24 +68,24 @@ async function run(command: readonly string[], name: string, bytes: Uint8Array) 
 
 describe("a file in Windows-1252", () => {
   it.each(COMMANDS)("is refused by %j with the encoding and how to save it", async (command, name, text) => {
-    const { code, said } = await run(command, name, WESTERN(text));
+    const { code, said } = await run(command, name, encodeWestern(text));
     expect(code).not.toBe(0);
     expect(said).toMatch(PROBABLY);
   });
 
   it("is refused with the place of the first character", async () => {
-    const { said } = await run(["fixture", "check"], "world.yaml", WESTERN(FIXTURE));
+    const { said } = await run(["fixture", "check"], "world.yaml", encodeWestern(FIXTURE));
     expect(said).toContain("world.yaml:3:30: the file is not UTF-8");
   });
 
-  it("is refused for characters that Latin-1 lacks too", async () => {
+  it("is refused for characters that are not in Latin-1 too", async () => {
     const price = Buffer.from(`name: 5 \u0080\n`, "latin1");
     const { said } = await run(["fixture", "check"], "world.yaml", price);
     expect(said).toContain('Windows-1252, in which 0x80 is "€"');
   });
 
   it("prevents the start of a server as a fixture", async () => {
-    writeFileSync(join(folder, "world.yaml"), WESTERN(FIXTURE));
+    writeFileSync(join(folder, "world.yaml"), encodeWestern(FIXTURE));
     await expect(startReference({ fixture: join(folder, "world.yaml") })).rejects.toThrow(PROBABLY);
   });
 });
@@ -126,7 +126,7 @@ it.each([
 });
 
 it.each(["a: \0", "a: \0\n", "a: \0\0\n", '{"a\0":1,\n"b":\0}', "é: \0\n", "a:\n  b: \0\0 c\0\n"])(
-  "zero bytes in the short text %j are not read as UTF-16",
+  "NUL bytes in the short text %j are not read as UTF-16",
   (text) => {
     const file = join(folder, "zero.yaml");
     writeFileSync(file, text);
@@ -171,7 +171,7 @@ it.each(["\r", "\r\n", "\n"])("a document's lines may end with %j", async (lineE
   expect([code, said]).toEqual([1, expect.stringContaining("world.yaml:4:8: `users` must be a list")]);
 });
 
-it.each(["fixture", "scenario"])("a %s from a pipe is refused by the name that was given", (kind) => {
+it.each(["fixture", "scenario"])("a %s from a pipe is refused with the name that was given", (kind) => {
   const bin = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
   const { status, stdout } = spawnSync(
     "sh",

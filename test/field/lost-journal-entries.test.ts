@@ -4,8 +4,8 @@ import { useReference } from "../support/use-reference.ts";
 const api = useReference();
 let count = 0;
 
-/** A sandbox whose journal is whole, or has lost the entries of this path and user. */
-async function verifier(hasLost: boolean) {
+/** A sandbox whose journal is complete, or has dropped the entries of this path and user. */
+async function createVerifier(hasLost: boolean) {
   const name = `lost-${++count}`;
   const control = (path: string, body: object) =>
     api.call(undefined, "POST", `/_control/sandboxes${path}`, body);
@@ -36,9 +36,9 @@ it.each<[what: string, match: object, whole: number, lost: number]>([
   ["a user who may have been deleted", { principal: "usr_gone" }, 422, 409],
   ["a webhook that may have been deleted", { webhook: "wh_gone" }, 422, 409],
 ])(
-  "verify of %s answers as documented, with a whole journal and with lost entries",
+  "verify of %s answers as documented, with a complete journal and with dropped entries",
   async (_what, match, whole, lost) => {
-    expect(await (await verifier(false))(match)).toBe(whole);
-    expect(await (await verifier(true))(match)).toBe(lost);
+    expect(await (await createVerifier(false))(match)).toBe(whole);
+    expect(await (await createVerifier(true))(match)).toBe(lost);
   },
 );

@@ -6,8 +6,10 @@ const api = useReference();
 const today = "?from_date=2026-03-15T12:00:00Z";
 let earlier = 0;
 
-/** The audit entries that a state call leaves, oldest first: entity type, entity name, action, from, to. */
-async function audited(line: string, body?: object) {
+/**
+ * Makes a state call and returns its audit entries, oldest first: entity type, entity name, action, old and new value.
+ */
+async function listAuditEntries(line: string, body?: object) {
   const [method = "", path] = line.split(" ");
   const call = await api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
   expect(call.status, call.text).toBeLessThan(300);
@@ -110,5 +112,5 @@ it.each<[string, string, object | undefined, string[][]]>([
   ["a deleted store", "DELETE vector_stores/vs_lab", undefined, [["vector_store", "Lab", "deleted", "", ""]]],
   ["a deleted user", "DELETE users/usr_dan", undefined, [["user", "Dan Whitfield", "deleted", "", ""]]],
 ])("%s is audited in the words of 4.15 [4.15, G31]", async (_what, call, body, entries) => {
-  expect(await audited(call, body)).toEqual(entries);
+  expect(await listAuditEntries(call, body)).toEqual(entries);
 });

@@ -55,7 +55,7 @@ const EARLY: readonly Early[] = [
   { name: "by HTTP/1.0", status: 401, head: [`POST ${REPARENT} HTTP/1.0`, JSON_TYPE] },
 ];
 
-/** Over their limits, which 4 MiB are not. */
+/** 4 MiB are over the limit of these requests, but not over that of the others. */
 const LARGE: readonly Early[] = [
   { name: "JSON", status: 413, head: post(REPARENT, key, JSON_TYPE) },
   { name: "a control call", status: 413, head: post("/_control/sandboxes", JSON_TYPE) },
@@ -63,12 +63,12 @@ const LARGE: readonly Early[] = [
 
 interface Refused {
   status: number;
-  /** Whether all of the body was taken. */
+  /** Whether the server read the whole body. */
   sent: boolean;
   error: string | undefined;
 }
 
-/** Sends head and body as simple clients do: all of it is written before the answer is read. */
+/** Sends head and body as simple clients do: it writes everything before it reads the answer. */
 function sendAll(head: readonly string[], bytes: number): Promise<Refused> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
@@ -170,7 +170,7 @@ print(json.dumps([send(4), send(64)]))`;
     expect(printed).toBe("401\n401");
   });
 
-  it("has no second request on the same connection run", async () => {
+  it("does not get a second request on the same connection executed", async () => {
     const second = `DELETE /v1/threads/thread_ada HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`;
     await sendRaw(`${post(REPARENT, "Connection: close").join("\r\n")}\r\n\r\n`, second);
     await sendRaw(`${post("/_control/nowhere", "Content-Length: 5").join("\r\n")}\r\n\r\n`, `12345${second}`);
@@ -181,7 +181,7 @@ print(json.dumps([send(4), send(64)]))`;
   });
 });
 
-/** Sends the second text once the first is answered. */
+/** Sends the second text after the answer to the first. */
 function sendRaw(first: string, second: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(first));

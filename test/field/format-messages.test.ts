@@ -54,7 +54,7 @@ const REFUSED: [method: string, path: string, body: object | undefined, message:
   ],
 ];
 
-describe("a value in the wrong form is refused with the form in words [G08]", () => {
+describe("a value in the wrong form is refused with a description of the right one [G08]", () => {
   it.each(REFUSED)("%s %s %j", async (method, path, body, message) => {
     const response = await fetch(`${api.url}${encodeURI(path)}`, {
       method,
