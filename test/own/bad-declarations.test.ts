@@ -115,7 +115,7 @@ it.each<[string, object[], string]>([
     "the event note.made has the summary 5, which is not a text",
   ],
 ])(
-  "declarations with %s are refused in one sentence [interfaces 18]",
+  "declarations with %s are refused with one sentence [interfaces 18]",
   async (_what, declarations, sentence) => {
     const error = await createSandbox({ operations: declarations }).then(
       () => undefined,
@@ -136,7 +136,7 @@ it.each([
   { fields: {} },
   { name: "notes", fields: null },
   { name: "notes", fields: [] },
-])("defineCollection(%j) says what it takes [interfaces 18]", (declaration) => {
+])("defineCollection(%j) is refused with the values that it accepts [interfaces 18]", (declaration) => {
   expect(() => defineCollection(declaration as never)).toThrow("defineCollection takes a name and fields");
 });
 

@@ -201,7 +201,7 @@ it.each<[string, Handle, object, string]>([
     const explained = await sandbox!.faults.explain(request);
     expect(explained).toMatchObject({ status: 500, decision: "internal", code: "INTERNAL_ERROR" });
     expect(explained.steps.find(({ outcome }) => outcome === "decides")!.says).toContain(reason);
-    // The sandbox goes on.
+    // The sandbox still serves requests.
     expect(
       (await sandbox!.fetch("/v1/models", { headers: { "api-key": sandbox!.credentials.usr_dan } })).status,
     ).toBe(200);
@@ -213,7 +213,7 @@ it("a handler that returns records answers a list of them [interfaces 18]", asyn
   expect(await (await send()).json()).toEqual({ data: [{ id: "note_first", text: "first" }] });
 });
 
-it("a handler that uses the world after its end gets an error, since the change would be lost [interfaces 18]", async () => {
+it("a handler that uses the world after its request has ended gets an error, since the change would be lost [interfaces 18]", async () => {
   let late: unknown;
   const spoil = operation(({ world }) => {
     const table = world.notes;
@@ -265,7 +265,7 @@ it.each<[string, number, { access: Handle; handle: Handle }]>([
     },
   ],
 ])(
-  "an operation that changes the world after its end gets an error if %s [interfaces 18]",
+  "an operation that changes the world after its request has ended gets an error if %s [interfaces 18]",
   async (_, status, { access, handle }) => {
     lateError = undefined;
     await begin(operation(handle, { access, errors: ["RESOURCE_NOT_FOUND"] }));
@@ -292,7 +292,7 @@ it.each<[string, (table: { insert(fields: object): object; remove(id: string): v
   ["inserts a record", (table) => void table.insert({ text: "more" })],
   ["removes a record", (table) => table.remove("note_first")],
 ])(
-  "the `organization` of an event that %s fails the request, since it only reads [interfaces 18]",
+  "the `organization` of an event that %s fails the request, since it may only read [interfaces 18]",
   async (_what, change) => {
     const created = defineEvent({
       ...{ name: "note.created", about: notes, data: ["id"] },
@@ -317,7 +317,7 @@ it.each<[string, (table: { insert(fields: object): object; remove(id: string): v
   },
 );
 
-it("a handler that changes its arguments changes nothing stored [interfaces 18]", async () => {
+it("a handler that changes its arguments does not change stored records [interfaces 18]", async () => {
   const spoil = operation((call) => {
     const { notes: table, threads } = call.world as never as Record<
       string,
@@ -411,7 +411,7 @@ it.each<[string, object[], string]>([
     [defineOperation({ ...declared, path: "/_control/x" })],
     'operations: the operation notes.spoil has the path "/_control/x"',
   ],
-])("declarations with %s are refused in a sentence [interfaces 18]", async (_, operations, sentence) => {
+])("declarations with %s are refused with a sentence [interfaces 18]", async (_, operations, sentence) => {
   await expect(createSandbox({ operations })).rejects.toThrow(sentence);
 });
 

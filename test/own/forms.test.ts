@@ -160,7 +160,7 @@ describe.each(Object.keys(HOSTS))("a form sent to %s", (name) => {
     });
   });
 
-  it("names the wrong value within a JSON part when it is refused [G08]", async () => {
+  it("names the wrong value within a JSON part in the refusal [G08]", async () => {
     const { send } = await HOSTS[name]!();
     for (const meta of ['{"title":3}', json({ title: 3 })]) {
       const { status, body } = await send([["meta", meta, "blob"]]);
@@ -171,7 +171,7 @@ describe.each(Object.keys(HOSTS))("a form sent to %s", (name) => {
 });
 
 it.each(["application/pdf", "application/zip", "image/png"])(
-  "the bytes of %s in a body are no field of the record [interfaces 18]",
+  "the bytes of %s in a body are not a field of the record [interfaces 18]",
   async (type) => {
     const photo = 'application/json: { schema: { $ref: "#/components/schemas/Photo" } }';
     const { understudy, send } = serveDocument(`openapi: 3.1.0

@@ -72,7 +72,7 @@ it.each([
     (items: string[]) => new Set(items).size === 2,
   ],
 ] as typeof FIELDS)(
-  "a state call and a bound operation invent a field with %s that fits its OpenAPI document [interfaces 18]",
+  "a state call and a bound operation invent a field with %s that is valid in its OpenAPI document [interfaces 18]",
   async (_, field, fits) => {
     const sandbox = await createSandbox({ openapi: [document(field)], seed: 7 });
     const headers = { "api-key": sandbox.credentials.usr_dan, "content-type": "application/json" };
@@ -87,7 +87,7 @@ it.each([
 );
 
 it.each(FIELDS)(
-  "a state call and a handler invent a field with %s that fits its declaration [interfaces 18]",
+  "a state call and a handler invent a field with %s that is valid in its declaration [interfaces 18]",
   async (_, field, fits) => {
     const stock = defineCollection({ name: "stock", fields: { name: string(), field: field as never } });
     const add = defineOperation({

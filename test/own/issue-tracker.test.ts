@@ -5,7 +5,7 @@ import { readExample, type ServedDocument, serveDocument } from "../support/own/
 
 const text = readExample("issue-tracker/openapi.yaml");
 
-it("an unrelated API is served by bindings alone: sixty calls of its client get a real service's answers", async () => {
+it("an unrelated API needs only bindings: sixty calls of its client get the answers of a real service", async () => {
   const served = serveDocument(text);
   const sdk = createSdk(served);
   expect(Object.keys(sdk)).toHaveLength(30);
@@ -13,7 +13,10 @@ it("an unrelated API is served by bindings alone: sixty calls of its client get 
   await served.understudy.close();
 });
 
-/** The functions that a generator makes of the document; `npm run matrix` makes the same calls by hey-api's. */
+/**
+ * The functions that a code generator would make from the document. `npm run matrix` makes the same calls with the
+ * client of hey-api.
+ */
 function createSdk({ send }: ServedDocument): Sdk {
   const { paths, servers } = parse(text);
   const base = new URL(servers[0].url).pathname;

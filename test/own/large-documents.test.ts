@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { writeLargeDocument } from "../support/own/large-document.ts";
 import { serveDocument } from "../support/own/serve-document.ts";
 
-it("five hundred operations with circles, discriminators and nullable fields are served, and all valid input accepted", async () => {
+it("five hundred operations with recursive schemas, discriminators and nullable fields are served and accept all valid input", async () => {
   const { understudy, send } = serveDocument(writeLargeDocument(500));
   const { api } = understudy.sandboxes.get("default")!;
   expect(api.operations.filter(({ sourceFile }) => sourceFile !== undefined)).toHaveLength(500);
@@ -49,7 +49,7 @@ it("a server without documents loads none of their code [quality 1]", () => {
   ).toEqual([]);
 });
 
-/** The chunks that a chunk loads at once, each with the packages that it imports. */
+/** The chunks that `start` imports statically, each with the packages that it imports. */
 function listStaticImports(start: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const open = [start];

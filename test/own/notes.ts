@@ -11,7 +11,7 @@ import {
   userId,
 } from "../../src/client/operations.ts";
 
-/** Declarations for tests: notes of an organization. */
+/** Declarations for tests: the notes of an organization. */
 export const notes = defineCollection({
   name: "notes",
   fields: {

@@ -24,7 +24,7 @@ const get = (path: string, schema: string, more = "") =>
 const post = (schema: string, more = "") =>
   `  /v1/things:\n    post: { operationId: post, requestBody: { required: true, content: { application/json: { schema: ${schema} } } }, ${more} responses: { "201": { description: d } } }\n`;
 
-it("a change of the history has an operation's summary in its title, else its method and path [interfaces 18]", async () => {
+it("a change in the history has an operation's summary as its title, else its method and path [interfaces 18]", async () => {
   const answer = json('{ $ref: "#/components/schemas/Any" }');
   const create = (path: string, id: string, summary: string) =>
     `  ${path}:\n    post: { operationId: ${id}, ${summary} responses: { "201": ${answer} } }\n`;
@@ -132,7 +132,7 @@ describe("an operation without a binding", () => {
     expect([status, headers.get("x-sandbox-decision"), body]).toEqual([200, "example", { a: 1 }]);
   });
 
-  it("answers a value drawn from the seed and says so", async () => {
+  it("answers a value from the seed and says so", async () => {
     const schema =
       "{ type: object, required: [id, at], properties: { id: { type: string, format: uuid }, at: { type: string, format: date-time }, n: { type: integer, minimum: 5, maximum: 6 } } }";
     const text = document(
@@ -154,7 +154,7 @@ describe("an operation without a binding", () => {
     expect((await second.send("GET", "/v1/hello/b")).body).not.toEqual(body);
   });
 
-  it("has each described header, by its example or schema, but none that would break the answer", async () => {
+  it("has each described header, from its example or schema, but none that would break the answer", async () => {
     const headers =
       '{ Location: { schema: { type: string } }, X-Left: { required: true, schema: { type: integer, minimum: 5, maximum: 6 } }, X-Mode: { schema: { enum: [fast] } }, X-Word: { example: word }, X-Examples: { examples: { one: { value: first } } }, Link: { schema: { type: string } }, Transfer-Encoding: { example: chunked }, Content-Encoding: { example: gzip }, X-RateLimit-Limit: { schema: { type: integer } }, X-Bad: { example: "a\\nb" } }';
     const { send } = serve(
@@ -176,12 +176,12 @@ describe("an operation without a binding", () => {
   });
 
   it("has described headers also with a bound answer, and a new record's Location", async () => {
-    const located = (status: string) =>
+    const readLocation = (status: string) =>
       `responses: { "${status}": { description: d, headers: { Location: { schema: { type: string } } } } }`;
     const more = "components: { schemas: { Tag: { type: object, properties: { id: { type: string } } } } }";
     const { send } = serve(
       document(
-        `  /v1/go:\n    get: { operationId: go, ${located("302")} }\n  /v1/tags:\n    post: { operationId: make, ${located("201")} }\n`,
+        `  /v1/go:\n    get: { operationId: go, ${readLocation("302")} }\n  /v1/tags:\n    post: { operationId: make, ${readLocation("201")} }\n`,
         { more },
       ),
       "openapi: openapi.yaml\noperations: { go: { answer: null }, make: { create: tags } }\ncollections: { tags: { schema: '#/components/schemas/Tag', prefix: tag_ } }\n",
@@ -194,7 +194,7 @@ describe("an operation without a binding", () => {
     ]);
   });
 
-  it("answers a bounded value of a schema that refers to itself", async () => {
+  it("answers a finite value for a schema that refers to itself", async () => {
     const tree =
       document(get("/v1/tree", '{ $ref: "#/components/schemas/Tree" }')) +
       'components: { schemas: { Tree: { type: object, required: [name, children], properties: { name: { type: string }, children: { type: array, items: { $ref: "#/components/schemas/Tree" } }, parent: { $ref: "#/components/schemas/Tree" } } } } }\n';
@@ -203,7 +203,7 @@ describe("an operation without a binding", () => {
     expect(body).toEqual({ name: expect.any(String), children: [] });
   });
 
-  it("answers no body if the document describes none", async () => {
+  it("has no body if the document describes none", async () => {
     const { send } = serve(document("  /v1/x:\n    delete: { responses: { '204': { description: d } } }\n"));
     expect((await send("DELETE", "/v1/x")).status).toBe(204);
   });
@@ -400,14 +400,14 @@ describe("a request is validated by the document", () => {
 });
 
 describe("a refusal", () => {
-  const refusing = (schema: string, key = "default") =>
+  const describeRefusal = (schema: string, key = "default") =>
     document(
       `  /v1/things:\n    get: { parameters: [{ name: n, in: query, required: true, schema: { type: integer } }], responses: { "200": { description: d }, ${key}: ${json(schema)} } }\n`,
     );
 
-  it("fits the document's schema for its status", async () => {
+  it("is valid for the document's schema for its status", async () => {
     const { send } = serve(
-      refusing(
+      describeRefusal(
         "{ type: object, required: [error], properties: { error: { type: object, required: [code, message, request_id], properties: { code: { type: integer }, message: { type: string }, request_id: { type: string }, hint: { type: string } } } } }",
       ),
     );
@@ -418,15 +418,15 @@ describe("a refusal", () => {
     });
   });
 
-  it("fits it also for a range of statuses, with lists of errors and words in lower case", async () => {
+  it("is valid also for a range of statuses, with lists of errors and words in lower case", async () => {
     const schema =
       "{ type: object, required: [errors], properties: { errors: { type: array, minItems: 1, items: { type: object, required: [reason, field], properties: { reason: { enum: [invalid_input, other] }, field: { type: string } } } } } }";
-    const { body } = await serve(refusing(schema, '"4XX"')).send("GET", "/v1/things");
+    const { body } = await serve(describeRefusal(schema, '"4XX"')).send("GET", "/v1/things");
     expect(body).toEqual({ errors: [{ reason: "invalid_input", field: "n" }] });
   });
 
   it("is in envelope A if the document describes none", async () => {
-    const { body } = await serve(refusing("{ type: object }", '"404"')).send("GET", "/v1/things");
+    const { body } = await serve(describeRefusal("{ type: object }", '"404"')).send("GET", "/v1/things");
     expect(body).toMatchObject({ success: false, error: { code: "INVALID_INPUT", details: { field: "n" } } });
   });
 });
@@ -467,7 +467,7 @@ const NOTES = `${document(`  /v1/notes:
     delete: { operationId: deleteNote, responses: { "204": { description: d } } }
 `)}${NOTE}`;
 
-describe("a plain pair of paths", () => {
+describe("two paths without bindings, one with an id", () => {
   it("lists, creates, retrieves, updates, replaces and deletes records of its own collection", async () => {
     const { send, understudy } = serve(NOTES);
     const {
@@ -552,7 +552,7 @@ operations:
     expect((await send("GET", `${THREADS}?offset=1`)).body.data[0]).not.toEqual(made);
     const renamed = await send("PUT", `/v1/threads/${made.id}/title`, { body: { title: "Newer" } });
     expect(renamed.body).toMatchObject({ id: made.id, title: "Newer" });
-    // The reference has this operation: it is the reference's.
+    // The reference has this operation and serves it.
     const removed = await send("DELETE", `/v1/threads/${made.id}`);
     expect([removed.status, removed.body.message]).toEqual([200, "Thread deleted successfully"]);
   });
@@ -568,7 +568,7 @@ operations:
     expect((await send("GET", THREADS, { user: null })).status).toBe(401);
   });
 
-  it("emits the event of a change once", async () => {
+  it("emits the event of a change only once", async () => {
     const { send, understudy } = serve(text, bindings);
     const world = understudy.sandboxes.get("default")!.world;
     const emitted: string[] = [];
@@ -584,8 +584,8 @@ operations:
   });
 });
 
-describe("placeholders and fixed answers", () => {
-  it("name the caller, and repeat what was sent", async () => {
+describe("placeholders in a fixed answer", () => {
+  it("are replaced by the caller and by values of the request", async () => {
     const text = document(`  /v1/me:
     get: { operationId: me, security: [{ k: [] }], responses: { "200": ${json("{ type: object, required: [id, name], properties: { id: { type: string }, name: { type: string }, email: { type: string } } }")} } }
   /v1/echo/{word}:
@@ -608,7 +608,7 @@ describe("placeholders and fixed answers", () => {
   });
 });
 
-it("a body in an unreadable format is 415, and an unknown format accepts any bytes [interfaces 18]", async () => {
+it("a body in an undeclared JSON format is 415, and an unknown format accepts any bytes [interfaces 18]", async () => {
   const post = (content: string) =>
     document(`  /v1/a:
     post:
@@ -625,7 +625,7 @@ it("a body in an unreadable format is 415, and an unknown format accepts any byt
   expect((await alone.send("POST", "/v1/a", xml)).status).toBe(200);
 });
 
-it("keys without a value are as if they were missing [interfaces 18]", async () => {
+it("keys without a value are treated as missing [interfaces 18]", async () => {
   const text = document(`  /v1/a:
     get:
       operationId: a
@@ -640,7 +640,7 @@ it("keys without a value are as if they were missing [interfaces 18]", async () 
   expect([status, body, headers.get("x-total")]).toEqual([200, {}, null]);
 });
 
-describe("A document with a collection `now` whose records need a field without a schema", () => {
+describe("a document with a collection `now` whose records need a field without a schema", () => {
   const schema = "{ $ref: '#/components/schemas/Now' }";
   const text = document(
     `${get("/v1/now", `{ type: array, items: ${schema} }`)}${get("/v1/now/{id}", schema).replace("operationId: get", "operationId: getOne")}`,
@@ -649,7 +649,7 @@ describe("A document with a collection `now` whose records need a field without 
     },
   );
 
-  it("leaves `world.now` of other operations as it is [interfaces 18]", async () => {
+  it("does not change `world.now` of other operations [interfaces 18]", async () => {
     const time = defineOperation({
       id: "time.get",
       method: "GET",

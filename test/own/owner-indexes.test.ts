@@ -26,7 +26,7 @@ it.each([
   ["boxes", await readDeclarations({ boxes }, { source: "operations" })],
   ["tags", readSentDocument({ openapi: DOCUMENT })],
 ])(
-  "the %s of a thread are found without a scan, by `where` and to delete them [quality 1]",
+  "the %s of a thread are found without a scan, by `where` and for their deletion [quality 1]",
   (name, source) => {
     const collection = createJoinedApi([source]).api.collections.find((one) => one.name === name)!;
     expect(Object.values(collection.indexes).map(({ field }) => field)).toContain("thread_id");

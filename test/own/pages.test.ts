@@ -12,13 +12,13 @@ const LINK = `{ type: object, properties: { href: ${URL} } }`;
 const query = (name: string, more = "type: integer") => `{ name: "${name}", in: query, schema: { ${more} } }`;
 const ITEMS = 'items: { type: array, items: { $ref: "#/components/schemas/Item" } }';
 
-/** Of the outer object alone. */
+/** The property names of the outer object only. */
 function listNames(properties: string): string[] {
   const outer = properties.replace(/\{[^{}]*\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*\}|\{[^{}]*\}/g, "");
   return [...outer.matchAll(/(\w+):/g)].map(([, name]) => name!);
 }
 
-const toList = (path: string, parameters: string[], properties: string | undefined, headers = "") => `
+const describeList = (path: string, parameters: string[], properties: string | undefined, headers = "") => `
   ${path}:
     get:
       operationId: ${path.slice(1)}
@@ -33,41 +33,41 @@ const PAGE = [query("page"), query("per_page", "type: integer, default: 2")];
 const OFFSET = [query("offset"), query("limit", "type: integer, default: 2")];
 const CURSOR = [query("cursor", "type: string"), query("limit", "type: integer, default: 2")];
 const paths = [
-  toList(
+  describeList(
     "/numbered",
     PAGE,
     `page: ${N}, per_page: ${N}, total_pages: ${N}, total: ${N}, next_page: ${NULLABLE}, prev_page: ${NULLABLE}, has_prev_page: { type: boolean }, has_next_page: { type: boolean }`,
   ),
-  toList(
+  describeList(
     "/nested",
     PAGE,
     `meta: { type: object, required: [current_page, last_page, per_page], properties: { current_page: ${N}, last_page: ${N}, per_page: ${N} } }`,
   ),
-  toList("/linked", PAGE, `count: ${N}, next: ${URL}, previous: ${URL}`),
-  toList(
+  describeList("/linked", PAGE, `count: ${N}, next: ${URL}, previous: ${URL}`),
+  describeList(
     "/offsets",
     OFFSET,
     `total: ${N}, offset: ${N}, limit: ${N}, next_offset: ${NULLABLE}, next: ${URL}`,
   ),
-  toList(
+  describeList(
     "/brackets",
     [query("page[number]"), query("page[size]")],
     `links: { type: object, properties: { next: { type: string, nullable: true } } }`,
   ),
-  toList(
+  describeList(
     "/deep",
     [
       "{ name: page, in: query, style: deepObject, schema: { type: object, properties: { number: { type: integer }, size: { type: integer } } } }",
     ],
     '_links: { $ref: "#/components/schemas/Links" }',
   ),
-  toList(
+  describeList(
     "/ended",
     CURSOR,
     "next_cursor: { type: string }, first_id: { type: string, nullable: true }, last_id: { type: string, nullable: true }",
   ),
-  toList("/cursors", CURSOR, `next: ${URL}`),
-  toList(
+  describeList("/cursors", CURSOR, `next: ${URL}`),
+  describeList(
     "/bare",
     PAGE,
     undefined,
@@ -93,7 +93,7 @@ beforeEach(async () => {
 });
 const get = async (path: string) => (await served.send("GET", path)).body;
 
-describe("a page says where it is, and which pages are beside it", () => {
+describe("a page contains its position and the neighbouring pages", () => {
   it.each([
     [
       "/numbered",
@@ -155,7 +155,7 @@ describe("a page says where it is, and which pages are beside it", () => {
   });
 });
 
-it("the URLs of the next page lead to each record once [interfaces 18]", async () => {
+it("the URLs of the next pages lead to each record once [interfaces 18]", async () => {
   for (const path of ["/linked", "/cursors"]) {
     const seen: number[] = [];
     for (let url: string | null = path, pages = 0; url !== null && pages < 9; pages++) {
@@ -208,7 +208,7 @@ ${list("/x/transcriptions/{transcription_id}/sentences", "sentences", "transcrip
     ["/x/threads/thread_welcome/messages", 4],
     ["/x/organizations/org_acme/departments", undefined],
     ["/x/transcriptions/trans_redacted/sentences", undefined],
-  ])("has each of them once on its pages, the newest first: %s [interfaces 18]", async (path, count) => {
+  ])("has each of them on one page, the newest first: %s [interfaces 18]", async (path, count) => {
     await served.understudy.close();
     served = serveDocument(text);
     const whole = (await get(`${path}?limit=1000`)).items.map(({ id }: { id: string }) => id);
@@ -234,7 +234,7 @@ ${list("/x/transcriptions/{transcription_id}/sentences", "sentences", "transcrip
   });
 });
 
-it("a cursor of a sorted list goes on at its place when its record is deleted, changed or no longer listed [interfaces 18]", async () => {
+it("a cursor of a sorted list continues at the right place if its record is deleted, changed or no longer listed [interfaces 18]", async () => {
   await served.understudy.close();
   served = serveDocument(`openapi: 3.0.3
 info: { title: t, version: "1" }

@@ -10,7 +10,7 @@ afterEach(async () => {
 const NUMBERS = "type: array, minItems: 2, items: { type: integer }";
 const OBJECT = "type: object, required: [role], properties: { role: { type: string }, n: { type: integer } }";
 
-/** Sends a request to an operation with one parameter `v`, which answers the value that it read. */
+/** Sends a request to an operation whose only parameter is `v`, and returns the value that the operation read. */
 async function read(
   place: string,
   parameter: string,
@@ -80,7 +80,7 @@ describe("a parameter is accepted in its style", () => {
   });
 });
 
-describe("the refusal of a parameter names the part and the value that were sent", () => {
+describe("the refusal of a parameter contains the part and the value that were sent", () => {
   it.each([
     ["path", `schema: { ${NUMBERS} }`, "3,x", { field: "v[1]", value: "x" }],
     ["query", `schema: { ${NUMBERS} }`, "v=3&v=x", { field: "v[1]", value: "x" }],

@@ -111,7 +111,7 @@ describe("a JSON patch", () => {
       { title: "C", note: undefined, shelf: undefined, tags: undefined, size: undefined },
     ],
     [[{ op: "replace", path: "/id", value: "other" }], {}],
-  ])("makes its changes: %j [interfaces 18]", async (patch, changes) => {
+  ])("is applied: %j [interfaces 18]", async (patch, changes) => {
     for (const path of ["", "/steps"]) {
       const { status, body } = await send(PATCH, patch, path);
       expect([status, body]).toEqual([200, JSON.parse(JSON.stringify({ id, ...FULL, ...changes }))]);
@@ -142,7 +142,7 @@ describe("a JSON patch", () => {
   });
 });
 
-it("a record is refused that its own schema forbids, although the request's schema allows it [interfaces 18]", async () => {
+it("a record is refused if its own schema forbids it, although the request's schema allows it [interfaces 18]", async () => {
   const wrong = { title: "" };
   const answers = [
     await served.send("POST", "/books", { body: wrong }),

@@ -31,8 +31,8 @@ let server: RunningServer;
 let sandbox: SandboxClient;
 let page: Page;
 beforeAll(async () => {
-  const built = createTempFolder();
-  // Built in its own process, since vitest sets NODE_ENV to test.
+  const built = scratch();
+  // The build runs in its own process, since vitest sets NODE_ENV to test.
   const build = `import { build } from "vite"; await build(${JSON.stringify({
     ...{ root: SOURCE, configFile: false, logLevel: "error" },
     ...{ oxc: { jsx: { runtime: "automatic" } }, build: { outDir: built, emptyOutDir: true } },
@@ -62,7 +62,7 @@ afterEach(async () => {
   await sandbox.delete();
 });
 
-/** Opens the application as a browser of usr_dan. */
+/** Opens the application in a browser as usr_dan. */
 async function open(): Promise<void> {
   const address = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
   const search = new URLSearchParams({ api: sandbox.url, key: sandbox.credentials.usr_dan });
@@ -77,7 +77,7 @@ const write = async (label: string, text: string, verb: string) => {
 
 type Step = "open" | "begin" | "send";
 
-/** The application's own test: what its user does, with a look at each result. A fault may ask for a second try. */
+/** The user's journey with a check of each result. After a fault, `recover` repeats the step. */
 async function passSuite(recover: (step: Step) => Promise<void> = async () => {}): Promise<void> {
   await open();
   await recover("open");
@@ -142,7 +142,7 @@ describe("a React application with user-defined operations", () => {
     await see(page.getByRole("region", { name: "Plans" }).getByRole("listitem")).toHaveText(["Again"]);
   });
 
-  it("leaves a bundle that another server replays with the same file only [interfaces 4]", async () => {
+  it("can be saved as a bundle that another server replays only with the same file [interfaces 4]", async () => {
     await sandbox.faults.add({
       match: { operation: "messages.create" as never },
       times: 1,

@@ -26,7 +26,7 @@ const document = (rule: object) => ({
   },
 });
 
-/** A rule of a whole record, fields that keep it, and fields that break it. */
+/** A rule about a whole record, valid fields and invalid ones. */
 const RULES: [name: string, rule: object, fits: object, unfit: object][] = [
   ["maxProperties", { maxProperties: 2 }, { url: "a" }, { url: "a", text: "b" }],
   [
@@ -51,8 +51,8 @@ const RULES: [name: string, rule: object, fits: object, unfit: object][] = [
   ],
 ];
 
-describe.each(RULES)("a record that breaks %s", (_, rule, fits, unfit) => {
-  it("is refused in state calls, and one that fits is not [interfaces 18]", async () => {
+describe.each(RULES)("a record that violates %s", (_, rule, fits, unfit) => {
+  it("is refused in state calls, and a valid one is not [interfaces 18]", async () => {
     const sandbox = await createSandbox({ openapi: [document(rule)] });
     const stock = sandbox.state("stock" as "threads");
     const { id } = await stock.create(fits as never);
@@ -66,7 +66,7 @@ describe.each(RULES)("a record that breaks %s", (_, rule, fits, unfit) => {
     await sandbox.close();
   });
 
-  it("is refused in a fixture with its place, and one that fits is not [interfaces 18]", async () => {
+  it("is refused in a fixture with its place, and a valid one is not [interfaces 18]", async () => {
     const create = (fields: object) => {
       const fixture: object = { extends: "reference", stock: [{ id: "item_a", ...fields }] };
       return createSandbox({ openapi: [document(rule)], fixture });
@@ -76,7 +76,7 @@ describe.each(RULES)("a record that breaks %s", (_, rule, fits, unfit) => {
   });
 });
 
-/** Rules that call for fields. */
+/** Rules that require fields. */
 const NEEDS: [name: string, rule: object, given: object, all: object][] = [
   ["minProperties", { minProperties: 4 }, { url: "a" }, { url: "a", text: expect.any(String) }],
   ["oneOf", { oneOf: [{ required: ["url"] }, { required: ["text"] }] }, {}, { url: expect.any(String) }],
@@ -88,7 +88,7 @@ const NEEDS: [name: string, rule: object, given: object, all: object][] = [
   ],
 ];
 
-it.each(NEEDS)("fields that %s asks for are invented [interfaces 18]", async (_, rule, given, all) => {
+it.each(NEEDS)("fields that %s requires are invented [interfaces 18]", async (_, rule, given, all) => {
   const fixture: object = { extends: "reference", stock: [{ id: "item_a", ...given }] };
   const sandbox = await createSandbox({ openapi: [document(rule)], fixture });
   const stock = sandbox.state("stock" as "threads");

@@ -42,7 +42,7 @@ const BINDINGS = {
   collections: { tags: { schema: "#/components/schemas/Tag", prefix: "tag_" } },
   operations: { listTags: { list: "tags" }, createTag: { create: "tags", access: "caller" } },
 };
-/** It has no collection of its own. */
+/** A document without a collection of its own. */
 const HEALTH = {
   openapi: "3.1.0",
   info: { title: "Health", version: "1" },
@@ -83,41 +83,26 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     await understudy.close();
     return begin();
   };
-  const reach = (url: string) => connect(url).open("default");
+  const openSandbox = (url: string) => connect(url).open("default");
 
   it("is served after a restart, with its records and those of snapshots [interfaces 18]", async () => {
     let url = await begin();
-    await (await reach(url)).operations.replace(TAGS, BINDINGS);
+    await (await openSandbox(url)).operations.replace(TAGS, BINDINGS);
     expect(await create(url, "one")).toBe(201);
-    await (await reach(url)).snapshots.save("one");
+    await (await openSandbox(url)).snapshots.save("one");
     expect(await create(url, "two")).toBe(201);
     url = await restart();
     expect(await list(url)).toEqual(["one", "two"]);
     expect(await create(url, "three")).toBe(201);
-    await (await reach(url)).snapshots.restore("one");
+    await (await openSandbox(url)).snapshots.restore("one");
     url = await restart();
     expect(await list(url)).toEqual(["one"]);
     expect((await send(url, "POST", "/v1/tags", { name: "" })).status).toBe(422);
   });
 
-  it("may change the field of the ids, and the rest of the sandbox is there after a restart [interfaces 18]", async () => {
+  it("has its derived scenarios and its rules after a restart, until the document is removed [interfaces 18]", async () => {
     let url = await begin();
-    await (await reach(url)).operations.replace(TAGS, BINDINGS);
-    expect(await create(url, "one")).toBe(201);
-    await (await reach(url)).snapshots.save("one");
-    const text = JSON.stringify(TAGS).replace('["id","name"]', '["key","name"]').replace('"id":', '"key":');
-    const collections = { tags: { ...BINDINGS.collections.tags, id: "key" } };
-    await (await reach(url)).operations.replace(JSON.parse(text), { ...BINDINGS, collections });
-    expect(await list(url)).toEqual([]);
-    expect(await create(url, "two")).toBe(201);
-    url = await restart();
-    expect(await list(url)).toEqual(["two"]);
-    expect((await (await reach(url)).snapshots.list()).items).toMatchObject([{ name: "one" }]);
-  });
-
-  it("has its derived scenarios and its rules after a restart, until it is removed [interfaces 18]", async () => {
-    let url = await begin();
-    let sandbox = await reach(url);
+    let sandbox = await openSandbox(url);
     await sandbox.operations.replace(TAGS, BINDINGS);
     await sandbox.scenarios.activate("createTag-invalid-input" as never);
     await sandbox.faults.add({
@@ -127,14 +112,14 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     });
     expect([await create(url, "one"), await list(url)]).toEqual([422, 422]);
     url = await restart();
-    sandbox = await reach(url);
+    sandbox = await openSandbox(url);
     const { scenarios, counts } = await sandbox.info();
     expect([scenarios, (counts as Record<string, number>)["tags"]]).toEqual([["createTag-invalid-input"], 0]);
     expect([await create(url, "two"), await list(url), await list(url)]).toEqual([422, 422, []]);
     await sandbox.scenarios.activate("createTag-rate-limited" as never);
     expect(await create(url, "three")).toBe(429);
     url = await restart();
-    sandbox = await reach(url);
+    sandbox = await openSandbox(url);
     expect(await create(url, "four")).toBe(429);
     await sandbox.scenarios.activate();
     expect(await create(url, "five")).toBe(201);
@@ -144,15 +129,15 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     expect(await list(url)).toBe(404);
   });
 
-  it("leaves a world that starts, forks and resets after its removal, whatever named its parts [interfaces 18]", async () => {
+  it("leaves a world that starts, forks and resets after its removal, although rules, webhooks and deliveries refer to it [interfaces 18]", async () => {
     let url = await begin();
     const bindings = {
       ...BINDINGS,
       operations: { ...BINDINGS.operations, createTag: { create: "tags", emit: "tag.created" } },
     };
-    await (await reach(url)).operations.replace(TAGS, bindings);
-    let sandbox = await reach(url);
-    // What stays of each: a rule of requests, one of deliveries, a subscription, a delivery, and an open hold.
+    await (await openSandbox(url)).operations.replace(TAGS, bindings);
+    let sandbox = await openSandbox(url);
+    // Two rules of requests, one of deliveries, a webhook and a delivery refer to the document.
     await sandbox.faults.add({
       match: { operation: "listTags" as never },
       effect: { error: "INVALID_INPUT" },
@@ -170,7 +155,7 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     const fork = await connect(url).fork("default", "branch");
     expect((await fork.faults.list()).total).toBe(3);
     url = await restart();
-    sandbox = await reach(url);
+    sandbox = await openSandbox(url);
     expect([await list(url), (await send(url, "GET", "/v1/models")).status]).toEqual([404, 200]);
     expect((await sandbox.faults.list()).total).toBe(3);
     expect((await sandbox.state("webhooks").list({ url: receiver.url } as object)).total).toBe(1);
@@ -185,25 +170,25 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
 
   it("is replaced by another document or none, and its records are removed [interfaces 18]", async () => {
     let url = await begin();
-    await (await reach(url)).operations.replace(TAGS, BINDINGS);
+    await (await openSandbox(url)).operations.replace(TAGS, BINDINGS);
     await create(url, "one");
-    await (await reach(url)).snapshots.save("with-tags");
-    await (await reach(url)).operations.replace(HEALTH);
+    await (await openSandbox(url)).snapshots.save("with-tags");
+    await (await openSandbox(url)).operations.replace(HEALTH);
     url = await restart();
     expect([await list(url), (await send(url, "GET", "/v1/health")).status]).toEqual([404, 200]);
-    await (await reach(url)).snapshots.restore("with-tags");
+    await (await openSandbox(url)).snapshots.restore("with-tags");
     url = await restart();
-    await (await reach(url)).operations.replace(TAGS, BINDINGS);
+    await (await openSandbox(url)).operations.replace(TAGS, BINDINGS);
     expect(await list(url)).toEqual([]);
     await create(url, "two");
-    await (await reach(url)).operations.clear();
+    await (await openSandbox(url)).operations.clear();
     url = await restart();
     expect([await list(url), (await send(url, "GET", "/v1/models")).status]).toEqual([404, 200]);
   });
 
-  it("stops the start with a message if it cannot be served, and nothing is lost [interfaces 18]", async () => {
+  it("stops the start with a message if it cannot be served, and no data is lost [interfaces 18]", async () => {
     let url = await begin();
-    await (await reach(url)).operations.replace(TAGS, BINDINGS);
+    await (await openSandbox(url)).operations.replace(TAGS, BINDINGS);
     await create(url, "one");
     await understudy.close();
     await expect(begin({ openapi: [{ ...TAGS, "x-understudy": BINDINGS }] })).rejects.toThrow(
@@ -246,7 +231,7 @@ describe("own operations in a fleet", () => {
   };
   const end = (node: TestNode) => open.splice(open.indexOf(node), 1)[0]!.close();
 
-  it("of one sandbox are served by the node that takes it over [interfaces 18]", async () => {
+  it("of one sandbox are served by the node that takes over the sandbox [interfaces 18]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     const put = { openapi: TAGS, bindings: BINDINGS };
@@ -263,7 +248,7 @@ describe("own operations in a fleet", () => {
     expect(await list(`${c.url}/_s/ci`)).toBe(404);
   });
 
-  it("are refused with a message by a node without the declarations, and left to one with them [interfaces 18]", async () => {
+  it("are refused with a message by a node without the declarations, which leaves them to a node with them [interfaces 18]", async () => {
     const declared = await toOperationsOption(operations);
     const a = await start(declared);
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
@@ -279,7 +264,7 @@ describe("own operations in a fleet", () => {
     const c = await start(declared);
     const found = await c.call("ada", "GET", "/_s/ci/v1/notes");
     expect(found).toMatchObject({ status: 200, body: { data: [{ text: "Hello" }] } });
-    // Now its owner answers, whichever node was asked.
+    // The owner answers, whichever node receives the request.
     expect((await b.call("ada", "GET", "/_s/ci/v1/notes")).status).toBe(200);
   });
 });

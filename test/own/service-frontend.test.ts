@@ -9,7 +9,7 @@ import {
   serveDocument,
 } from "../support/own/serve-document.ts";
 
-/** Each declares the same dozen endpoints. */
+/** Each source declares the same dozen endpoints. */
 const SOURCES: readonly (readonly [name: string, serve: () => ServedDocument | Promise<ServedDocument>])[] = [
   ["declared in TypeScript", () => serveDeclarations(declared)],
   ["of an OpenAPI document with bindings", () => serveDocument(readExample("service-frontend/openapi.yaml"))],
@@ -55,7 +55,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
     expect((await send("GET", "/v1/organizations/org_acme/departments/dept_none")).status).toBe(404);
   });
 
-  it("begin, rename and delete a thread, which its owner alone sees [interfaces 18]", async () => {
+  it("create, rename and delete a thread, which only its owner sees [interfaces 18]", async () => {
     served = await serve();
     const before = (await send("GET", "/v1/threads")).body.total;
     const made = await send("POST", "/v1/threads", { body: { title: "Plans" } });
@@ -76,7 +76,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
     expect((await send("GET", `/v1/threads/${id}`, { user: "usr_ada" })).status).toBe(404);
     const renamed = await send("PATCH", `/v1/threads/${id}`, { body: { title: "Better plans" } });
     expect(renamed).toMatchObject({ status: 200, body: { ...made.body, title: "Better plans" } });
-    // The reference's own endpoint.
+    // The reference's own operation.
     expect((await send("DELETE", `/v1/threads/${id}`)).status).toBe(200);
     expect((await send("GET", `/v1/threads/${id}`)).status).toBe(404);
   });

@@ -38,7 +38,7 @@ function writeFiles(): { folder: string; document: string; bindings: string } {
   return { folder, document, bindings };
 }
 
-it("a document is served by its bindings, keeps its records in edits, and stays in its last good version [interfaces 18]", async () => {
+it("a document is served by its bindings, keeps its records in edits, and an invalid edit does not replace it [interfaces 18]", async () => {
   const { document, bindings } = writeFiles();
   const server = await startServer(["--openapi", bindings]);
   const list = async () => (await fetch(`${server.ready.url}/v1/tags`)).json();
@@ -191,7 +191,7 @@ it("the document of a sandbox resolves references to any part of the user's docu
   expect(document.components.schemas).toMatchObject({ [name!]: address });
 });
 
-it("an answer or a header that another operation has is not called a schema in the server's document [interfaces 18]", async () => {
+it("an answer or a header that another operation has is not called a schema in the document of the server [interfaces 18]", async () => {
   const understudy = await createUnderstudy();
   const sandbox = await understudy.sandbox({ name: "referring" });
   const street = { name: "street", in: "query", schema: { type: "string" } };
@@ -236,7 +236,7 @@ it("an answer or a header that another operation has is not called a schema in t
   expect(find(responses["206"].headers["X-Page"], "headers")).toEqual(ok.headers["X-Page"]);
 });
 
-it("the server's own document contains the parts of a user's document, and what they refer to [interfaces 18]", async () => {
+it("the document of the server contains the parts of a user's document, and the parts to which they refer [interfaces 18]", async () => {
   const { bindings } = writeFiles();
   const understudy = await createUnderstudy({ openapi: [bindings] });
   const answer = await fetch(`${understudy.url}/_control/openapi.json`);

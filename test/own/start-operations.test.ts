@@ -82,8 +82,8 @@ it("a folder of declarations is served, and keeps its records in edits [interfac
   }
 });
 
-it("an error that a handler leaves behind ends no server [interfaces 18]", async () => {
-  const file = join(createTempFolder(), "late.mjs");
+it("an error of a handler outside its request does not stop the server [interfaces 18]", async () => {
+  const file = join(scratch(), "late.mjs");
   writeFileSync(
     file,
     `export const late = { kind: "operation", id: "notes.late", method: "GET", path: "/v1/notes", handle: () => {
@@ -141,13 +141,16 @@ it.each<[string, string, RegExp]>([
     valid.replace("status: 201", 'status: 201, errors: ["NOPE"]'),
     /the operation notes\.create has the error NOPE/,
   ],
-])("a start with a file that %s is refused with its place [interfaces 18]", async (_name, text, message) => {
-  const folder = makeFolder();
-  writeFileSync(join(folder, "list.mts"), text);
-  const { code, stderr } = await runCommand(["start", "--port", "0", "--operations", folder]);
-  expect(stderr).toMatch(message);
-  expect(code).toBe(2);
-});
+])(
+  "a start with a file that %s is refused with the place of the mistake [interfaces 18]",
+  async (_name, text, message) => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, "list.mts"), text);
+    const { code, stderr } = await runCommand(["start", "--port", "0", "--operations", folder]);
+    expect(stderr).toMatch(message);
+    expect(code).toBe(2);
+  },
+);
 
 it("files of the configuration are served too [interfaces 18]", async () => {
   const folder = makeFolder();
@@ -172,7 +175,7 @@ it.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-it("a bundle names the files that it needs, and is replayed with them only [interfaces 18]", async () => {
+it("a bundle names the files that it needs, and is replayed only with them [interfaces 18]", async () => {
   const folder = makeFolder();
   const server = await startServer(["--operations", folder, "--clock", "frozen"]);
   const file = join(createTempFolder(), "bug.json");
@@ -207,7 +210,7 @@ it("a bundle names the files that it needs, and is replayed with them only [inte
   ]);
 });
 
-it("the types of declarations are written for a client [interfaces 18]", async () => {
+it("the types of declarations are generated for a client [interfaces 18]", async () => {
   const folder = makeFolder();
   const out = join(createTempFolder(), "types.ts");
   expect((await runCommand(["types", "--operations", folder, "--out", out])).code).toBe(0);

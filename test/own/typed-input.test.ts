@@ -18,7 +18,7 @@ import {
   words,
 } from "../../src/client/operations.ts";
 
-/* interfaces 18: what a declaration's schemas promise to a handler, and what its world finds. */
+/* interfaces 18: the types in which a handler gets its input, and the records that its world finds. */
 
 const boxes = defineCollection({
   name: "boxes",
@@ -82,7 +82,7 @@ it.each([
   ["weight=1&weight=2", "weight was sent twice"],
   ["sort=up&sort=down", "sort was sent twice"],
   ["deep=1", "deep must be boolean"],
-])("a query of %s is refused in a sentence [interfaces 18]", async (sent, message) => {
+])("a query of %s is refused with a sentence [interfaces 18]", async (sent, message) => {
   const { status, body } = await ask({ query, handle: () => ({}) }, `/v1/try?${sent}`);
   expect([status, body["error"]]).toMatchObject([422, { message }]);
 });
@@ -98,16 +98,13 @@ it.each<[string, object, (value: never) => boolean]>([
   ],
   ["an object of bounded fields", object({ a: integer({ max: -1 }) }), ({ a }: { a: number }) => a <= -1],
   ["an id without a reference", id("pal_"), (value: string) => value.startsWith("pal_")],
-])(
-  "a new record is completed with a value that fits its field: %s [interfaces 18]",
-  async (_, field, fits) => {
-    const crates = defineCollection({ name: "crates", fields: { value: field as never } });
-    sandbox = await createSandbox({ seed: 7, operations: [crates, operation({ handle: () => ({}) })] });
-    const created: object[] = [];
-    for (let i = 0; i < 5; i++) created.push(await sandbox.state("crates" as never).create({} as never));
-    expect((created as { value: never }[]).filter(({ value }) => fits(value))).toHaveLength(5);
-  },
-);
+])("a new record without this field gets a valid value: %s [interfaces 18]", async (_, field, fits) => {
+  const crates = defineCollection({ name: "crates", fields: { value: field as never } });
+  sandbox = await createSandbox({ seed: 7, operations: [crates, operation({ handle: () => ({}) })] });
+  const created: object[] = [];
+  for (let i = 0; i < 5; i++) created.push(await sandbox.state("crates" as never).create({} as never));
+  expect((created as { value: never }[]).filter(({ value }) => fits(value))).toHaveLength(5);
+});
 
 it.each<[string, object, string, unknown]>([
   ["an integer", integer({ min: 1 }), "12", 12],
@@ -115,7 +112,7 @@ it.each<[string, object, string, unknown]>([
   ["a boolean", boolean(), "false", false],
   ["a text of digits", string(), "0012", "0012"],
 ])(
-  "a path parameter that is %s reaches the handler as one [interfaces 18]",
+  "a path parameter that is %s reaches the handler with that type [interfaces 18]",
   async (_, schema, sent, read) => {
     const handle = (call: { params: object }) => call.params;
     const { status, body } = await ask(
@@ -150,7 +147,7 @@ it.each<[string, (found: Boxes) => Iterable<{ label: string }>, string]>([
   ["a page of less than none", (found) => found.orderBy("label").page({ limit: -1 }), ""],
   ["a page without a limit", (found) => found.orderBy("label").page({ limit: null, offset: null }), "abc"],
   ["the same without an order", (found) => found.page({ limit: null }), "abc"],
-])("a handler that asks for %s gets those [interfaces 18]", async (_, find, labels) => {
+])("a handler that searches for %s gets those [interfaces 18]", async (_, find, labels) => {
   const handle = ({ world }: { world: { boxes: Boxes } }) => ({
     found: [...find(world.boxes)].map(label).join(""),
   });
@@ -185,11 +182,14 @@ it.each<[string, object, string]>([
     },
     'refused with the header "x-name", which cannot be sent',
   ],
-])("a handler that %s is a 500 with that reason [interfaces 18]", async (_, more, reason) => {
-  expect((await ask(more)).status).toBe(500);
-  const { entries } = await sandbox!.journal.list();
-  expect(entries[0]!.reasons.at(-1)).toContain(reason);
-});
+])(
+  "a handler that %s is answered 500 with the reason in the journal [interfaces 18]",
+  async (_, more, reason) => {
+    expect((await ask(more)).status).toBe(500);
+    const { entries } = await sandbox!.journal.list();
+    expect(entries[0]!.reasons.at(-1)).toContain(reason);
+  },
+);
 
 const fine = { handle: () => ({}) };
 it.each<[string, object[], string]>([
@@ -241,6 +241,6 @@ it.each<[string, object[], string]>([
     [operation({ ...fine, path: "/v1/{a}", params: { a: array(string()) } })],
     "a is a list, which its place in the URL cannot carry",
   ],
-])("a declaration with %s is refused in a sentence [interfaces 18]", async (_, operations, sentence) => {
+])("a declaration with %s is refused with a sentence [interfaces 18]", async (_, operations, sentence) => {
   await expect(createSandbox({ operations })).rejects.toThrow(sentence);
 });

@@ -16,11 +16,11 @@ vi.setConfig({ testTimeout: 120_000 });
 afterAll(removeTempFolders);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-const ofDocument = (text: string, name = "openapi.yaml"): OperationSource =>
+const toSource = (text: string, name = "openapi.yaml"): OperationSource =>
   toOwnSource({ document: openDocument(text, name) });
-const typesOf = (...sources: OperationSource[]) => generateOwnTypes(createJoinedApi(sources).api);
+const generateTypes = (...sources: OperationSource[]) => generateOwnTypes(createJoinedApi(sources).api);
 
-/** The compiler's complaints about a user's strict project with these files. */
+/** Compiles these files in a user's strict project, and returns the errors. */
 function compile(files: Record<string, string>, { installed = true, compiler = "typescript" } = {}): string {
   const folder = createTempFolder();
   if (installed) {
@@ -104,19 +104,19 @@ export async function wrong() {
 }
 `;
 
-describe.each(["typescript-5", "typescript"])("types of a document's operations, by %s", (compiler) => {
-  it("describe what a typed client and a test may send, and what they get [interfaces 18]", () => {
-    const types = typesOf(ofDocument(readExample("issue-tracker/openapi.yaml")));
+describe.each(["typescript-5", "typescript"])("the types of a document's operations, by %s", (compiler) => {
+  it("describe what a typed client and a test may send, and what they receive [interfaces 18]", () => {
+    const types = generateTypes(toSource(readExample("issue-tracker/openapi.yaml")));
     expect(compile({ "types.ts": types, "client.ts": CLIENT }, { compiler })).toBe("");
   });
 
-  it("compile without an installed package [interfaces 18]", () => {
-    const types = typesOf(ofDocument(readExample("issue-tracker/openapi.yaml")));
+  it("compile without the installed package [interfaces 18]", () => {
+    const types = generateTypes(toSource(readExample("issue-tracker/openapi.yaml")));
     expect(compile({ "types.ts": types }, { compiler, installed: false })).toBe("");
   });
 });
 
-/** Names and values that need quotes, and schemas that types can only say in part. */
+/** Names and values that need quotes, and schemas that TypeScript can describe only in part. */
 const ODD = {
   openapi: "3.1.0",
   info: { title: "Odd", version: "1" },
@@ -194,9 +194,9 @@ const ODD = {
   },
 };
 
-describe("types of a document", () => {
-  it("are legal and precise TypeScript for odd names and schemas [interfaces 18]", () => {
-    const types = typesOf(ofDocument(JSON.stringify(ODD), "odd.json"));
+describe("the types of a document", () => {
+  it("are valid and precise TypeScript for unusual names and schemas [interfaces 18]", () => {
+    const types = generateTypes(toSource(JSON.stringify(ODD), "odd.json"));
     const use = `
 import type { OwnInputs, OwnOperations, OwnSchemas } from "./types.js";
 type Post = OwnOperations["it's \\"odd\\" */"];
@@ -215,10 +215,10 @@ export const found: OwnOperations["plain"]["response"] = 3;
     expect(compile({ "types.ts": types, "use.ts": use })).toBe("");
   });
 
-  it("compile if it is large, circular or of 3.0, and for two documents together [interfaces 18]", () => {
+  it("compile if it is large, recursive or of 3.0, and for two documents together [interfaces 18]", () => {
     const large = writeLargeDocument(500);
-    const sources = [ofDocument(large, "large.json"), ofDocument(readExample("issue-tracker/openapi.yaml"))];
-    const types = typesOf(...sources);
+    const sources = [toSource(large, "large.json"), toSource(readExample("issue-tracker/openapi.yaml"))];
+    const types = generateTypes(...sources);
     const use = `
 import type { OwnOperations } from "./types.js";
 export const page: OwnOperations["list_thing0"]["response"]["data"] = [];
@@ -250,13 +250,15 @@ read(1);
       },
       components: { schemas: chain },
     };
-    expect(typesOf(ofDocument(JSON.stringify(document), "chain.json"))).toContain('next?: OwnSchemas["S0"];');
+    expect(generateTypes(toSource(JSON.stringify(document), "chain.json"))).toContain(
+      'next?: OwnSchemas["S0"];',
+    );
   });
 });
 
-it("types of declarations compile and contain every answer of an operation [interfaces 18]", async () => {
+it("the types of declarations compile and contain every answer of an operation [interfaces 18]", async () => {
   const { operations: declared = [] } = await toOperationsOption(operations);
-  const types = typesOf(...declared);
+  const types = generateTypes(...declared);
   const use = `
 import { connect } from "understudy-sandbox";
 import type { OwnOperations } from "./types.js";

@@ -10,7 +10,7 @@ import { readBundle } from "../../src/tools/bundle/bundle.ts";
 import { startReference } from "../support/harness.ts";
 import { HOSTILE_BEHAVIOURS, type HostileBehaviour, startHostile } from "../support/receivers/hostile.ts";
 
-/* interfaces 18: `--upstream` passes requests of paths that nothing serves to the real service. */
+/* interfaces 18: `--upstream` passes requests to paths that Understudy does not serve to the real service. */
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -35,7 +35,7 @@ async function start(upstream: UnderstudyOptions["upstream"], options: Understud
   return api;
 }
 
-/** Sends a request with exactly these headers, in their order. */
+/** Sends a request with exactly these headers in this order. */
 function ask(
   url: string,
   { method = "GET", headers = [] as string[], body = "" },
@@ -50,12 +50,12 @@ function ask(
   });
 }
 
-function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
+function readHeader(rawHeaders: readonly string[], wanted: string): string[] {
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === wanted);
 }
 
-describe("a request of an unserved path", () => {
-  it("keeps its method, path, query, repeated headers and body on the way [interfaces 18]", async () => {
+describe("a request to a path that is not served", () => {
+  it("is passed on with its method, path, query, repeated headers and body [interfaces 18]", async () => {
     let seen: Pick<IncomingMessage, "method" | "url" | "rawHeaders"> & { body?: string } = {} as never;
     const url = await startService(async (incoming, response) => {
       const { method, url: path, rawHeaders } = incoming;
@@ -69,13 +69,13 @@ describe("a request of an unserved path", () => {
       body: '{"a":1}',
     });
     expect(seen).toMatchObject({ method: "POST", url: "/api/v1/things/%41b?q=a%20b&q=", body: '{"a":1}' });
-    expect(valuesOf(seen.rawHeaders, "x-note")).toEqual(["one", "two"]);
-    expect(valuesOf(seen.rawHeaders, "host")).toEqual([new URL(url).host]);
-    expect(valuesOf(seen.rawHeaders, "x-sandbox")).toEqual([]);
+    expect(readHeader(seen.rawHeaders, "x-note")).toEqual(["one", "two"]);
+    expect(readHeader(seen.rawHeaders, "host")).toEqual([new URL(url).host]);
+    expect(readHeader(seen.rawHeaders, "x-sandbox")).toEqual([]);
     expect(answer).toMatchObject({ status: 201, body: "made" });
-    expect(valuesOf(answer.rawHeaders, "set-cookie")).toEqual(["a=1", "b=2"]);
-    expect(valuesOf(answer.rawHeaders, "x-sandbox-decision")).toEqual(["upstream"]);
-    expect(valuesOf(answer.rawHeaders, "x-request-id")).toEqual([]);
+    expect(readHeader(answer.rawHeaders, "set-cookie")).toEqual(["a=1", "b=2"]);
+    expect(readHeader(answer.rawHeaders, "x-sandbox-decision")).toEqual(["upstream"]);
+    expect(readHeader(answer.rawHeaders, "x-request-id")).toEqual([]);
   });
 
   it("is sent with the credentials of --upstream-header in place of the client's [interfaces 18]", async () => {
@@ -85,12 +85,12 @@ describe("a request of an unserved path", () => {
     const api = await start({ url, headers: [["Authorization", "Bearer real"]] });
     const { body } = await ask(`${api.url}/v1/x`, { headers: ["authorization", "Bearer mine", "A", "b"] });
     const sent = body.split("\n");
-    expect(valuesOf(sent, "authorization")).toEqual(["Bearer real"]);
-    expect(valuesOf(sent, "a")).toEqual(["b"]);
+    expect(readHeader(sent, "authorization")).toEqual(["Bearer real"]);
+    expect(readHeader(sent, "a")).toEqual(["b"]);
   });
 
   it.each(["POST", "PUT", "PATCH", "PROPFIND"])(
-    "with %s and without a body is sent without one, not in chunks [interfaces 18]",
+    "with %s and without a body is passed on without one, not in chunks [interfaces 18]",
     async (method) => {
       const url = await startService((incoming, response) => {
         response.end(incoming.rawHeaders.join("\n"));
@@ -105,17 +105,17 @@ describe("a request of an unserved path", () => {
     },
   );
 
-  it("has one decision, also if the upstream is a server of this kind [interfaces 3]", async () => {
+  it("has one decision, also if the upstream is Understudy too [interfaces 3]", async () => {
     const url = await startService((_incoming, response) => {
       response.writeHead(200, { "X-Sandbox-Decision": "ok", "X-Request-Id": "req_there" }).end("x");
     });
     const api = await start({ url });
     const { rawHeaders } = await ask(`${api.url}/v1/x`, {});
-    expect(valuesOf(rawHeaders, "x-sandbox-decision")).toEqual(["upstream"]);
-    expect(valuesOf(rawHeaders, "x-request-id")).toEqual(["req_there"]);
+    expect(readHeader(rawHeaders, "x-sandbox-decision")).toEqual(["upstream"]);
+    expect(readHeader(rawHeaders, "x-request-id")).toEqual(["req_there"]);
   });
 
-  it("is answered without decompressing the body or following a redirect [quality 2.17]", async () => {
+  it("gets the answer without decompression and without following a redirect [quality 2.17]", async () => {
     const packed = gzipSync("hello");
     const url = await startService((incoming, response) => {
       if (incoming.url === "/old") response.writeHead(308, { Location: "/v1/models" }).end();
@@ -123,7 +123,7 @@ describe("a request of an unserved path", () => {
     });
     const api = await start({ url });
     const { status, rawHeaders } = await ask(`${api.url}/old`, {});
-    expect([status, ...valuesOf(rawHeaders, "location")]).toEqual([308, "/v1/models"]);
+    expect([status, ...readHeader(rawHeaders, "location")]).toEqual([308, "/v1/models"]);
     const answer = await fetch(`${api.url}/packed`);
     expect(await answer.text()).toBe("hello");
     expect(answer.headers.get("content-encoding")).toBe("gzip");
@@ -136,7 +136,7 @@ describe("a request of an unserved path", () => {
     expect(entries.at(-1).response.content).toMatchObject({ size: 5, text: "hello" });
   });
 
-  it("is found in the journal by the text of compressed bodies, as the journal shows them [interfaces 11]", async () => {
+  it("is found in the journal by the text of compressed bodies, as the journal shows it [interfaces 11]", async () => {
     const url = await startService((_incoming, response) =>
       response.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync("the answer")),
     );
@@ -157,7 +157,7 @@ describe("a request of an unserved path", () => {
     expect(await verified.json()).toMatchObject({ ok: true, found: 1 });
   });
 
-  it("is passed on with headers larger than Node's own limit [interfaces 18]", async () => {
+  it("is passed on if its headers are larger than Node's own limit [interfaces 18]", async () => {
     const url = await startService((_incoming, response) =>
       response.setHeader("x-large", "x".repeat(100_000)).end("whole"),
     );
@@ -170,7 +170,7 @@ describe("a request of an unserved path", () => {
     expect(await text(answer)).toBe("whole");
   });
 
-  it("is answered with the upstream's reason phrase, Latin-1 headers and trailers [interfaces 18]", async () => {
+  it("gets the upstream's reason phrase, Latin-1 headers and trailers [interfaces 18]", async () => {
     const url = await startService((incoming, response) => {
       if (incoming.url === "/known") {
         response
@@ -201,7 +201,7 @@ describe("a request of an unserved path", () => {
     expect(await read("/v1/x", "1.0")).toMatch(/^HTTP\/1\.1 200 Very Well\r\n[\s\S]*\r\n\r\nabc$/);
   });
 
-  it("is passed on piece by piece, for a stream as for an upload [interfaces 18]", async () => {
+  it("is passed on in pieces as they arrive, for a stream and for an upload [interfaces 18]", async () => {
     let finish = () => {};
     const url = await startService(async (incoming, response) => {
       response.writeHead(200, { "Content-Type": "text/event-stream" });
@@ -227,7 +227,7 @@ describe("a request of an unserved path", () => {
     expect(received).toBe(size);
   });
 
-  it("is answered with its head before the first piece comes [interfaces 18]", async () => {
+  it("gets the head of the answer before the first piece of the body [interfaces 18]", async () => {
     const url = await startService((_incoming, response) => response.writeHead(202).flushHeaders());
     const api = await start({ url });
     const leaving = new AbortController();
@@ -236,7 +236,7 @@ describe("a request of an unserved path", () => {
     leaving.abort();
   });
 
-  it("ends at the upstream when its client has left [quality 2.17]", async () => {
+  it("is aborted at the upstream when its client has left [quality 2.17]", async () => {
     const closed = vi.fn();
     const begun = vi.fn();
     const url = await startService((_incoming, response) => {
@@ -258,10 +258,10 @@ describe("a request of an unserved path", () => {
     });
     const api = await start({ url });
     const { rawHeaders } = await ask(`${api.url}/x`, { headers: ["Origin", "http://localhost:5173"] });
-    expect(valuesOf(rawHeaders, "access-control-allow-origin")).toEqual(["http://localhost:5173"]);
+    expect(readHeader(rawHeaders, "access-control-allow-origin")).toEqual(["http://localhost:5173"]);
   });
 
-  it("is in the timeline, and in what explain says [interfaces 18]", async () => {
+  it("is in the timeline and in the result of explain [interfaces 18]", async () => {
     const url = await startService((_incoming, response) => response.end("from there"));
     const api = await start({ url });
     await ask(`${api.url}/v1/x?a=1`, { method: "POST", headers: ["Content-Length", "2"], body: "hi" });
@@ -291,7 +291,7 @@ describe("a request of an unserved path", () => {
   });
 });
 
-describe("a path that is served here", () => {
+describe("a path that is served", () => {
   it("is not sent to the upstream [interfaces 18]", async () => {
     const called = vi.fn();
     const url = await startService((_incoming, response) => {
@@ -300,7 +300,7 @@ describe("a path that is served here", () => {
     });
     const api = await start({ url });
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
-    // Another method of a served path, and a path that a rule serves.
+    // Another method of a served path, and a path with a rule that answers.
     expect((await api.call("dan", "PUT", "/v1/models")).status).toBe(405);
     const rule = { match: { path: "/v1/own" }, effect: { status: 200, body: { own: true } } };
     const armed = await api.call(undefined, "POST", "/_control/sandboxes/default/faults", rule);
@@ -319,7 +319,7 @@ describe("a header of a request that is passed on", () => {
     [{ "x-sandbox-delay": "soon" }, 400, "fault:header/refused", 0],
     [{ "x-sandbox-delay": "20ms" }, 200, "upstream", 1],
     [{ prefer: "code=404" }, 200, "upstream", 1],
-  ])("decides as on a served path: %j [interfaces 3]", async (headers, status, decision, calls) => {
+  ])("applies as on a served path: %j [interfaces 3]", async (headers, status, decision, calls) => {
     const called = vi.fn();
     const url = await startService((incoming, response) => {
       called(incoming.headers["prefer"]);
@@ -333,7 +333,7 @@ describe("a header of a request that is passed on", () => {
     expect(entry.fault?.delay_ms ?? 0).toBe(headers["x-sandbox-delay"] === "20ms" ? 20 : 0);
   });
 
-  it("that names a scenario without a rule for the path is refused in a sentence [interfaces 3]", async () => {
+  it("that names a scenario without a rule for the path is refused with a sentence [interfaces 3]", async () => {
     const api = await start({ url: await startService((_, response) => void response.end("from there")) });
     const refused = await api.call("dan", "GET", "/v1/x", undefined, { "x-sandbox-fault": "receiver-down" });
     expect([refused.status, refused.body.detail]).toEqual([
@@ -355,8 +355,8 @@ describe("a header of a request that is passed on", () => {
   });
 });
 
-describe("an upstream that gives no answer", () => {
-  it("is named in the answer, also if the request would go round for ever [quality 2.17]", async () => {
+describe("an upstream that does not answer", () => {
+  it("is named in the answer, also if the request would loop for ever [quality 2.17]", async () => {
     const dead = await start({ url: "http://127.0.0.1:1" });
     const refused = await dead.call("dan", "GET", "/v1/x");
     expect(refused).toMatchObject({
@@ -393,7 +393,7 @@ describe("an upstream that gives no answer", () => {
     expect([status, body.detail]).toEqual([502, expect.stringContaining(reason)]);
   });
 
-  it("is not called by a shared server outside --allow-upstream [quality 2.17]", async () => {
+  it("is not called by a shared server, except within --allow-upstream [quality 2.17]", async () => {
     const called = vi.fn();
     const url = await startService((_incoming, response) => {
       called();
@@ -411,12 +411,12 @@ describe("an upstream that gives no answer", () => {
 
   const behaviours = Object.keys(HOSTILE_BEHAVIOURS) as HostileBehaviour[];
   it.each(behaviours)(
-    "costs others nothing, and leaves no connection: %s [quality 2.17]",
+    "does not affect other requests, and leaves no connection: %s [quality 2.17]",
     async (behaviour) => {
       const hostile = await startHostile(behaviour);
       open.push(() => hostile.close());
       const api = await start({ url: hostile.url, timeoutMs: 700 });
-      // Some never end; their client leaves.
+      // Some answers never end, so the client disconnects.
       const leaving = new AbortController();
       const timer = setTimeout(() => leaving.abort(), 1500);
       open.push(() => clearTimeout(timer));

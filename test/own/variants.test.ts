@@ -9,7 +9,7 @@ afterEach(async () => {
 
 const content = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
 const PET = '{ $ref: "#/components/schemas/Pet" }';
-const toPets = (key: string) => `openapi: 3.1.0
+const describePets = (key: string) => `openapi: 3.1.0
 info: { title: t, version: "1" }
 paths:
   /pets:
@@ -30,7 +30,7 @@ components:
 `;
 
 it.each(["oneOf", "anyOf"])("records of several forms (%s) are stored [interfaces 18]", async (key) => {
-  const served = serveDocument(toPets(key));
+  const served = serveDocument(describePets(key));
   open.push(served);
   const cat = await served.send("POST", "/pets", { body: { kind: "cat", name: "Tom" } });
   expect([cat.status, cat.body]).toEqual([201, { id: 1, kind: "cat", name: "Tom", lives: 9 }]);
@@ -45,7 +45,7 @@ it.each(["oneOf", "anyOf"])("records of several forms (%s) are stored [interface
   expect([refused.status, refused.body.error.details]).toEqual([422, { field: "lives", value: 10 }]);
 });
 
-it("a generated value of a circle with an end fits its schema [interfaces 18]", async () => {
+it("a generated value of a recursive schema that can end is valid [interfaces 18]", async () => {
   const expression =
     '{ oneOf: [{ type: object, required: [op, args], properties: { op: { enum: [add] }, args: { type: array, minItems: 2, items: { $ref: "#/components/schemas/Expression" } } } }, { type: number }] }';
   const served = serveDocument(`openapi: 3.1.0
@@ -82,7 +82,7 @@ components: { schemas: { Note: { type: object, required: [id, created_at], prope
   expect(new Set(body.map((one: { id: unknown }) => one.id)).size).toBe(12);
 });
 
-it("a refusal does not name the only value that a field may have [G08]", async () => {
+it("a refusal names the only value that a field may have [G08]", async () => {
   const kind = "{ type: object, properties: { kind: { const: note } } }";
   const served = serveDocument(`openapi: 3.1.0
 info: { title: t, version: "1" }
@@ -93,7 +93,7 @@ paths: { /notes: { post: { operationId: add, requestBody: { ${content(kind)} }, 
   expect([status, body.error.message]).toEqual([422, 'kind must be "note"']);
 });
 
-it("a property may have a name that every object has [interfaces 18]", async () => {
+it("a property may have a name that every JavaScript object has [interfaces 18]", async () => {
   const item =
     "{ type: object, required: [id, constructor, toString], properties: { id: { type: integer, readOnly: true }, constructor: { type: integer }, toString: { type: string } } }";
   const served = serveDocument(`openapi: 3.1.0
@@ -144,7 +144,7 @@ const OVERLAPPING: [name: string, schema: object][] = [
 ];
 
 it.each(OVERLAPPING)(
-  "a generated value fits exactly one of several forms %s [interfaces 18]",
+  "a generated value is valid for exactly one of several forms %s [interfaces 18]",
   async (_, form) => {
     const schema = {
       type: "array",

@@ -33,13 +33,14 @@ const write = (name: string, text: string) => {
   return file;
 };
 const TRACKER = write("tracker.yaml", readExample("issue-tracker/openapi.yaml"));
-const contractOf = async (openapi: string) => new Contract((await readApi({ openapi: [openapi] })).resources);
+const readContract = async (openapi: string) =>
+  new Contract((await readApi({ openapi: [openapi] })).resources);
 const run = async (contract: Contract, target: string, options: Partial<VerifyOptions> = {}) => {
   const signal = new AbortController().signal;
   const about = { key: KEY, write: false, own: true, version: "0", signal, wait: async () => {} };
   const report = await runVerify({ contract, target, ...about, ...options });
-  const by = (outcome: string) => report.checks.filter((one) => one.outcome === outcome);
-  const list = (outcome: string) => by(outcome).map(({ id }) => id);
+  const groupByOutcome = (outcome: string) => report.checks.filter((one) => one.outcome === outcome);
+  const list = (outcome: string) => groupByOutcome(outcome).map(({ id }) => id);
   return {
     report,
     passed: list("passed"),
@@ -50,7 +51,7 @@ const run = async (contract: Contract, target: string, options: Partial<VerifyOp
 };
 const KEY = "ak_adaOwnerAcme000000000000000000000000000";
 
-/** The issue tracker with objects of each kind, as if it were the real service. */
+/** Serves the issue tracker with objects of each kind, in place of the real service. */
 async function startTracker(): Promise<LocalUnderstudy> {
   const understudy = closing(await createUnderstudy({ openapi: [TRACKER], seed: 7 }));
   const post = async (path: string, body: unknown) => {
@@ -81,8 +82,8 @@ describe("verify of own operations on a running service", () => {
     const understudy = await startTracker();
     const sandbox = await understudy.open("default");
     await sandbox.snapshots.save("before");
-    const between = closing(await startProxy(understudy.url, (_asked, answer) => answer));
-    const contract = await contractOf(TRACKER);
+    const between = closing(await proxy(understudy.url, (_asked, answer) => answer));
+    const contract = await readContract(TRACKER);
     const { report, passed, failed, differs, unseen } = await run(contract, between.url);
     expect({ failed, differs, unseen }).toEqual({ failed: [], differs: [], unseen: [] });
     const reading = contract.operations.filter(
@@ -116,8 +117,8 @@ describe("verify of own operations on a running service", () => {
         readExample("issue-tracker/openapi.yaml").replace("paths:\n", dropping),
       );
       const { url } = await startTracker();
-      const between = closing(await startProxy(url, (_asked, answer) => answer));
-      const { report } = await run(await contractOf(DELETING), between.url, { write: writes });
+      const between = closing(await proxy(url, (_asked, answer) => answer));
+      const { report } = await run(await readContract(DELETING), between.url, { write: writes });
       const check = report.checks.find(({ id }) => id === "dropIssue/answer");
       expect([check?.outcome, JSON.stringify(check)]).toEqual([
         "not-observable",
@@ -131,7 +132,7 @@ describe("verify of own operations on a running service", () => {
 
   it("checks the reference's operations too, unless --own is given [interfaces 18]", async () => {
     const { url } = await startTracker();
-    const { passed, failed } = await run(await contractOf(TRACKER), url, { own: false });
+    const { passed, failed } = await run(await readContract(TRACKER), url, { own: false });
     expect(failed).toEqual([]);
     expect(passed).toEqual(expect.arrayContaining(["models.list/answer", "getIssue/answer"]));
   });
@@ -230,9 +231,9 @@ describe("verify of own operations on a running service", () => {
     ],
   ];
 
-  it("finds each departure of a service from its document by the check of that name [interfaces 18]", async () => {
+  it("finds each difference between a service and its document by the check of that name [interfaces 18]", async () => {
     const { url } = await startTracker();
-    const contract = await contractOf(TRACKER);
+    const contract = await readContract(TRACKER);
     for (const [what, check, says, at, alter] of ALTERATIONS) {
       let altered = 0;
       const between = await startProxy(url, (asked, answer) => {
@@ -251,7 +252,7 @@ describe("verify of own operations on a running service", () => {
     }
   });
 
-  it("a page that repeats the item of the page before is found [interfaces 18]", async () => {
+  it("finds a page that repeats the last item of the page before [interfaces 18]", async () => {
     const { url } = await startTracker();
     let first = "";
     const between: RecordingServer = closing(
@@ -262,10 +263,10 @@ describe("verify of own operations on a running service", () => {
         return answer;
       }),
     );
-    expect((await run(await contractOf(TRACKER), between.url)).failed).toEqual(["listProjects/pages"]);
+    expect((await run(await readContract(TRACKER), between.url)).failed).toEqual(["listProjects/pages"]);
   });
 
-  it("operations by declaration are checked like those of a document [interfaces 18]", async () => {
+  it("checks operations of declarations like those of a document [interfaces 18]", async () => {
     const understudy = closing(await createUnderstudy({ operations, seed: 7 }));
     const sandbox = await understudy.open("default");
     await sandbox.state(operations.notes).create({ text: "One", organization_id: "org_acme" });
@@ -320,23 +321,25 @@ components:
 security: [{ key: [] }]
 `;
 
-describe("a service that obeys every request", () => {
-  const obedient = async () =>
-    closing(await startRecordingServer((_asked, answer) => void answer.writeHead(200).end()));
+describe("a service that answers 200 to every request", () => {
+  const startObedient = async () =>
+    closing(await listening((_asked, answer) => void answer.writeHead(200).end()));
 
   it.each([{ write: false }, { write: true }])(
-    "gets no writing request of an operation without a binding, %j [interfaces 2]",
+    "gets no writing request for an operation without a binding, %j [interfaces 2]",
     async ({ write: writes }) => {
-      const { url, seen } = await obedient();
-      const { unseen } = await run(await contractOf(write("payments.yaml", UNBOUND)), url, { write: writes });
+      const { url, seen } = await startObedient();
+      const { unseen } = await run(await readContract(write("payments.yaml", UNBOUND)), url, {
+        write: writes,
+      });
       expect(seen.filter(({ method }) => method !== "GET")).toEqual([]);
       expect(unseen).toEqual(expect.arrayContaining(["deletePayment/no-credentials", "search/answer"]));
     },
   );
 
-  it("gets the key as the document's security says [interfaces 18]", async () => {
-    const { url, seen } = await obedient();
-    const contract = await contractOf(write("payments.yaml", UNBOUND));
+  it("gets the key as the document's security describes it [interfaces 18]", async () => {
+    const { url, seen } = await startObedient();
+    const contract = await readContract(write("payments.yaml", UNBOUND));
     await run(contract, url, { uses: readUses(["payments=7"], contract.names) });
     const asked = seen.filter(({ path }) => path === "/v1/payments/7");
     expect(asked.map(({ headers }) => headers["x-company-key"])).toEqual([KEY, undefined]);
@@ -344,7 +347,7 @@ describe("a service that obeys every request", () => {
   });
 });
 
-it("the caller's organization is found if every path names one [interfaces 18]", async () => {
+it("the caller's organization is found if every path contains one [interfaces 18]", async () => {
   const tags = write(
     "tags.yaml",
     `
@@ -361,7 +364,7 @@ paths:
 `,
   );
   const { url } = closing(await createUnderstudy({ openapi: [tags], seed: 7 }));
-  const { passed, unseen } = await run(await contractOf(tags), url);
+  const { passed, unseen } = await run(await readContract(tags), url);
   expect({ passed, unseen }).toEqual({ passed: ["listTags/answer", "listTags/no-credentials"], unseen: [] });
 });
 
@@ -369,7 +372,7 @@ describe("verify on the command line", () => {
   const verify = (url: string, ...more: string[]) =>
     runCommand(["verify", "--target", url, "--key", KEY, "--openapi", TRACKER, "--own", ...more]);
 
-  it("takes an object by the name of a parameter or of a list, and names the missing ones [interfaces 2]", async () => {
+  it("accepts an object by the name of a parameter or of a list, and names the missing ones [interfaces 2]", async () => {
     const empty = closing(await createUnderstudy({ openapi: [TRACKER], seed: 7 }));
     const without = await verify(empty.url);
     expect([without.code, without.stdout]).toEqual([
@@ -392,7 +395,7 @@ describe("verify on the command line", () => {
   });
 });
 
-it("a recording's refusals are checked by the document's schema for their status [interfaces 12]", async () => {
+it("the refusals in a recording are checked by the document's schema for their status [interfaces 12]", async () => {
   const understudy = await startTracker();
   const headers = { authorization: `Bearer ${KEY}` };
   for (const path of ["/projects/prj_none", "/projects?limit=0"])

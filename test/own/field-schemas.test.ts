@@ -30,7 +30,7 @@ const document = (field: object) => ({
   },
 });
 
-/** A field's schema, a value that fits, one that does not, and the place of the problem. */
+/** A field's schema, a valid value, an invalid one, and the place of the problem. */
 const FIELDS: [name: string, schema: object, fits: unknown, unfit: unknown, place?: string][] = [
   ["pattern", { type: "string", pattern: "^[A-Z]+$" }, "A", "a"],
   ["multipleOf", { type: "number", multipleOf: 0.5 }, 1.5, 1.6],
@@ -54,7 +54,7 @@ const FIELDS: [name: string, schema: object, fits: unknown, unfit: unknown, plac
 ];
 
 describe.each(FIELDS)("a value that breaks %s", (_, schema, fits, unfit, place = "field") => {
-  it("is refused in requests and state calls, and one that fits is not [interfaces 18]", async () => {
+  it("is refused in requests and state calls, and a valid one is not [interfaces 18]", async () => {
     const sandbox = await createSandbox({ openapi: [document(schema)] });
     const send = async (field: unknown) => {
       const headers = { "content-type": "application/json" };
@@ -73,7 +73,7 @@ describe.each(FIELDS)("a value that breaks %s", (_, schema, fits, unfit, place =
     await sandbox.close();
   });
 
-  it("is refused in a fixture with its place, and one that fits is not [interfaces 18]", async () => {
+  it("is refused in a fixture with its place, and a valid one is not [interfaces 18]", async () => {
     const create = (field: unknown) => {
       const fixture: object = { extends: "reference", stock: [{ id: "item_a", field }] };
       return createSandbox({ openapi: [document(schema)], fixture });

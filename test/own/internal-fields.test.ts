@@ -5,7 +5,7 @@ import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { readExample } from "../support/own/serve-document.ts";
 import * as operations from "./notes.ts";
 
-/** Keywords of our schemas that are not JSON Schema's, nor described in the documents. */
+/** Keywords of our schemas that are neither in JSON Schema nor documented. */
 const INTERNAL =
   /"(x-(instant|page|refers-to|keys-refer-to|internal|type|events|optional|record|schema)|~\w+|\$id)"\s*:/g;
 const SECRET = "only-the-server-knows-this";
@@ -40,19 +40,19 @@ beforeEach(async () => {
   const form = new FormData();
   form.set("file", new File([BYTES], "a.txt"));
   await post(`/v2/issues/${issue}/attachments`, form);
-  // What a client sent is in the journal; the record that it made shows the pin nowhere.
+  // The journal contains what the client sent, so it is cleared: only the record may disclose the pin.
   await sandbox.journal.clear();
   await post("/v2/projects", { key: "WEB", name: "Web", pin: SECRET });
   await sandbox.journal.clear();
 });
 afterEach(() => understudy.close());
 
-const findInternals = (text: string) => [
+const findInternalText = (text: string) => [
   ...[...text.matchAll(INTERNAL)].map(([found]) => found),
   ...["content_base64", SECRET, btoa(BYTES)].filter((word) => text.includes(word)),
 ];
 
-it("no answer of the control API shows keywords or fields of own collections that are internal [interfaces 18]", async () => {
+it("no answer of the control API shows internal keywords or fields of own collections [interfaces 18]", async () => {
   const { entries } = await sandbox.history.list();
   const reading = CONTROL_OPERATIONS.filter(
     ({ method, path }) => method === "GET" && !/stream|mcp|forwarded|\.html$|snapshots\/\{\w+\}$/.test(path),
@@ -75,7 +75,7 @@ it("no answer of the control API shows keywords or fields of own collections tha
           await answer.body?.cancel();
           continue;
         }
-        const internals = findInternals(await answer.text());
+        const internals = findInternalText(await answer.text());
         if (answer.ok) asked.push(filled);
         if (internals.length > 0) found[filled] = internals;
       }
@@ -114,7 +114,7 @@ it("tools of an agent, written types and dry runs show no internal keywords or f
         await sandbox.faults.explain({ operation: "getMe" as never, principal: "usr_dan" as never }),
       ),
     ];
-    expect(texts.flatMap(findInternals)).toEqual([]);
+    expect(texts.flatMap(findInternalText)).toEqual([]);
     expect(texts[0]).toContain("notes.create");
   } finally {
     await client.close();

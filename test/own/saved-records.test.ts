@@ -51,7 +51,7 @@ it.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>]>([
   },
 );
 
-it("a world whose records no longer fit an edited declaration is kept, with a warning [interfaces 18]", async () => {
+it("a world whose records are no longer valid after an edit of a declaration is loaded with a warning [interfaces 18]", async () => {
   const persist = { file: join(folder, "edited.json") };
   const declare = (fields: object) => ({
     tags: defineCollection({ name: "tags", fields: fields as { text: ReturnType<typeof string> } }),

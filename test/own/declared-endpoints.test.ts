@@ -122,7 +122,7 @@ it("a declared endpoint creates, lists and shows records [interfaces 18]", async
   expect((await call("GET", "/v1/notes?mood=bad")).body).toEqual({ data: [], total: 0 });
   expect((await call("GET", "/v1/me")).body.user).toMatchObject({ id: "usr_dan" });
 });
-it("input of a declared endpoint is validated, with the API's own refusals [interfaces 18]", async () => {
+it("input of a declared endpoint is validated, and refused as the API refuses it [interfaces 18]", async () => {
   await start();
   expect(await call("POST", "/v1/notes", { text: "" })).toMatchObject({
     status: 422,
@@ -148,13 +148,13 @@ it.each([200, 201, 202, 204, 205, 303, undefined])(
   },
 );
 
-it("a declared status may have any body, if no response is declared [interfaces 18]", async () => {
+it("a declared status may have any body if no response is declared [interfaces 18]", async () => {
   const touch = { id: "notes.touch", method: "POST", path: "/v1/touch", status: 202 } as const;
   await start([defineOperation({ ...touch, handle: () => ({ queued: true }) })]);
   expect(await call("POST", "/v1/touch")).toMatchObject({ status: 202, body: { queued: true } });
 });
 
-it("ids and refusals name one record of a collection, whatever its plural [interfaces 18]", async () => {
+it("ids and refusals contain the singular of a collection's name, whatever its plural [interfaces 18]", async () => {
   const boxes = defineCollection({ name: "boxes", fields: { label: string() } });
   const path = "/v1/boxes/{box_id}";
   const [method, uses, errors] = ["GET", { boxes }, ["RESOURCE_NOT_FOUND"]] as const;

@@ -37,7 +37,7 @@ const write = (name: string, text: string) => {
   return file;
 };
 
-it("an agent describes and calls own operations of its sandbox by MCP [interfaces 13]", async () => {
+it("an agent lists and calls own operations of its sandbox by MCP [interfaces 13]", async () => {
   const { url } = await begin();
   await (await connect(url).open("default")).operations.replace(TRACKER);
   const client = new Client({ name: "test", version: "1.0.0" });
@@ -85,7 +85,7 @@ it("state calls of a declared collection have its types [interfaces 8]", async (
   expect((await notes.list()).total).toBe(0);
 });
 
-it("types of a running server's own operations are written for a client [interfaces 18]", async () => {
+it("types of a running server's own operations are generated for a client [interfaces 18]", async () => {
   const { url } = await begin();
   await (await connect(url).open("default")).operations.replace(TRACKER);
   const { code, stdout } = await runCommand(["types", "--url", url]);
@@ -251,7 +251,7 @@ describe("a shared server", () => {
     expect([over.status, over.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
   });
 
-  it("never runs code in a document, and refuses a stranger's document [interfaces 7]", async () => {
+  it("never executes code in a document, and refuses the document of a client without the token [interfaces 7]", async () => {
     const control = await begin({});
     const code = "globalThis.wasRun = true";
     const openapi = {

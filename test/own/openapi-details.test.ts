@@ -15,7 +15,7 @@ function serve(paths: string, schemas = "{}", bindings?: string): ServedDocument
   return served;
 }
 
-const answerOf = (type: string, schema: string) =>
+const writeResponses = (type: string, schema: string) =>
   `{ "200": { description: d, content: { "${type}": { schema: ${schema} } } } }`;
 
 describe("a body without `required: true`", () => {
@@ -60,7 +60,7 @@ describe("a body without `required: true`", () => {
     put: { operationId: put, requestBody: { content: { ${note} } }, responses: { "200": { description: d, content: { ${note} } } } }
     patch: { operationId: patch, requestBody: { content: { ${note} } }, responses: { "200": { description: d, content: { ${note} } } } }`;
 
-  it("is an empty record if it is omitted where one is stored, and no change in an update [interfaces 18]", async () => {
+  it("is an empty record where one is created, and no change in an update, if it is omitted [interfaces 18]", async () => {
     const { send } = serve(NOTES, NOTE);
     const refused = await send("POST", "/v1/notes");
     expect([refused.status, refused.body.error.message]).toEqual([422, "text is required"]);
@@ -72,9 +72,9 @@ describe("a body without `required: true`", () => {
 });
 
 describe("an answer has the media type that the document describes for its JSON [interfaces 18]", () => {
-  const typeOf = async (type: string, bindings?: string) => {
+  const readType = async (type: string, bindings?: string) => {
     const { send } = serve(
-      `  /v1/x: { get: { operationId: get, responses: ${answerOf(type, "{ type: object, properties: { a: { type: integer } } }")} } }`,
+      `  /v1/x: { get: { operationId: get, responses: ${writeResponses(type, "{ type: object, properties: { a: { type: integer } } }")} } }`,
       "{}",
       bindings,
     );
@@ -93,16 +93,16 @@ describe("an answer has the media type that the document describes for its JSON 
     ["*/*", JSON_TYPE],
     ["application/*", JSON_TYPE],
   ])("%s", async (type, sent) => {
-    expect(await typeOf(type)).toBe(sent);
-    expect(await typeOf(type, "operations: { get: { answer: { a: 1 } } }")).toBe(sent);
+    expect(await readType(type)).toBe(sent);
+    expect(await readType(type, "operations: { get: { answer: { a: 1 } } }")).toBe(sent);
   });
 });
 
-describe("an answer that a binding fixes is sent as the document describes it [interfaces 18]", () => {
-  const answered = async (type: string, answer: string) => {
+describe("the `answer` of a binding is sent as the document describes it [interfaces 18]", () => {
+  const readAnswer = async (type: string, answer: string) => {
     const bindings = `operations: { get: { answer: ${answer} } }`;
     const { send } = serve(
-      `  /v1/x: { get: { operationId: get, responses: ${answerOf(type, "{}")} } }`,
+      `  /v1/x: { get: { operationId: get, responses: ${writeResponses(type, "{}")} } }`,
       "{}",
       bindings,
     );
@@ -110,23 +110,23 @@ describe("an answer that a binding fixes is sent as the document describes it [i
     return [headers.get("content-type"), body instanceof Blob ? await body.text() : body];
   };
 
-  it("a text of another type than JSON is that text", async () => {
-    expect(await answered("text/plain", '"pong for {caller.user_id}"')).toEqual([
+  it("a string for another type than JSON is sent as that text", async () => {
+    expect(await readAnswer("text/plain", '"pong for {caller.user_id}"')).toEqual([
       "text/plain; charset=utf-8",
       "pong for usr_dan",
     ]);
-    expect(await answered("application/xml", '"<a/>"')).toEqual(["application/xml", "<a/>"]);
+    expect(await readAnswer("application/xml", '"<a/>"')).toEqual(["application/xml", "<a/>"]);
   });
 
-  it("anything else is JSON", async () => {
+  it("any other value is JSON", async () => {
     const json = "application/json; charset=utf-8";
-    expect(await answered("application/xml", "{ a: 1 }")).toEqual([json, { a: 1 }]);
-    expect(await answered("application/json", "pong")).toEqual([json, "pong"]);
+    expect(await readAnswer("application/xml", "{ a: 1 }")).toEqual([json, { a: 1 }]);
+    expect(await readAnswer("application/json", "pong")).toEqual([json, "pong"]);
   });
 });
 
 describe.each(["integer", "number"])(
-  "an integer beyond 2^53 is refused in the words that a body gets: %s [G08]",
+  "an integer beyond 2^53 is refused with the same message as in a body: %s [G08]",
   (numeric) => {
     const large = "9007199254740993";
     const sent: [string, string, string, SendOptions][] = [
@@ -171,7 +171,7 @@ describe.each(["integer", "number"])(
   },
 );
 
-describe("a generated map fits its schema [interfaces 18]", () => {
+describe("a generated map is valid for its schema [interfaces 18]", () => {
   it.each([
     [
       '{ type: object, minProperties: 2, additionalProperties: false, patternProperties: { "^x-": { type: integer } } }',
@@ -201,7 +201,7 @@ describe("a generated map fits its schema [interfaces 18]", () => {
     ["{ type: object, minProperties: 2, additionalProperties: { type: integer } }", /^key[12]$/, "number"],
   ])("%s", async (schema, name, type) => {
     const { send } = serve(
-      `  /v1/m: { get: { operationId: get, responses: ${answerOf("application/json", schema)} } }`,
+      `  /v1/m: { get: { operationId: get, responses: ${writeResponses("application/json", schema)} } }`,
     );
     const { body } = await send("GET", "/v1/m");
     const names = Object.keys(body);
@@ -215,7 +215,7 @@ describe("a reference to an `$anchor` [interfaces 18]", () => {
     const pets =
       '{ oneOf: [{ $ref: "#cat" }, { $ref: "#/components/schemas/Dog" }], discriminator: { propertyName: kind, mapping: { meow: "#cat" } } }';
     const { send } = serve(
-      `  /v1/pets: { post: { operationId: post, requestBody: { required: true, content: { application/json: { schema: ${pets} } } }, responses: ${answerOf("application/json", '{ $ref: "#cat" }')} } }`,
+      `  /v1/pets: { post: { operationId: post, requestBody: { required: true, content: { application/json: { schema: ${pets} } } }, responses: ${writeResponses("application/json", '{ $ref: "#cat" }')} } }`,
       "{ Cat: { $anchor: cat, type: object, required: [kind, lives], properties: { kind: { type: string }, lives: { type: integer } } }, Dog: { type: object, required: [kind], properties: { kind: { type: string } } } }",
     );
     const { status, body } = await send("POST", "/v1/pets", { body: { kind: "meow", lives: 9 } });
@@ -228,7 +228,7 @@ describe("a reference to an `$anchor` [interfaces 18]", () => {
 
 it("an answer in plain text may be a number [interfaces 18]", async () => {
   const { send } = serve(
-    `  /v1/count: { get: { operationId: get, responses: ${answerOf("text/plain", "{ type: integer, example: 7 }")} } }`,
+    `  /v1/count: { get: { operationId: get, responses: ${writeResponses("text/plain", "{ type: integer, example: 7 }")} } }`,
   );
   expect((await send("GET", "/v1/count")).body).toBe("7");
 });
@@ -241,7 +241,7 @@ it("an infinite number in a query is refused [G08]", async () => {
   expect([status, body.error.message]).toEqual([422, "n is too large to be represented exactly"]);
 });
 
-it("a field that the record's schema marks readOnly is not taken from a body whose schema leaves it out [interfaces 18]", async () => {
+it("a field that the record's schema marks readOnly is ignored in a body whose schema omits it [interfaces 18]", async () => {
   const described = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
   const note = described('{ $ref: "#/components/schemas/Note" }');
   const free = `requestBody: { content: { application/json: { schema: { type: object, properties: { text: { type: string } } } }, application/merge-patch+json: { schema: { type: object } } } }`;

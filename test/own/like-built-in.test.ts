@@ -65,7 +65,7 @@ describe("user-defined operations", () => {
     expect((await call("DELETE", `/v1/notes/${id}`)).status).toBe(404);
   });
 
-  it("are hit by rules, and have a scenario for each documented refusal [interfaces 18]", async () => {
+  it("are matched by rules, and have a scenario for each documented refusal [interfaces 18]", async () => {
     await sandbox.faults.add({
       match: { operation: "notes.*" as never },
       effect: { error: "RATE_LIMIT_EXCEEDED" },
@@ -121,7 +121,7 @@ describe("user-defined operations", () => {
     expect(listed.items.map(({ name }: { name: string }) => name)).toContain("note.created");
   });
 
-  it("emit events to the organization that the event's function names", async () => {
+  it("emit events to the organization that the event's function returns", async () => {
     const { notes } = operations;
     const comments = defineCollection({
       name: "comments",
@@ -207,7 +207,7 @@ describe("user-defined operations", () => {
     ).rejects.toThrow("txt");
   });
 
-  it("are deleted with what they belong to [interfaces 18]", async () => {
+  it("are deleted with the records that they belong to [interfaces 18]", async () => {
     await write("one");
     expect((await control("/state/organizations/org_acme", { method: "DELETE" })).status).toBe(204);
     expect((await control("/state/notes")).body.total).toBe(0);
@@ -246,7 +246,7 @@ describe("user-defined operations", () => {
     expect(status).toBe(422);
   });
 
-  it("do not replace an endpoint of the reference [interfaces 18]", async () => {
+  it("do not replace an operation of the reference [interfaces 18]", async () => {
     const models = defineOperation({
       ...({ id: "my.models", method: "GET", path: "/v1/models" } as const),
       handle: () => ({ mine: true }),
@@ -292,7 +292,7 @@ describe("user-defined operations", () => {
   });
 });
 
-it("a field with a default is optional for clients, by the OpenAPI document too [interfaces 18]", async () => {
+it("a field with a default is optional for clients, also in the OpenAPI document [interfaces 18]", async () => {
   const pinNote = defineOperation({
     id: "notes.pin",
     method: "POST",
