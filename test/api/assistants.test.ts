@@ -17,7 +17,7 @@ const assistants = () => stateRules(api, "assistants");
 // biome-ignore lint/suspicious/noExplicitAny: entries as they were answered
 type Entry = any;
 
-async function everything(query = ""): Promise<Entry[]> {
+async function readAllPages(query = ""): Promise<Entry[]> {
   const first = await history("dan", "asst_helper", `?limit=100${query}`);
   const second = await history("dan", "asst_helper", `?limit=100&offset=100${query}`);
   return [...first.body.audit_logs, ...second.body.audit_logs];
@@ -52,7 +52,7 @@ describe("assistants.list_history [4.8]", () => {
   });
 
   it("spans 120 hours, and its created entry is the oldest and has no changes [4.8, G18]", async () => {
-    const entries = await everything();
+    const entries = await readAllPages();
     expect(entries).toHaveLength(120);
     expect(new Set(entries.map(({ id }) => id)).size).toBe(120);
     expect(entries.at(-1)).toMatchObject({ action: "created", changes: [], timestamp: ago(120) });
@@ -61,9 +61,9 @@ describe("assistants.list_history [4.8]", () => {
     expect(fresh.body.audit_logs[0]).toMatchObject({ action: "created", resource_name: "Fresh" });
   });
 
-  it("starts each update from the value of the one before [2.6]", async () => {
+  it("starts each update from the value after the one before [2.6]", async () => {
     const values = new Map<string, unknown>();
-    for (const { action, changes } of (await everything()).reverse()) {
+    for (const { action, changes } of (await readAllPages()).reverse()) {
       if (action !== "updated") continue;
       expect(changes).toHaveLength(1);
       const [{ field, old_value, new_value }] = changes;
@@ -85,7 +85,7 @@ describe("assistants.list_history [4.8]", () => {
   });
 
   it("filters by user, and by user and action together [4.8]", async () => {
-    const all = await everything();
+    const all = await readAllPages();
     const byAda = all.filter(({ user_id }) => user_id === "usr_ada");
     expect(byAda.length).toBeGreaterThan(0);
     const { body } = await history("dan", "asst_helper", "?user_id=usr_ada&limit=100");
@@ -95,7 +95,7 @@ describe("assistants.list_history [4.8]", () => {
     expect((await history("dan", "asst_helper", "?user_id=uid_unknown")).body.pagination.total).toBe(0);
   });
 
-  it("includes the start and the end, and a date is its whole UTC day [4.8, G28]", async () => {
+  it("includes the start and the end, and a date is the whole UTC day [4.8, G28]", async () => {
     const total = async (query: string) => (await history("dan", "asst_helper", query)).body.pagination.total;
     expect(await total(`?start_date=${ago(10)}&end_date=${ago(5)}`)).toBe(6);
     expect(await total(`?start_date=${ago(3)}`)).toBe(3);
@@ -203,7 +203,7 @@ describe("state rules of assistants [G18, G31]", () => {
     expect(changes.body.logs.map(({ action }: Entry) => action)).toEqual(["deleted", "created"]);
   });
 
-  it("every change is a change log of type assistant as well [G31]", async () => {
+  it("every change is also a change log of type assistant [G31]", async () => {
     assistants().post({ id: "asst_new", name: "New" });
     assistants().patch("asst_new", { description: "Other" });
     assistants().remove("asst_new");

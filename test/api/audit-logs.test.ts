@@ -27,7 +27,7 @@ const write = (name: string, fields: Partial<AuditChange> = {}, actor_id = "usr_
     const change = makeChange("role", "created", { id: "role_x", name }, fields);
     recordAudit(tx, "org_acme", change, actor_id);
   });
-/** An entry at an instant of our own, in an organization whose log is empty at first. */
+/** An entry at a given instant, in an organization whose log is empty at first. */
 const initech = (entity_name: string, timestamp: string) =>
   stateRules(api, "audit_logs").post({
     organization_id: "org_initech",
@@ -49,7 +49,7 @@ describe("audit_logs.export", () => {
     expect(toRows(answer)).toHaveLength(400);
   });
 
-  it("names the file after the sandbox's day [G28]", async () => {
+  it("names the file after the current day of the sandbox [G28]", async () => {
     await api.advance(13 * HOUR);
     const { headers } = await exportLog(api);
     expect(headers.get("content-disposition")).toContain("audit-log-org_acme-2026-03-16.csv");
@@ -188,7 +188,7 @@ describe("audit_logs.export", () => {
     for (const cells of parseCsv(text)) expect(cells).toHaveLength(9);
   });
 
-  it("makes formulas harmless for spreadsheets if csv_formulas is escape, and changes nothing else [G28]", async () => {
+  it("escapes formulas for spreadsheets if csv_formulas is escape, and changes nothing else [G28]", async () => {
     await api.close();
     api = await startReference({ settings: { csv_formulas: "escape" } });
     for (const name of ["=1+1", "@here", "plain", "a=b"]) initech(name, EPOCH);
@@ -196,7 +196,7 @@ describe("audit_logs.export", () => {
     expect(names(rows).sort()).toEqual(["'=1+1", "'@here", "a=b", "plain"]);
   });
 
-  it("is for owners and admins: the refusals are 404, 403, 403 in this order [4.15, G03]", async () => {
+  it("is only for owners and admins: the refusals are 404, 403, 403 in this order [4.15, G03]", async () => {
     const code = async (...request: Parameters<typeof exportLog>) => {
       const { status, body } = await exportLog(...request);
       return [status, body?.error.code];
@@ -207,7 +207,7 @@ describe("audit_logs.export", () => {
     expect(await code(api, "", "ben")).toEqual([200, undefined]);
   });
 
-  it("keeps reading the world in which it started [4.15, decision 2]", async () => {
+  it("continues to read the world in which it started [4.15, decision 2]", async () => {
     const source = {
       entries: world().read().index(auditLogs, "by_organization", "org_acme"),
       matches: undefined,
@@ -225,7 +225,7 @@ describe("audit_logs.export", () => {
     expect(parseCsv(rest)).toHaveLength(200);
   });
 
-  it("stops making rows when the client leaves [4.15]", async () => {
+  it("stops reading rows when the client leaves [4.15]", async () => {
     let made = 0;
     const entries = function* () {
       for (const entry of world().read().index(auditLogs, "by_organization", "org_globex")) {
@@ -287,7 +287,7 @@ describe("an audit entry", () => {
     ["usr_ben", "Ben Castro"],
     ["usr_gone", "usr_gone"],
     ["usr_system", "System"],
-  ])("and one of the change log name %s alike: %s [G31]", async (id, name) => {
+  ])("and one of the change log have the same name for %s: %s [G31]", async (id, name) => {
     write("Audited", {}, id);
     stateRules(api, "audit_logs").post({ entity_name: "Given", organization_id: "org_acme", actor_id: id });
     const rows = await exportRows(api, `?actor_id=${id}&from_date=2026-03-15T12:00:00Z`);

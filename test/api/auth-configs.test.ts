@@ -40,7 +40,7 @@ it("a member and a request without credentials are refused [4.10]", async () => 
 it("the listed configs are those of the organization in which the key acts [4.10, 4.5]", async () => {
   expect((await list("eve")).body).toEqual({ auth_configs: [], total: 0 });
   await api.call("ada", "PUT", "/v1/user/current-organization", { organization_id: "org_initech" });
-  // Ada owns Acme, but in Initech she is a member.
+  // Ada owns Acme, but is only a member of Initech.
   expect((await list("ada")).status).toBe(403);
 });
 

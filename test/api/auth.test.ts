@@ -143,7 +143,7 @@ describe("auth.create_token", () => {
 });
 
 describe("access tokens", () => {
-  it("expire by the sandbox's clock, also if verified before [G01]", async () => {
+  it("expire by the sandbox's clock, also if they were verified before [G01]", async () => {
     const { access_token } = await tokens();
     await api.advance(3_599_000);
     expect((await reparent(access_token)).status).toBe(200);
@@ -168,7 +168,7 @@ describe("access tokens", () => {
       noneWithSignature: `${part({ alg: "none" })}.${payload}.${signature}`,
       foreign,
       rsa: `${rsa}.${sign("sha256", Buffer.from(rsa), privateKey).toString("base64url")}`,
-      // The right key under another algorithm: the key is bound to HS256.
+      // The right secret with another algorithm: the service accepts only HS256.
       hs512: `${hs512}.${createHmac("sha512", secret).update(hs512).digest("base64url")}`,
       altered: `${header}.${part({ ...claims, key: "apikey_ben", sub: "usr_ben" })}.${signature}`,
       cut: access_token.slice(0, -2),
@@ -213,7 +213,7 @@ describe("access tokens", () => {
     expect((await reparent(access_token)).status).toBe(200);
   });
 
-  it("are refused after a reset, of both kinds, also once there is a new key [G01]", async () => {
+  it("are refused after a reset, access and refresh tokens, also when there is a new key [G01]", async () => {
     const old = await tokens();
     api.understudy.sandboxes.get("default")!.reset();
     expect((await reparent(old.access_token)).status).toBe(401);
@@ -275,7 +275,7 @@ describe("auth.refresh_token", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(401)]);
   });
 
-  it("accepts a refresh token for 30 days, after which it is removed [G01]", async () => {
+  it("accepts a refresh token for 30 days, then removes it [G01]", async () => {
     const { refresh_token } = await tokens();
     const other = await tokens();
     await api.advance(30 * 86_400_000 - 1);

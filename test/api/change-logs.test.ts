@@ -13,7 +13,7 @@ const list = (who: Caller | undefined, body?: unknown, path = PATH) => api.call(
 // biome-ignore lint/suspicious/noExplicitAny: entries as they were answered
 type Log = any;
 
-async function everything(): Promise<Log[]> {
+async function readAllPages(): Promise<Log[]> {
   const first = await list("ada", { take: 100 });
   const second = await list("ada", { take: 100, skip: 100 });
   return [...first.body.logs, ...second.body.logs];
@@ -47,14 +47,14 @@ describe("change_logs.list [4.16]", () => {
   });
 
   it("contains all four resource types and all eight actions [4.16]", async () => {
-    const logs = await everything();
+    const logs = await readAllPages();
     expect(logs).toHaveLength(130);
     expect(new Set(logs.map(({ resource_type }) => resource_type))).toEqual(new Set(RESOURCE_TYPES));
     expect(new Set(logs.map(({ action }) => action))).toEqual(new Set(CHANGE_ACTIONS));
   });
 
   it("filters by type, by action, and by both [4.16]", async () => {
-    const logs = await everything();
+    const logs = await readAllPages();
     for (const filter of [
       { resource_type: "rule" },
       { action: "restored" },
@@ -71,7 +71,7 @@ describe("change_logs.list [4.16]", () => {
   });
 
   it("narrows by dates, including both [4.16, G28]", async () => {
-    const logs = await everything();
+    const logs = await readAllPages();
     const [newest, oldest] = [logs[10].timestamp, logs[19].timestamp];
     const { body } = await list("ada", { start_date: oldest, end_date: newest });
     expect(body.logs).toEqual(logs.slice(10, 20));
@@ -97,7 +97,7 @@ describe("change_logs.list [4.16]", () => {
   });
 
   it("is paged by skip and take [4.16]", async () => {
-    const logs = await everything();
+    const logs = await readAllPages();
     const { body } = await list("ada", { skip: 125, take: 10 });
     expect(body).toEqual({ logs: logs.slice(125), total_count: 130, skip: 125, take: 10 });
   });
@@ -135,7 +135,7 @@ describe("change_logs.list [4.16]", () => {
   });
 
   it.each(["change_logs", "assistant_history"])(
-    "gives an entry of a creation no changes by state calls: %s [2.6]",
+    "refuses changes in an entry of a creation by state calls: %s [2.6]",
     async (collection) => {
       const path = `/_control/sandboxes/default/state/${collection}`;
       const change = { field: "name", old_value: "a", new_value: "b" };

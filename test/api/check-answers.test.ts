@@ -41,7 +41,7 @@ it.each([
     world.transact((tx) => tx.update(departments, "dept_infra", { name: 5 as never }));
     const answer = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
     expect(answer.status).toBe(status);
-    // What was refused changed nothing.
+    // The refused change was not made.
     expect(world.read().get(departments, "dept_infra")?.parent_id).toBe(parent_id);
     await api.close();
   },

@@ -19,16 +19,18 @@ const cancel = (id: string, who: Caller = "dan") => api.call(who, "POST", `${BAS
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${CONTROL}/state/${path}`, body);
 
-interface Heard {
+interface ReceivedRequest {
   path: string;
   headers: IncomingHttpHeaders;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   body: any;
 }
 
-/** A receiver that answers with one status and remembers what it heard. */
-async function receiver(status = 200): Promise<{ url: string; heard: Heard[]; close: () => void }> {
-  const heard: Heard[] = [];
+/** A receiver that answers every request with `status` and records it. */
+async function startReceiver(
+  status = 200,
+): Promise<{ url: string; heard: ReceivedRequest[]; close: () => void }> {
+  const heard: ReceivedRequest[] = [];
   const server: Server = createServer((request, response) => {
     let text = "";
     request.on("data", (chunk) => {
@@ -133,8 +135,8 @@ describe("connector notifications", () => {
     expect((await api.call("dan", "GET", `${BASE}/notifications`)).body.updated_at).toBeNull();
   });
 
-  it("of a job that ends are sent for the rules that name its outcome, by webhook and by e-mail [G15]", async () => {
-    const hook = await receiver();
+  it("are sent for the rules of the outcome when a job ends, by webhook and by e-mail [G15]", async () => {
+    const hook = await startReceiver();
     await setRules([
       { type: "webhook", url: `${hook.url}/jobs?x=1`, events: OK },
       { type: "webhook", url: `${hook.url}/failures`, events: ["connector.job.failed"] },
@@ -167,7 +169,7 @@ describe("connector notifications", () => {
   });
 
   it("are sent for a failed job, but not for a cancelled one or a silent change [G15]", async () => {
-    const hook = await receiver(500);
+    const hook = await startReceiver(500);
     const both = [...OK, "connector.job.failed"];
     await setRules([{ type: "webhook", url: hook.url, events: both }]);
     await state("PATCH", "connector_jobs/job_sync_running?silent=true", { status: "failed" });
@@ -192,8 +194,8 @@ describe("connector notifications", () => {
     expect(sent[0].body).toContain("user_id: usr_new");
   });
 
-  it("neither wait for nor depend on a receiver that is gone [G15]", async () => {
-    const hook = await receiver();
+  it("do not wait for or depend on a receiver that does not answer [G15]", async () => {
+    const hook = await startReceiver();
     hook.close();
     await setRules([{ type: "webhook", url: hook.url, events: OK }]);
     await api.advance(30_000);
@@ -206,7 +208,7 @@ describe("connector_notifications.test", () => {
     api.call(who, "POST", `${BASE}/notifications/test`, body);
 
   it("calls the given URL [4.14, G15]", async () => {
-    const hook = await receiver(204);
+    const hook = await startReceiver(204);
     const { status, body } = await send({ notification_type: "webhook", url: `${hook.url}/try` });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -231,7 +233,7 @@ describe("connector_notifications.test", () => {
   it("calls the first webhook rule's URL if none is given, and is 422 without a rule [G15]", async () => {
     const none = await send({ notification_type: "webhook" });
     expect([none.status, none.body.error.details]).toEqual([422, { field: "url", value: null }]);
-    const hook = await receiver();
+    const hook = await startReceiver();
     await setRules([
       { type: "email", email: "ops@acme.test", events: OK },
       { type: "webhook", url: `${hook.url}/first`, events: OK },
@@ -243,7 +245,7 @@ describe("connector_notifications.test", () => {
   });
 
   it("answers 200 with success false if the receiver's answer is not 2xx or missing [G15]", async () => {
-    const hook = await receiver(503);
+    const hook = await startReceiver(503);
     const failed = await send({ notification_type: "webhook", url: hook.url });
     expect([failed.status, failed.body]).toEqual([
       200,
@@ -255,7 +257,7 @@ describe("connector_notifications.test", () => {
   });
 
   it("does not follow redirects [G15]", async () => {
-    const hook = await receiver(302);
+    const hook = await startReceiver(302);
     expect((await send({ notification_type: "webhook", url: hook.url })).body).toMatchObject({
       success: false,
       status_code: 302,

@@ -16,7 +16,7 @@ const trigger = (connection_id: string, job_type = "sync", who: Caller = "dan") 
   api.call(who, "POST", `${BASE}/jobs`, { connection_id, job_type });
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${CONTROL}/state/${path}`, body);
-const idsOf = (body: { jobs: { job_id: string }[] }) => body.jobs.map(({ job_id }) => job_id);
+const listIds = (body: { jobs: { job_id: string }[] }) => body.jobs.map(({ job_id }) => job_id);
 const OK = ["connector.job.succeeded"];
 
 describe("state calls on connectors", () => {
@@ -31,7 +31,7 @@ describe("state calls on connectors", () => {
     expect((await job(failed.body.job_id)).body.status).toBe("failed");
   });
 
-  it("find a connection where none is running for a job that names none [G14]", async () => {
+  it("choose a connection without a running job for a job that names none [G14]", async () => {
     const made = [];
     for (let n = 0; n < 5; n++) made.push((await state("POST", "connector_jobs", {})).body);
     const places = made.slice(0, 3).map(({ connection_id, job_type }) => `${connection_id} ${job_type}`);
@@ -112,13 +112,13 @@ describe("state calls on connectors", () => {
 
   it("delete the jobs and timers of a deleted connection [G14]", async () => {
     expect((await state("DELETE", "connections/conn_drive")).status).toBe(204);
-    expect(idsOf((await list()).body)).toEqual(["job_reset_failed"]);
+    expect(listIds((await list()).body)).toEqual(["job_reset_failed"]);
     const { body } = await api.call(undefined, "GET", `${CONTROL}/clock/pending`);
     expect(body.map(({ subject }: { subject: string }) => subject)).not.toContain("job_sync_running");
     expect((await trigger("conn_drive")).status).toBe(404);
   });
 
-  it("allow a fixture to give numbers of records and leave the rest to the seed [G14, G16, G17]", async () => {
+  it("allow a fixture to give only the number of records, and generate them from the seed [G14, G16, G17]", async () => {
     const fixture = {
       organizations: 1,
       users: 2,
@@ -135,7 +135,7 @@ describe("state calls on connectors", () => {
     expect(body.counts).toMatchObject({ ...fixture, meeting_transcripts: 40, sentences: 48 });
   });
 
-  it("allow a fixture to have notification rules, and name the wrong ones [G15]", async () => {
+  it("allow a fixture to have notification rules, and report the wrong ones [G15]", async () => {
     const make = (rules: unknown) =>
       api.call(undefined, "POST", "/_control/sandboxes", {
         name: "ruled",

@@ -17,9 +17,9 @@ const trigger = (connection_id: string, job_type = "sync", who: Caller = "dan") 
 const cancel = (id: string, who: Caller = "dan") => api.call(who, "POST", `${BASE}/jobs/${id}/cancel`);
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${CONTROL}/state/${path}`, body);
-const idsOf = (body: { jobs: { job_id: string }[] }) => body.jobs.map(({ job_id }) => job_id);
+const listIds = (body: { jobs: { job_id: string }[] }) => body.jobs.map(({ job_id }) => job_id);
 
-/** Many jobs of every kind, a minute and a half apart, in an organization that has none. */
+/** Adds many jobs of every kind, a minute and a half apart, to an organization without jobs. */
 async function seedJobs(): Promise<void> {
   await state("POST", "connections", { id: "conn_one", organization_id: "org_hooli" });
   await state("POST", "connections", { id: "conn_two", organization_id: "org_hooli" });
@@ -43,7 +43,7 @@ describe("connector_jobs.list", () => {
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(["jobs", "total", "limit", "offset"]);
     expect([body.total, body.limit, body.offset]).toEqual([3, 50, 0]);
-    expect(idsOf(body)).toEqual(["job_sync_running", "job_reset_failed", "job_sync_done"]);
+    expect(listIds(body)).toEqual(["job_sync_running", "job_reset_failed", "job_sync_done"]);
     expect(body.jobs[2]).toEqual({
       job_id: "job_sync_done",
       status: "succeeded",
@@ -67,7 +67,7 @@ describe("connector_jobs.list", () => {
     ["status=cancelled", []],
   ])("filters by %s [4.13]", async (query, expected) => {
     const { body } = await list(`?${query}`);
-    expect([idsOf(body), body.total]).toEqual([expected, expected.length]);
+    expect([listIds(body), body.total]).toEqual([expected, expected.length]);
   });
 
   it.each([
@@ -78,11 +78,11 @@ describe("connector_jobs.list", () => {
     ["start_date=2026-03-16", []],
   ])("narrows by start_time, including both dates: %s [G14, G28]", async (query, expected) => {
     const { body } = await list(`?${query}`);
-    expect([idsOf(body), body.total]).toEqual([expected, expected.length]);
+    expect([listIds(body), body.total]).toEqual([expected, expected.length]);
   });
 
-  it("orders by start time and by duration, with a running job's missing duration last in both directions [G14]", async () => {
-    const ordered = async (order: string) => idsOf((await list(`?order_by=${order}`)).body);
+  it("orders by start time and by duration, with a running job's missing duration last in both orders [G14]", async () => {
+    const ordered = async (order: string) => listIds((await list(`?order_by=${order}`)).body);
     expect(await ordered("-start_time")).toEqual(["job_sync_running", "job_reset_failed", "job_sync_done"]);
     expect(await ordered("start_time")).toEqual(["job_sync_done", "job_reset_failed", "job_sync_running"]);
     expect(await ordered("-duration")).toEqual(["job_sync_done", "job_reset_failed", "job_sync_running"]);
@@ -119,7 +119,7 @@ describe("connector_jobs.list", () => {
         );
         const found = await Promise.all(pages);
         expect(
-          found.flatMap(({ body }) => idsOf(body)),
+          found.flatMap(({ body }) => listIds(body)),
           `${order_by}${filter}`,
         ).toEqual(expected);
         for (const { body } of found) expect(body.total).toBe(expected.length);
@@ -144,7 +144,7 @@ describe("connector_jobs.list", () => {
 });
 
 describe("connector jobs on the clock", () => {
-  it("include the reference world's running job, which grows and succeeds after its 30 seconds [3.2, G14]", async () => {
+  it("include the running job of the reference world, which progresses and succeeds after its 30 seconds [3.2, G14]", async () => {
     const first = (await job("job_sync_running")).body;
     expect([first.status, first.duration]).toEqual(["running", null]);
     expect(first.bytes_synced).toBeGreaterThan(0);
@@ -191,14 +191,14 @@ describe("connector jobs on the clock", () => {
     expect((await job(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 90 });
   });
 
-  it("have succeeded at the first look if they take no time [G14]", async () => {
+  it("have succeeded at the next request if they take no time [G14]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { connector_job_seconds: 0 } });
     const { body } = await trigger("conn_wiki");
     expect((await job(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 0 });
     expect((await trigger("conn_wiki")).status).toBe(201);
   });
 
-  it("run one at a time per connection and type [G14]", async () => {
+  it("run one at a time for each connection and type [G14]", async () => {
     const { status, body } = await trigger("conn_drive");
     expect([status, body.error.code, body.error.details]).toEqual([
       422,
@@ -236,7 +236,7 @@ describe("connector jobs on the clock", () => {
     expect((await trigger("conn_drive")).status).toBe(201);
   });
 
-  it("end as recorded in a snapshot [G14]", async () => {
+  it("run again after a snapshot is restored, and end in time [G14]", async () => {
     await api.call(undefined, "POST", `${CONTROL}/snapshots`, { name: "running" });
     await api.advance(60_000);
     await api.call(undefined, "POST", `${CONTROL}/snapshots/running/restore`);

@@ -30,7 +30,7 @@ describe("credentials [section 5]", () => {
     ["revoked", { "api-key": KEYS.revoked }],
     ["of a suspended account", { "api-key": KEYS.finn }],
     ["of a disabled account", { "api-key": KEYS.gus }],
-  ])("are refused with 401 in envelope A, uncounted, if %s [5]", async (_why, headers) => {
+  ])("are refused with 401 in envelope A, without counting a request, if %s [5]", async (_why, headers) => {
     const answer = await listConfigs(headers as Record<string, string>);
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({
@@ -51,7 +51,7 @@ describe("credentials [section 5]", () => {
     expect(answer.headers.get("service-organization")).toBeNull();
   });
 
-  it("get the same answer for every refusal of rule 2, except for its ids [5]", async () => {
+  it("get the same refusal for every case of rule 2, except for its ids [5]", async () => {
     const bodies = await Promise.all(
       [KEYS.expired, KEYS.revoked, KEYS.finn, KEYS.gus, "ak_unknown"].map(async (key) => {
         const { body } = await listConfigs({ "api-key": key });
@@ -74,12 +74,12 @@ describe("credentials [section 5]", () => {
     expect((await listConfigs({}, "finn")).body.error.code).toBe("INSUFFICIENT_PERMISSIONS");
   });
 
-  it("are taken from the first of api-key, X-API-Key and Authorization [G02]", async () => {
+  it("are read from the first of api-key, X-API-Key and Authorization [G02]", async () => {
     const bearer = { authorization: `Bearer ${KEYS.ada}` };
     expect((await listConfigs({ "api-key": KEYS.dan, "x-api-key": KEYS.ada, ...bearer })).status).toBe(403);
     expect((await listConfigs({ "api-key": KEYS.ada, "x-api-key": KEYS.dan })).status).toBe(200);
     expect((await listConfigs({ "x-api-key": KEYS.dan, ...bearer })).status).toBe(403);
-    // Also when it is not valid, and even when it is empty: what was sent first is what was meant.
+    // Only the first header counts, even if its key is invalid or empty.
     expect((await listConfigs({ "api-key": "ak_wrong", ...bearer })).status).toBe(401);
     expect((await listConfigs({ "api-key": "", ...bearer })).status).toBe(401);
   });
@@ -121,7 +121,7 @@ describe("the order of the checks [G04]", () => {
   const broken = "{";
   const json = { "content-type": "application/json" };
 
-  it("has an unknown route before credentials, and does not count it [G04]", async () => {
+  it("checks an unknown route before credentials, and does not count it [G04]", async () => {
     const answer = await api.call("ada", "GET", "/v1/nothing");
     expect([answer.status, answer.body.error.code, getDecision(answer)]).toEqual([
       404,
@@ -133,7 +133,7 @@ describe("the order of the checks [G04]", () => {
   });
 
   it.each(["/v1/threads/", "/webhooks/", "/v1/dashboards/shared/"])(
-    "has no route for any method for %s [G04]",
+    "has no route for any method of %s [G04]",
     async (path) => {
       for (const method of ["GET", "DELETE", "PUT"]) {
         const { status, body } = await api.call("ada", method, path);
@@ -142,7 +142,7 @@ describe("the order of the checks [G04]", () => {
     },
   );
 
-  it("has an unknown method before credentials, answered 405 with Allow [G04]", async () => {
+  it("checks an unknown method before credentials, and answers 405 with Allow [G04]", async () => {
     const answer = await api.call(undefined, "DELETE", REPARENT);
     expect([answer.status, answer.body.error.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
     expect(answer.headers.get("allow")).toBe("POST");

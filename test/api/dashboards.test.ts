@@ -20,7 +20,7 @@ describe("share_links.revoke [4.12]", () => {
     expect(answer.headers.get("x-ratelimit-limit")).toBe("1000");
   });
 
-  it("ends a slug at once, and a second revocation changes nothing [3.4]", async () => {
+  it("revokes a slug at once, and a second revocation changes nothing [3.4]", async () => {
     expect((await resolve("revenue-board")).status).toBe(200);
     await revoke("cleo");
     expect((await resolve("revenue-board")).status).toBe(404);

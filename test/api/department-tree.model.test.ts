@@ -14,7 +14,7 @@ import { makeClock } from "../../src/engine/state/clock.ts";
 import type { Root } from "../../src/engine/state/tables.ts";
 import { World } from "../../src/engine/state/world.ts";
 
-/** The tree as a list of parents, and nothing cleverer. */
+/** The tree as a map from each department to its parent. */
 type Model = Map<string, string | null>;
 
 const FIXTURE = {
@@ -75,7 +75,7 @@ function chainAbove(model: Model, start: string): string[] {
   return chain;
 }
 
-/** What the model says of a command: whether it is accepted; the model follows if so. */
+/** Applies the command to the model if it is valid, and returns whether it is. */
 function applyToModel(model: Model, command: Command): boolean {
   const { kind, id } = command;
   if (kind === "delete") {
@@ -92,7 +92,7 @@ function applyToModel(model: Model, command: Command): boolean {
   return true;
 }
 
-/** The same command through the product: the operation itself, or the rules of the state calls. */
+/** Applies the command to the world: by the operation itself, or by the rules of the state calls. */
 function applyToWorld(world: World, command: Command): boolean {
   const { kind, id } = command;
   try {
@@ -141,7 +141,7 @@ function expectSame(world: World, model: Model): void {
   expect(actual).toEqual(expected);
 }
 
-it("the department tree follows a naive model through 1,000 sequences of up to 40 commands [3.5]", () => {
+it("the department tree equals a simple model in 1,000 sequences of up to 40 commands [3.5]", () => {
   fc.assert(
     fc.property(fc.array(command, { minLength: 1, maxLength: 40, size: "max" }), (commands) => {
       const world = freshWorld();
@@ -150,7 +150,7 @@ it("the department tree follows a naive model through 1,000 sequences of up to 4
         const before = world.root;
         const accepted = applyToModel(model, command);
         expect(applyToWorld(world, command)).toBe(accepted);
-        // A refusal leaves the very same root: nothing to roll back, nothing left behind.
+        // A refusal must not make a new version, even an equal one.
         if (!accepted) expect(world.root).toBe(before);
       }
       expectSame(world, model);

@@ -20,7 +20,7 @@ const place = (id: string) => {
 };
 
 describe("departments.reparent", () => {
-  it("moves a department with everything below it, and answers the whole object [4.3, G10]", async () => {
+  it("moves a department with all its descendants, and answers the whole object [4.3, G10]", async () => {
     const { status, body } = await reparent("ada", "dept_platform", "dept_ops");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -117,13 +117,13 @@ describe("departments.reparent", () => {
     },
   );
 
-  it("answers 422 with value null to a missing new_parent_id, since null has a meaning [G08]", async () => {
+  it("answers 422 with value null to a missing new_parent_id, since null means top level [G08]", async () => {
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     const { status, body } = await api.call("ada", "POST", path, {});
     expect([status, body.error.details]).toEqual([422, { field: "new_parent_id", value: null }]);
   });
 
-  it("never makes a cycle by opposite moves at the same time [4.3]", async () => {
+  it("makes no cycle by concurrent opposite moves [4.3]", async () => {
     for (let round = 0; round < 10; round++) {
       await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
@@ -217,7 +217,7 @@ describe("state rules of departments", () => {
       row["Actor Name"],
     ]);
 
-  it("place a created department below its parent, with one audit entry by the owner [G31]", async () => {
+  it("add a created department below its parent, with one audit entry by the owner [G31]", async () => {
     const { record } = rules().post({ name: "Tools", parent_id: "dept_platform" });
     expect(record).toMatchObject({
       organization_id: "org_acme",
@@ -235,7 +235,7 @@ describe("state rules of departments", () => {
     expect(await audited()).toEqual([["AI", "updated", "Ben Castro"]]);
   });
 
-  it("move the subtree if parent_id changes, audited as a move [4.3, G31]", async () => {
+  it("move the subtree if parent_id changes, with the audit entry of a move [4.3, G31]", async () => {
     rules().patch("dept_platform", { parent_id: "dept_ops" });
     expect(place("dept_infra")).toEqual(["dept_platform", "dept_acme/dept_ops/dept_platform/dept_infra", 3]);
     expect(await audited()).toEqual([["Platform", "reparented", "Ada Osei"]]);
@@ -257,7 +257,7 @@ describe("state rules of departments", () => {
     expect(department("dept_eng")).toEqual(before);
   });
 
-  it("delete everything below a deleted department, with one entry each [interfaces 4]", async () => {
+  it("delete the descendants of a deleted department, with one audit entry each [interfaces 4]", async () => {
     rules().remove("dept_eng");
     for (const id of ["dept_eng", "dept_platform", "dept_infra", "dept_ml"])
       expect(department(id)).toBeUndefined();

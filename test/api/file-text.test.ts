@@ -111,7 +111,7 @@ describe("the text of files", () => {
     }
   });
 
-  it("is quoted for one rare word of the question rather than for several common ones [G34]", async () => {
+  it("is quoted for one rare word of the question, not for several common ones [G34]", async () => {
     const filler = Array.from(
       { length: 40 },
       (_, n) => `The pump of the plant runs on day ${n} of the year.`,

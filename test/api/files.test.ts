@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 describe("registering a file [4.6]", () => {
-  it("answers 201 with the file object at first, then 200 with the same file [4.6, G13]", async () => {
+  it("answers 201 with the file object the first time, then 200 with the same file [4.6, G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     const events = collectEmittedEvents(api);
@@ -52,7 +52,7 @@ describe("registering a file [4.6]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("creates one file for many registrations at the same time [G13]", async () => {
+  it("creates one file for many concurrent registrations [G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     const answers = await Promise.all(
@@ -107,7 +107,7 @@ describe("registering a file [4.6]", () => {
     [{ filename: "a", file_size: "1", mime_type: "text/plain" }, "file_size", "1"],
     [{ filename: "a", file_size: 1, mime_type: "text" }, "mime_type", "text"],
     [{ filename: "a", file_size: 1 }, "mime_type", null],
-  ])("refuses %j like the request for an upload URL does [G08]", async (body, field, value) => {
+  ])("refuses %j as the request for an upload URL does [G08]", async (body, field, value) => {
     expectInvalid(await api.call("dan", "POST", `${FILES}/upload-url`, body), field, value);
     const registration = { ...body, gcs_path: "gs://uploads/x" };
     expectInvalid(await api.call("dan", "POST", FILES, registration), field, value);
@@ -145,7 +145,7 @@ describe("files in state calls [G18]", () => {
     expect(stateRules(api, "files").post({}, { silent: true }).emitted).toEqual([]);
   });
 
-  it("have a name and a type that fit each other [G18]", () => {
+  it("have a name and a type that match [G18]", () => {
     const { post } = stateRules(api, "files");
     const type = (filename: string) => post({ filename }).record.mime_type;
     expect([type("a.png"), type("B.JPG"), type("c.zip"), type("d.unknown"), type("e")]).toEqual([

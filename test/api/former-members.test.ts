@@ -11,15 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Whatever the envelope. */
-function codeOf({ status, body }: ApiResponse): string {
+/** Reads the code in any of the envelopes. */
+function readCode({ status, body }: ApiResponse): string {
   return `${status} ${body?.error?.code ?? body?.error_type ?? ""}`;
 }
 
-/** Calls that act in no organization: they come without a caller, or are about the caller's own credentials. */
-const ELSEWHERE = ["users.set_current_organization", "auth.create_token", "auth.refresh_token"];
+/** Operations without an organization: they need no caller, or concern the caller's own credentials. */
+const WITHOUT_ORGANIZATION = ["users.set_current_organization", "auth.create_token", "auth.refresh_token"];
 const ACTING = API.operations.filter(
-  ({ id, credentials }) => credentials !== false && !ELSEWHERE.includes(id),
+  ({ id, credentials }) => credentials !== false && !WITHOUT_ORGANIZATION.includes(id),
 );
 
 async function leave(world: FreshWorld, who: string): Promise<void> {
@@ -28,7 +28,7 @@ async function leave(world: FreshWorld, who: string): Promise<void> {
 
 describe("a former member", () => {
   it.each(ACTING.map((operation) => [operation.id, operation] as const))(
-    "is refused by %s like a non-member, and changes nothing [G37]",
+    "is refused by %s as a non-member, and changes nothing [G37]",
     async (id, operation) => {
       const world = await FreshWorld.create(api, { preview: "on" });
       const good = await RECIPES[id]!.find(({ status }) => status < 300)!.request(world);
@@ -37,7 +37,7 @@ describe("a former member", () => {
       const { root } = api.understudy.sandboxes.get(world.name)!.world;
       const refused = await world.call(operation.path, operation.method, good);
       const said = listErrorCodes(operation).includes("ORGANIZATION_ACCESS_DENIED");
-      expect(codeOf(refused)).toBe(said ? "403 ORGANIZATION_ACCESS_DENIED" : codeOf(stranger));
+      expect(readCode(refused)).toBe(said ? "403 ORGANIZATION_ACCESS_DENIED" : readCode(stranger));
       expect(api.understudy.sandboxes.get(world.name)!.world.root).toBe(root);
       await world.delete();
     },
@@ -51,7 +51,7 @@ describe("a former member", () => {
     const models = (sent: object) => world.call("/v1/models", "GET", sent);
     for (const sent of [{ who: "ada" }, bearer]) {
       const refused = await models(sent);
-      expect(codeOf(refused)).toBe("403 ORGANIZATION_ACCESS_DENIED");
+      expect(readCode(refused)).toBe("403 ORGANIZATION_ACCESS_DENIED");
       expect(refused.body.error.details).toEqual({ organization_id: "org_acme" });
       expect(refused.body.error.system_message).toContain("/v1/user/current-organization");
     }
@@ -64,7 +64,7 @@ describe("a former member", () => {
     await world.delete();
   });
 
-  it("is still named in the objects that remain [G37]", async () => {
+  it("is still named in the objects that are left [G37]", async () => {
     const world = await FreshWorld.create(api);
     await world.control("DELETE", "/state/users/usr_dan?silent=true");
     const { body } = await world.control("GET", "/state/threads/thread_long");

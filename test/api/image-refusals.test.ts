@@ -62,7 +62,7 @@ describe("an image request is refused [4.20]", () => {
     }
   });
 
-  it("with 413 for text fields that exceed the limit together [G09]", async () => {
+  it("with 413 for text fields that together exceed the limit [G09]", async () => {
     const form = toForm({ provider: "provider_b", organization_id: "org_acme", image_file });
     const half = "x".repeat(600 * 1024);
     form.append("prompt", half);
@@ -100,7 +100,7 @@ describe("an image request is refused [4.20]", () => {
     expect((await uncrop({ organization_id: "org_globex", image_file }, "eve")).status).toBe(200);
   });
 
-  it("by the format of its bytes, not by its declared type [G26]", async () => {
+  it("for the format of its bytes, not for its declared type [G26]", async () => {
     const jpeg = await drawPicture(20, 20).jpeg().toBuffer();
     expect((await uncrop({ image_file: { bytes: jpeg, type: "image/png", name: "x.png" } })).status).toBe(
       200,
@@ -197,8 +197,8 @@ describe("an image request is refused [4.20]", () => {
 });
 
 describe("an image that is a bomb [4.20]", () => {
-  /** A PNG whose header announces more pixels than it has. */
-  function claiming(width: number, height: number): Buffer {
+  /** A PNG whose header has larger dimensions than its data. */
+  function makePng(width: number, height: number): Buffer {
     const chunk = (type: string, data: Buffer) => {
       const body = Buffer.concat([Buffer.from(type), data]);
       const length = Buffer.alloc(4);
@@ -218,8 +218,8 @@ describe("an image that is a bomb [4.20]", () => {
     ]);
   }
 
-  /** A JPEG of 10 x 10 pixels whose header announces 6000 x 6000; decoders would invent the rest. */
-  async function claimingJpeg(progressive: boolean): Promise<Buffer> {
+  /** A JPEG of 10 x 10 pixels with 6000 x 6000 in its header. Decoders would invent the missing pixels. */
+  async function makeJpeg(progressive: boolean): Promise<Buffer> {
     const bytes = await drawPicture(10, 10).jpeg({ progressive }).toBuffer();
     const frame = bytes.indexOf(Buffer.from([0xff, progressive ? 0xc2 : 0xc0]));
     bytes.writeUInt16BE(6000, frame + 5);
@@ -228,11 +228,11 @@ describe("an image that is a bomb [4.20]", () => {
   }
 
   it.each([
-    ["a JPEG that is larger than its bytes can be", () => claimingJpeg(false)],
-    ["a progressive JPEG that is larger than its bytes can be", () => claimingJpeg(true)],
-    ["a huge header", () => claiming(60_000, 60_000)],
-    ["a header of two thousand million pixels", () => claiming(2_147_483_647, 1)],
-    ["pixels that end early", () => claiming(6000, 6000)],
+    ["a JPEG that is larger than its bytes can be", () => makeJpeg(false)],
+    ["a progressive JPEG that is larger than its bytes can be", () => makeJpeg(true)],
+    ["a huge header", () => makePng(60_000, 60_000)],
+    ["a header of two thousand million pixels", () => makePng(2_147_483_647, 1)],
+    ["pixels that end early", () => makePng(6000, 6000)],
     [
       "an animation",
       async () => {

@@ -13,7 +13,7 @@ afterAll(() => api.close());
 
 const uncrop = (parts: Record<string, Part>, who?: Caller) => postUncrop(api, parts, who);
 
-async function statsOf(bytes: Buffer, area: Region): Promise<Stats> {
+async function measure(bytes: Buffer, area: Region): Promise<Stats> {
   return sharp(await sharp(bytes).extract(area).png().toBuffer()).stats();
 }
 
@@ -42,7 +42,7 @@ describe("provider_a [4.20]", () => {
       const after = await sharp(answer.bytes).extract(area).raw().toBuffer();
       const before = await sharp(source).removeAlpha().raw().toBuffer();
       let worst = 0;
-      // The outermost pixels share their JPEG blocks with the border.
+      // The outermost pixels share JPEG blocks with the border.
       for (let y = 8; y < 72; y++) {
         for (let x = 8; x < 112; x++) {
           for (let c = 0; c < 3; c++) {
@@ -58,10 +58,10 @@ describe("provider_a [4.20]", () => {
   it("fills the border with more than one colour that continues the edge [G26]", async () => {
     const image_file = { bytes: await drawPicture(100, 100).png().toBuffer(), type: "image/png" };
     const { bytes } = await uncrop({ image_file, extend_left: 60, seed: 4 });
-    const border = await statsOf(bytes, { left: 0, top: 0, width: 60, height: 100 });
+    const border = await measure(bytes, { left: 0, top: 0, width: 60, height: 100 });
     for (const channel of border.channels) expect(channel.stdev).toBeGreaterThan(2);
-    const edge = await statsOf(bytes, { left: 55, top: 90, width: 4, height: 4 });
-    // Beside the image's lower left corner: hardly any red, much green.
+    const edge = await measure(bytes, { left: 55, top: 90, width: 4, height: 4 });
+    // Next to the lower left corner of the image there is hardly any red, but much green.
     expect(edge.channels[0]!.mean).toBeLessThan(60);
     expect(edge.channels[1]!.mean).toBeGreaterThan(180);
   });
@@ -97,8 +97,8 @@ describe("provider_a [4.20]", () => {
       .toBuffer();
     const sides = { extend_left: 50, extend_right: 50, extend_up: 60, extend_down: 60 };
     const { bytes } = await uncrop({ image_file: { bytes: png, type: "image/png" }, ...sides, seed: 5 });
-    const above = await statsOf(bytes, { left: 0, top: 0, width: 300, height: 130 });
-    const below = await statsOf(bytes, { left: 0, top: 150, width: 300, height: 130 });
+    const above = await measure(bytes, { left: 0, top: 0, width: 300, height: 130 });
+    const below = await measure(bytes, { left: 0, top: 150, width: 300, height: 130 });
     expect(above.channels[2]!.min).toBeGreaterThan(150);
     expect(below.channels[2]!.max).toBeLessThan(110);
   });
@@ -115,7 +115,7 @@ describe("provider_a [4.20]", () => {
     expect(again.headers.get("x-provider-request-id")).not.toBe(first.headers.get("x-provider-request-id"));
   });
 
-  it("takes 0 for missing extensions, and accepts some larger than the image [4.20]", async () => {
+  it("uses 0 for missing extensions, and accepts some that are larger than the image [4.20]", async () => {
     const image_file = { bytes: await drawPicture(5, 4).png().toBuffer(), type: "image/png" };
     const same = await sharp((await uncrop({ image_file })).bytes).metadata();
     expect([same.width, same.height]).toEqual([5, 4]);
@@ -176,9 +176,9 @@ describe("provider_b [4.20]", () => {
         expect(at(x, y), `kept at ${x},${y}`).toEqual(was(x, y));
       }
       const right = { left: width / 2 + 80, top: 0, width: width / 2 - 80, height };
-      const filled = await statsOf(answer.bytes, right);
+      const filled = await measure(answer.bytes, right);
       for (const channel of filled.channels) expect(channel.stdev).toBeGreaterThan(0);
-      // The right half of the source is red; what is filled knows only the left half.
+      // The right half of the source is red, but the fill uses only the left half.
       expect(at(width - 20, 20)[0]).toBeLessThan(was(width - 20, 20)[0]! - 60);
     },
   );
@@ -194,7 +194,7 @@ describe("provider_b [4.20]", () => {
     expect((await uncrop({ ...parts, prompt: "a forest" })).bytes.equals(first.bytes)).toBe(false);
   });
 
-  it("answers a tinted image for a mask that keeps nothing [G26]", async () => {
+  it("answers a tinted image for a mask without anything to keep [G26]", async () => {
     const { status, bytes } = await uncrop({
       provider: "provider_b",
       image_file: { bytes: await drawPicture(50, 50).png().toBuffer(), type: "image/png" },

@@ -8,7 +8,7 @@ const api = useReferencePerTest();
 const { listConfigs, restart } = api;
 
 describe("a request's input [G08, G09]", () => {
-  it("is validated in the path before the body, and the field has its declared name [G08]", async () => {
+  it("is validated in the path before the body, and the field is named as declared [G08]", async () => {
     const path = "/v1/organizations/acme/departments/dept_ml/reparent";
     const { status, body } = await api.call("ada", "POST", path, { new_parent_id: 1 });
     expect([status, body.error.details]).toEqual([422, { field: "organization_id", value: "acme" }]);
@@ -31,7 +31,7 @@ describe("a request's input [G08, G09]", () => {
     ]);
   });
 
-  it("is refused with every type that a field may have [G08]", async () => {
+  it("is refused with the list of all types that a field may have [G08]", async () => {
     const { body } = await api.call("ada", "POST", REPARENT, { new_parent_id: 1 });
     expect(body.error.message).toBe("new_parent_id must be string or null");
   });
@@ -82,7 +82,7 @@ describe("a request's input [G08, G09]", () => {
     expect(entry!.warnings).toEqual([expect.stringContaining("surprise")]);
   });
 
-  it("gets one warning with the number for many unknown fields [G09]", async () => {
+  it("gets one warning with a count for many unknown fields [G09]", async () => {
     const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`x${i}`, i]));
     await api.call("ada", "POST", REPARENT, { ...TO_OPS, ...many });
     await api.call("ada", "POST", REPARENT, { ...TO_OPS, a: 1, b: 2, ["c".repeat(5000)]: 3 });
@@ -136,7 +136,7 @@ describe("hostile requests", () => {
     expect(remaining[0]! - remaining[1]!).toBe(1);
   });
 
-  /** Bytes as they are, since no client library would send these. */
+  /** Sends raw bytes that no client library would send. */
   const raw = (text: string) =>
     new Promise<string>((resolve, reject) => {
       const { port, hostname } = new URL(api.url);
@@ -158,7 +158,7 @@ describe("hostile requests", () => {
     ["headers over the limit", `Host: x\r\napi-key: ${"k".repeat(40_000)}\r\n`, 431],
     ["a broken header line", `Host: x\r\napi key ${KEYS.ada}\r\n`, 400],
     ["an invalid Host", `Host: <script>\r\napi-key: ${KEYS.ada}\r\n`, 400],
-  ])("gets an answer, and the server goes on: %s [G09]", async (_what, headers, status) => {
+  ])("gets an answer, and the server keeps running: %s [G09]", async (_what, headers, status) => {
     const answer = await raw(`${head}${headers}\r\n`);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect((await listConfigs({}, "ada")).status).toBe(200);

@@ -75,7 +75,7 @@ describe("meeting streams", () => {
   });
 
   it.each(["99", "abc", "-1", "1e1"])(
-    "the unknown Last-Event-ID %s means the beginning [G16]",
+    "the unknown Last-Event-ID %s starts from the beginning [G16]",
     async (id) => {
       const stream = await open("transcripts", "mbsess_live", id);
       expect((await stream.waitForCount(2)).map((event) => event.id)).toEqual(["1", "2"]);
@@ -151,7 +151,7 @@ describe("meeting streams", () => {
     expect(texts.join("")).not.toContain("of another session");
   });
 
-  it("a reset of the sandbox ends its streams [G16]", async () => {
+  it("a reset of the sandbox closes its streams [G16]", async () => {
     const stream = await open("transcripts");
     await stream.waitForCount(2);
     expect((await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {})).status).toBe(200);

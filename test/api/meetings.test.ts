@@ -85,7 +85,7 @@ describe("meeting_sessions.export_transcript", () => {
     );
   });
 
-  it("begins no new line or cue for a line break in a text or speaker [4.1]", async () => {
+  it("starts no new line or cue for a line break in a text or speaker [4.1]", async () => {
     const forged = "hello\r\n\r\n2\n00:00:09,000 --> 00:00:10,000\nEve: forged\u2028[00:00:09] Eve: forged";
     await say({
       session_id: "mbsess_empty",
@@ -233,7 +233,7 @@ describe("meeting_sessions.delete_permanently", () => {
 });
 
 describe("state calls on meetings", () => {
-  it("start a posted session with a title, an owner and room for transcripts [G16]", async () => {
+  it("start a created session with a title, an owner and room for transcripts [G16]", async () => {
     const { status, body } = await state("POST", "meeting_sessions", {});
     expect(status).toBe(201);
     expect(body).toMatchObject({ status: "running", ended_at: null, started_at: "2026-03-15T12:00:00.000Z" });
@@ -244,7 +244,7 @@ describe("state calls on meetings", () => {
     expect(second.body.text.split(" ").length).toBeGreaterThan(3);
   });
 
-  it("begin an entry before its end if only the end is given [2.4]", async () => {
+  it("set the start of an entry before its end if only the end is given [2.4]", async () => {
     const late = await say({ end_time: 100 });
     expect(late.status, late.text).toBe(201);
     expect(late.body.start_time).toBeGreaterThan(80);
@@ -274,7 +274,7 @@ describe("state calls on meetings", () => {
     expect([backwards.status, backwards.body.field]).toEqual([422, "end_time"]);
   });
 
-  it("derive has_recording from the recordings [4.2]", async () => {
+  it("set has_recording from the recordings [4.2]", async () => {
     await state("PATCH", "meeting_sessions/mbsess_live", { has_recording: true });
     const made = await state("GET", "meeting_recordings?session_id=mbsess_live");
     expect(made.body.items[0]).toMatchObject({ duration_seconds: null, size_bytes: null });
@@ -296,7 +296,7 @@ describe("state calls on meetings", () => {
     expect((await state("GET", "meeting_transcripts?session_id=mbsess_standup")).body.total).toBe(0);
   });
 
-  it("show the documented entries and speakers in the reference world [G16]", async () => {
+  it("list the documented entries and speakers of the reference world [G16]", async () => {
     const held = await state("GET", "meeting_transcripts?limit=100");
     const by = (session: string) =>
       held.body.items.filter((entry: { session_id: string }) => entry.session_id === session);

@@ -15,7 +15,7 @@ afterEach(() => api.close());
 const ask = (who: Caller | undefined, body: unknown) => api.call(who, "POST", "/v1/model/response", body);
 const asked = (inputs: unknown[], model = "atlas-large") => ask("ben", { model, inputs });
 const user = (content: unknown, more: object = {}) => ({ role: "user", content, ...more });
-const textOf = (answer: { body: { output: { content: { text: string }[] }[] } }) =>
+const readText = (answer: { body: { output: { content: { text: string }[] }[] } }) =>
   answer.body.output[0]!.content[0]!.text;
 const tokens = (...texts: string[]) => Math.ceil(Buffer.byteLength(texts.join("")) / 4);
 
@@ -23,7 +23,7 @@ describe("model_responses.create [4.19]", () => {
   it("answers with output, usage and the inputs with ids [4.19, G20]", async () => {
     const answer = await asked([{ role: "system", content: "Be brief." }, user("What is the plan?")]);
     expect(answer.status).toBe(200);
-    const text = textOf(answer);
+    const text = readText(answer);
     expect(text.length).toBeGreaterThan(10);
     const input_tokens = tokens("Be brief.", "What is the plan?");
     const output_tokens = tokens(text);
@@ -47,7 +47,7 @@ describe("model_responses.create [4.19]", () => {
     });
   });
 
-  it("takes both input forms and content blocks mixed in one request [2.13, G20]", async () => {
+  it("accepts both input forms and content blocks mixed in one request [2.13, G20]", async () => {
     const inputs = [
       user("Grüezi"),
       { role: "assistant", texts: [{ text: "Hello" }, { text: "there" }] },
@@ -69,11 +69,11 @@ describe("model_responses.create [4.19]", () => {
     expect(again.body.inputs[0].id).toBe(first.body.inputs[0].id);
   });
 
-  it("gives the same answer to the same question and model, and another with another seed [G20]", async () => {
+  it("gives the same answer to the same question and model, and another answer with another seed [G20]", async () => {
     const questions = ["What is the plan?", "What is the goal?", "Who decides?"];
     const answers = async () => {
       const texts: string[] = [];
-      for (const question of questions) texts.push(textOf(await asked([user(question)])));
+      for (const question of questions) texts.push(readText(await asked([user(question)])));
       return texts;
     };
     const first = await answers();
@@ -165,7 +165,7 @@ describe("files of a message [2.13]", () => {
   it.each([
     ["in files", user("x", { files: files(10) })],
     ["in content blocks", user([{ type: "text", text: "x" }, ...blocks(10)])],
-  ])("are 404 with the id if unknown (%s), before spending and rules [4.19, G20]", async (_, input) => {
+  ])("are 404 with the id if unknown (%s), before spending and reply rules [4.19, G20]", async (_, input) => {
     for (const who of ["ben", "ci"] as const) {
       const answer = await ask(who, { model: "no-such-model", inputs: [input] });
       expect(answer.status).toBe(404);
@@ -178,7 +178,7 @@ describe("files of a message [2.13]", () => {
 });
 
 describe("the context window", () => {
-  it("refuses more input tokens than the model takes with 422 and their number [G35]", async () => {
+  it("refuses more input tokens than the model accepts with 422 and their number [G35]", async () => {
     const fits = await asked([user("x".repeat(4 * 64_000))], "comet-mini");
     expect(fits.body.usage.input_tokens).toBe(64_000);
     const answer = await asked(
@@ -212,14 +212,14 @@ describe("pictures in a message", () => {
       { file_id: await uploaded("#1030d0", "sea.png") },
       { file_id: await uploaded("#20a040", "meadow.png") },
     ];
-    const text = textOf(await asked([user("What do you see?", { files })]));
+    const text = readText(await asked([user("What do you see?", { files })]));
     expect(text).toContain("sea.png is a wide PNG picture of 64 x 40 pixels, mostly blue.");
     expect(text).toContain("meadow.png is a wide PNG picture of 64 x 40 pixels, mostly green.");
   });
 
   it("are described from the seed, always the same, if their bytes are missing [G35]", async () => {
     const { record } = stateRules(api, "files").post({ filename: "plan.jpg", organization_id: "org_acme" });
-    const see = async () => textOf(await asked([user("Look", { files: [{ file_id: record.id }] })]));
+    const see = async () => readText(await asked([user("Look", { files: [{ file_id: record.id }] })]));
     const first = await see();
     expect(first).toMatch(/^plan\.jpg is a \w+ JPEG picture of \d+ x \d+ pixels, mostly \w+, \w+ and \w+\.$/);
     expect(await see()).toBe(first);
@@ -254,20 +254,20 @@ describe("the reply to a conversation", () => {
 
   it("repeats in a second turn what the user said before [G20]", async () => {
     const earlier = [user("My favourite colour is teal."), { role: "assistant", content: "Noted." }];
-    const first = textOf(await asked([question]));
-    const second = textOf(await asked([...earlier, question]));
+    const first = readText(await asked([question]));
+    const second = readText(await asked([...earlier, question]));
     expect(first).not.toContain("before");
     expect(second).toContain('You said before: "My favourite colour is teal.".');
     const answered = [{ role: "assistant", content: "Hello!" }, question];
-    expect(textOf(await asked(answered))).toContain('I said before: "Hello!".');
+    expect(readText(await asked(answered))).toContain('I said before: "Hello!".');
   });
 
   it("differs by conversation, and is the same for the same conversation [G20]", async () => {
     const replies = new Set<string>();
     for (let n = 0; n < 6; n++) {
       const earlier = [user(`Turn ${n}`), { role: "assistant", content: "Yes." }];
-      const text = textOf(await asked([...earlier, question]));
-      expect(textOf(await asked([...earlier, question]))).toBe(text);
+      const text = readText(await asked([...earlier, question]));
+      expect(readText(await asked([...earlier, question]))).toBe(text);
       replies.add(text);
     }
     expect(replies.size).toBe(6);
@@ -278,45 +278,45 @@ describe("the reply to a conversation", () => {
     const about = user("How many days of vacation do employees get?", {
       files: [{ file_id: "file_handbook" }],
     });
-    const text = textOf(await asked([...earlier, about]));
+    const text = readText(await asked([...earlier, about]));
     expect(text).toContain("27 days of paid vacation");
     expect(text).toContain(`You said before: "${"word ".repeat(16)}…".`);
   });
 });
 
 describe("the rules for replies", () => {
-  it("reply by the first one that matches the last user message, in any case [G20]", async () => {
+  it("reply with the first one that matches the last user message, in any case [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     rules.post({ match: { text: "WEATHER" }, reply: "Sunny." });
     rules.post({ match: { text: "weather tomorrow" }, reply: "Never reached." });
     rules.post({ match: { model: "comet-mini" }, reply: "I am small." });
-    expect(textOf(await asked([user("What is the Weather tomorrow?")]))).toBe("Sunny.");
-    expect(textOf(await asked([user("Hello")], "comet-mini"))).toBe("I am small.");
+    expect(readText(await asked([user("What is the Weather tomorrow?")]))).toBe("Sunny.");
+    expect(readText(await asked([user("Hello")], "comet-mini"))).toBe("I am small.");
     const earlier = [user("weather?"), { role: "assistant", content: "weather!" }, user("Thanks")];
-    expect(textOf(await asked(earlier))).not.toBe("Sunny.");
+    expect(readText(await asked(earlier))).not.toBe("Sunny.");
     rules.post({ match: { text: "ΣΊΣ" }, reply: "Roll the stone." });
-    expect(textOf(await asked([user("Who is Σίσυφος?")]))).toBe("Roll the stone.");
+    expect(readText(await asked([user("Who is Σίσυφος?")]))).toBe("Roll the stone.");
   });
 
-  it("must match in every condition, and are asked by position [G20]", async () => {
+  it("must match in every condition, and are evaluated in the order of position [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     const { record } = rules.post({ match: {}, reply: "Anything." });
     rules.post({ match: { model: "atlas-large", text: "plan" }, reply: "The plan.", position: 0 });
     rules.patch(record.id, { position: 5 });
-    expect(textOf(await asked([user("the plan")]))).toBe("The plan.");
-    expect(textOf(await asked([user("the plan")], "comet-mini"))).toBe("Anything.");
+    expect(readText(await asked([user("the plan")]))).toBe("The plan.");
+    expect(readText(await asked([user("the plan")], "comet-mini"))).toBe("Anything.");
   });
 
-  it("give a text of a sequence for each call, and repeat the last one [G20]", async () => {
+  it("give the texts of a sequence in order, and repeat the last one [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     rules.post({ match: { text: "next" }, sequence: ["One.", "Two.", "Three."] });
     const said: string[] = [];
-    for (let n = 0; n < 5; n++) said.push(textOf(await asked([user("next")])));
+    for (let n = 0; n < 5; n++) said.push(readText(await asked([user("next")])));
     expect(said).toEqual(["One.", "Two.", "Three.", "Three.", "Three."]);
-    expect(textOf(await asked([user("other")]))).not.toBe("Three.");
+    expect(readText(await asked([user("other")]))).not.toBe("Three.");
   });
 
-  it("answer an error as the operation would, and cost nothing [G20]", async () => {
+  it("answer an error as the operation would, without a cost [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     const before = stateRules(api, "usage").get("org_acme");
     const refusing = rules.post({ match: {}, error: "RATE_LIMIT_EXCEEDED" });
@@ -359,7 +359,7 @@ describe("the rules for replies", () => {
   it("delay the answer in wall clock time [G20]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "Late.", delay: "120ms" });
     const began = performance.now();
-    expect(textOf(await asked([user("x")]))).toBe("Late.");
+    expect(readText(await asked([user("x")]))).toBe("Late.");
     expect(performance.now() - began).toBeGreaterThanOrEqual(115);
   });
 
@@ -385,11 +385,11 @@ describe("the rules for replies", () => {
       { match: {}, reply: "" },
     ];
     api = await startReference({ fixture: { ...reference, reply_rules } });
-    expect(textOf(await asked([user("Hello")]))).toBe("Hi.");
-    expect(textOf(await asked([user("turn")]))).toBe("First.");
-    expect(textOf(await asked([user("turn")]))).toBe("Second.");
+    expect(readText(await asked([user("Hello")]))).toBe("Hi.");
+    expect(readText(await asked([user("turn")]))).toBe("First.");
+    expect(readText(await asked([user("turn")]))).toBe("Second.");
     const silent = await asked([user("Bye")]);
-    expect(textOf(silent)).toBe("");
+    expect(readText(silent)).toBe("");
     expect(silent.body.usage).toMatchObject({ input_tokens: 1, output_tokens: 0, total_tokens: 1 });
   });
 });
@@ -419,7 +419,7 @@ describe("spending and tokens [4.19]", () => {
     expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
   });
 
-  it("show the spent tokens in the headers, and all of them again in the next window [G07]", async () => {
+  it("show the remaining tokens in the headers, and all of them again in the next window [G07]", async () => {
     const left = ({ headers }: { headers: Headers }) => Number(headers.get("x-ratelimit-remaining-tokens"));
     const first = await asked([user("Hello")]);
     expect(left(first)).toBe(1_000_000 - first.body.usage.total_tokens);
@@ -433,7 +433,7 @@ describe("spending and tokens [4.19]", () => {
     expect(left(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000);
   });
 
-  it("stop at 0 for the token budget, which never refuses [G07]", async () => {
+  it("stop at 0 for the token budget, which never refuses a request [G07]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(5_000_000) });
     const over = await asked([user("Hello")], "breeze-chat");
     expect(over.status).toBe(200);

@@ -9,8 +9,8 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const KEYS_IN_ORDER = ["atlas-large", "breeze-chat", "comet-mini"];
-const keysOf = (body: { models: { key: string }[] }) => body.models.map(({ key }) => key);
-const ofOrganization = (who: Parameters<Api["call"]>[0], id = "org_acme") =>
+const listKeys = (body: { models: { key: string }[] }) => body.models.map(({ key }) => key);
+const listForOrganization = (who: Parameters<Api["call"]>[0], id = "org_acme") =>
   api.call(who, "GET", `/v1/organizations/${id}/models`);
 
 describe("models.list [G21]", () => {
@@ -19,7 +19,7 @@ describe("models.list [G21]", () => {
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(["models", "total_count"]);
     expect(body.total_count).toBe(3);
-    expect(keysOf(body)).toEqual(KEYS_IN_ORDER);
+    expect(listKeys(body)).toEqual(KEYS_IN_ORDER);
     expect(body.models[1]).toEqual({
       id: expect.stringMatching(/^model_/),
       title: "Breeze Chat",
@@ -55,7 +55,7 @@ describe("models.list [G21]", () => {
     models.patch("model_dune-legacy", { is_active: true });
     models.patch("model_atlas-large", { order: 100 });
     const { body } = await api.call("dan", "GET", "/v1/models");
-    expect(keysOf(body)).toEqual([
+    expect(listKeys(body)).toEqual([
       "first",
       "dune-legacy",
       "echo",
@@ -82,12 +82,12 @@ describe("models.list [G21]", () => {
 });
 
 describe("models.list_for_organization [4.18]", () => {
-  it("is 404 while pending, after the credentials are checked [G22]", async () => {
-    const answer = await ofOrganization("dan");
+  it("is 404 in pending mode, after the credentials are checked [G22]", async () => {
+    const answer = await listForOrganization("dan");
     expect(answer.status).toBe(404);
     expect(answer.body.error.code).toBe("RESOURCE_NOT_FOUND");
     expect(answer.body.error.message).toMatch(/announced/);
-    expect((await ofOrganization(undefined)).status).toBe(401);
+    expect((await listForOrganization(undefined)).status).toBe(401);
   });
 
   describe("with preview on", () => {
@@ -97,11 +97,11 @@ describe("models.list_for_organization [4.18]", () => {
     });
 
     it("has the organization's active models in order [4.18, 2.8]", async () => {
-      const { status, body } = await ofOrganization("dan");
+      const { status, body } = await listForOrganization("dan");
       expect(status).toBe(200);
       expect(Object.keys(body)).toEqual(["organization_id", "models", "total_count"]);
       expect(body).toMatchObject({ organization_id: "org_acme", total_count: 3 });
-      expect(keysOf(body)).toEqual(KEYS_IN_ORDER);
+      expect(listKeys(body)).toEqual(KEYS_IN_ORDER);
     });
 
     it.each([
@@ -109,7 +109,7 @@ describe("models.list_for_organization [4.18]", () => {
       ["dan", "org_none", 404, "ORGANIZATION_NOT_FOUND"],
       [undefined, "org_acme", 401, "AUTHENTICATION_REQUIRED"],
     ] as const)("answers %s at %s with %d %s [4.18, G22]", async (who, id, status, code) => {
-      const answer = await ofOrganization(who, id);
+      const answer = await listForOrganization(who, id);
       expect(answer.status).toBe(status);
       expect(answer.body.error.code).toBe(code);
     });

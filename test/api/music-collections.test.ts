@@ -28,7 +28,7 @@ describe("music_collections.list_tracks", () => {
     });
   });
 
-  it("has each track once on all pages together [4.4]", async () => {
+  it("has each track on exactly one page [4.4]", async () => {
     const pages = await Promise.all([0, 200, 400, 600].map((offset) => list(`?limit=200&offset=${offset}`)));
     expect(pages.map(({ body }) => body.items.length)).toEqual([200, 200, 50, 0]);
     const all = ids((await list("?limit=500")).body);
@@ -123,7 +123,7 @@ describe("state rules of collections and tracks", () => {
     expect(body.items.map(({ position }: { position: number }) => position)).toEqual([0, 1, 2, 3]);
   });
 
-  it("refuse a position behind the end and an unknown collection [2.3]", () => {
+  it("refuse a position after the end and an unknown collection [2.3]", () => {
     const refused = (field: string) =>
       expect.objectContaining({ details: expect.objectContaining({ field }) });
     expect(() => tracks().post({ collection_id: "mcoll_ada", position: 4 })).toThrow(refused("position"));

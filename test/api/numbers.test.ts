@@ -7,7 +7,7 @@ const CHANGE_LOGS = "/v1/organizations/org_acme/dashboard/change-logs";
 const JSON_TYPE = { "content-type": "application/json" };
 
 const post = (path: string, text: string) => api.call("ada", "POST", path, text, JSON_TYPE);
-/** Names the field and shows what was sent to the letter, which a parsed body would hide. */
+/** Expects a refusal that contains the field and the value exactly as sent, which a parsed body would not show. */
 function expectRefused({ status, text, body }: ApiResponse, field: string, value: string): void {
   expect([status, body.error.code, body.error.details.field]).toEqual([422, "INVALID_INPUT", field]);
   expect(text).toContain(`"value":${value}}`);
@@ -58,7 +58,7 @@ describe("a number in a body [G08]", () => {
     expectRefused(await post(CHANGE_LOGS, text), field, value),
   );
 
-  it("is looked up in its spelling in bodies of up to 64 KB [G08]", async () => {
+  it("is shown as it was sent in bodies of up to 64 KB [G08]", async () => {
     for (const [length, value] of [
       [60_000, "1.50"],
       [70_000, "1.5"],
@@ -89,7 +89,7 @@ describe("a number in a body [G08]", () => {
     },
   );
 
-  it("is shown as texts if a query value was sent twice [G08]", async () => {
+  it("is shown as several texts if a query value was sent twice [G08]", async () => {
     const answer = await api.call(
       "dan",
       "GET",
@@ -121,7 +121,7 @@ describe("unknown query parameters and charsets [G09]", () => {
     expect(warnings()).toEqual(["unknown query parameter page was ignored"]);
   });
 
-  it("are ignored with a warning like a body where none is taken, or refused like it [G09]", async () => {
+  it("are ignored with a warning in a body where none is expected, or refused by setting [G09]", async () => {
     const remove = () => api.call("ada", "DELETE", "/v1/threads/thread_ada", { reason: "old" });
     expect((await remove()).status).toBe(200);
     expect(warnings()).toEqual(["the operation takes no body; the one that was sent was ignored"]);
@@ -187,7 +187,7 @@ describe("unknown query parameters and charsets [G09]", () => {
 });
 
 describe("bounds of values [G38]", () => {
-  it("do not apply to a path parameter, which gets its operation's answer at any length [G38]", async () => {
+  it("do not apply to a path parameter, which gets the operation's answer at any length [G38]", async () => {
     const long = "x".repeat(20_000);
     const department = await api.call(
       "ada",

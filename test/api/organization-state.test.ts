@@ -74,7 +74,7 @@ it("?actor= sets the audited actor, and ?silent=true writes nothing [G31, interf
   ).toEqual([["updated", "Ben Castro", '{"name":"ML"}', '{"name":"AI"}']]);
 });
 
-it("a given key is stored and works, and one in use is refused without being shown [2.15]", async () => {
+it("a given key is stored and works, and a key in use is refused without being shown [2.15]", async () => {
   const key = `ak_${"k".repeat(39)}`;
   const created = await state("POST", "api_keys", { id: "apikey_new", user_id: "usr_dan", key });
   expect([created.status, created.body.id, created.body.key]).toEqual([201, "apikey_new", key]);

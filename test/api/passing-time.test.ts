@@ -61,7 +61,7 @@ describe("transcriptions [G17]", () => {
     });
   });
 
-  it("take transcription_seconds from the epoch in a fixture, and from creation in a state call [G17]", async () => {
+  it("take transcription_seconds from the epoch in a fixture, and from the creation in a state call [G17]", async () => {
     await restart({ transcription_seconds: 90 });
     await advance(80_000);
     const made = await control("POST", "/state/transcriptions", {
@@ -80,7 +80,7 @@ describe("transcriptions [G17]", () => {
     ]);
   });
 
-  it("keep existing sentences only, and no longer end if their status changes or they are deleted [G17]", async () => {
+  it("keep only existing sentences, and no longer complete if their status changes or they are deleted [G17]", async () => {
     await control("POST", "/state/sentences", { transcription_id: "trans_pending", text: "Only this." });
     await advance(HOUR);
     expect((await sentences()).body.data.sentences).toMatchObject([{ text: "Only this." }]);
@@ -200,7 +200,7 @@ describe("live meetings [G34]", () => {
     expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
   });
 
-  it("begin a new line after the last one has ended, even if that is later than now [G34]", async () => {
+  it("start a new line after the end of the last one, even if that is later than now [G34]", async () => {
     const { started_at } = await control("GET", "/state/meeting_sessions/mbsess_live");
     const end_time = (Date.parse("2026-03-15T12:30:00Z") - Date.parse(started_at)) / 1000;
     await control("POST", "/state/meeting_transcripts", {
@@ -216,7 +216,7 @@ describe("live meetings [G34]", () => {
     expect(Date.parse(due_at)).toBeGreaterThan(Date.parse("2026-03-15T12:30:00Z"));
   });
 
-  it("stay small over years, in one step as in many [G34]", async () => {
+  it("stay small over years, in one step and in many [G34]", async () => {
     await restart({ live_meetings: "on" });
     await advance(40 * DAY);
     const inOne = await spoken();
@@ -278,7 +278,7 @@ describe("connector jobs [G34]", () => {
     expect(await outcomes("conn_own", 3)).toEqual(["failed", "failed", "failed"]);
   });
 
-  it("fail one time in twenty by default, decided by seed and connection only [G34]", async () => {
+  it("fail one time in twenty by default, dependent on seed and connection only [G34]", async () => {
     await connection("conn_often");
     const first = await outcomes("conn_often", 100);
     const failures = first.filter((status) => status === "failed").length;
@@ -294,7 +294,7 @@ describe("connector jobs [G34]", () => {
     expect(await outcomes("conn_often", 100)).not.toEqual(first);
   });
 
-  it("count from nothing after a reset, and then bring all records since the last one [G34]", async () => {
+  it("count from zero after a reset, and then sync all records since the last one [G34]", async () => {
     await connection("conn_whole", 0);
     const run = async (type: string) => {
       const { job_id, rows_synced, bytes_synced } = (await trigger("conn_whole", type)).body;
@@ -307,11 +307,11 @@ describe("connector jobs [G34]", () => {
     expect(before).toBeGreaterThan(4000);
     const reset = await run("reset");
     expect(reset.rows_synced).toBeGreaterThan(before);
-    // Only what the last reset has brought counts, and what is new.
+    // The count has only the records of the last reset and the new ones.
     const again = await run("reset");
     expect(again.rows_synced).toBeGreaterThan(reset.rows_synced);
     expect(again.rows_synced).toBeLessThanOrEqual(reset.rows_synced + 4000);
-    // One that failed has brought what it has, and is not a beginning.
+    // A failed run keeps the records that it synced, and does not reset the count.
     await control("PATCH", "/state/connections/conn_whole", { failure_rate: 1 });
     expect(await run("reset")).toMatchObject({ status: "failed" });
     await control("PATCH", "/state/connections/conn_whole", { failure_rate: 0 });
@@ -327,7 +327,7 @@ describe("invoicing [G36]", () => {
       ({ headers }: { headers: Record<string, string> }) => headers["x-service-event"],
     );
 
-  it("happens in no month by default [G36]", async () => {
+  it("does nothing in any month by default [G36]", async () => {
     const before = await invoices();
     await advance(40 * DAY);
     expect(await invoices()).toEqual(before);
@@ -369,7 +369,7 @@ describe("invoicing [G36]", () => {
     expect(await pendingKinds()).toEqual(expect.arrayContaining(["invoice"]));
   });
 
-  it("sends its events to webhooks whatever the limits are by then, and none if it is off [G36, 6.1]", async () => {
+  it("sends its events to webhooks whatever the limits are then, and none if it is off [G36, 6.1]", async () => {
     await restart({ invoicing: "on" });
     const receiver = await control("POST", "/receivers", {});
     for (const who of ["eve", "ada"] as const)
@@ -405,7 +405,7 @@ describe("invoicing [G36]", () => {
     expect(await pendingKinds()).not.toContain("invoice");
     await advance(10 * DAY);
     await settings({ invoicing: "on" });
-    // Long due by now, so at once.
+    // The payment is long due, so it is made at once.
     const settled = (await invoices())
       .filter(({ created_at }: { created_at: string }) => created_at.startsWith("2026-04"))
       .map(({ status }: { status: string }) => status);

@@ -6,10 +6,10 @@ const api = useReferencePerTest();
 const { listConfigs, setRateLimit, restart } = api;
 
 describe("rate limits [section 8]", () => {
-  const limitOf = async (who: Caller) => (await listConfigs({}, who)).headers.get("x-ratelimit-limit");
+  const readLimit = async (who: Caller) => (await listConfigs({}, who)).headers.get("x-ratelimit-limit");
 
   it("follow the plan of the key's organization: premium, standard, enterprise [8]", async () => {
-    expect([await limitOf("ada"), await limitOf("eve"), await limitOf("ivan")]).toEqual([
+    expect([await readLimit("ada"), await readLimit("eve"), await readLimit("ivan")]).toEqual([
       "1000",
       "100",
       "5000",
@@ -53,7 +53,7 @@ describe("rate limits [section 8]", () => {
     },
   );
 
-  it("leave an exact number of remaining requests for any limit [8]", async () => {
+  it("show an exact number of remaining requests for any limit [8]", async () => {
     for (const [limit, ...left] of [
       [1001, "1000", "999"],
       [2_000_051, "2000050", "2000049"],
@@ -88,7 +88,7 @@ describe("rate limits [section 8]", () => {
     expect(getDecision(answer)).toBe("rate-limit");
   });
 
-  it("have windows of the sandbox's minutes, and the next one is full [G07]", async () => {
+  it("have windows of one minute of the sandbox's clock, and the next one is full [G07]", async () => {
     setRateLimit("org_globex", 1);
     await api.advance(59_000);
     expect((await listConfigs({}, "eve")).status).toBe(200);
@@ -100,7 +100,7 @@ describe("rate limits [section 8]", () => {
     expect((await listConfigs({}, "eve")).headers.get("retry-after")).toBe("60");
   });
 
-  it("count per key, and an access token counts against its key [G07]", async () => {
+  it("count for each key, and an access token counts for its key [G07]", async () => {
     setRateLimit("org_acme", 3);
     const { body } = await api.call("ada", "POST", "/v1/auth/token");
     const bearer = { authorization: `Bearer ${body.access_token}` };
@@ -121,7 +121,7 @@ describe("rate limits [section 8]", () => {
     expect((await listConfigs({}, "ada")).headers.get("x-ratelimit-remaining")).toBe("996");
   });
 
-  it("begin with full windows after a reset [8]", async () => {
+  it("are full again after a reset [8]", async () => {
     setRateLimit("org_globex", 1);
     await listConfigs({}, "eve");
     api.understudy.sandboxes.get("default")!.reset();

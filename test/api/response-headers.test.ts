@@ -29,7 +29,7 @@ describe("response headers [section 9]", () => {
     expect([answer.headers.get("x-latin"), answer.body]).toEqual(["\u00e9", { own }]);
   });
 
-  it("contain unique request ids, the same for the same seed and request [9]", async () => {
+  it("contain unique request ids, which are the same for the same seed and request [9]", async () => {
     const ids = async () => {
       const found = [];
       for (let sent = 0; sent < 20; sent++) found.push((await listConfigs()).headers.get("x-request-id"));
@@ -41,7 +41,7 @@ describe("response headers [section 9]", () => {
     expect(await ids()).toEqual(first);
   });
 
-  it("contain as service-organization that of the path, else the key's current one [G32]", async () => {
+  it("contain as service-organization that of the path, else the current one of the key [G32]", async () => {
     const path = "/v1/organizations/org_globex/departments/dept_globex/reparent";
     const foreign = await api.call("ada", "POST", path, TO_OPS);
     expect(foreign.status).toBe(403);
@@ -103,7 +103,7 @@ describe("pages in a browser [G30]", () => {
   it("can read the response headers of operations [G30]", async () => {
     const { headers } = await listConfigs({ origin: "http://localhost:5173" }, "ada");
     const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");
-    // The page may read this one without being allowed to (fetch, 2.2.6).
+    // A page may always read this header (Fetch standard, CORS-safelisted response headers).
     const safelisted = ["cache-control"];
     const declared = API.operations.flatMap((operation) =>
       listSuccesses(operation).flatMap(({ headers = [] }) => headers.map((name) => name.toLowerCase())),

@@ -16,8 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-/** A sandbox of its own; resolves with what calls its state and its emulated API. */
-async function sandbox(settings: Partial<Settings>, more: object = {}) {
+/** Creates a sandbox, and returns functions that call its state and its emulated API. */
+async function createSandbox(settings: Partial<Settings>, more: object = {}) {
   const made = await api.call(undefined, "POST", "/_control/sandboxes", { clock: CLOCK, settings, ...more });
   expect(made.status, made.text).toBe(201);
   const name: string = made.body.name;
@@ -40,7 +40,7 @@ async function sandbox(settings: Partial<Settings>, more: object = {}) {
 
 describe("state calls follow the settings of their sandbox", () => {
   it("if they put a file into a store, which takes processing_seconds [G11]", async () => {
-    const { state, advance } = await sandbox({ processing_seconds: 600 });
+    const { state, advance } = await createSandbox({ processing_seconds: 600 });
     await state("POST", "store_files", { store_id: "vs_empty", file_id: "file_loose" });
     await advance("300s");
     expect(await state("GET", "store_files/vs_empty:file_loose")).toMatchObject({
@@ -52,7 +52,7 @@ describe("state calls follow the settings of their sandbox", () => {
   });
 
   it("if they restart a file, which takes as long as the setting says then [G11]", async () => {
-    const { state, advance, control } = await sandbox({});
+    const { state, advance, control } = await createSandbox({});
     await control("PATCH", "", { settings: { processing_seconds: 200 } });
     await state("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
     await advance("100s");
@@ -63,7 +63,7 @@ describe("state calls follow the settings of their sandbox", () => {
   });
 
   it("if they start or restart a job, which takes connector_job_seconds [G14]", async () => {
-    const { state, advance } = await sandbox({ connector_job_seconds: 300 });
+    const { state, advance } = await createSandbox({ connector_job_seconds: 300 });
     const { job_id } = await state("POST", "connector_jobs", {
       connection_id: "conn_wiki",
       job_type: "sync",
@@ -82,8 +82,8 @@ describe("state calls follow the settings of their sandbox", () => {
 });
 
 describe("work in progress of a fixture follows the settings", () => {
-  it("if processing takes longer: the file is less far, and ends later [G11]", async () => {
-    const { ok, advance } = await sandbox({ processing_seconds: 270 });
+  it("if processing takes longer: the file has made less progress, and ends later [G11]", async () => {
+    const { ok, advance } = await createSandbox({ processing_seconds: 270 });
     expect(await ok("GET", STATUS)).toMatchObject({ status: "processing", progress_percent: 10 });
     await advance("242s");
     expect((await ok("GET", STATUS)).status).toBe("processing");
@@ -95,7 +95,7 @@ describe("work in progress of a fixture follows the settings", () => {
   });
 
   it("if processing takes less time: the file ended before the epoch [G11]", async () => {
-    const { ok } = await sandbox({ processing_seconds: 10 });
+    const { ok } = await createSandbox({ processing_seconds: 10 });
     expect(await ok("GET", STATUS)).toMatchObject({
       status: "completed",
       completed_at: "2026-03-15T11:59:43.000Z",
@@ -103,14 +103,14 @@ describe("work in progress of a fixture follows the settings", () => {
   });
 
   it("for job_sync_running, which takes connector_job_seconds, then succeeds [G14]", async () => {
-    const { ok, advance } = await sandbox({ connector_job_seconds: 40 });
+    const { ok, advance } = await createSandbox({ connector_job_seconds: 40 });
     await advance("29s");
     expect((await ok("GET", JOB)).status).toBe("running");
     await advance("1s");
     expect(await ok("GET", JOB)).toMatchObject({ status: "succeeded", duration: 40 });
   });
 
-  it("but is in progress with any settings for a job or a file without a start [G14]", async () => {
+  it("but a job or a file without a start is in progress with any settings [G14]", async () => {
     const fixture = {
       extends: "reference",
       connector_jobs: [
@@ -120,14 +120,14 @@ describe("work in progress of a fixture follows the settings", () => {
     };
     for (const seconds of [2, 60, 86_400]) {
       const settings = { connector_job_seconds: seconds, processing_seconds: seconds };
-      const { state } = await sandbox(settings, { fixture });
+      const { state } = await createSandbox(settings, { fixture });
       expect((await state("GET", "connector_jobs/job_own")).status).toBe("running");
       expect((await state("GET", "store_files/vs_empty:file_loose")).status).toBe("processing");
     }
   });
 
-  it("at the moment of a reset, while a fork and a snapshot keep their times [G11, G14]", async () => {
-    const { name, ok, advance, control } = await sandbox({ connector_job_seconds: 40 });
+  it("at a reset, while a fork and a snapshot keep their times [G11, G14]", async () => {
+    const { name, ok, advance, control } = await createSandbox({ connector_job_seconds: 40 });
     await control("POST", "/snapshots", { name: "early" });
     await control("PATCH", "", { settings: { connector_job_seconds: 100 } });
     await ok("POST", `/_control/sandboxes/${name}/fork`, { name: "second" });
@@ -142,12 +142,12 @@ describe("work in progress of a fixture follows the settings", () => {
     expect(forked.body).toMatchObject({ status: "succeeded", duration: 40 });
   });
 
-  it("while sandboxes share all that does not depend on settings [decision 2]", async () => {
+  it("while sandboxes share everything that does not depend on settings [decision 2]", async () => {
     const { sandboxes } = api.understudy;
     const root = (name: string) => sandboxes.get(name)!.world.root;
-    const first = (await sandbox({ processing_seconds: 500 })).name;
-    const second = (await sandbox({ processing_seconds: 500, journal_limit: 7 })).name;
-    const plain = (await sandbox({ journal_limit: 7 })).name;
+    const first = (await createSandbox({ processing_seconds: 500 })).name;
+    const second = (await createSandbox({ processing_seconds: 500, journal_limit: 7 })).name;
+    const plain = (await createSandbox({ journal_limit: 7 })).name;
     expect(root(plain)).toBe(root("default"));
     expect(root(second).tables.get(storeFiles.name)).toBe(root(first).tables.get(storeFiles.name));
     expect(root(first).tables.get("departments")).toBe(root("default").tables.get("departments"));

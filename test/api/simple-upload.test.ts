@@ -141,7 +141,7 @@ describe("simple upload [4.6]", () => {
     expectInvalid(await upload(again), "thumbnail");
   });
 
-  it("leaves no file behind if a client leaves at any byte [4.6]", async () => {
+  it("leaves no file behind if a client disconnects at any byte [4.6]", async () => {
     const body = Buffer.from(
       '--x\r\ncontent-disposition: form-data; name="note"\r\n\r\nhello\r\n' +
         `--x\r\ncontent-disposition: form-data; name="file"; filename="a.bin"\r\ncontent-type: application/octet-stream\r\n\r\n${"z".repeat(300)}\r\n--x--\r\n`,
@@ -151,7 +151,7 @@ describe("simple upload [4.6]", () => {
       "content-type": "multipart/form-data; boundary=x",
       "content-length": body.length,
     };
-    const before = counted();
+    const before = countingFiles();
     for (let sent = 0; sent < body.length; sent += 17) {
       await sendAndDisconnect(
         `${api.url}${FILES}/upload`,
@@ -160,17 +160,17 @@ describe("simple upload [4.6]", () => {
       );
     }
     await eventually(() => expect(temporary.entries().flatMap(() => temporary.files())).toEqual([]));
-    expect(counted()).toBe(before);
+    expect(countingFiles()).toBe(before);
     const whole = await fetch(`${api.url}${FILES}/upload`, {
       method: "POST",
       headers: { "api-key": KEYS.dan, "content-type": headers["content-type"] },
       body: new Uint8Array(body),
     });
     expect(whole.status).toBe(201);
-    expect(counted()).toBe(before + 1);
+    expect(countingFiles()).toBe(before + 1);
   });
 
-  function counted(): number {
+  function countingFiles(): number {
     return api.understudy.sandboxes.get("default")!.world.read().all(files).size;
   }
 });

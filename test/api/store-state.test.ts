@@ -46,7 +46,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await state("GET", "store_files?status=failed")).body.items[0].file_id).toBe("file_broken");
   });
 
-  it("create a file in the middle of its processing, which then goes on [G11, interfaces 4]", async () => {
+  it("create a file in the middle of its processing, which then continues [G11, interfaces 4]", async () => {
     const fields = {
       store_id: "vs_empty",
       file_id: "file_loose",
@@ -91,7 +91,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await status("file_broken")).body).toMatchObject({ status: "completed", error_message: null });
   });
 
-  it("refuse a PATCH after which a file would not look completed, or failed without a message [3.1, G11]", async () => {
+  it("refuse a PATCH after which a file would be neither complete nor failed with a message [3.1, G11]", async () => {
     const completed = "store_files/vs_handbook:file_handbook";
     const failed = "store_files/vs_handbook:file_broken";
     for (const [path, field, value] of [
@@ -152,7 +152,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await status("file_policies", { store: "vs_empty" })).body.status).toBe("completed");
   });
 
-  it("invent a start before the end that is given [3.1]", async () => {
+  it("invent a start before a given end [3.1]", async () => {
     const completed_at = "2026-03-01T00:00:00.000Z";
     const file = { store_id: "vs_empty", file_id: "file_loose", completed_at };
     const { body } = await state("POST", "store_files", file);
@@ -175,7 +175,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect(body).toMatchObject({ started_at, completed_at: started_at });
   });
 
-  it("choose a store and a file of one organization for a POST [interfaces 4]", async () => {
+  it("choose a store and a file of the same organization for a POST [interfaces 4]", async () => {
     const store_id = (await state("POST", "vector_stores", { organization_id: "org_globex" })).body.id;
     const none = await state("POST", "store_files", { store_id });
     expect([none.status, none.body.field]).toEqual([422, "file_id"]);
@@ -189,7 +189,7 @@ describe("state calls on stores [interfaces 4]", () => {
       found.add(made.body.id);
     }
     expect(found.size).toBe(5);
-    // Four files and two stores are Acme's, three of them together from the start.
+    // Acme has four files and two stores; three pairs of them exist from the start.
     const full = await state("POST", "store_files", {});
     expect([full.status, full.body.field]).toEqual([422, "store_id"]);
   });

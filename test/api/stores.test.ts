@@ -61,7 +61,7 @@ describe("processing status [4.9]", () => {
     expect(Date.parse(body.completed_at)).toBeGreaterThan(Date.parse(body.started_at));
   });
 
-  it("of a file of the fixture follows the clock and ends to the second [3.1]", async () => {
+  it("of a file of the fixture follows the clock and completes to the second [3.1]", async () => {
     await api.advance(32_999);
     expect((await status("file_policies")).body).toMatchObject({
       status: "processing",
@@ -139,7 +139,7 @@ describe("attaching a file [G12]", () => {
     expect((await attach("file_broken", { store: "vs_handbook" })).body.status).toBe("failed");
   });
 
-  it("ends in the same state by one advance of 400 days as by many small ones [G11]", async () => {
+  it("reaches the same state by one advance of 400 days as by many small ones [G11]", async () => {
     await attach("file_loose");
     const { world } = api.understudy.sandboxes.get("default")!;
     const ran = await world.advance((now) => now + 400 * 86_400_000);
@@ -188,7 +188,7 @@ describe("attaching a file [G12]", () => {
     });
   });
 
-  it("fails for an unsupported type when parsing ends, without an event [G11]", async () => {
+  it("fails for an unsupported type at the end of parsing, without an event [G11]", async () => {
     expect((await attach("file_broken")).status).toBe(202);
     await api.advance(9_000);
     expect((await status("file_broken", { store: "vs_empty" })).body).toEqual({
@@ -305,7 +305,7 @@ describe("attaching a file [G12]", () => {
       await attach("file_loose");
       await api.advance(after);
       expect((await status("file_loose", { store: "vs_empty" })).body.progress_percent).toBe(percent);
-      // A change of the setting is for files to come.
+      // A change of the setting applies only to later files.
       api.understudy.sandboxes.get("default")!.configure({ processing_seconds: 1 });
       await api.advance(processing_seconds * 1000 - after);
       expect((await status("file_loose", { store: "vs_empty" })).body.status).toBe("completed");

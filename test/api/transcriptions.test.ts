@@ -18,7 +18,7 @@ const state = (method: string, path: string, body?: unknown) =>
 const follow = (action: { href: string; method: string }) =>
   api.call("dan", action.method, action.href.slice(api.url.length));
 
-interface Timed {
+interface TimedSentence {
   text: string;
   start: number;
   end: number;
@@ -54,7 +54,7 @@ describe("transcriptions.list_sentences", () => {
   it("has consecutive sentences that end within the audio [2.5]", async () => {
     const { data } = (await get("trans_interview")).body;
     let clock = 0;
-    for (const sentence of data.sentences as Timed[]) {
+    for (const sentence of data.sentences as TimedSentence[]) {
       expect(Object.keys(sentence)).toEqual(["text", "start", "end"]);
       expect(sentence.start).toBeGreaterThanOrEqual(clock);
       expect(sentence.end).toBeGreaterThan(sentence.start);
@@ -80,14 +80,14 @@ describe("transcriptions.list_sentences", () => {
     [3, {}, 1],
     [0, {}, 0],
     [20, {}, 4],
-  ])("in a fixture have the audio's given length of %d seconds (%j) [2.5]", async (length, fields, count) => {
+  ])("of a fixture have the audio's given length of %d seconds (%j) [2.5]", async (length, fields, count) => {
     const transcriptions = [{ id: "trans_given", audio_duration_seconds: length, ...fields }];
     const fixture = { extends: "reference", transcriptions };
     await api.call(undefined, "POST", "/_control/sandboxes/default/reset", { fixture });
     const { data } = (await get("trans_given")).body;
     expect(data.audio_duration_seconds).toBe(length);
     expect(data.sentences).toHaveLength(count);
-    for (const { start, end } of data.sentences as Timed[]) {
+    for (const { start, end } of data.sentences as TimedSentence[]) {
       expect(start).toBeLessThanOrEqual(end);
       expect(end).toBeLessThanOrEqual(length);
     }
@@ -113,7 +113,7 @@ describe("transcriptions.list_sentences", () => {
     expect(back.map(({ data }) => data)).toEqual(pages.map(({ data }) => data));
   });
 
-  it("has an empty page beyond the end, whose previous leads to the last page [4.11]", async () => {
+  it("has an empty page after the end, whose previous link leads to the last page [4.11]", async () => {
     const { body } = await get("trans_short", "sentences?limit=2&offset=50");
     expect([body.data.sentences, body.metadata.returned_count, body.actions.next]).toEqual([
       [],
@@ -123,7 +123,7 @@ describe("transcriptions.list_sentences", () => {
     expect((await follow(body.actions.previous)).body.metadata.returned_count).toBe(2);
   });
 
-  it("leads by previous to the sentences before if there is no limit [4.11]", async () => {
+  it("has a previous link to the sentences before if there is no limit [4.11]", async () => {
     const { body } = await get("trans_interview", "sentences?offset=1190");
     expect(body.metadata.returned_count).toBe(10);
     const { metadata, data } = (await follow(body.actions.previous)).body;
@@ -131,7 +131,7 @@ describe("transcriptions.list_sentences", () => {
     expect(data.sentences.at(-1).end).toBeLessThanOrEqual(body.data.sentences[0].start);
   });
 
-  it("leads by next and previous from any page to each sentence once [4.11]", async () => {
+  it("has next and previous links from any page that lead to each sentence once [4.11]", async () => {
     const whole = (await get("trans_short")).body.data.sentences;
     const total = whole.length;
     for (const limit of ["", "&limit=1", "&limit=2", `&limit=${total - 1}`, "&limit=1000"]) {
@@ -210,7 +210,7 @@ describe.each(FORMATS)("%s", (format) => {
     ]);
   });
 
-  it("answers 404 alike to unknown and foreign transcriptions [G17]", async () => {
+  it("answers the same 404 to unknown and foreign transcriptions [G17]", async () => {
     for (const [id, who] of [
       ["trans_nope", "dan"],
       ["trans_short", "eve"],
@@ -246,7 +246,7 @@ describe.each(FORMATS)("%s", (format) => {
     }
   });
 
-  it("answers as a whole to If-None-Match with other tags or an invalid value [4.11]", async () => {
+  it("answers the whole content to If-None-Match with other tags or an invalid value [4.11]", async () => {
     const etag = (await get("trans_short", format)).headers.get("etag")!.replace("W/", "");
     for (const held of ['"other"', etag.replaceAll('"', ""), `"${etag.slice(1, -2)}"`, "", ","]) {
       expect((await get("trans_short", format, { "if-none-match": held })).status, held).toBe(200);
@@ -289,7 +289,7 @@ describe.each(FORMATS)("%s", (format) => {
     expect(await asked(etag, "Thu, 01 Jan 1970 00:00:00 GMT")).toBe(304);
   });
 
-  it("changes its entity tag with the content and only with it [4.11]", async () => {
+  it("changes its entity tag if and only if the content changes [4.11]", async () => {
     const first = await get("trans_short", format);
     await api.advance(5000);
     expect((await get("trans_short", format)).headers.get("etag")).toBe(first.headers.get("etag"));
@@ -301,7 +301,7 @@ describe.each(FORMATS)("%s", (format) => {
     expect(changed.text).toContain("Corrected.");
   });
 
-  it("shows the redaction in the headers and in the text [G17]", async () => {
+  it("indicates the redaction in the headers and in the text [G17]", async () => {
     const { headers, text } = await get("trans_redacted", format);
     expect(headers.get("x-pii-redacted")).toBe("true");
     expect(headers.get("x-pii-policies")).toBe("person_name,email_address");
@@ -325,8 +325,8 @@ describe("transcription formats", () => {
     const { sentences } = (await get("trans_interview")).body.data;
     const { body } = await get("trans_interview", "paragraphs");
     const { paragraphs } = body.data;
-    expect(paragraphs.map(({ text }: Timed) => text).join(" ")).toBe(
-      sentences.map(({ text }: Timed) => text).join(" "),
+    expect(paragraphs.map(({ text }: TimedSentence) => text).join(" ")).toBe(
+      sentences.map(({ text }: TimedSentence) => text).join(" "),
     );
     expect(paragraphs[0].start).toBe(sentences[0].start);
     expect(paragraphs.at(-1).end).toBe(sentences.at(-1).end);
@@ -347,7 +347,7 @@ describe("transcription formats", () => {
       .split("\n\n")
       .map((cue) => cue.split("\n"));
     expect(cues.map(([number]) => number)).toEqual(["1", "2", "3"]);
-    expect(cues.map(([, , text]) => text)).toEqual(sentences.map(({ text }: Timed) => text));
+    expect(cues.map(([, , text]) => text)).toEqual(sentences.map(({ text }: TimedSentence) => text));
     for (const [, time] of cues) expect(time).toMatch(/^\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}$/);
   });
 
@@ -408,7 +408,7 @@ describe("state calls on transcriptions", () => {
     expect([orphan.status, orphan.body.field]).toEqual([422, "transcription_id"]);
   });
 
-  it("refuse an end of one that is not completed, and a completed one without an end [4.11]", async () => {
+  it("refuse an end for one that is not completed, and a completed one without an end [4.11]", async () => {
     const none = { completed_at: null };
     const some = { completed_at: "2026-03-15T11:00:00Z" };
     for (const [method, path, fields] of [

@@ -39,7 +39,7 @@ describe("an upload over a broken connection [G13]", () => {
         eventually(async () => {
           expect((await probe(upload_url)).range).toBe(held + 5 < 40 ? `bytes=0-${held + 4}` : null);
         });
-      // A server that is busy when its client hangs up has not read what came just before.
+      // A busy server may not yet have read the last bytes when its client disconnects.
       await sendAndDisconnect(
         upload_url,
         { method: "PUT", headers },
@@ -52,7 +52,7 @@ describe("an upload over a broken connection [G13]", () => {
     expect(temporary.bytes().equals(content)).toBe(true);
   });
 
-  it("is not completed by a probe while its body goes on [G13]", async () => {
+  it("is not completed by a probe while its body is still being sent [G13]", async () => {
     const { upload_url, gcs_path, announced } = await announce(api);
     const register = () =>
       api.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
@@ -63,13 +63,13 @@ describe("an upload over a broken connection [G13]", () => {
       expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-9" }),
     );
     expectInvalid(await register(), "gcs_path");
-    // Its sender hangs up without an end of the body: nothing is missing, so nothing is to be resumed.
+    // The client disconnects without ending the body. All bytes have arrived, so the upload needs no resumption.
     sender.destroy();
     await eventually(async () => expect((await probe(upload_url)).status).toBe(200));
     expect((await register()).status).toBe(201);
   });
 
-  it("stays complete if a probe called it complete and its body then is too long [G13]", async () => {
+  it("stays complete if a probe called it complete and its body is then too long [G13]", async () => {
     const { upload_url } = await announce(api);
     const status = new Promise<number>((resolve, reject) => {
       const sender = request(
@@ -88,7 +88,7 @@ describe("an upload over a broken connection [G13]", () => {
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
   });
 
-  it("succeeds for many PUTs of the same bytes at the same time [G13]", async () => {
+  it("succeeds for many concurrent PUTs of the same bytes [G13]", async () => {
     const content = noise(3 * MB);
     const { upload_url } = await announce(api, { file_size: content.length });
     const answers = await Promise.all(Array.from({ length: 6 }, () => put(upload_url, content)));
@@ -121,7 +121,7 @@ describe("an upload over a broken connection [G13]", () => {
     }
   });
 
-  it("is refused and leaves nothing behind if its organization is deleted while the file arrives [G13, G37]", async () => {
+  it("is refused and leaves no file behind if its organization is deleted while the file arrives [G13, G37]", async () => {
     const status = new Promise<number>((resolve, reject) => {
       const url = `${api.url}/v1/organizations/org_acme/files/upload`;
       const headers = { "content-type": "multipart/form-data; boundary=cut", "api-key": KEYS.dan };
@@ -159,8 +159,8 @@ describe("the official client [4.6]", () => {
       retryOptions: { autoRetry, maxRetries: 5, idempotencyStrategy: IdempotencyStrategy.RetryAlways },
     });
 
-  /** Asks for the URL through the relay, so that the URL leads through it, too. */
-  async function announceThrough(url: string, size: number): Promise<string> {
+  /** Requests the upload URL through the relay, so that the URL leads through the relay too. */
+  async function requestUploadUrl(url: string, size: number): Promise<string> {
     const answer = await api.call(
       "dan",
       "POST",
@@ -200,7 +200,7 @@ describe("the official client [4.6]", () => {
   it("resumes 20 MB in chunks after a broken connection [4.6]", async () => {
     const content = noise(20 * MB);
     const relay = await startCuttingRelay(api.url, 11 * MB);
-    const uri = await announceThrough(relay.url, content.length);
+    const uri = await requestUploadUrl(relay.url, content.length);
     const checksum = await send(storageFor(relay.url, true), uri, content, 4 * MB);
     expect(relay.cuts()).toBe(1);
     expect(checksum).toBe(formatCrc32c(crc32c(content)));
@@ -208,10 +208,10 @@ describe("the official client [4.6]", () => {
     await relay.close();
   });
 
-  it("leaves 20 MB that failed in one request to another client, which resumes [4.6]", async () => {
+  it("leaves 20 MB that failed in one request to another client, which resumes them [4.6]", async () => {
     const content = noise(20 * MB);
     const relay = await startCuttingRelay(api.url, 7 * MB);
-    const uri = await announceThrough(relay.url, content.length);
+    const uri = await requestUploadUrl(relay.url, content.length);
     await expect(send(storageFor(relay.url, false), uri, content)).rejects.toThrow();
     expect(relay.cuts()).toBe(1);
     await eventually(async () => {

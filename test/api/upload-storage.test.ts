@@ -26,7 +26,7 @@ describe("half-finished uploads [interfaces 4]", () => {
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
     const whole = await chunk(upload_url, "56789", 5, 10);
     expect(whole.body.crc32c).toBe(formatCrc32c(crc32c(Buffer.from("0123456789"))));
-    // Again, after the upload was cancelled altogether.
+    // The upload is restored a second time, after it was cancelled.
     sandbox().restore(sandbox().snapshots.get("half")!);
     await fetch(upload_url, { method: "DELETE" });
     sandbox().restore(sandbox().snapshots.get("half")!);
@@ -120,7 +120,7 @@ describe("the sandbox's share of the disk", () => {
     form.append("file", new Blob([new Uint8Array(500)]), "a.bin");
     const simple = await bounded.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
     expect([simple.status, simple.body.error.details.scope]).toEqual([413, "sandbox_uploads"]);
-    // Registered, the bytes are no longer needed, and there is room again.
+    // After the registration the bytes are no longer needed, so there is room again.
     const { announced, gcs_path } = first;
     await bounded.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
     expect((await put(second.upload_url, noise(400))).status).toBe(200);
@@ -157,7 +157,7 @@ describe("the sandbox's share of the disk", () => {
     await bounded.close();
   });
 
-  it("counts the bytes of imported snapshots, shared ones once [interfaces 7]", async () => {
+  it("counts the bytes of imported snapshots, and shared ones only once [interfaces 7]", async () => {
     const bounded = await small();
     const snapshots = "/_control/sandboxes/default/snapshots";
     const control = (method: string, path: string, body?: unknown) =>
@@ -170,7 +170,7 @@ describe("the sandbox's share of the disk", () => {
     const refused = await control("PUT", "/more", document);
     expect([refused.status, refused.body.limit, refused.body.wanted]).toEqual([409, "upload_bytes", 1200]);
     expect(Buffer.byteLength(temporary.bytes())).toBe(800);
-    // In place of itself it takes nothing more.
+    // The snapshot replaces itself, so it needs no more room.
     expect((await control("PUT", "/up", document)).status).toBe(200);
     expect(Buffer.byteLength(temporary.bytes())).toBe(800);
     await bounded.close();

@@ -106,7 +106,7 @@ describe("the resumable protocol [G13]", () => {
     expect((await put(upload_url, "456789", { "content-range": "bytes 4-*/*" })).status).toBe(200);
   });
 
-  it("changes nothing by a probe [G13]", async () => {
+  it("is not changed by a probe [G13]", async () => {
     const { upload_url } = await announce(api);
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null, body: undefined });
     await chunk(upload_url, "0123", 0, 10);
@@ -141,7 +141,7 @@ describe("the resumable protocol [G13]", () => {
     expect(await chunk(upload_url, "3456", 3, 10)).toMatchObject({ status: 308, range: "bytes=0-6" });
     expect((await put(upload_url, "0123456789")).status).toBe(200);
     expect(temporary.bytes().toString()).toBe("0123456789");
-    // A 200 that was lost: the same request again.
+    // The client lost the 200, so it repeats the request.
     expect((await chunk(upload_url, "789", 7, 10)).status).toBe(200);
   });
 
@@ -189,7 +189,7 @@ describe("the resumable protocol [G13]", () => {
         resolve(response.statusCode!);
       });
       req.on("error", reject);
-      // Without a length: chunked, in two pieces, the second one too long.
+      // Without a length: chunked, in two pieces, of which the second is too long.
       req.write("01234567");
       req.end("89 and more");
     });
@@ -198,7 +198,7 @@ describe("the resumable protocol [G13]", () => {
     expect((await chunk(upload_url, "3456789", 3, 10)).status).toBe(200);
   });
 
-  it("completes an empty file from the start [G13]", async () => {
+  it("completes an empty file at once [G13]", async () => {
     const { upload_url, announced, gcs_path } = await announce(api, { file_size: 0 });
     expect(await probe(upload_url, 0)).toMatchObject({ status: 200 });
     expect((await put(upload_url)).body).toMatchObject({ size: "0", crc32c: "AAAAAA==" });
@@ -209,7 +209,7 @@ describe("the resumable protocol [G13]", () => {
     expect(file.status).toBe(201);
   });
 
-  it("answers 499 to DELETE, then 404, and nothing stays on disk [G13]", async () => {
+  it("answers 499 to DELETE, then 404, and no file is left on disk [G13]", async () => {
     const { upload_url, announced, gcs_path } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     const expiries = () =>

@@ -76,7 +76,7 @@ describe("usage.retrieve_limits [4.17]", () => {
         ({ api_key_id }: { api_key_id: string }) => api_key_id === id,
       );
 
-    it("has its last name and what it spent, without its limit, and counts it in the total [4.17, G33]", async () => {
+    it("has its last name and its spending, without its limit, and counts it in the total [4.17, G33]", async () => {
       const before = (await limits("dan")).body;
       await control("PATCH", "api_keys/apikey_ci", { name: "Old pipeline" });
       expect((await control("DELETE", "api_keys/apikey_ci")).status).toBe(204);
@@ -123,7 +123,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     });
   });
 
-  it("has no key's spending left once the organization's usage is deleted [4.17, interfaces 4]", async () => {
+  it("has no spending of any key after the organization's usage is deleted [4.17, interfaces 4]", async () => {
     const usage = "/_control/sandboxes/default/state/usage";
     expect((await api.call(undefined, "DELETE", `${usage}/org_acme`)).status).toBe(204);
     const { body } = await limits("dan");
@@ -135,7 +135,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     ).toEqual([]);
   });
 
-  it("measures a past month against today's limits [4.17, G33]", async () => {
+  it("compares a past month with today's limits [4.17, G33]", async () => {
     const { body } = await limits("ada", "org_acme", "?month=2");
     expect(body.organization_limits).toMatchObject({ current_usage: 400, utilization_percentage: 40 });
     expect(body.api_limits.current_usage).toBe(200);
@@ -149,7 +149,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     ).toBe(0);
   });
 
-  it("is empty for months to come, whatever has been booked on them [4.17, G33]", async () => {
+  it("is empty for future months, even if a state call added spending to them [4.17, G33]", async () => {
     stateRules(api, "usage").patch("org_acme", { spent: { 1: 5_000_000 } });
     const { body } = await limits("ada", "org_acme", "?month=4");
     expect(body.organization_limits).toMatchObject({
@@ -173,7 +173,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     expect((await limits("ada", "org_acme", "?year=2025")).body.organization_limits.current_usage).toBe(0);
   });
 
-  it("has the fixture's months by the sandbox's own clock [4.17]", async () => {
+  it("converts the fixture's months to the sandbox's clock [4.17]", async () => {
     await api.close();
     api = await startReference({ clock: { mode: "frozen", now: Date.parse("2031-01-31T23:00:00Z") } });
     expect((await limits("ada")).body.organization_limits.current_usage).toBe(850);
@@ -212,7 +212,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     ["year", "0"],
     ["year", "10000"],
     ["year", ""],
-  ])("refuses %s=%s, shown as the text that it is [4.17, G08, G33]", async (field, value) => {
+  ])("refuses %s=%s, shown as the text that was sent [4.17, G08, G33]", async (field, value) => {
     const answer = await limits("ada", "org_acme", `?${field}=${value}`);
     expect(answer.status).toBe(422);
     expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
@@ -346,7 +346,7 @@ describe("usage events [G25]", () => {
 });
 
 describe("state rules of usage [interfaces 4]", () => {
-  it("show amounts by calendar month and take them back [interfaces 4]", () => {
+  it("show amounts by calendar month and remove them [interfaces 4]", () => {
     const rows = stateRules(api, "usage");
     const read = world().read();
     expect(state.toPublic(rows.get("org_acme"), read)).toEqual({
@@ -412,7 +412,7 @@ it.each([
   [{ spent: { current: 100 } }, 120],
   [{ spent: { current: 300 } }, 300],
 ])(
-  "a fixture's organization has spent at least what its keys have, with %j [8, G33]",
+  "an organization of a fixture has spent at least as much as its keys, with %j [8, G33]",
   async (entry, spent) => {
     const keys = { apikey_hana: { spent: { current: 90 } }, apikey_ada: { spent: { current: 30 } } };
     const fixture = { extends: "reference", usage: { org_initech: { monthly_limit: 120, ...entry, keys } } };

@@ -28,11 +28,11 @@ describe("users.set_current_organization", () => {
     });
     const next = await setCurrent("ada", "org_initech");
     expect(next.headers.get("service-organization")).toBe("org_initech");
-    // Section 8: the plan of the current organization decides, and Initech's is standard.
+    // Section 8: the plan of the current organization applies, and that of Initech is standard.
     expect(next.headers.get("x-ratelimit-limit")).toBe("100");
   });
 
-  it("changes the calling key and no other [G32]", async () => {
+  it("changes only the calling key [G32]", async () => {
     await setCurrent("ada", "org_initech");
     expect(current("apikey_ada")).toBe("org_initech");
     expect(current("apikey_ci")).toBe("org_acme");
@@ -48,7 +48,7 @@ describe("users.set_current_organization", () => {
     expect(next.headers.get("service-organization")).toBe("org_initech");
   });
 
-  it("answers 403 to an unknown organization exactly as to a foreign one [4.5, G03]", async () => {
+  it("answers the same 403 to an unknown organization as to a foreign one [4.5, G03]", async () => {
     const foreign = await setCurrent("dan", "org_globex");
     const unknown = await setCurrent("dan", "org_nowhere");
     for (const { status, body } of [foreign, unknown]) {
@@ -118,7 +118,7 @@ describe("state rules of users", () => {
     expect(await audited("", "hana", "org_initech")).toEqual([["user", "Ada O.", "updated", "Hana Suzuki"]]);
   });
 
-  it("emit user.verified if verified becomes true, with user.updated for more changes, and only that back again [G25]", () => {
+  it("emit user.verified if verified becomes true, also user.updated for more changes, and only user.updated back again [G25]", () => {
     const { record } = users().post({ name: "Zoe" });
     const events = (change: object) =>
       users()
@@ -149,7 +149,7 @@ describe("state rules of users", () => {
     ).toBe(403);
   });
 
-  it("take a lost membership's capabilities with it, unless the change gives them [G02, G31]", async () => {
+  it("remove the capabilities of a lost membership, unless the change gives them [G02, G31]", async () => {
     const gone = { org_initech: "member" } as const;
     const kept = { memberships: gone, capabilities: { org_acme: ["report-create"] } };
     expect(() => users().patch("usr_cleo", kept)).toThrow(
@@ -165,7 +165,7 @@ describe("state rules of users", () => {
     ]);
   });
 
-  it("audit a suspended account as deactivated, and an active one again as reactivated [G31, 4.15]", async () => {
+  it("audit a suspension as deactivated, and the end of it as reactivated [G31, 4.15]", async () => {
     users().patch("usr_dan", { account: "suspended", name: "Dan W." });
     users().patch("usr_dan", { account: "disabled" });
     users().patch("usr_dan", { account: "active" });
@@ -233,7 +233,7 @@ describe("state rules of keys and organizations", () => {
     );
   });
 
-  it("delete all that an organization owns, and let its users' keys act elsewhere [interfaces 4]", async () => {
+  it("delete all records of an organization, and let its users' keys act in others [interfaces 4]", async () => {
     stateRules(api, "organizations").remove("org_acme");
     expect(stateRules(api, "departments").size()).toBe(1);
     expect(stateRules(api, "music_collections").size()).toBe(0);

@@ -20,7 +20,7 @@ afterAll(removeTempFolders);
 
 /** Makes threads, each acknowledged as durable, and kills the server within a second after the last. */
 async function saveAndKill(count = 40): Promise<string> {
-  const folder = join(scratch(), "data");
+  const folder = join(createTempFolder(), "data");
   const server = await startServer(["--persist", folder, "--durable"]);
   for (let i = 0; i < count; i++) await create(server.ready.url, `thread_n${i}`);
   server.child.kill("SIGKILL");
@@ -139,7 +139,7 @@ describe("a flipped bit in a saved world", () => {
   it.each(places)(
     "in %s is reported, the file is kept, and no other value is lost",
     async (name) => {
-      const place = join(scratch(), name);
+      const place = join(createTempFolder(), name);
       const { upload } = await saveWorld(place);
       const file = fileOf(place);
       const saved = readFileSync(file);
@@ -161,7 +161,7 @@ describe("a flipped bit in a saved world", () => {
   it.each(places)(
     "in an upload of %s is reported, the file is kept, and the client starts the upload again",
     async (name) => {
-      const place = join(scratch(), name);
+      const place = join(createTempFolder(), name);
       const { upload } = await saveWorld(place);
       const uploads = name.endsWith(".json") ? `${place}.uploads` : join(place, "uploads");
       const [blob] = readdirSync(uploads);
@@ -179,7 +179,7 @@ describe("a flipped bit in a saved world", () => {
   );
 
   it("in understudy.db.saved is reported without a loss", async () => {
-    const folder = join(scratch(), "data");
+    const folder = join(createTempFolder(), "data");
     const { upload } = await saveWorld(folder);
     flip(`${join(folder, "understudy.db")}.saved`, '"saves":', 8);
     const found = await restart(folder, upload);

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** The objects of a test organization that a full run may use. */
-const USES = uses({ scratch_connection_id: "conn_wiki", model: "comet-mini", provider: "provider_a" });
+const USES = toUses({ scratch_connection_id: "conn_wiki", model: "comet-mini", provider: "provider_a" });
 const full = { write: true, uses: USES };
 
 /** A run that only reads, or one that also writes. */

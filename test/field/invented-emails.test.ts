@@ -70,7 +70,7 @@ describe("an invented e-mail address is valid and unique", () => {
   });
 
   it("from a fixture, in every locale [G44]", async () => {
-    const file = join(scratch(), "people.json");
+    const file = join(createTempFolder(), "people.json");
     const users = NAMES.map((name, index) => ({ id: `usr_${index}`, name }));
     writeFileSync(file, JSON.stringify({ organizations: [{ id: "org_a" }], users }));
     for (const locale of ["en", "ja", "ru", "ar"]) {

@@ -39,7 +39,7 @@ function asRecordedBy(name: string, change: (entry: Har) => void): Har {
 }
 
 function writeRecording(har: Har): string {
-  const file = join(scratch(), "traffic.har");
+  const file = join(createTempFolder(), "traffic.har");
   writeFileSync(file, JSON.stringify(har));
   return file;
 }
@@ -179,7 +179,7 @@ describe("parts that could not be checked are counted by reason in the first lin
       response.content = { size: -1, mimeType: "application/json" };
     });
     for (const { response } of har.log.entries) response.headers = [];
-    const out = join(scratch(), "world.yaml");
+    const out = join(createTempFolder(), "world.yaml");
     const { code, stderr } = await runCommand(["fixture", "from-har", writeRecording(har), "--out", out]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/shows no object of this API.*left out the bodies of \d+ answers/);
@@ -390,7 +390,7 @@ describe("a recording that lacks what a check needs", () => {
 
   it("is checked as a file is if it comes from a pipe", async () => {
     const file = writeRecording(session);
-    const pipe = join(scratch(), "pipe");
+    const pipe = join(createTempFolder(), "pipe");
     execFileSync("mkfifo", [pipe]);
     const listCopies = () => readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-pipe-"));
     const before = listCopies();

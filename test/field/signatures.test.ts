@@ -131,7 +131,7 @@ describe("the explanation of a wrong digest names its cause", () => {
 
   it("with the same words in signature explain and in a receiver's log [6.3]", async () => {
     const mine = signText(escapeAsNet(TEXT));
-    const file = join(scratch(), "body.json");
+    const file = join(createTempFolder(), "body.json");
     writeFileSync(file, BODY);
     const explained = await runCommand([
       "signature",

@@ -68,7 +68,7 @@ const SURPLUS: [title: string, pieces: (string | number)[], status: number, body
 describe("an answer with bytes after its end", () => {
   it.each(SURPLUS)("counts with its status: %s [G24]", async (_title, pieces, status, body) => {
     const { url, connections, open } = await startServer(...pieces);
-    const outbound = sender();
+    const outbound = createSender();
     for (const number of [1, 2]) {
       const result = await outbound.send(createPost(url, { timeoutMs: 10_000 }));
       expect([result.error, result.response_code, result.body.toString()]).toEqual([undefined, status, body]);
@@ -79,7 +79,7 @@ describe("an answer with bytes after its end", () => {
 
   it("closes its connection at once, also if the bytes arrive while it is idle", async () => {
     const { url, open } = await startServer(head("204 No Content", KEPT), 20, "ok");
-    const outbound = sender();
+    const outbound = createSender();
     await until(async () => {
       expect((await outbound.send(createPost(url, { timeoutMs: 10_000 }))).response_code).toBe(204);
       const began = performance.now();

@@ -41,7 +41,7 @@ const UNREADABLE: [title: string, answer: string, says: RegExp][] = [
 
 describe("a receiver's answer that is not HTTP fails with the reason in a sentence, not in the parser's words [G24]", () => {
   it.each(UNREADABLE)("%s", async (_, answer, says) => {
-    const { error, response_code } = await sender().send(posting(await startServer(answer)));
+    const { error, response_code } = await createSender().send(createPost(await startServer(answer)));
     expect([response_code, error?.kind]).toEqual([0, "protocol"]);
     expect(error?.message).toMatch(says);
     expect(error?.message).not.toMatch(/Parse Error|HPE_|Expected/);

@@ -10,6 +10,12 @@ const content = (schema: string) => `content: { application/json: { schema: ${sc
 const NOTE = '{ $ref: "#/components/schemas/Note" }';
 const BODY = "{ type: object, properties: { text: { type: string }, created_at: { type: string } } }";
 
+function openDocument(text: string, bindings?: string): ServedDocument {
+  const served = serveDocument(text, bindings);
+  open.push(served);
+  return served;
+}
+
 /**
  * Serves a document with a list and a single path. Only the record's schema gives times a format, the request body's
  * does not.
@@ -45,6 +51,51 @@ it("a text that is not a time is not stored as the time of a record without bind
   expect([changed.status, changed.body]).toEqual([200, { ...created.body, text: "b" }]);
 });
 
+it.each([
+  "{ type: string, format: date-time }",
+  "{ anyOf: [{ type: string, format: date-time }, { type: null }] }",
+])("a date is stored as the time %s of a record without bindings [interfaces 18]", async (due) => {
+  const task = '{ $ref: "#/components/schemas/Task" }';
+  const body = "{ type: object, properties: { due: { type: string } } }";
+  const { send } = openDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /tasks:
+    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${task} }`)} } } }
+    post: { requestBody: { required: true, ${content(body)} }, responses: { "201": { description: d, ${content(task)} } } }
+  /tasks/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { responses: { "200": { description: d, ${content(task)} } } }
+components: { schemas: { Task: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, due: ${due} } } } }
+`);
+  const add = async (sent: string) => (await send("POST", "/tasks", { body: { due: sent } })).body;
+  expect(await add("2026-04-01")).toEqual({ id: 1, due: "2026-04-01T00:00:00.000Z" });
+  expect(await add("2026-04-01T10:00:00+02:00")).toEqual({ id: 2, due: "2026-04-01T10:00:00+02:00" });
+  expect(await add("soon")).toEqual({ id: 3 });
+});
+
+it("a part of an object changes only that part of a record without bindings [interfaces 18]", async () => {
+  const shop = '{ $ref: "#/components/schemas/Shop" }';
+  const toAddress = (required: string) =>
+    `{ type: object, required: [${required}], properties: { city: { type: string }, country: { type: string } } }`;
+  const toBody = (required: string) => `{ type: object, properties: { address: ${toAddress(required)} } }`;
+  const { send } = openDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /shops:
+    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${shop} }`)} } } }
+    post: { requestBody: { required: true, ${content(toBody("city, country"))} }, responses: { "201": { description: d, ${content(shop)} } } }
+  /shops/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { responses: { "200": { description: d, ${content(shop)} } } }
+    patch: { requestBody: { required: true, ${content(toBody(""))} }, responses: { "200": { description: d, ${content(shop)} } } }
+components: { schemas: { Shop: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, address: ${toAddress("city, country")} } } } }
+`);
+  await send("POST", "/shops", { body: { address: { city: "Bern", country: "CH" } } });
+  const changed = await send("PATCH", "/shops/1", { body: { address: { city: "Basel" } } });
+  expect(changed.body).toEqual({ id: 1, address: { city: "Basel", country: "CH" } });
+});
+
 it("a time of a bound record that is refused is named [interfaces 18]", async () => {
   const bindings =
     'openapi: a.yaml\ncollections: { memos: { schema: "#/components/schemas/Note" } }\noperations: { add: { create: memos } }\n';
@@ -64,7 +115,7 @@ it.each([
 });
 
 it.each(["additionalProperties: false", "unevaluatedProperties: false"])(
-  "fields that a record with %s cannot have are left out [interfaces 18]",
+  "fields that a record with %s cannot have are dropped [interfaces 18]",
   async (closed) => {
     const user = '{ $ref: "#/components/schemas/User" }';
     const body =
@@ -88,7 +139,7 @@ components: { schemas: { User: { type: object, ${closed}, required: [id], proper
   },
 );
 
-it("a record of one of several forms that no discriminator tells apart is whole [interfaces 18]", async () => {
+it("a record of one of several forms without a discriminator is complete [interfaces 18]", async () => {
   const event = '{ oneOf: [{ $ref: "#/components/schemas/Call" }, { $ref: "#/components/schemas/Visit" }] }';
   const toForm = (kind: number, field: string) =>
     `{ type: object, required: [id, kind, ${field}, created_at], properties: { id: { type: integer, readOnly: true }, kind: { enum: [${kind}] }, ${field}: { type: string }, created_at: { type: string, format: date-time, readOnly: true } } }`;

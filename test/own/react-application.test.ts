@@ -31,7 +31,7 @@ let server: RunningServer;
 let sandbox: SandboxClient;
 let page: Page;
 beforeAll(async () => {
-  const built = scratch();
+  const built = createTempFolder();
   // The build runs in its own process, since vitest sets NODE_ENV to test.
   const build = `import { build } from "vite"; await build(${JSON.stringify({
     ...{ root: SOURCE, configFile: false, logLevel: "error" },

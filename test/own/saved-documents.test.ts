@@ -100,6 +100,21 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     expect((await send(url, "POST", "/v1/tags", { name: "" })).status).toBe(422);
   });
 
+  it("may get another field for its ids, and the rest of the sandbox is there after a restart [interfaces 18]", async () => {
+    let url = await begin();
+    await (await openSandbox(url)).operations.replace(TAGS, BINDINGS);
+    expect(await create(url, "one")).toBe(201);
+    await (await openSandbox(url)).snapshots.save("one");
+    const text = JSON.stringify(TAGS).replace('["id","name"]', '["key","name"]').replace('"id":', '"key":');
+    const collections = { tags: { ...BINDINGS.collections.tags, id: "key" } };
+    await (await openSandbox(url)).operations.replace(JSON.parse(text), { ...BINDINGS, collections });
+    expect(await list(url)).toEqual([]);
+    expect(await create(url, "two")).toBe(201);
+    url = await restart();
+    expect(await list(url)).toEqual(["two"]);
+    expect((await (await openSandbox(url)).snapshots.list()).items).toMatchObject([{ name: "one" }]);
+  });
+
   it("has its derived scenarios and its rules after a restart, until the document is removed [interfaces 18]", async () => {
     let url = await begin();
     let sandbox = await openSandbox(url);

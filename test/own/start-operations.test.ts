@@ -83,7 +83,7 @@ it("a folder of declarations is served, and keeps its records in edits [interfac
 });
 
 it("an error of a handler outside its request does not stop the server [interfaces 18]", async () => {
-  const file = join(scratch(), "late.mjs");
+  const file = join(createTempFolder(), "late.mjs");
   writeFileSync(
     file,
     `export const late = { kind: "operation", id: "notes.late", method: "GET", path: "/v1/notes", handle: () => {

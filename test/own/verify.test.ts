@@ -82,7 +82,7 @@ describe("verify of own operations on a running service", () => {
     const understudy = await startTracker();
     const sandbox = await understudy.open("default");
     await sandbox.snapshots.save("before");
-    const between = closing(await proxy(understudy.url, (_asked, answer) => answer));
+    const between = closing(await startProxy(understudy.url, (_asked, answer) => answer));
     const contract = await readContract(TRACKER);
     const { report, passed, failed, differs, unseen } = await run(contract, between.url);
     expect({ failed, differs, unseen }).toEqual({ failed: [], differs: [], unseen: [] });
@@ -117,7 +117,7 @@ describe("verify of own operations on a running service", () => {
         readExample("issue-tracker/openapi.yaml").replace("paths:\n", dropping),
       );
       const { url } = await startTracker();
-      const between = closing(await proxy(url, (_asked, answer) => answer));
+      const between = closing(await startProxy(url, (_asked, answer) => answer));
       const { report } = await run(await readContract(DELETING), between.url, { write: writes });
       const check = report.checks.find(({ id }) => id === "dropIssue/answer");
       expect([check?.outcome, JSON.stringify(check)]).toEqual([
@@ -323,7 +323,7 @@ security: [{ key: [] }]
 
 describe("a service that answers 200 to every request", () => {
   const startObedient = async () =>
-    closing(await listening((_asked, answer) => void answer.writeHead(200).end()));
+    closing(await startRecordingServer((_asked, answer) => void answer.writeHead(200).end()));
 
   it.each([{ write: false }, { write: true }])(
     "gets no writing request for an operation without a binding, %j [interfaces 2]",
