@@ -511,6 +511,18 @@ describe("a replay", () => {
     receiver.close();
   });
 
+  it("does not end an attempt that had no answer when the bundle was made [interfaces 2]", async () => {
+    const { call, control, bundle } = await start();
+    const { body: receiver } = await control("POST", "/receivers", { answers: ["hang"] });
+    const hook = { url: receiver.url, events: ["thread.deleted"] };
+    const { webhook_id } = (await call("ada", "POST", "/webhooks", hook)).body.data;
+    await call("ada", "DELETE", "/v1/threads/thread_ada");
+    await control("PATCH", "/state/users/usr_dan", { name: "Daniel" });
+    const listed = await call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
+    expect(listed.body.data).toEqual([]);
+    expect(await replayBundle(await bundle())).toEqual({ requests: 3, control_calls: 2 });
+  }, 20_000);
+
   it.each(["before", "after"])(
     "does not end an attempt that a rewind to %s its request has cancelled [interfaces 2]",
     async (to) => {

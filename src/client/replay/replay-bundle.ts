@@ -88,6 +88,7 @@ class Replay {
       countRestores: () => this.restores,
       waitForEnd: (at, signal) => this.waitForEnd(Date.parse(at), signal),
       waitForCancel: (signal) => this.pendingAttempts.wait(Number.POSITIVE_INFINITY, signal),
+      isAwaited: () => this.isAttemptAwaited(),
     });
     this.world = await openReplayWorld(bundle, fixture, {
       replay: { outbound, beforeChange: () => this.advanceToCommit() },
@@ -189,13 +190,18 @@ class Replay {
 
   /** Resolves at the recorded end of an attempt, which may be in a later step unless something waits for it. */
   private async waitForEnd(endsAt: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.isAttemptAwaited() || endsAt <= this.findNextInstant()) return this.advanceWithinStep(endsAt);
+    await this.pendingAttempts.wait(endsAt, signal);
+  }
+
+  /** Whether the current step ends only after the attempts that it makes. */
+  private isAttemptAwaited(): boolean {
     const { currentRequest } = this;
     // An advance pins the clock.
     const isAdvancing = this.world.sandbox.world.clock.pinned !== undefined;
-    const isAwaited =
-      isAdvancing || currentRequest === undefined || WAITS_FOR_ATTEMPT.test(currentRequest.request.target);
-    if (isAwaited || endsAt <= this.findNextInstant()) return this.advanceWithinStep(endsAt);
-    await this.pendingAttempts.wait(endsAt, signal);
+    return (
+      isAdvancing || currentRequest === undefined || WAITS_FOR_ATTEMPT.test(currentRequest.request.target)
+    );
   }
 
   /** Moves the clock as a control call does, with an entry in the history: ids of later entries depend on it. */

@@ -69,10 +69,10 @@ function waitFor(milliseconds: number): Promise<undefined> {
 }
 
 /**
- * Replaces the receivers of a bundle: each attempt of a delivery gets its recorded answer, or 200 if it has none, and
- * no receiver is called. `otherwise` returns the status for requests that are not deliveries; `waitForEnd` gets the
- * recorded instant at which an attempt ended. An attempt whose record comes after a later restore was cancelled: it stays
- * without an answer.
+ * Replaces the receivers of a bundle: each attempt of a delivery gets its recorded answer, and no receiver is called.
+ * `otherwise` returns the status for requests that are not deliveries; `waitForEnd` gets the recorded instant at which an
+ * attempt ended. An attempt whose record comes after a later restore was cancelled, and one without a record had not
+ * ended: both stay without an answer, but the latter gets 200 if `isAwaited`.
  */
 export function createRecordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,
@@ -81,11 +81,13 @@ export function createRecordedOutbound(
     countRestores,
     waitForEnd,
     waitForCancel,
+    isAwaited,
   }: {
     otherwise: () => number;
     countRestores: () => number;
     waitForEnd: (at: string, signal: AbortSignal | undefined) => Promise<void>;
     waitForCancel: (signal: AbortSignal | undefined) => Promise<void>;
+    isAwaited: () => boolean;
   },
 ): OutboundClient {
   const attempts = new Map<string, number>();
@@ -95,7 +97,7 @@ export function createRecordedOutbound(
       if (id === undefined) return toResult(otherwise());
       const attempt = attempts.get(id) ?? 0;
       const recorded = deliveries[id]?.[attempt];
-      if ((recorded?.restores ?? 0) > countRestores()) {
+      if (recorded === undefined ? !isAwaited() : (recorded.restores ?? 0) > countRestores()) {
         await waitForCancel(signal);
         return toResult(0);
       }
