@@ -1,5 +1,5 @@
 import { isJsonObject } from "../engine/contract/schema.ts";
-import { findNearest } from "../engine/contract/text.ts";
+import { findNearest, tryParseJson } from "../engine/contract/text.ts";
 import { checkJsonText } from "../engine/documents/check-json.ts";
 import { DocumentError, type Position } from "../engine/documents/document-error.ts";
 import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/document-limits.ts";
@@ -174,13 +174,9 @@ function readLayer(file: string, { cwd, trustBuild, warn }: FixtureReadOptions):
 
 function readLargeJson(file: string, text: string, displayName: string): UserDocument | undefined {
   if (text.length < LARGE_JSON || extname(file).toLowerCase() !== ".json") return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The YAML reader reports the position of the mistake.
-    return undefined;
-  }
+  const value = tryParseJson(text);
+  // The YAML reader reports the position of the mistake.
+  if (value === undefined) return undefined;
   checkJsonText(text, { file: displayName, exactNumbers: true });
   // Throws if the value exceeds the limits.
   createInlineDocument(value, { file: displayName, limits: OWN_FILE_LIMITS });

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { tryParseJson } from "../engine/contract/text.ts";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import { findFreeName, makeFolder } from "../hosts/node/storage/folders.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
@@ -43,16 +44,9 @@ export async function openPersistence(parts: PersistenceParts): Promise<Saver> {
 function setAside(folder: string, name: string, rows: readonly Row[]): string {
   makeFolder(folder, 0o700);
   const file = findFreeName(join(folder, `${SANDBOX_NAME.test(name) ? name : "unnamed"}.json`));
-  const jsonRows = rows.map((row) => (isJson(row.text) ? row : { ...row, text: JSON.stringify(row.text) }));
+  const jsonRows = rows.map((row) =>
+    tryParseJson(row.text) === undefined ? { ...row, text: JSON.stringify(row.text) } : row,
+  );
   writeFileSync(file, `{${[...writeNested(groupRows(jsonRows), "  ")].join("")}\n}\n`, { mode: 0o600 });
   return file;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,6 @@
 import { type Api, extendApi } from "../engine/contract/api.ts";
 import type { Resource } from "../engine/contract/resource.ts";
+import { tryParseJson } from "../engine/contract/text.ts";
 import { platform } from "../engine/platform.ts";
 import { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import { SANDBOX_NAME, type SandboxRegistry } from "../engine/sandbox/registry.ts";
@@ -186,11 +187,7 @@ export class SandboxRestorer {
 }
 
 function readOperationSources(about = "{}"): string[] {
-  try {
-    return (JSON.parse(about) as { operations?: string[] }).operations ?? [];
-  } catch {
-    return [];
-  }
+  return (tryParseJson(about) as { operations?: string[] } | null | undefined)?.operations ?? [];
 }
 
 /** Returns the fixture by its name if it is unchanged, so that later edits apply; else the saved document. */

@@ -1,5 +1,5 @@
+import { tryParseJson } from "../../engine/contract/text.ts";
 import { ControlError } from "./fetch-control.ts";
-import { parseJson } from "./form-fields.ts";
 
 /** A request to the emulated API of a sandbox, sent as one of its users. */
 export interface ServiceCall {
@@ -59,7 +59,7 @@ export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
     throw new ControlError(0, `The connection was lost before the response (${status}) was complete.`);
   });
   const headers = [...response.headers].map(([name, value]) => ({ name, value }));
-  return { status, headers, requestId, text, json: parseJson(text) };
+  return { status, headers, requestId, text, json: tryParseJson(text) };
 }
 
 /** Ids of the requests that this page has sent. */

@@ -1,3 +1,4 @@
+import { tryParseJson } from "../../engine/contract/text.ts";
 import { ControlError } from "./fetch-control.ts";
 import { type JsonSchema, resolveSchema, type SchemaComponents, splitNull } from "./open-api.ts";
 
@@ -93,18 +94,9 @@ export function toChoiceValue(text: string, { values }: FormField): unknown {
  * @throws ControlError that names the field, as the server's errors do
  */
 export function requireJson(text: string, field: string, subject = "This field"): unknown {
-  const value = parseJson(text);
+  const value = tryParseJson(text);
   if (value === undefined) throw toInputError(field, `${subject} is not valid JSON. Nothing was sent.`);
   return value;
-}
-
-/** Undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** An error of input that is not sent; a form shows it at the field, like the server's errors. */

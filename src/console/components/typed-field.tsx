@@ -1,6 +1,7 @@
 import { memo, useMemo, useState } from "react";
 import { ListBox } from "react-aria-components";
-import { type FormField, parseJson, toChoiceValue } from "../api/form-fields.ts";
+import { tryParseJson } from "../../engine/contract/text.ts";
+import { type FormField, toChoiceValue } from "../api/form-fields.ts";
 import { type Choice, ChoiceField, ChoiceItem, Field, FilterField } from "./form.tsx";
 import { containsWords } from "./text.tsx";
 
@@ -80,7 +81,7 @@ function ListField({ field: { name, choices: ids }, ...selection }: ListProps) {
 
 /** Undefined if the text is not a list; it is then edited as text. */
 function parseList(text: string): ReadonlySet<string> | undefined {
-  const value = text.trim() === "" ? [] : parseJson(text);
+  const value = text.trim() === "" ? [] : tryParseJson(text);
   return Array.isArray(value) ? new Set(value.map(String)) : undefined;
 }
 

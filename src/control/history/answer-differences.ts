@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
+import { tryParseJson } from "../../engine/contract/text.ts";
 import { isEqual, toPairs } from "../../engine/maps.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import { redactHeader, redactJson } from "../../tools/redact.ts";
@@ -62,11 +63,8 @@ function readHeaders(answer: ComparedAnswer, id: string): Map<string, string> {
 function readBody({ id, response_body, streamed }: ComparedAnswer, replacementId: string): unknown {
   if (typeof streamed === "object") return streamed.sha256;
   const text = toBodyText(response_body).replaceAll(id, replacementId);
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text === "" ? undefined : text;
-  }
+  const value = tryParseJson(text);
+  return value === undefined ? text || undefined : value;
 }
 
 interface MaskedValue {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
 import { ClosedObject, Nullable, StringEnum, Timestamp } from "../../engine/contract/schema.ts";
+import { tryParseJson } from "../../engine/contract/text.ts";
 import type { AppliedFault, JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { decodeBody, MASKED_MESSAGE, MaskedMessage, maskMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
@@ -151,9 +152,5 @@ function renderDelivery({ delivery, path, query }: JournalEntry): Static<typeof 
 export function parseRequestBody({ request_headers, request_body }: JournalEntry): unknown {
   const body = decodeBody(request_headers, request_body);
   if (body === undefined || body.length === 0) return undefined;
-  try {
-    return JSON.parse(fromUtf8(body));
-  } catch {
-    return undefined;
-  }
+  return tryParseJson(fromUtf8(body));
 }

@@ -1,5 +1,6 @@
 import { CORE_SCHEMA, load, mergeTag } from "js-yaml";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { tryParseJson } from "../../engine/contract/text.ts";
 import { checkJsonText } from "../../engine/documents/check-json.ts";
 import { normalizeText } from "../../engine/documents/decode-text.ts";
 import { documentError, NO_POSITION, type Position } from "../../engine/documents/document-error.ts";
@@ -21,7 +22,8 @@ export function openDocument(text: string, file: string): UserDocument {
   const content = normalizeText(text);
   const readSlowly = () => readDocument(content, { file, limits: LIMITS, anyKey: true });
   if (content.length > LIMITS.maxBytes) return readSlowly();
-  const json = parseJson(content);
+  // A flow map of YAML begins like JSON.
+  const json = content.trimStart().startsWith("{") ? tryParseJson(content) : undefined;
   if (json !== undefined) checkJsonText(content, { file, exactNumbers: false });
   else if (findForeignText(content, file) !== undefined) return readSlowly();
   const value = json ?? parseYaml(content);
@@ -48,16 +50,6 @@ export function openDocument(text: string, file: string): UserDocument {
     locate: (path) => getPositions().find(path).value,
     locateKey: (path) => getPositions().find(path).key,
   };
-}
-
-/** Undefined for any other text, such as a flow map of YAML, which begins like JSON. */
-function parseJson(text: string): unknown {
-  if (!text.trimStart().startsWith("{")) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Undefined for a text that is broken or empty. */

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import type { Bundle } from "../../../../types/control-api.ts";
-import { parseJson } from "../../api/form-fields.ts";
+import { tryParseJson } from "../../../engine/contract/text.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Message, type MessageProps } from "../../components/exchange.tsx";
 import { DetailPane } from "../../components/layout.tsx";
@@ -150,7 +150,7 @@ function toNamedHeaders(headers: readonly (readonly string[])[]) {
 function toShownBody(body: Body): unknown {
   if (body === undefined) return undefined;
   if ("latin1" in body) return `${pluralize(body.latin1.length, "byte")} of binary data`;
-  return parseJson(body.text) ?? body.text;
+  return tryParseJson(body.text) ?? body.text;
 }
 
 /**
@@ -158,7 +158,7 @@ function toShownBody(body: Body): unknown {
  * @throws Error for other files
  */
 export async function readBundle(file: File): Promise<OpenedBundle> {
-  const document = parseJson(await file.text()) as Partial<Bundle> | null | undefined;
+  const document = tryParseJson(await file.text()) as Partial<Bundle> | null | undefined;
   if (document === undefined) throw new Error("This file is not a bundle: it is not valid JSON.");
   if (document?.format !== "understudy-bundle" || !Array.isArray(document.steps))
     throw new Error("This file is not a bundle. Create one with “Export bundle” or `understudy bundle`.");

@@ -1,13 +1,7 @@
 import { type ComponentProps, useCallback, useState } from "react";
+import { tryParseJson } from "../../../engine/contract/text.ts";
 import { getOwn } from "../../../engine/maps.ts";
-import {
-  type Fields,
-  type FormField,
-  formatValue,
-  parseJson,
-  parseValue,
-  toInputError,
-} from "../../api/form-fields.ts";
+import { type Fields, type FormField, formatValue, parseValue, toInputError } from "../../api/form-fields.ts";
 import { Field, Form } from "../../components/form.tsx";
 import { estimateLines, TypedField } from "../../components/typed-field.tsx";
 
@@ -135,6 +129,6 @@ function requireValidInput({ texts, json }: FormState, fields: readonly FormFiel
 }
 
 function parseObject(text: string): Fields | undefined {
-  const value = parseJson(text);
+  const value = tryParseJson(text);
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
