@@ -31,7 +31,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation();
   const client = useQueryClient();
   const [typed, setTyped] = useState("");
-  const { data: allCommands = [] } = useQuery({
+  const { data: allCommands = [], isPending } = useQuery({
     queryKey: ["palette", sandbox, typed],
     queryFn: () => findAll(typed, sandbox, state.get().timeline),
     placeholderData: (before) => before,
@@ -69,7 +69,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           className="choices palette"
           aria-label="Results"
           onAction={run}
-          renderEmptyState={() => <p className="quiet">No matches.</p>}
+          renderEmptyState={() => <p className="quiet">{isPending ? "Loading …" : "No matches."}</p>}
         >
           {groups.map((group) => (
             <MenuSection key={group} id={group}>

@@ -128,6 +128,22 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("menuitem", { name: /^Timeline/ })).toBeVisible();
   });
 
+  it("says that the palette loads, not that nothing matches [interfaces 2]", async () => {
+    const { page } = await openAt("");
+    await waitForLive(page);
+    const released: (() => void)[] = [];
+    await page.route("**/_control/sandboxes/**", async (route) => {
+      await new Promise<void>((resolve) => released.push(resolve));
+      await route.continue();
+    });
+    await page.keyboard.press("Control+k");
+    const dialog = page.getByRole("dialog");
+    await see(dialog.getByText("Loading …")).toBeVisible();
+    await page.unroute("**/_control/sandboxes/**");
+    for (const release of released) release();
+    await see(dialog.getByRole("menuitem", { name: /^Timeline/ })).toBeVisible();
+  });
+
   it("reports a deleted sandbox, keeps the input, and reconnects when it exists again [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
     const { page } = await openAt("/s/fleeting/timeline");
