@@ -222,3 +222,28 @@ components: { schemas: { Item: { type: object, required: [id, title, owner_id], 
   const again = await send("POST", "/items/", { body: { title: null } });
   expect([again.status, again.body.title]).toEqual([200, expect.any(String)]);
 });
+
+it.each(["{ type: object, properties: {} }", "{ type: object }", "{}"])(
+  "a body %s, as NestJS and Huma describe one, changes a record [interfaces 18]",
+  async (body) => {
+    const cat = '{ $ref: "#/components/schemas/Cat" }';
+    const { send } = openDocument(`openapi: 3.0.0
+info: { title: t, version: "1" }
+paths:
+  /cats:
+    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${cat} }`)} } } }
+    post: { requestBody: { required: true, ${content(body)} }, responses: { "201": { description: d, ${content(cat)} } } }
+  /cats/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+    get: { responses: { "200": { description: d, ${content(cat)} } } }
+    patch: { requestBody: { required: true, ${content(body)} }, responses: { "200": { description: d, ${content(cat)} } } }
+components: { schemas: { Cat: { type: object, required: [id, name], properties: { id: { type: string }, name: { type: string }, age: { type: integer } } } } }
+`);
+    const { body: created } = await send("POST", "/cats", { body: { name: "Tom", age: 1 } });
+    const changed = await send("PATCH", `/cats/${created.id}`, { body: { age: 2 } });
+    expect(changed.body).toEqual({ id: created.id, name: "Tom", age: 2 });
+    expect((await send("GET", `/cats/${created.id}`)).body).toEqual(changed.body);
+    const refused = await send("PATCH", `/cats/${created.id}`, { body: { age: true } });
+    expect([refused.status, refused.body.error.message]).toEqual([422, "age must be integer"]);
+  },
+);

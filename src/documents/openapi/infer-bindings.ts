@@ -2,7 +2,7 @@ import { isJsonObject } from "../../engine/contract/schema.ts";
 import { getOrAdd, isEqual } from "../../engine/maps.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import { chooseMedia, findSuccess } from "./declare-operation.ts";
-import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
+import { type DescribedOperation, mayBeJson, type OpenApiReading } from "./list-operations.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
 interface InferredPair {
@@ -44,8 +44,15 @@ export function inferPairs({
     const idField = [parameter, "id"].find((name) => properties.has(name));
     if (idField === undefined) continue;
     const collection = toCollectionName(listPath.split("/").at(-1)!);
-    const canBind = ({ body }: DescribedOperation) =>
-      body === undefined || schemas.listFields(chooseMedia(body.media)?.schema?.node).size > 0;
+    const canBind = ({ body }: DescribedOperation) => {
+      const media = body && chooseMedia(body.media);
+      const node = media?.schema?.node;
+      const types = schemas.listTypes(node);
+      // NestJS describes a body whose class has no decorators so, and Huma a merge patch.
+      const isAnyObject =
+        media !== undefined && mayBeJson(media.type) && (types.size === 0 || types.has("object"));
+      return body === undefined || isAnyObject || schemas.listFields(node).size > 0;
+    };
     const candidates: [DescribedOperation | undefined, OperationBinding][] = [
       [list, { list: collection, ...(itemsAt !== "" && { items_at: itemsAt }) }],
       [methodsOfList!.get("POST"), { create: collection }],
