@@ -1,5 +1,5 @@
-// Builds the example applications, and applications of the frameworks that docs/without-a-server.md names, with the packed
-// tarball, and drives each in Chromium or by requests:
+// Builds the example applications, and applications of the frameworks in docs/without-a-server.md, with the packed
+// tarball, and uses each in Chromium or by requests:
 //   node matrix/applications.mjs [NAME ...]
 import { execFile, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
-/** Serves files as any file server does. `missed` are the paths that it does not have. */
+/** Serves files like any file server. `missed` lists requested paths without a file. */
 export async function serveFiles(folder) {
   const missed = [];
   const server = createServer(({ url }, response) => {
@@ -44,7 +44,7 @@ function requireEqual(found, expected, what) {
   if (one !== other) throw new Error(`${what}: ${one} instead of ${other}`);
 }
 
-/** Opens a page over a folder of static files; no request of it may lack a file. */
+/** Opens a page of a folder of static files. No request may lack a file. */
 async function inPage(folder, drive) {
   const site = await serveFiles(folder);
   try {
@@ -67,7 +67,7 @@ async function withPage(drive) {
   }
 }
 
-/** The static build, then the development server. */
+/** Tests the static build, then the development server. */
 async function driveStorybook(project) {
   const folder = join(project, "storybook-static");
   const { entries } = JSON.parse(readFileSync(join(folder, "index.json"), "utf8"));
@@ -89,7 +89,7 @@ async function driveStorybook(project) {
   }
 }
 
-/** Every story shows what it expects, alone and among the others of the docs page. */
+/** Checks that each story shows what it expects, alone and in the docs page with the others. */
 async function showStories(page, origin, stories) {
   const shown = {};
   for (const { id } of stories) {
@@ -107,7 +107,7 @@ async function showStories(page, origin, stories) {
   }
 }
 
-/** Four screens; a reload keeps the world, and the page opens without a network. */
+/** Checks four screens, that a reload keeps the world, and that the page opens without a network. */
 async function drivePreview(project) {
   const folder = join(project, "dist");
   await inPage(folder, async ({ page, profile, site }) => {
@@ -170,7 +170,7 @@ async function drivePreview(project) {
 
 const KEY = "ak_adaOwnerAcme000000000000000000000000000";
 
-/** Starts an application on a free port, and calls the API behind its routes. */
+/** Starts an application on a free port and calls the API behind its routes. */
 const driveRoutes = (program) => async (project) => {
   const port = await findPort();
   const env = { ...process.env, PORT: String(port), NODE_ENV: "production" };
@@ -199,7 +199,7 @@ const driveRoutes = (program) => async (project) => {
   }
 };
 
-/** The first answer of a server that starts. @throws Error after a minute */
+/** Resolves with the first response of a starting server. @throws Error after a minute */
 async function untilAnswers(call) {
   for (let tries = 0; tries < 600; tries++) {
     const answer = await call().catch(() => undefined);

@@ -1,4 +1,4 @@
-// Grades clients that behave well, in four languages; each must pass, with no warning but those listed:
+// Grades correct clients in four languages. Each must pass without warnings other than the listed ones:
 //   node matrix/clients.mjs [NAME ...]
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ const scratch = mkdtempSync(join(tmpdir(), "understudy-clients-"));
 
 const node = (name) => [process.execPath, join(folder, `${name}.mjs`)];
 
-/** The command, how to ask whether its language is here, and warnings that are true. */
+/** The command, a probe for its language, and warnings that are justified. */
 const CLIENTS = {
   fetch: { command: node("fetch") },
   got: { command: node("got") },
@@ -26,7 +26,7 @@ const CLIENTS = {
     command: ["python3", join(folder, "requests_urllib3.py")],
   },
   "httpx-tenacity": {
-    // Debian's packages belong to its own Python.
+    // Debian's packages belong to Debian's Python.
     probe: ["/usr/bin/python3", "-c", "import httpx, tenacity"],
     command: ["/usr/bin/python3", join(folder, "httpx_tenacity.py")],
   },

@@ -45,7 +45,7 @@ async function compileAll(wanted) {
   let failed = 0;
   for (const name of names) {
     for (const [title, file] of Object.entries(DOCUMENTS)) {
-      // Below this folder, so that the generated imports are found.
+      // In this folder, so that imports of the generated files are found.
       const out = mkdtempSync(join(here, "out-"));
       const began = performance.now();
       try {

@@ -1,4 +1,5 @@
-// Generates a client of docs/examples/issue-tracker/openapi.yaml, and makes sixty calls with it to a server that has only the document:
+// Generates a client of docs/examples/issue-tracker/openapi.yaml and makes sixty calls to a server that has only the
+// document:
 //   node matrix/issue-tracker.mjs
 import { execFile, spawn } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -14,7 +15,7 @@ const root = join(here, "..");
 const document = join(root, "docs/examples/issue-tracker/openapi.yaml");
 const KEY = "ak_danMemberAcme00000000000000000000000000";
 
-// Below this folder, so that the generated imports are found.
+// In this folder, so that imports of the generated files are found.
 const out = mkdtempSync(join(here, "out-"));
 const ready = join(out, "ready.json");
 const options = ["--port", "0", "--quiet", "--openapi", document, "--ready-file", ready];

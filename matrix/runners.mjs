@@ -1,4 +1,4 @@
-// Runs tests that use the packed tarball in each version of each test tool that docs/helpers.md names:
+// Runs tests that use the packed tarball in each version of each test tool in docs/helpers.md:
 //   node matrix/runners.mjs [NAME ...]
 import { execFile } from "node:child_process";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ async function runVitest({ node, pools = POOLS, browser }) {
   if (browser !== undefined) await runPage({ node, browser });
 }
 
-/** In a page the fixture fails, and its message says what to do. */
+/** In a page, the fixture fails with a message that says what to do. */
 async function runPage({ node, browser }) {
   const args = ["node_modules/vitest/vitest.mjs", "run", "--config", "page.config.mjs"];
   await node(args, /starts a server, which a page cannot do/, {
@@ -57,7 +57,7 @@ const playwright = (version) => ({
 });
 const nodeTest = { packages: {}, files: ["node.test.mjs"], run: runNode };
 
-/** `node` is the version that the tool needs, where that is newer than the oldest which Understudy supports. */
+/** `node` is the version that the tool needs, if it is newer than the oldest that Understudy supports. */
 export const RUNNERS = {
   "Vitest 3": vitest("3.2.7", { "@vitest/browser": "3.2.7", msw: "2.15.0" }),
   "Vitest 4": vitest("4.1.12", { "@vitest/browser-playwright": "4.1.12", msw: "2.15.0" }),
@@ -71,7 +71,7 @@ export const RUNNERS = {
   "node:test 24": { node: 24, ...nodeTest },
 };
 
-/** Runs the tests of a runner in a project that has it and Understudy. @throws Error with the output of the one that failed */
+/** Runs a runner's tests in a project that has it and Understudy. @throws Error with the output of a failed run */
 export async function runTests(name, folder, { program = process.execPath, browser, pools } = {}) {
   const { files, run: runAll } = RUNNERS[name];
   for (const file of files) copyFileSync(join(here, "tests", file), join(folder, file));
@@ -88,7 +88,7 @@ export async function runTests(name, folder, { program = process.execPath, brows
   await runAll({ node, browser, pools });
 }
 
-/** Variables of the run around this one would tell the runners that they are part of it. */
+/** Removes variables of an outer test run, since runners would think they belong to it. */
 function cleanEnvironment() {
   const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", UNDERSTUDY_URL: "", UNDERSTUDY_TOKEN: "" };
   for (const key of Object.keys(env)) if (/^(VITEST|TEST|JEST|NODE_TEST|npm_)/.test(key)) delete env[key];
@@ -103,7 +103,7 @@ async function install(folder, packages) {
   });
 }
 
-/** A Node of that major version: this one, or one from npm. */
+/** Returns a Node of that major version: this one, or one from npm. */
 async function findNode(major, folder) {
   if (major === undefined || Number(process.versions.node.split(".")[0]) === major) return process.execPath;
   await install(folder, [`node@${major}`]);

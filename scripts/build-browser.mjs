@@ -10,15 +10,15 @@ import { parse } from "yaml";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** A path as the patterns below expect it, also on Windows. */
+/** Writes a path with slashes, as the patterns below expect it, also on Windows. */
 export const withSlashes = (path) => path.replaceAll("\\", "/");
 
-/** Modules that in a page read no other files than the shipped ones. */
+/** Modules that read only shipped files in a page. */
 const SHIPPED_READERS = /\/(engine\/faults\/scenario|documents\/read-fixture)\.ts$/;
 
 /**
- * Modules that a page cannot run or need not load, each with its substitute, and perhaps the importers that it applies to.
- * The YAML reader is loaded with the control API only. Any other import of a module of Node fails the build.
+ * Modules that a page cannot run or need not load, with their substitutes and, if restricted, the importers. The YAML
+ * reader is loaded with the control API only. Other imports of Node's modules fail the build.
  */
 const SUBSTITUTES = [
   [/\/documents\/node-files\.ts$/, join(root, "src/documents/web-files.ts")],
@@ -106,7 +106,7 @@ function isEngineModule(id, build) {
   return engineModules.has(id) && !entryModules.has(id);
 }
 
-/** These files, and the modules that they import at any depth, without `import()`. */
+/** Lists these files and the modules that they import statically, at any depth. */
 export function findStaticImports(files, build) {
   const found = new Set(files.map((file) => join(root, file)));
   for (const module of found)

@@ -1,13 +1,13 @@
-// The same Express application, but Node's request and response objects are born with Express's
-// prototypes, so that nothing swaps them per request (which makes V8 throw its optimised code away).
+// The same Express application, but Node creates its requests and responses with Express's prototypes. Express then
+// need not change the prototypes of each request, which makes V8 discard optimized code.
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
-import { idiomaticApp } from "./express-routes.mjs";
+import { createApp } from "./express-routes.mjs";
 import { portArgument } from "./workload.mjs";
 
 class Request extends IncomingMessage {}
 class Response extends ServerResponse {}
 
-const app = idiomaticApp();
+const app = createApp();
 Object.setPrototypeOf(Request.prototype, app.request);
 Object.setPrototypeOf(Response.prototype, app.response);
 app.request = Request.prototype;

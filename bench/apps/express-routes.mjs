@@ -1,8 +1,8 @@
 import express from "express";
 import { department, reparent, routeNames } from "./workload.mjs";
 
-/** Express 5 as everyone writes it: the JSON body parser, routes in a row, res.json. */
-export function idiomaticApp() {
+/** Express 5 in the usual style: the JSON body parser, a list of routes, res.json. */
+export function createApp() {
   const app = express();
   app.use(express.json());
   for (const name of routeNames) {

@@ -1,4 +1,4 @@
-import { idiomaticApp } from "./express-routes.mjs";
+import { createApp } from "./express-routes.mjs";
 import { portArgument } from "./workload.mjs";
 
-idiomaticApp().listen(portArgument(), "127.0.0.1");
+createApp().listen(portArgument(), "127.0.0.1");

@@ -1,4 +1,4 @@
-// The floor: what Node itself can do with this workload, without any framework.
+// The lower bound: this workload on Node alone, without a framework.
 import { createServer } from "node:http";
 import { department, portArgument, reparent, routeNames } from "./workload.mjs";
 

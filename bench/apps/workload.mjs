@@ -1,5 +1,5 @@
-// The one workload of the baselines: 40 routes with one path parameter each, a department-sized
-// answer of about 400 bytes, and a POST of 200 bytes that makes a small real change.
+// The workload of all baselines: 40 routes with one path parameter each, a response of about 400 bytes (a
+// department), and a POST of 200 bytes that makes a small change.
 export const ROUTE_COUNT = 40;
 export const HIT_ROUTE = 27;
 export const routeNames = Array.from({ length: ROUTE_COUNT }, (_, index) => `resource${index}`);
@@ -22,7 +22,7 @@ export function department() {
   };
 }
 
-/** The change a POST makes: the parent moves and the path follows. */
+/** The change of a POST: a new parent, and the path that follows from it. */
 export function reparent(record, parentId) {
   record.parent_id = parentId;
   record.path = `dept_acme/${parentId}/${record.id}`;

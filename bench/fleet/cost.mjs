@@ -1,34 +1,34 @@
-// What a fleet costs: reads and writes of an owned sandbox beside a server alone, and requests that are passed on.
+// The cost of a fleet: reads and writes of an owned sandbox compared with a single server, and proxied requests.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { processorTime } from "../src/processor-time.mjs";
-import { ask, KEY, median, must, option, row, S, startNode, startRedis } from "./stand.mjs";
+import { readProcessorTime } from "../src/processor-time.mjs";
+import { ask, KEY, median, option, requireStatus, row, S, startNode, startRedis } from "./setup.mjs";
 
-// Short turns, and many: what else the machine does then falls on both sides of a ratio, or on few of them.
+// Many short turns, so that other work on the machine affects both sides of a ratio, or only a few turns.
 const SECONDS = option("seconds", 1);
 const TURNS = option("turns", 21);
 const WRITES = option("writes", 1000);
-// Until the code is compiled, and what a node makes ready half a second after its start is.
+// Long enough to compile the code, and for what a node prepares half a second after its start.
 const WARM_UP_SECONDS = 4;
 const redis = await startRedis();
 const alone = await startNode(undefined);
 const owner = await startNode(redis);
 const other = await startNode(redis);
-// Without a limit of requests: refusals are made dearer than answers.
+// No rate limit, since refusals cost more than responses.
 const organizations = [{ id: "org_acme", plan: "enterprise", rate_limit: 1_000_000_000 }];
 for (const node of [alone, owner]) {
   const sandbox = { name: "cost", fixture: { extends: "reference", organizations } };
-  await must(ask(node, "POST", "/_control/sandboxes", sandbox), 201);
+  await requireStatus(ask(node, "POST", "/_control/sandboxes", sandbox), 201);
 }
 
 const path = "/_s/cost/v1/analytics/usage/limits/org_acme";
 const script = join(redis.place, "get.lua");
 writeFileSync(script, `wrk.headers["api-key"] = "${KEY}"\n`);
 
-/** Answers a second, and microseconds of the processor for each; all of them have to be 200. */
+/** Returns responses per second, and microseconds of processor time for each. All must be 200. */
 function load(node, seconds = SECONDS) {
-  const before = processorTime(node.child.pid);
+  const before = readProcessorTime(node.child.pid);
   const { stdout } = spawnSync("wrk", ["-t1", "-c32", `-d${seconds}s`, "-s", script, node.url + path], {
     encoding: "utf8",
   });
@@ -36,7 +36,7 @@ function load(node, seconds = SECONDS) {
   const answers = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   return {
     rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
-    cost: (processorTime(node.child.pid) - before) / 1000 / answers,
+    cost: (readProcessorTime(node.child.pid) - before) / 1000 / answers,
   };
 }
 
@@ -67,13 +67,13 @@ row("microseconds of the processor for a read", {
   "passing on": of("passed", "cost").toFixed(1),
 });
 
-/** Milliseconds of each of so many writes, one after the other. */
+/** Returns the milliseconds of each write; writes are sequential. */
 async function writes(node) {
   const times = [];
   for (let i = 0; i < WRITES; i++) {
     const began = performance.now();
     const body = { name: `d${i}`, organization_id: "org_acme" };
-    await must(ask(node, "POST", `${S("cost")}/state/departments?silent=true`, body), 201);
+    await requireStatus(ask(node, "POST", `${S("cost")}/state/departments?silent=true`, body), 201);
     times.push(performance.now() - began);
   }
   return times;

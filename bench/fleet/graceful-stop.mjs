@@ -1,6 +1,17 @@
-// SIGTERM of a node that owns 100 sandboxes under load, asked through another node as a balancer would.
+// Sends SIGTERM to a node that owns 100 sandboxes under load. Clients use another node, as behind a balancer.
 import { setTimeout as pause } from "node:timers/promises";
-import { ask, department, idsIn, median, must, option, row, S, startNode, startRedis } from "./stand.mjs";
+import {
+  ask,
+  department,
+  listIds,
+  median,
+  option,
+  requireStatus,
+  row,
+  S,
+  startNode,
+  startRedis,
+} from "./setup.mjs";
 
 const ROUNDS = option("rounds", 10);
 const SANDBOXES = option("sandboxes", 100);
@@ -11,7 +22,7 @@ let [lost, refused, acknowledged] = [0, 0, 0];
 for (let round = 0; round < ROUNDS; round++) {
   const leaving = await startNode(redis);
   const names = Array.from({ length: SANDBOXES }, (_, i) => `g${round}-${i}`);
-  for (const name of names) await must(ask(leaving, "POST", "/_control/sandboxes", { name }), 201);
+  for (const name of names) await requireStatus(ask(leaving, "POST", "/_control/sandboxes", { name }), 201);
   let isOver = false;
   let worst = 0;
   const written = new Map(names.map((name) => [name, []]));
@@ -20,7 +31,7 @@ for (let round = 0; round < ROUNDS; round++) {
       const name = names[(writer * 5 + i) % SANDBOXES];
       const id = `dept_${writer}_${i}`;
       const began = performance.now();
-      // A client that is told to come again does so at once: the gap is until it has an answer.
+      // Retries at once after a refusal: the gap lasts until the write succeeds.
       while ((await ask(survivor, "POST", `${S(name)}/state/departments`, department(id))).status !== 201) {
         refused += 1;
         await pause(5);
@@ -36,10 +47,10 @@ for (let round = 0; round < ROUNDS; round++) {
   await Promise.all(writers);
   longest.push(worst);
   for (const name of names) {
-    const there = await idsIn(survivor, name);
+    const there = await listIds(survivor, name);
     lost += written.get(name).filter((id) => !there.has(id)).length;
     acknowledged += written.get(name).length;
-    await must(ask(survivor, "DELETE", S(name)), 204);
+    await requireStatus(ask(survivor, "DELETE", S(name)), 204);
   }
 }
 row(`graceful stop, ${ROUNDS} rounds of ${SANDBOXES} sandboxes`, {

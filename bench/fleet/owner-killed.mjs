@@ -1,32 +1,33 @@
-// kill -9 of the owner of 100 sandboxes under 500 writes a second: what is lost, how long nobody answers, what is due.
+// Kills the owner of 100 sandboxes (kill -9) under 500 writes a second: lost writes, the time without responses, and
+// overdue retries.
 import { setTimeout as pause } from "node:timers/promises";
 import {
   ask,
+  createWithRetry,
   department,
   emit,
-  idsIn,
+  listIds,
   median,
-  must,
   option,
+  requireStatus,
   row,
   S,
   startNode,
-  startStand,
+  startSetup,
   until,
-  withRetry,
-} from "./stand.mjs";
+} from "./setup.mjs";
 
 const ROUNDS = option("rounds", 20);
 const SANDBOXES = option("sandboxes", 100);
 const PER_SECOND = option("rate", 500);
-const { redis, receiver, survivor } = await startStand();
+const { redis, receiver, survivor } = await startSetup();
 const gaps = [];
 let [lost, acknowledged, missed, doubled] = [0, 0, 0, 0];
 
 for (let round = 0; round < ROUNDS; round++) {
   const victim = await startNode(redis);
   const names = Array.from({ length: SANDBOXES }, (_, i) => `r${round}-${i}`);
-  for (const name of names) await withRetry(victim, name, receiver, "2s");
+  for (const name of names) await createWithRetry(victim, name, receiver, "2s");
   const written = new Map(names.map((name) => [name, new Set()]));
   const back = new Map();
   let killedAt = Number.POSITIVE_INFINITY;
@@ -66,11 +67,11 @@ for (let round = 0; round < ROUNDS; round++) {
   doubled += mine.filter((id) => receiver.attempts.get(id).length > 2).length;
   gaps.push(Math.max(...back.values()));
   for (const name of names) {
-    const there = await idsIn(survivor, name);
+    const there = await listIds(survivor, name);
     for (const id of written.get(name)) if (!there.has(id)) lost += 1;
     acknowledged += written.get(name).size;
   }
-  for (const name of names) await must(ask(survivor, "DELETE", S(name)), 204);
+  for (const name of names) await requireStatus(ask(survivor, "DELETE", S(name)), 204);
 }
 row(`owner killed, ${ROUNDS} rounds of ${SANDBOXES} sandboxes at ${PER_SECOND} writes/s`, {
   "acknowledged writes": acknowledged,

@@ -1,23 +1,24 @@
-// SIGSTOP of owners beyond their lease, then SIGCONT: no write of theirs after the takeover is acknowledged or seen.
+// Stops owners (SIGSTOP) for longer than their leases and continues them (SIGCONT): none of their writes after the
+// takeover may be acknowledged or visible.
 import { setTimeout as pause } from "node:timers/promises";
 import {
   ask,
+  createWithRetry,
   department,
   emit,
-  idsIn,
-  must,
+  listIds,
   option,
+  requireStatus,
   row,
   S,
   startNode,
-  startStand,
+  startSetup,
   until,
-  withRetry,
-} from "./stand.mjs";
+} from "./setup.mjs";
 
 const ROUNDS = option("rounds", 10);
 const OWNERS = option("owners", 5);
-const { redis, receiver, survivor } = await startStand();
+const { redis, receiver, survivor } = await startSetup();
 const owners = await Promise.all(Array.from({ length: OWNERS }, () => startNode(redis)));
 let [stale, false201, extra, missed, asked] = [0, 0, 0, 0, 0];
 
@@ -25,7 +26,7 @@ for (let round = 0; round < ROUNDS; round++) {
   await Promise.all(
     owners.map(async (owner, i) => {
       const name = `s${round}-${i}`;
-      await withRetry(owner, name, receiver, "1s");
+      await createWithRetry(owner, name, receiver, "1s");
       const { deliveries } = await emit(owner, name);
       owner.signal("SIGSTOP");
       const late = Array.from({ length: 5 }, (_, n) =>
@@ -43,12 +44,12 @@ for (let round = 0; round < ROUNDS; round++) {
       );
       owner.signal("SIGCONT");
       const answered = await Promise.all(late);
-      const there = await idsIn(survivor, name);
+      const there = await listIds(survivor, name);
       for (const [n, { status }] of answered.entries()) {
         if (status === 201 && !there.has(`dept_late${n}`)) false201 += 1;
         if (status !== 201 && there.has(`dept_late${n}`)) false201 += 1;
       }
-      // 404 would be what the old owner remembers.
+      // A 404 would come from the old owner's state.
       for (const { status } of await Promise.all(reads)) if (status === 404) stale += 1;
       if ((await ask(owner, "GET", `${S(name)}/state/departments/dept_new`)).status === 404) stale += 1;
       await pause(2500);
@@ -56,7 +57,7 @@ for (let round = 0; round < ROUNDS; round++) {
       const times = receiver.attempts.get(id)?.length ?? 0;
       if (times > 2) extra += times - 2;
       if (times < 2) missed += 1;
-      await must(ask(survivor, "DELETE", S(name)), 204);
+      await requireStatus(ask(survivor, "DELETE", S(name)), 204);
     }),
   );
 }

@@ -1,7 +1,7 @@
-// Redis restarted, its file cut, out of memory, silent for ten seconds, under load: what is lost, what clients are told,
-// and how long after the fault they are served again.
+// Under load, Redis restarts, loses a part of its file, is out of memory, or is silent for ten seconds: lost writes,
+// what clients get, and the time until they are served again.
 import { setTimeout as pause } from "node:timers/promises";
-import { ask, department, idsIn, must, option, row, S, startNode, startRedis } from "./stand.mjs";
+import { ask, department, listIds, option, requireStatus, row, S, startNode, startRedis } from "./setup.mjs";
 
 const SANDBOXES = option("sandboxes", 20);
 const WRITERS = option("writers", 5);
@@ -36,7 +36,7 @@ let failed = false;
 for (const [number, [fault, trigger]] of Object.entries(FAULTS).entries()) {
   const names = Array.from({ length: SANDBOXES }, (_, i) => `f${number}-${i}`);
   const written = new Map(names.map((name) => [name, []]));
-  for (const name of names) await must(ask(owner, "POST", "/_control/sandboxes", { name }), 201);
+  for (const name of names) await requireStatus(ask(owner, "POST", "/_control/sandboxes", { name }), 201);
   let [isOver, refused, unclear] = [false, 0, 0];
   let endedAt = Number.POSITIVE_INFINITY;
   const back = new Map();
@@ -68,10 +68,10 @@ for (const [number, [fault, trigger]] of Object.entries(FAULTS).entries()) {
   await Promise.all(writers);
   let [lost, acknowledged] = [0, 0];
   for (const name of names) {
-    const there = await idsIn(other, name);
+    const there = await listIds(other, name);
     lost += written.get(name).filter((id) => !there.has(id)).length;
     acknowledged += written.get(name).length;
-    await must(ask(other, "DELETE", S(name)), 204);
+    await requireStatus(ask(other, "DELETE", S(name)), 204);
   }
   failed ||= lost + unclear > 0 || back.size < SANDBOXES;
   row(`Redis ${fault}, ${SANDBOXES} sandboxes`, {

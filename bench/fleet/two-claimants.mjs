@@ -1,13 +1,14 @@
-// Two nodes are asked at once for a sandbox whose owner is gone: one gets it, and the epoch grows by one.
+// Two nodes get requests at the same time for a sandbox whose owner has died: one becomes its owner, and the epoch
+// increases by one.
 import { setTimeout as pause } from "node:timers/promises";
-import { ask, must, option, row, S, startNode, startRedis } from "./stand.mjs";
+import { ask, option, requireStatus, row, S, startNode, startRedis } from "./setup.mjs";
 
 const ROUNDS = option("rounds", 500);
 const redis = await startRedis();
 const [a, b] = await Promise.all([startNode(redis), startNode(redis)]);
 const owner = await startNode(redis);
 for (let i = 0; i < ROUNDS; i++)
-  await must(ask(owner, "POST", "/_control/sandboxes", { name: `c${i}` }), 201);
+  await requireStatus(ask(owner, "POST", "/_control/sandboxes", { name: `c${i}` }), 201);
 await owner.stop("SIGKILL");
 await pause(6000);
 let refused = 0;
@@ -15,7 +16,7 @@ for (let i = 0; i < ROUNDS; i++) {
   const answers = await Promise.all([a, b].map((node) => ask(node, "GET", S(`c${i}`))));
   refused += answers.filter(({ status }) => status !== 200).length;
 }
-const { leases } = await must(ask(a, "GET", "/_control/fleet?limit=100000"), 200);
+const { leases } = await requireStatus(ask(a, "GET", "/_control/fleet?limit=100000"), 200);
 const mine = leases.filter(({ sandbox }) => sandbox !== "default");
 const wrong = mine.filter(({ epoch, node }) => epoch !== 2 || node === null).length;
 row(`two claimants at once, ${ROUNDS} rounds`, {

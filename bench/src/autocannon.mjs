@@ -1,4 +1,5 @@
-// The load generator for a fixed rate, and where wrk is missing: a process of its own so that it can be pinned to its core.
+// The load generator for a fixed rate, or if wrk is missing. Runs in its own process, so that it can be pinned to a
+// core.
 import { readFileSync } from "node:fs";
 import autocannon from "autocannon";
 

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-/** The project's own Chromium, by the project's own Playwright. @throws Error if there is none */
+/** Starts the project's Chromium with its Playwright. @throws Error if there is none */
 export async function openBrowser() {
   const root = new URL("../../", import.meta.url);
   const { chromium } = createRequire(new URL("package.json", root))("@playwright/test");

@@ -1,4 +1,4 @@
-// Calls whose cost is looked into one by one: `garbage` measures each, `profile NAME` shows where it goes.
+// Calls whose cost is examined one by one: `garbage` measures each, `profile NAME` shows where the time goes.
 import { control } from "./client.mjs";
 import {
   asAda,
@@ -12,15 +12,15 @@ import {
 
 const JOBS = "/v1/organizations/org_acme/knowledge/connectors/jobs";
 
-/** A sandbox whose journal keeps a single entry. */
+/** The name of a sandbox whose journal has one entry. */
 const BARE_JOURNAL = "bare-journal";
 
 const bodies = ["dept_ops", "dept_platform"].map((new_parent_id) => ({ new_parent_id }));
 
-/** {name, path, method?, as, status}; each is one call of one server, sent again and again. */
+/** {name, path, method?, as, status}: a call that is sent to one server repeatedly. */
 export const CALLS = [
   { name: "GET", path: LIMITS, as: asEve, status: 200 },
-  // The same where the journal keeps one entry: what survives here, it is not the journal that keeps.
+  // The same call where the journal has one entry: memory that survives here does not belong to the journal.
   { name: "GET without journal", path: `/_s/${BARE_JOURNAL}${LIMITS}`, as: asEve, status: 200 },
   { name: "POST", method: "post", path: REPARENT, as: asAda, bodies, status: 200 },
   { name: "list page", path: JOBS, as: asAda, status: 200 },
@@ -35,7 +35,7 @@ export const CALLS = [
   { name: "control call", path: "/_control/sandboxes/default/clock", as: {}, status: 200 },
 ];
 
-/** A server for all of them, with the probe inside. */
+/** Starts a server for all calls, with the probe. */
 export async function startForCalls() {
   const server = await startUnderstudy({ probe: true, fixture: fixtureWithLimit() });
   const state = control(server);
@@ -44,10 +44,10 @@ export async function startForCalls() {
   return server;
 }
 
-export const headersOf = ({ path, as }, server) =>
+export const toHeaders = ({ path, as }, server) =>
   path.startsWith("/_control") ? { ...as, ...controlHeaders(server) } : as;
 
-/** The organization whose key is refused: its second request in a minute is one too many. */
+/** Limits an organization so that the second request of a key in a minute is refused. */
 function fixtureWithLimit() {
   return fixtureFile({
     organizations: [

@@ -1,6 +1,6 @@
 import { Agent, request } from "undici";
 
-/** JSON over keep-alive connections to one server; anything but the expected status throws with the body. */
+/** A client with JSON and keep-alive connections. Throws an error with the body for an unexpected status. */
 export function client(url, headers = {}) {
   const dispatcher = new Agent({
     connections: 32,
@@ -35,13 +35,13 @@ export function client(url, headers = {}) {
   };
 }
 
-/** A client of the control API of a sandbox, with the token where the server needs one. */
+/** A client of a sandbox's control API, with the token if the server needs one. */
 export function control(server) {
   const token = server.ready.token;
   return client(`${server.url}/_control`, token ? { authorization: `Bearer ${token}` } : {});
 }
 
-/** Runs `task(index)` for 0..count-1, `width` at a time. */
+/** Runs `task(index)` for 0 to count - 1, at most `width` at a time. */
 export async function inParallel(count, width, task) {
   let next = 0;
   const worker = async () => {

@@ -1,15 +1,14 @@
-// The one place that knows the built server's inside: what a sandbox costs without a socket between.
-// Everything else in bench/ goes through the command line and HTTP.
+// Measures the cost of a sandbox without a socket. Only this file uses internals of the built server; all other
+// measures use the command line and HTTP.
 import { existsSync } from "node:fs";
 
 const BUILT = new URL("../../dist/understudy.js", import.meta.url);
 const MOVED = "dept_infra";
 
 /**
- * Opens a server's registry of sandboxes in this process, without listening.
- * `fixture` is an inline fixture; `departments` is how many it must hold, so that a fixture that was not
- * understood cannot pass for a fast one.
- * `touch` changes one record, so that reset and restore have something to undo.
+ * Opens a server's registry of sandboxes in this process, without listening. `fixture` is an inline fixture that must
+ * have `departments` departments; the check excludes a fixture that is fast because it was not understood. `touch`
+ * changes one record, so that reset and restore have something to undo.
  */
 export async function openRegistry({ fixture, departments }) {
   if (!existsSync(BUILT)) throw new Error("dist/understudy.js is missing: run `npm run build` first");
@@ -31,7 +30,7 @@ export async function openRegistry({ fixture, departments }) {
     restore: (name, snapshot) => named(name).restore(named(name).snapshots.get(snapshot)),
     fork: (name, as) => sandboxes.fork(named(name), as),
     remove: (name) => sandboxes.delete(name),
-    // It never listened, so closing its sandboxes is all there is to do.
+    // The server does not listen, so closing its sandboxes is enough.
     close: () => sandboxes.close(),
   };
 }

@@ -9,9 +9,9 @@ const LUA = fileURLToPath(new URL("../wrk/turns.lua", import.meta.url));
 const CANNON = fileURLToPath(new URL("./autocannon.mjs", import.meta.url));
 
 /**
- * Loads one server for some seconds over 32 keep-alive connections.
- * `target`: {url, method?, paths, bodies?, headers?, rate?}; paths and bodies are sent in turn, `rate` is requests a second.
- * Returns {requests, rps, p99 (ms), failed (answers outside 2xx and 3xx, and broken connections)}.
+ * Loads a server for some seconds over 32 keep-alive connections. `target`: {url, method?, paths, bodies?, headers?,
+ * rate?}; paths and bodies are sent in turn, `rate` is in requests per second. Returns {requests, rps, p99 (ms),
+ * failed (statuses other than 2xx and 3xx, and broken connections)}.
  */
 export async function load(target, seconds) {
   const result =
@@ -22,7 +22,7 @@ export async function load(target, seconds) {
   return result;
 }
 
-/** As load, but answers other than 2xx make it throw: a fast refusal must never pass for speed. */
+/** Like `load`, but throws for statuses other than 2xx, since refusals are faster than responses. */
 export async function loadOk(target, seconds) {
   const result = await load(target, seconds);
   const share = result.failed / (result.rps * seconds);
@@ -46,7 +46,7 @@ async function runWrk(target, seconds) {
   return parseWrk(await output("wrk", args, env));
 }
 
-/** wrk's report as figures. */
+/** Parses wrk's report. */
 function parseWrk(text) {
   const number = (pattern) => Number(pattern.exec(text)?.[1] ?? 0);
   const [, value, unit] = /^\s+99%\s+([\d.]+)(us|ms|s|m)/m.exec(text) ?? [];

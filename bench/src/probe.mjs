@@ -1,5 +1,5 @@
-// Preloaded into a server under test (node --import): answers the bench's questions about the process from
-// inside it. It costs nothing between questions but the event-loop histogram's timer once that is asked for.
+// Preloaded into a server under test (node --import). Answers questions about the process. Between questions, it only
+// costs the event-loop histogram's timer, if that was started.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 let histogram;
@@ -26,16 +26,16 @@ const answers = {
   },
 };
 
-/** Questions for profiler.mjs, which is loaded when the first of them is asked. */
+/** Questions for profiler.mjs, which is loaded with the first of them. */
 const PROFILER = new Set(["startAllocations", "allocations", "startCpu", "cpu"]);
 
-async function answerOf({ question, details }) {
+async function answer({ question, details }) {
   if (!PROFILER.has(question)) return answers[question]();
   return (await import("./profiler.mjs"))[question](details ?? {});
 }
 
 process.on("message", async (message) => {
-  if (message?.bench) process.send({ bench: message.bench, answer: await answerOf(message) });
+  if (message?.bench) process.send({ bench: message.bench, answer: await answer(message) });
 });
-// The channel must not keep alive a server that has been told to end.
+// The channel must not keep alive a server that should end.
 process.channel?.unref();

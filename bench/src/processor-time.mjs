@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * Nanoseconds of processor time that a process has had, garbage collection and all (Linux; NaN elsewhere). Other work
- * on the machine leaves it nearly alone, where it halves the requests of a second.
+ * Returns the nanoseconds of processor time of a process, including garbage collection (Linux; NaN elsewhere). Other
+ * work on the machine hardly changes it, although it may halve the requests per second.
  */
-export function processorTime(pid) {
+export function readProcessorTime(pid) {
   try {
     const tasks = readdirSync(`/proc/${pid}/task`);
     const spent = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8"));

@@ -1,6 +1,6 @@
-// npm run bench -- profile get: where the time and the bytes of one call go.
+// npm run bench -- profile get: shows where one call spends time and allocates memory.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { CALLS, headersOf, startForCalls } from "./calls.mjs";
+import { CALLS, startForCalls, toHeaders } from "./calls.mjs";
 import { client, inParallel } from "./client.mjs";
 import { stopAll } from "./server-process.mjs";
 
@@ -9,7 +9,7 @@ const REQUESTS = 15_000;
 const WIDTH = 32;
 const SHOWN = 30;
 
-/** Takes the profiles of one of CALLS, shows their first lines and keeps them; resolves with an exit code. */
+/** Profiles one of CALLS, prints the first lines and saves the profiles. Resolves with an exit code. */
 export async function profile([name = "get"]) {
   const call = CALLS.find((one) => one.name.toLowerCase() === name.toLowerCase());
   if (call === undefined) {
@@ -36,7 +36,7 @@ export async function profile([name = "get"]) {
 }
 
 function sender(server, { path, method = "get", as, bodies = [undefined], status, ...call }) {
-  const api = client(server.url, headersOf({ path, as, ...call }, server));
+  const api = client(server.url, toHeaders({ path, as, ...call }, server));
   let sent = 0;
   return () => {
     const body = bodies[sent++ % bodies.length];

@@ -1,15 +1,17 @@
-// The part of the probe that looks inside V8: what is allocated, what of it outlives the young generation, and
-// where the time goes. Loaded with the first question of that kind.
+// The part of the probe that uses V8's profilers: allocations, those that outlive the young generation, and time.
+// Loaded with the first such question.
 import { Session } from "node:inspector/promises";
 
-/** Bytes between two samples, on average: fine enough for some thousand requests, coarse enough to cost little. */
+/**
+ * Average number of bytes between two samples: fine enough for some thousand requests, coarse enough to cost little.
+ */
 const SAMPLING_BYTES = 4096;
 const SAMPLING_MICROSECONDS = 200;
 
 const session = new Session();
 session.connect();
 
-/** `survivors`: only what a collection of the young generation has left over, whether or not it died later. */
+/** `survivors`: only memory that survived a collection of the young generation, even if it was released later. */
 export async function startAllocations({ survivors }) {
   await session.post("HeapProfiler.enable");
   await session.post("HeapProfiler.startSampling", {
@@ -20,8 +22,8 @@ export async function startAllocations({ survivors }) {
 }
 
 /**
- * Bytes in all, and by the function that allocated them, most first. What has died since the latest collection of the
- * young generation has not outlived it: up to a thousand bytes a request, as chance will have it, before it is collected.
+ * Returns all bytes, and bytes by allocating function, largest first. Memory that was released since the last
+ * collection of the young generation is not included: up to a thousand bytes per request.
  */
 export async function allocations() {
   globalThis.gc({ type: "minor" });
@@ -41,7 +43,7 @@ export async function startCpu() {
   await session.post("Profiler.start");
 }
 
-/** Microseconds in all but idle ones, and by function, most first. */
+/** Returns the microseconds without idle ones, and by function, largest first. */
 export async function cpu() {
   const { profile } = await session.post("Profiler.stop");
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));

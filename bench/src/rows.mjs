@@ -1,11 +1,19 @@
-// A row of the table: {what, subject, value, unit, baseline, ratio, goal, met, note}. `met` is null where a row
-// only informs, or could not be measured (then `note` says why).
+// A row of the table: {what, subject, value, unit, baseline, ratio, goal, met, note}. `met` is null if a row has no
+// goal or could not be measured; `note` then says why.
 
 /** A goal for the ratio to the baseline, or for the value itself. */
 export const ratioAtLeast = (limit) => ({ of: "ratio", least: limit, text: `>= ${limit} x` });
 export const ratioAtMost = (limit) => ({ of: "ratio", most: limit, text: `<= ${limit} x` });
-export const atLeast = (limit, unit) => ({ of: "value", least: limit, text: `>= ${figure(limit, unit)}` });
-export const atMost = (limit, unit) => ({ of: "value", most: limit, text: `<= ${figure(limit, unit)}` });
+export const atLeast = (limit, unit) => ({
+  of: "value",
+  least: limit,
+  text: `>= ${formatFigure(limit, unit)}`,
+});
+export const atMost = (limit, unit) => ({
+  of: "value",
+  most: limit,
+  text: `<= ${formatFigure(limit, unit)}`,
+});
 
 export function row({ what, subject = "Understudy", value, unit, baseline, ratio, goal, note }) {
   return {
@@ -26,13 +34,13 @@ function isMet(goal, measured) {
   return goal.least !== undefined ? measured >= goal.least : measured <= goal.most;
 }
 
-/** What stands in the table when a measure, or one subject of it, could not be taken. */
-export function notMeasured(what, subject, error) {
+/** The row of a measure or subject that could not be measured. */
+export function toFailedRow(what, subject, error) {
   const note = String(error?.message ?? error);
   return { what, subject, value: null, unit: null, baseline: null, ratio: null, goal: null, met: null, note };
 }
 
-export function figure(value, unit = "") {
+export function formatFigure(value, unit = "") {
   if (value === null || value === undefined) return "-";
   const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : Math.abs(value) >= 1 ? 1 : 3;
   const text = value.toLocaleString("en-US", {

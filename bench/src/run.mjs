@@ -4,11 +4,11 @@ import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { generator } from "./load.mjs";
 import { LOAD_CORE, pinned, pinRunner, SERVER_CORE } from "./pinning.mjs";
-import { notMeasured } from "./rows.mjs";
-import { lastWords, stopAll } from "./server-process.mjs";
-import { markdownTable, textTable } from "./table.mjs";
+import { toFailedRow } from "./rows.mjs";
+import { stopAll, takeLastOutput } from "./server-process.mjs";
+import { toMarkdownTable, toTextTable } from "./table.mjs";
 
-// The order of the table; a measure that is not named here runs last.
+// The order of the table. Other measures run last.
 const ORDER = [
   "get",
   "post",
@@ -72,17 +72,19 @@ for (const [index, name] of chosen.entries()) {
   try {
     rows.push(...(await measure(run)));
   } catch (error) {
-    rows.push(notMeasured(name, "Understudy", [String(error?.message ?? error), ...lastWords()].join("; ")));
+    rows.push(
+      toFailedRow(name, "Understudy", [String(error?.message ?? error), ...takeLastOutput()].join("; ")),
+    );
   } finally {
     await stopAll();
   }
 }
 progress("");
 report();
-// A measure that failed midway may have left sockets open; they must not hold up the end.
+// A failed measure may have left sockets open, which would keep the process alive.
 process.exit();
 
-/** One line that overwrites itself on a terminal, a line each elsewhere. */
+/** Prints a line that overwrites itself on a terminal, or one line per call elsewhere. */
 function progress(text) {
   if (process.stderr.isTTY)
     process.stderr.write(`\r\x1b[2K${text.slice(0, (process.stderr.columns ?? 100) - 1)}`);
@@ -94,12 +96,15 @@ function report() {
   const judged = rows.filter(({ met }) => met !== null);
   const missing = rows.filter(({ value }) => value === null).length;
   const summary = `${judged.filter(({ met }) => met).length} of ${judged.length} goals met, ${missing} rows not measured, ${seconds} s`;
-  console.log(`${textTable(rows)}\n\n${summary}`);
+  console.log(`${toTextTable(rows)}\n\n${summary}`);
   const folder = new URL("../results/", import.meta.url);
   mkdirSync(folder, { recursive: true });
   const details = rows.filter(({ note }) => note).map((one) => `- ${one.what}, ${one.subject}: ${one.note}`);
   const notes = details.length > 0 ? `\n\nNotes\n\n${details.join("\n")}` : "";
-  writeFileSync(new URL("latest.md", folder), `${heading}\n\n${markdownTable(rows)}\n\n${summary}${notes}\n`);
+  writeFileSync(
+    new URL("latest.md", folder),
+    `${heading}\n\n${toMarkdownTable(rows)}\n\n${summary}${notes}\n`,
+  );
   writeFileSync(new URL("latest.json", folder), `${JSON.stringify({ heading, rows }, null, 2)}\n`);
   if (values.strict && (missing > 0 || judged.some(({ met }) => !met))) process.exitCode = 1;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 let root;
 let folders = 0;
 
-/** A fresh folder that goes when the run ends. */
+/** Creates a folder that is removed at the end of the run. */
 export function scratchFolder() {
   if (!root) {
     root = mkdtempSync(join(tmpdir(), "understudy-bench-"));
@@ -16,7 +16,7 @@ export function scratchFolder() {
   return folder;
 }
 
-/** Writes one file into a fresh folder and returns its path. */
+/** Writes one file into a new folder and returns its path. */
 export function scratchFile(name, content) {
   const path = join(scratchFolder(), name);
   writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));

@@ -8,10 +8,10 @@ import { onCore, SERVER_CORE } from "./pinning.mjs";
 
 const PROBE = fileURLToPath(new URL("./probe.mjs", import.meta.url));
 const running = new Set();
-const died = [];
+const unexpectedOutput = [];
 
-/** What the servers said that ended without being told to, since the last call: the reason behind a broken connection. */
-export const lastWords = () => died.splice(0);
+/** Returns the output of servers that ended unexpectedly since the last call: the reason for a broken connection. */
+export const takeLastOutput = () => unexpectedOutput.splice(0);
 
 export async function freePort() {
   const server = createServer();
@@ -22,8 +22,8 @@ export async function freePort() {
 }
 
 /**
- * Starts `node ARGS` on the server's core. With `probe`, the process also carries probe.mjs, which answers
- * questions about its heap and event loop over the IPC channel.
+ * Starts `node ARGS` on the server's core. With `probe`, the process loads probe.mjs, which answers questions about
+ * its heap and event loop over the IPC channel.
  */
 export function startNode({ args, cwd, env, nodeArgs = [], probe = false }) {
   const probeArgs = probe ? ["--expose-gc", "--import", PROBE] : [];
@@ -43,12 +43,13 @@ export function startNode({ args, cwd, env, nodeArgs = [], probe = false }) {
   }).then(() => {
     server.exited = true;
     running.delete(server);
-    if (!server.stopping) died.push(`${args[0]} ended by itself: ${server.stderr.trim().slice(-600)}`);
+    if (!server.stopping)
+      unexpectedOutput.push(`${args[0]} ended by itself: ${server.stderr.trim().slice(-600)}`);
   });
   running.add(server);
   server.stop = () => stop(server);
   server.ask = (question, details) => ask(child, question, details);
-  server.memory = () => residentBytes(child.pid);
+  server.memory = () => readResidentBytes(child.pid);
   return server;
 }
 
@@ -63,7 +64,7 @@ async function stop(server) {
   }
 }
 
-/** Whatever a failed measure left running; only processes that this run started. */
+/** Stops all processes that this run started and a failed measure left running. */
 export async function stopAll() {
   await Promise.all([...running].map(stop));
 }
@@ -82,7 +83,7 @@ function ask(child, question, details) {
   });
 }
 
-/** One GET without keep-alive; the status, or 0 while nothing listens. */
+/** Sends one GET without keep-alive. Returns the status, or 0 if nothing listens. */
 export function status(url, headers = {}) {
   return new Promise((resolve) => {
     const req = request(url, { agent: false, headers }, (res) => {
@@ -95,8 +96,8 @@ export function status(url, headers = {}) {
   });
 }
 
-/** Waits for the first 200 and returns how many milliseconds passed since the process was spawned. */
-export async function firstOk(server, { url, headers, timeoutMs = 120_000 }) {
+/** Waits for the first 200. Returns the milliseconds since the process was spawned. */
+export async function waitForFirstOk(server, { url, headers, timeoutMs = 120_000 }) {
   for (;;) {
     const code = await status(url, headers);
     const elapsed = performance.now() - server.startedAt;
@@ -109,12 +110,12 @@ export async function firstOk(server, { url, headers, timeoutMs = 120_000 }) {
   }
 }
 
-/** Resident memory in bytes of a process and its children (Linux; NaN elsewhere). */
-export function residentBytes(pid) {
+/** Returns the resident memory of a process and its children in bytes (Linux; NaN elsewhere). */
+export function readResidentBytes(pid) {
   try {
     const own = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
-    return Number(own[1]) * 1024 + children.reduce((sum, child) => sum + (residentBytes(child) || 0), 0);
+    return Number(own[1]) * 1024 + children.reduce((sum, child) => sum + (readResidentBytes(child) || 0), 0);
   } catch {
     return Number.NaN;
   }

@@ -4,7 +4,7 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Medians of ratios taken turn by turn, so that a slow minute of the machine hits both sides alike. */
+/** Returns the median of the ratios of each turn, so that a slow minute of the machine affects both sides. */
 export function medianRatio(values, baselines) {
   return median(values.map((value, turn) => value / baselines[turn]));
 }

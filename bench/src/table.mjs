@@ -1,4 +1,4 @@
-import { figure } from "./rows.mjs";
+import { formatFigure } from "./rows.mjs";
 
 const HEADINGS = ["what", "subject", "value", "baseline", "ratio", "goal", "met"];
 
@@ -8,7 +8,7 @@ function cells(row) {
     row.subject,
     row.value === null
       ? `not measured: ${(row.note ?? "").split("\n")[0].slice(0, 90)}`
-      : figure(row.value, row.unit),
+      : formatFigure(row.value, row.unit),
     row.baseline ?? "",
     row.ratio === null ? "" : row.ratio.toFixed(2),
     row.goal ?? "",
@@ -16,8 +16,8 @@ function cells(row) {
   ];
 }
 
-/** The rows as one aligned table for a terminal. */
-export function textTable(rows) {
+/** Formats the rows as an aligned table for a terminal. */
+export function toTextTable(rows) {
   const lines = [HEADINGS, ...rows.map(cells)];
   const widths = HEADINGS.map((_, column) =>
     Math.max(
@@ -38,8 +38,8 @@ function pad(text, width, column) {
   return RIGHT_ALIGNED.has(column) ? text.padStart(width) : text.padEnd(width);
 }
 
-/** The same as Markdown. */
-export function markdownTable(rows) {
+/** Formats them as Markdown. */
+export function toMarkdownTable(rows) {
   const line = (values) => `| ${values.map((value) => value.replaceAll("|", "\\|")).join(" | ")} |`;
   const rule = `|${HEADINGS.map((_, column) => (RIGHT_ALIGNED.has(column) ? "---:" : "---")).join("|")}|`;
   return [line(HEADINGS), rule, ...rows.map((row) => line(cells(row)))].join("\n");

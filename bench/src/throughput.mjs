@@ -1,40 +1,43 @@
-// GET and POST are measured alike: all subjects in turn, in one run.
-import { notMeasured, ratioAtLeast, row } from "./rows.mjs";
+// Measures GET and POST in the same way: all subjects in turn, in one run.
+import { ratioAtLeast, row, toFailedRow } from "./rows.mjs";
 import { median, medianRatio } from "./statistics.mjs";
 import { express, frameworks, nodeHttp } from "./subjects/baselines.mjs";
 import { peers } from "./subjects/peers.mjs";
 import { understudy } from "./subjects/understudy.mjs";
-import { startAll, takeTurns, targetOf } from "./turns.mjs";
+import { startAll, takeTurns, toTarget } from "./turns.mjs";
 
-/** `goals`: {floor, peer} as least ratios to bare `node:http` and to the fastest peer. `extra`: further Understudy subjects. */
+/**
+ * `goals`: {floor, peer}, the least ratios to bare `node:http` and to the fastest peer. `extra`: more Understudy
+ * subjects.
+ */
 export async function throughput({ what, call, goals, extra = [], run }) {
   const candidates = [understudy, ...extra];
   const { started, failed } = await startAll([nodeHttp, ...candidates, ...frameworks, ...peers], run.log);
   try {
-    const targets = started.map(({ subject, server }) => targetOf(subject, server, call));
-    const turns = await turnsOfWorking({ targets, started, failed, run });
+    const targets = started.map(({ subject, server }) => toTarget(subject, server, call));
+    const turns = await measureWorking({ targets, started, failed, run });
     const results = started.map(({ subject }, index) => ({
       subject,
       speeds: turns[index].map(({ rps }) => rps),
       micros: turns[index].map(({ micros }) => micros),
     }));
     return [
-      ...results.filter(({ subject }) => !candidates.includes(subject)).map(informing(what, results)),
+      ...results.filter(({ subject }) => !candidates.includes(subject)).map(toInfoRows(what, results)),
       ...results
         .filter(({ subject }) => candidates.includes(subject))
-        .flatMap(judged({ what, results, goals })),
-      ...failed.map(({ subject, error }) => notMeasured(what, subject.name, error)),
+        .flatMap(toJudgedRows({ what, results, goals })),
+      ...failed.map(({ subject, error }) => toFailedRow(what, subject.name, error)),
     ];
   } finally {
     await Promise.all(started.map(({ server }) => server.stop()));
   }
 }
 
-/** Node compiles for some seconds under load, the longer the more code a subject has. */
+/** Node compiles for some seconds under load, longer if a subject has more code. */
 const WARM_UP_SECONDS = 8;
 
-/** Drops subjects that refuse the load at its warm-up, so that one broken peer does not cost the others their rows. */
-async function turnsOfWorking({ targets, started, failed, run }) {
+/** Drops subjects that fail in their warm-up, so that a broken peer does not prevent the rows of the others. */
+async function measureWorking({ targets, started, failed, run }) {
   for (let index = targets.length - 1; index >= 0; index--) {
     try {
       await takeTurns([targets[index]], { ...run, rounds: 0, warmUpSeconds: WARM_UP_SECONDS });
@@ -48,11 +51,11 @@ async function turnsOfWorking({ targets, started, failed, run }) {
   return takeTurns(targets, { ...run, warmUpSeconds: 0 });
 }
 
-const turnsOf = (results, subject) => results.find((result) => result.subject === subject);
-const speedsOf = (results, subject) => turnsOf(results, subject)?.speeds;
+const getTurns = (results, subject) => results.find((result) => result.subject === subject);
+const getSpeeds = (results, subject) => getTurns(results, subject)?.speeds;
 
-function informing(what, results) {
-  const floor = speedsOf(results, nodeHttp);
+function toInfoRows(what, results) {
+  const floor = getSpeeds(results, nodeHttp);
   return ({ subject, speeds }) =>
     row({
       what,
@@ -64,7 +67,7 @@ function informing(what, results) {
     });
 }
 
-function judged({ what, results, goals }) {
+function toJudgedRows({ what, results, goals }) {
   return ({ subject, speeds, micros }) => {
     const against = (baseline, name, goal) =>
       baseline &&
@@ -80,7 +83,7 @@ function judged({ what, results, goals }) {
     const fastest = results
       .filter((result) => result.subject.kind === "peer")
       .sort((a, b) => median(b.speeds) - median(a.speeds))[0];
-    const floor = turnsOf(results, nodeHttp);
+    const floor = getTurns(results, nodeHttp);
     return [
       against(floor?.speeds, "node:http", ratioAtLeast(goals.floor)),
       floor &&
@@ -92,7 +95,7 @@ function judged({ what, results, goals }) {
           baseline: "node:http",
           ratio: medianRatio(micros, floor.micros),
         }),
-      against(speedsOf(results, express), "Express 5"),
+      against(getSpeeds(results, express), "Express 5"),
       against(fastest?.speeds, `fastest peer (${fastest?.subject.name})`, ratioAtLeast(goals.peer)),
     ].filter(Boolean);
   };

@@ -1,10 +1,10 @@
 import { loadOk } from "./load.mjs";
-import { processorTime } from "./processor-time.mjs";
+import { readProcessorTime } from "./processor-time.mjs";
 
 /**
- * Loads several targets in turn (A B C, C B A, ...) after a warm-up of each, and returns, target by target,
- * the list of its turns [{rps, p99, micros}]: `micros` of the processor that the process `pid` had for a request.
- * `targets`: [{name, pid, ...load's target}].
+ * Loads several targets in turn (A B C, C B A, ...) after a warm-up of each. Returns for each target the list of its
+ * turns [{rps, p99, micros}]: `micros` is the processor time of the process `pid` per request. `targets`: [{name,
+ * pid, ...target of load}].
  */
 export async function takeTurns(targets, { rounds, seconds, log, warmUpSeconds = 1 }) {
   const turns = targets.map(() => []);
@@ -14,29 +14,29 @@ export async function takeTurns(targets, { rounds, seconds, log, warmUpSeconds =
   }
   for (let round = 1; round <= rounds; round++) {
     const order = [...targets.entries()];
-    // To and fro, so that no target always runs on the caches and compiled code another has warmed.
+    // Alternates the order, so that no target always profits from caches and code that another has warmed.
     if (round % 2 === 0) order.reverse();
     for (const [index, target] of order) {
       log(`turn ${round} of ${rounds}: ${target.name}`);
-      turns[index].push(await turnOf(target, seconds));
+      turns[index].push(await runTurn(target, seconds));
     }
   }
   return turns;
 }
 
-async function turnOf(target, seconds) {
-  const before = processorTime(target.pid);
+async function runTurn(target, seconds) {
+  const before = readProcessorTime(target.pid);
   const result = await loadOk(target, seconds);
-  return { ...result, micros: (processorTime(target.pid) - before) / 1000 / result.requests };
+  return { ...result, micros: (readProcessorTime(target.pid) - before) / 1000 / result.requests };
 }
 
-/** The load generator's target for a subject's `get` or `post`. */
-export function targetOf(subject, server, call) {
+/** Returns the load generator's target for a subject's `get` or `post`. */
+export function toTarget(subject, server, call) {
   const { path, method = call === "get" ? "GET" : "POST", bodies, headers } = subject[call];
   return { name: subject.name, pid: server.pid, url: server.url, paths: [path], method, bodies, headers };
 }
 
-/** Starts the subjects one after another; those that fail are returned with their error. */
+/** Starts the subjects one after another. Returns failed ones with their errors. */
 export async function startAll(subjects, log) {
   const started = [];
   const failed = [];

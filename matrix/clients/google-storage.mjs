@@ -1,4 +1,4 @@
-// The official storage client uploads to the URL that the service hands out, and resumes by itself.
+// The official storage client uploads to the service's URL and resumes uploads itself.
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";

@@ -1,8 +1,8 @@
-// The work of each sound client: reads, creates, reads again. `send` resolves with JSON, or rejects.
+// The requests of each client: reads, creates, reads again. `send` resolves with JSON, or rejects.
 export const base = process.env.UNDERSTUDY_BASE_URL;
 export const headers = { "api-key": "ak_adaOwnerAcme000000000000000000000000000" };
 export const webhook = { url: "http://127.0.0.1:9/hook", events: ["user.created"] };
-/** A random part of a pause that doubles. */
+/** Returns a random part of a pause that doubles. */
 export const jittered = (retry) => 200 * 2 ** retry * (0.5 + Math.random());
 
 export async function work(send) {

@@ -15,7 +15,7 @@ interface Result {
   response?: Response;
 }
 
-/** Sixty calls of a client's day. @throws Error for the first answer that is not as expected @returns their number */
+/** Makes sixty calls of a typical day. @throws Error for the first unexpected response @returns their number */
 export async function makeCalls(sdk: Sdk): Promise<number> {
   let count = 0;
   const expect = (name: string, found: unknown, wanted: unknown) => {

@@ -1,5 +1,5 @@
 const launch = { executablePath: process.env.CHROME_PATH };
-// Vitest 3 names its provider, later ones import it.
+// Vitest 3 names its provider; later versions import it.
 const { playwright } = await import("@vitest/browser-playwright").catch(() => ({}));
 const browser = playwright
   ? { provider: playwright({ launchOptions: launch }), instances: [{ browser: "chromium" }] }

@@ -11,7 +11,7 @@ const PATH = "/v1/organizations/org_globex/audit-log/export";
 const ROWS = 10_000;
 const WARM_UP = 3;
 const EXPORTS = 60;
-// quality: what a slow reader may cost, and how soon one that leaves must be forgotten.
+// quality: how much memory a slow reader may use, and how soon it is released when the reader disconnects.
 const SLOW_BYTES_PER_SECOND = 100_000;
 const SLOW_SECONDS = 8;
 const SLOW_READERS = 4;
@@ -20,7 +20,7 @@ const FORGOTTEN_WITHIN_MS = 1000;
 export async function measure({ log }) {
   const server = await startUnderstudy({ probe: true });
   const api = client(server.url, asEve);
-  for (let index = 0; index < WARM_UP; index++) await timedExport(api);
+  for (let index = 0; index < WARM_UP; index++) await timeExport(api);
   const before = await server.ask("memory");
   let peak = 0;
   const watch = setInterval(() => {
@@ -29,12 +29,12 @@ export async function measure({ log }) {
   const exports = [];
   for (let index = 0; index < EXPORTS; index++) {
     log(`export ${index + 1} of ${EXPORTS}`);
-    exports.push(await timedExport(api));
+    exports.push(await timeExport(api));
   }
   clearInterval(watch);
   const after = await server.ask("memory");
   log(`${SLOW_READERS} slow readers, ${SLOW_SECONDS} s`);
-  const slow = await slowReaders(server);
+  const slow = await measureSlowReaders(server);
   await Promise.all([api.close(), server.stop()]);
   const column = (key) => median(exports.map((one) => one[key]));
   const what = (text) => `audit export of 10,000 rows, ${text}`;
@@ -68,11 +68,11 @@ export async function measure({ log }) {
   ];
 }
 
-/** Readers that take a little every 100 ms, measured half way through the export, and after they hung up. */
-async function slowReaders(server) {
+/** Reads 100 KB/s with several clients. Measures memory in the middle of the export and after they disconnect. */
+async function measureSlowReaders(server) {
   const before = await server.ask("memory");
   const { hostname, port } = new URL(server.url);
-  const readers = Array.from({ length: SLOW_READERS }, () => slowReader(hostname, Number(port)));
+  const readers = Array.from({ length: SLOW_READERS }, () => openSlowReader(hostname, Number(port)));
   let held = 0;
   for (let second = 0; second < SLOW_SECONDS; second++) {
     await sleep(1000);
@@ -86,14 +86,14 @@ async function slowReaders(server) {
   return { held: Math.max(0, held), left: Math.max(0, after.held - before.held) };
 }
 
-function slowReader(host, port) {
+function openSlowReader(host, port) {
   const socket = connect({ host, port, highWaterMark: 16 * 1024 });
   let done = false;
   socket.on("close", () => {
     done = true;
   });
   socket.write(`GET ${PATH} HTTP/1.1\r\nHost: ${host}\r\napi-key: ${asEve["api-key"]}\r\n\r\n`);
-  // Paused, the socket fills the kernel's buffers, and the server has to wait.
+  // A paused socket fills the kernel's buffers, so the server has to wait.
   socket.pause();
   const timer = setInterval(() => socket.read(SLOW_BYTES_PER_SECOND / 10), 100);
   return {
@@ -105,7 +105,7 @@ function slowReader(host, port) {
   };
 }
 
-async function timedExport(api) {
+async function timeExport(api) {
   const start = performance.now();
   const { statusCode, body } = await api.stream(PATH);
   let firstByte;
@@ -123,7 +123,7 @@ async function timedExport(api) {
   return { firstByte, rate: (rows / elapsed) * 1000 };
 }
 
-/** Line ends outside quotes: a quoted cell may hold its own. */
+/** Counts line ends outside quotes, since a quoted cell may contain some. */
 function countRows(csv) {
   let rows = 0;
   let quoted = false;

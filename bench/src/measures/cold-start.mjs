@@ -1,4 +1,4 @@
-import { notMeasured, ratioAtMost, row } from "../rows.mjs";
+import { ratioAtMost, row, toFailedRow } from "../rows.mjs";
 import { median, medianRatio } from "../statistics.mjs";
 import { express, frameworks, nodeHttp } from "../subjects/baselines.mjs";
 import { peers } from "../subjects/peers.mjs";
@@ -13,7 +13,7 @@ export async function measure({ log }) {
   const subjects = [nodeHttp, ...frameworks, ...peers, reference];
   const times = new Map(subjects.map((subject) => [subject, []]));
   const errors = new Map();
-  // The first start of each fills the file cache and is not counted.
+  // The first start of each subject fills the file cache and is not counted.
   for (let turn = 0; turn <= STARTS; turn++) {
     for (const subject of subjects.filter((candidate) => !errors.has(candidate))) {
       log(`start ${turn} of ${STARTS}: ${subject.name}`);
@@ -27,7 +27,7 @@ export async function measure({ log }) {
     }
   }
   return subjects.map((subject) => {
-    if (errors.has(subject)) return notMeasured("cold start", subject.name, errors.get(subject));
+    if (errors.has(subject)) return toFailedRow("cold start", subject.name, errors.get(subject));
     const own = times.get(subject);
     const plain = { what: "cold start", subject: subject.name, value: median(own), unit: "ms" };
     if (subject === express) return row(plain);

@@ -9,17 +9,17 @@ export const about =
 
 const ROWS = 100_000;
 const PER_SECOND = 2000;
-/** Longer than that people call it a stall. */
+/** Users notice a longer gap between frames as a stall. */
 const STALL_MS = 200;
 const USABLE_MS = 1000;
-/** A key that is shown later feels stuck. */
+/** Users notice a longer delay between a key press and its display. */
 const KEY_MS = 100;
 const OPENINGS = 5;
 const SOON_MS = 500;
-/** What is measured is a page, not how it begins. */
+/** The page may finish its start before the measurement. */
 const SETTLED_MS = 1500;
 const STEP_MS = 5;
-/** As a quick hand types. */
+/** The pace of a fast typist. */
 const TYPED_MS = 120;
 
 export async function measure({ seconds, log }) {
@@ -33,19 +33,20 @@ export async function measure({ seconds, log }) {
     log("opening");
     await inParallel(1000, 32, send);
     const usable = [];
-    for (let turn = 0; turn < OPENINGS; turn += 1) usable.push(await openFirst(browser, server.url));
+    for (let turn = 0; turn < OPENINGS; turn += 1)
+      usable.push(await measureFirstOpening(browser, server.url));
 
     log("typing");
-    const keys = await typeInWorld(browser, server.url, api);
+    const keys = await measureTyping(browser, server.url, api);
 
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${server.url}/_console/s/busy/timeline`);
     const list = page.getByRole("treegrid");
     await list.waitFor();
     log(`${ROWS.toLocaleString("en-GB")} requests`);
-    // The page keeps what the journal lets go of.
+    // The page keeps entries that the journal has dropped.
     await inParallel(ROWS, 32, send);
-    await shows(page, ROWS);
+    await waitForRows(page, ROWS);
     await page.evaluate(FOLLOW_FRAMES);
     await page.waitForTimeout(SETTLED_MS);
     await page.evaluate("frames.take()");
@@ -60,8 +61,8 @@ export async function measure({ seconds, log }) {
     const scrolled = await page.evaluate("frames.take()");
 
     log(`${PER_SECOND} requests a second`);
-    const sent = await burst(send, seconds * 1000);
-    await shows(page, ROWS + sent);
+    const sent = await sendBurst(send, seconds * 1000);
+    await waitForRows(page, ROWS + sent);
     const busy = await page.evaluate("frames.take()");
     const drawn = await page.getByRole("row").count();
     return [
@@ -81,8 +82,8 @@ export async function measure({ seconds, log }) {
         goal: atMost(KEY_MS, "ms"),
         note: `the longest of ${keys.length} keys; median ${median(keys)}`,
       }),
-      rowOf("longest frame while 100,000 rows are scrolled", scrolled, drawn),
-      rowOf(`longest frame in a burst of ${Math.round(sent / seconds)} entries a second`, busy, drawn),
+      toRow("longest frame while 100,000 rows are scrolled", scrolled, drawn),
+      toRow(`longest frame in a burst of ${Math.round(sent / seconds)} entries a second`, busy, drawn),
     ];
   } finally {
     await browser.close();
@@ -90,15 +91,15 @@ export async function measure({ seconds, log }) {
   }
 }
 
-/** Milliseconds until the timeline's newest entry has been opened, in a profile that has nothing yet. */
-async function openFirst(browser, url) {
+/** Milliseconds until the newest entry of the timeline is open, in a new profile. */
+async function measureFirstOpening(browser, url) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   const begun = performance.now();
   await page.goto(`${url}/_console/s/busy/timeline`, { waitUntil: "commit" });
-  // Playwright itself looks every half second; this looks at every frame.
+  // Checks in every frame; Playwright checks every half second.
   await page.waitForFunction(() => document.querySelector("[role=treegrid] [role=row] .entry-what"));
-  // A press that falls between two drawings, when rows still come in, is pressed again.
+  // A click between two renderings may miss, so it is repeated.
   for (let isOpen = false; !isOpen; ) {
     await page.getByRole("row").first().click();
     isOpen = await page
@@ -114,13 +115,13 @@ async function openFirst(browser, url) {
   return taken;
 }
 
-/** By the browser's own account of each key: from the press to the frame that shows it. */
-async function typeInWorld(browser, url, api) {
+/** Returns the browser's measurement of each key: from the press to the frame that shows it. */
+async function measureTyping(browser, url, api) {
   const fixture = { extends: "reference", generate: { audit_log: { org_acme: ROWS } } };
   await api.post("/sandboxes", { name: "large", fixture });
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await page.goto(`${url}/_console/s/large/world?collection=audit_logs`);
-  // The view shows the first page of them.
+  // The view shows the first page of records.
   await page.getByRole("row").nth(1).waitFor();
   await page.waitForTimeout(SETTLED_MS);
   await page.evaluate(FOLLOW_KEYS);
@@ -135,14 +136,17 @@ async function typeInWorld(browser, url, api) {
   return keys;
 }
 
-function rowOf(what, frames, drawn) {
+function toRow(what, frames, drawn) {
   const longest = Math.max(...frames);
   const note = `${frames.length} frames, ${drawn} rows drawn at the end`;
   return row({ what, subject: "console", value: longest, unit: "ms", goal: atMost(STALL_MS, "ms"), note });
 }
 
-/** Resolves with how many were sent: as many as are due each few milliseconds, answered or not. */
-async function burst(send, milliseconds) {
+/**
+ * Sends as many requests as are due every few milliseconds, without waiting for responses. Resolves with their
+ * number.
+ */
+async function sendBurst(send, milliseconds) {
   const begun = performance.now();
   const sent = [];
   for (;;) {
@@ -155,13 +159,13 @@ async function burst(send, milliseconds) {
   return sent.length;
 }
 
-/** By a function: the page's policy forbids texts. */
-function shows(page, rows) {
+/** Passes a function, since the page's policy forbids evaluating texts. */
+function waitForRows(page, rows) {
   const isShown = (count) => Number(document.querySelector("[role=treegrid]").ariaRowCount) >= count;
   return page.waitForFunction(isShown, rows, { timeout: 300_000 });
 }
 
-/** Milliseconds between two frames, of all since the last time that they were taken. */
+/** Records the milliseconds between frames since the last read. */
 const FOLLOW_FRAMES = `{
   let last = performance.now();
   let gaps = [];
@@ -170,7 +174,7 @@ const FOLLOW_FRAMES = `{
   window.frames.take = () => { const taken = gaps; gaps = []; return taken; };
 }`;
 
-/** Milliseconds from each key to the frame behind it; those within a frame are not told. */
+/** Records the milliseconds from each key press to the next frame; browsers report none that are within a frame. */
 const FOLLOW_KEYS = `{
   window.keys = [];
   new PerformanceObserver((list) => {

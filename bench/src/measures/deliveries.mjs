@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { client, control, inParallel } from "../client.mjs";
-import { atLeast, atMost, notMeasured, row } from "../rows.mjs";
+import { atLeast, atMost, row, toFailedRow } from "../rows.mjs";
 import { median } from "../statistics.mjs";
 import { asAda, startUnderstudy } from "../subjects/understudy.mjs";
 
@@ -10,7 +10,7 @@ const WEBHOOKS = 20;
 const EVENTS = 250;
 const RETRIES = 1000;
 
-/** Of a round before those that count: a server is at its speed after some ten thousand deliveries, as after as many requests. */
+/** Part of a round that is not counted: a server reaches its speed after about ten thousand deliveries or requests. */
 const WARM_UP = 1;
 
 export async function measure({ rounds, log }) {
@@ -20,8 +20,13 @@ export async function measure({ rounds, log }) {
   const state = control(server);
   const context = { receiver, server, api, state };
   const parts = [
-    { what: "deliveries to a local receiver", part: deliveries, unit: "per s", goal: atLeast(3000, "per s") },
-    { what: "advance over 1,000 due retries", part: advance, unit: "s", goal: atMost(0.5, "s") },
+    {
+      what: "deliveries to a local receiver",
+      part: measureDeliveries,
+      unit: "per s",
+      goal: atLeast(3000, "per s"),
+    },
+    { what: "advance over 1,000 due retries", part: measureAdvance, unit: "s", goal: atMost(0.5, "s") },
   ].map((one) => ({ ...one, values: [], error: undefined }));
   for (let round = 1; round <= WARM_UP + rounds; round++) {
     for (const one of parts.filter(({ error }) => error === undefined)) {
@@ -36,7 +41,7 @@ export async function measure({ rounds, log }) {
   await Promise.all([api.close(), state.close(), server.stop(), receiver.stop()]);
   return parts.flatMap(({ what, values: [first, ...values], unit, goal, error }) =>
     error !== undefined
-      ? [notMeasured(what, "Understudy", error)]
+      ? [toFailedRow(what, "Understudy", error)]
       : [
           row({ what, value: median(values), unit, goal }),
           row({ what: `${what}, the first of a server`, value: first, unit }),
@@ -44,7 +49,7 @@ export async function measure({ rounds, log }) {
   );
 }
 
-/** A receiver in this process, which runs on the load generator's core. */
+/** Starts a receiver in this process, on the load generator's core. */
 async function startReceiver() {
   const receiver = { count: 0, status: 200 };
   const server = createServer((req, res) => {
@@ -64,7 +69,7 @@ async function startReceiver() {
   return receiver;
 }
 
-async function sandboxWithWebhooks({ state, api, receiver }, name, clock) {
+async function createSandboxWithWebhooks({ state, api, receiver }, name, clock) {
   await state.post("/sandboxes", { name, clock });
   for (let index = 0; index < WEBHOOKS; index++) {
     await api.post(`/_s/${name}/webhooks`, { url: receiver.url, events: ["user.created"] });
@@ -72,10 +77,10 @@ async function sandboxWithWebhooks({ state, api, receiver }, name, clock) {
   return () => state.post(`/sandboxes/${name}/events`, { event: "user.created", for: "usr_dan" });
 }
 
-/** How many deliveries a second. */
-async function deliveries(context, round) {
+/** Returns deliveries per second. */
+async function measureDeliveries(context, round) {
   const { receiver } = context;
-  const emit = await sandboxWithWebhooks(context, `deliveries-${round}`, { mode: "real" });
+  const emit = await createSandboxWithWebhooks(context, `deliveries-${round}`, { mode: "real" });
   receiver.status = 200;
   await inParallel(20, 8, emit);
   receiver.count = 0;
@@ -86,11 +91,11 @@ async function deliveries(context, round) {
   return receiver.count / seconds;
 }
 
-/** How many seconds an advance takes that runs them all. */
-async function advance(context, round) {
+/** Returns the seconds of an advance that runs all retries. */
+async function measureAdvance(context, round) {
   const { receiver, state } = context;
   const name = `retries-${round}`;
-  const emit = await sandboxWithWebhooks(context, name, { mode: "frozen" });
+  const emit = await createSandboxWithWebhooks(context, name, { mode: "frozen" });
   receiver.status = 503;
   receiver.count = 0;
   await inParallel(RETRIES / WEBHOOKS, 8, emit);

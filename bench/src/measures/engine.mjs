@@ -5,7 +5,7 @@ import { atMost, ratioAtLeast, row } from "../rows.mjs";
 import { median } from "../statistics.mjs";
 import { nodeHttp } from "../subjects/baselines.mjs";
 import { asEve, BENCH_FIXTURE, LIMITS } from "../subjects/understudy.mjs";
-import { startAll, takeTurns, targetOf } from "../turns.mjs";
+import { startAll, takeTurns, toTarget } from "../turns.mjs";
 
 export const about = "GET by `fetch` on the engine in this process, without a socket; what a page loads";
 
@@ -15,12 +15,12 @@ const TURNS = 5;
 const REQUESTS = 10_000;
 
 export async function measure(run) {
-  const overSocket = await speedOfNode(run);
+  const overSocket = await measureNode(run);
   const { createSandbox } = await import(`${DIST}client/engine.js`);
   const sandbox = await createSandbox({ fixture: BENCH_FIXTURE });
   const get = () => sandbox.fetch(LIMITS, { headers: asEve });
-  const fixed = await fixedAnswer(await get());
-  const [ours, floor] = [timed(get), timed(fixed)];
+  const fixed = await createFixedAnswer(await get());
+  const [ours, floor] = [createTimedRun(get), createTimedRun(fixed)];
   for (const subject of [ours, floor]) await subject.turn(WARM_UP);
   for (const subject of [ours, floor]) subject.times.length = subject.speeds.length = 0;
   for (let turn = 0; turn < TURNS; turn++) for (const subject of [ours, floor]) await subject.turn(REQUESTS);
@@ -38,15 +38,15 @@ export async function measure(run) {
       ...{ what: `p50 of a ${what}`, value: median(ours.times), unit: "us", goal: atMost(40) },
       ...{ baseline: FLOOR, ratio: median(ours.times) / median(floor.times) },
     }),
-    loaded("gzip", gzipSync),
-    loaded("brotli", brotliCompressSync, atMost(250)),
+    toLoadedRow("gzip", gzipSync),
+    toLoadedRow("brotli", brotliCompressSync, atMost(250)),
   ];
 }
 
-/** The same `Request`, and a `Response` with the same headers and body: the most that `fetch` in a process can do. */
+/** The upper bound for `fetch` in a process: the same `Request`, and a `Response` with the same headers and body. */
 const FLOOR = "a fixed Response";
 
-async function fixedAnswer(answer) {
+async function createFixedAnswer(answer) {
   const headers = [...answer.headers];
   const body = new Uint8Array(await answer.arrayBuffer());
   return async () => {
@@ -55,7 +55,7 @@ async function fixedAnswer(answer) {
   };
 }
 
-function timed(send) {
+function createTimedRun(send) {
   const times = [];
   const speeds = [];
   const turn = async (requests) => {
@@ -71,20 +71,20 @@ function timed(send) {
   return { times, speeds, turn };
 }
 
-const loaded = (name, compress, goal) =>
+const toLoadedRow = (name, compress, goal) =>
   row({
     what: `loaded by start() in a page, ${name}`,
     subject: "Understudy",
-    value: loadedKilobytes(compress),
+    value: countLoadedKilobytes(compress),
     unit: "KB",
     goal,
   });
 
-async function speedOfNode(run) {
+async function measureNode(run) {
   const { started } = await startAll([nodeHttp], run.log);
   try {
     const [turns] = await takeTurns(
-      started.map(({ subject, server }) => targetOf(subject, server, "get")),
+      started.map(({ subject, server }) => toTarget(subject, server, "get")),
       run,
     );
     return median(turns.map(({ rps }) => rps));
@@ -93,10 +93,10 @@ async function speedOfNode(run) {
   }
 }
 
-/** The chunks that a page has loaded once `start()` has resolved: these, and what they import statically. */
+/** The chunks that a page has loaded when `start()` resolves: these and their static imports. */
 const LOADED = /^(index|browser-[^.]*)\.js$/;
 
-function loadedKilobytes(compress) {
+function countLoadedKilobytes(compress) {
   const folder = `${DIST}browser/`;
   const files = new Set(readdirSync(folder).filter((name) => LOADED.test(name)));
   let bytes = 0;

@@ -1,4 +1,4 @@
-import { notMeasured, ratioAtMost, row } from "../rows.mjs";
+import { ratioAtMost, row, toFailedRow } from "../rows.mjs";
 import { median, medianRatio } from "../statistics.mjs";
 import { asAdaJson, asDan, controlHeaders, fixtureFile, startUnderstudy } from "../subjects/understudy.mjs";
 import { takeTurns } from "../turns.mjs";
@@ -9,7 +9,7 @@ const SMALL = 1000;
 const LARGE = 1_000_000;
 const STATE = "/_control/sandboxes/default/state/departments";
 
-// Each case grows one collection and asks for a record or a page in its middle.
+// Each case has one large collection. It reads a record and a page in the middle.
 const CASES = [
   {
     label: "departments",
@@ -51,7 +51,7 @@ export async function measure(run) {
     try {
       rows.push(...(await measureCase(one, run)));
     } catch (error) {
-      rows.push(notMeasured(`growth, ${one.label}`, "Understudy", error));
+      rows.push(toFailedRow(`growth, ${one.label}`, "Understudy", error));
     }
   }
   return rows;
@@ -70,7 +70,7 @@ async function measureCase({ label, fixture, calls }, run) {
       const { as, ...call } = calls(count)[index];
       return { ...call, name: `${label}, ${count}`, url: server.url, headers: as(server) };
     });
-    // A collection is made when it is first read; a million records take longer than a warm-up.
+    // The first read builds a collection; a million records take longer than a warm-up.
     for (const { url, paths, headers, bodies, method = "GET" } of targets) {
       await fetch(url + paths[0], { method, headers, body: bodies?.[0] });
     }

@@ -12,14 +12,14 @@ const CASES = [
   { name: "without", history_limit: 0 },
 ];
 const KB = 1024;
-/** In each pair, for a second of `--seconds`. */
+/** Turns of each pair per second of `--seconds`. */
 const TURNS_A_SECOND = 3;
-/** Turns that do not count, while V8 still compiles on the server's core. */
+/** Uncounted turns, in which V8 still compiles on the server's core. */
 const WARM_UP_TURNS = 8;
 
 export async function measure(run) {
-  const [withIt, without] = await turnsOf(run);
-  const bytes = await perKeptState(run);
+  const [withIt, without] = await measurePairs(run);
+  const bytes = await measureBytesPerState(run);
   return [
     row({
       what: "POST with the history",
@@ -40,13 +40,13 @@ export async function measure(run) {
   ];
 }
 
-/** Each case has a server of its own, since in one server both share V8's heap. Each round starts a new pair. */
-async function turnsOf({ rounds, seconds, log }) {
+/** Each case has its own server, since both would share V8's heap in one. Each round starts a new pair. */
+async function measurePairs({ rounds, seconds, log }) {
   const turns = CASES.map(() => ({ rps: [], micros: [] }));
   for (let round = 1; round <= rounds; round++) {
-    // Each case starts first as often as the other.
+    // The order of starting alternates.
     const cases = round % 2 === 0 ? CASES.toReversed() : CASES;
-    const ofPair = await turnsOfPair(cases, {
+    const ofPair = await measurePair(cases, {
       rounds: WARM_UP_TURNS + Math.ceil(TURNS_A_SECOND * seconds),
       seconds: 1,
       warmUpSeconds: 0,
@@ -61,7 +61,7 @@ async function turnsOf({ rounds, seconds, log }) {
   return turns;
 }
 
-async function turnsOfPair(cases, run) {
+async function measurePair(cases, run) {
   const servers = [];
   for (const { name, history_limit } of cases) {
     const server = await startUnderstudy();
@@ -75,7 +75,7 @@ async function turnsOfPair(cases, run) {
     const { server, api } = servers[index];
     const { total, entries } = await api.get(`/sandboxes/${name}/history?limit=10`);
     if (total > 0 !== history_limit > 0) throw new Error(`${total} entries are kept ${name} the history`);
-    // Work that had been under way may have ended meanwhile.
+    // Other entries may come from earlier work that ended in between.
     const moves = entries.filter(({ kind }) => kind === "request");
     if (total > 0 && !moves.every(({ changes }) => changes.departments))
       throw new Error("a move has no change");
@@ -85,10 +85,10 @@ async function turnsOfPair(cases, run) {
 }
 
 /**
- * The heap of a full history of moves beyond that of the same moves without one. Each case has a server of its own and a journal of
- * one entry, so that nothing else differs.
+ * Compares the heap of a full history of moves with that of the same moves without history. Each case has its own
+ * server and a journal of one entry, so that nothing else differs.
  */
-async function perKeptState({ log }) {
+async function measureBytesPerState({ log }) {
   const held = [];
   for (const one of CASES) {
     log(`filling a history, ${one.name}`);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { atMost, notMeasured, row } from "../rows.mjs";
+import { atMost, row, toFailedRow } from "../rows.mjs";
 import { MB, median } from "../statistics.mjs";
 import { frameworks, nodeHttp } from "../subjects/baselines.mjs";
 import { peers } from "../subjects/peers.mjs";
@@ -34,6 +34,6 @@ export async function measure({ log }) {
         goal: subject === reference ? atMost(90, "MB") : undefined,
       }),
     ),
-    ...[...errors].map(([subject, error]) => notMeasured("idle memory", subject.name, error)),
+    ...[...errors].map(([subject, error]) => toFailedRow("idle memory", subject.name, error)),
   ];
 }

@@ -25,7 +25,7 @@ export async function measure({ log }) {
   const { total, dropped } = await state.get("/sandboxes/default/journal?limit=1");
   if (dropped < REQUESTS) throw new Error(`the journal dropped ${dropped} entries: it was not full`);
   log("large bodies");
-  // What else a first request of that kind makes the server hold is not the journal's.
+  // The first requests also allocate memory that does not belong to the journal.
   await inParallel(WARM_UP, 8, (index) => request(api, index, 1));
   const small = await server.ask("memory");
   await inParallel(LARGE_REQUESTS, 8, (index) => request(api, index, LARGE));
@@ -44,7 +44,7 @@ export async function measure({ log }) {
   ];
 }
 
-/** Each body differs, so that no string can be shared between the entries; only the first changes the world. */
+/** Each body differs, so that entries cannot share strings. Only the first changes the world. */
 function request(api, index, length) {
   const body = { new_parent_id: "dept_ops", note: `${index} `.repeat(length / 4 + 1).slice(0, length) };
   return api.post("/v1/organizations/org_acme/departments/dept_infra/reparent", body, { as: asAda });

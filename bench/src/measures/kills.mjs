@@ -8,7 +8,7 @@ export const about = "200 times kill -9 under writes: restarts, and what is lost
 
 const KILLS = 200;
 const WRITERS = 8;
-// The load is spread over the second in which a save happens, so that kills fall before, into and after one.
+// Kills happen at different times within the second between saves: before, during and after one.
 const MIN_RUN_MS = 700;
 const MAX_RUN_MS = 1700;
 
@@ -24,7 +24,7 @@ export async function measure({ log }) {
   }
   const all = [...outcomes.durable, ...outcomes.saved];
   const lost = outcomes.durable.reduce((sum, { lost }) => sum + lost.length, 0);
-  // On a fast machine these are more than a call can have arguments.
+  // A spread would have too many arguments on a fast machine.
   const oldest = outcomes.saved.flatMap(({ lost }) => lost).reduce((most, age) => Math.max(most, age), 0);
   const written = outcomes.durable.reduce((sum, { written }) => sum + written, 0);
   return [
@@ -50,7 +50,10 @@ export async function measure({ log }) {
   ];
 }
 
-/** Writes until the kill, starts again, and looks for what was acknowledged; `lost` holds ages in milliseconds. */
+/**
+ * Writes until the kill, starts again, and looks for the acknowledged writes. `lost` contains the ages of lost ones
+ * in milliseconds.
+ */
 async function killOnce(args, servingMs) {
   const before = await startUnderstudy({ fixture: BENCH_FIXTURE, args });
   const first = control(before);
@@ -81,7 +84,7 @@ async function killOnce(args, servingMs) {
   }
 }
 
-/** Registers webhooks, each a record of its own, and notes every one whose registration was acknowledged. */
+/** Registers webhooks, one record each, and records those that were acknowledged. */
 function keepWriting(url) {
   const api = client(url, asAda);
   const acknowledged = [];
@@ -93,7 +96,7 @@ function keepWriting(url) {
       acknowledged.push({ id: data.webhook_id ?? data.id, at: performance.now() });
     }
   };
-  // The kill ends every writer with a broken connection.
+  // The kill breaks the connections of all writers.
   const done = Promise.all(Array.from({ length: WRITERS }, () => writer().catch(() => {})));
   return {
     async end() {

@@ -1,21 +1,21 @@
-import { notMeasured, ratioAtMost, row } from "../rows.mjs";
+import { ratioAtMost, row, toFailedRow } from "../rows.mjs";
 import { median, medianRatio } from "../statistics.mjs";
 import { nodeHttp } from "../subjects/baselines.mjs";
 import { understudy } from "../subjects/understudy.mjs";
-import { startAll, takeTurns, targetOf } from "../turns.mjs";
+import { startAll, takeTurns, toTarget } from "../turns.mjs";
 
 export const about = "p99 of the answers' times at a fixed rate of GET and POST";
 
-/** An open model: requests are due at this rate whether earlier ones were answered or not, and a late start counts. */
+/** An open model: requests start at this rate even if earlier ones have no response yet, and a late start counts. */
 const RATE_PER_SECOND = 5000;
 
 export async function measure(run) {
   const { started, failed } = await startAll([nodeHttp, understudy], run.log);
   try {
-    const rows = failed.map(({ subject, error }) => notMeasured("p99 at 5,000 req/s", subject.name, error));
+    const rows = failed.map(({ subject, error }) => toFailedRow("p99 at 5,000 req/s", subject.name, error));
     for (const call of ["get", "post"]) {
       const targets = started.map(({ subject, server }) => ({
-        ...targetOf(subject, server, call),
+        ...toTarget(subject, server, call),
         rate: RATE_PER_SECOND,
       }));
       const turns = (await takeTurns(targets, run)).map((list) => list.map(({ p99 }) => p99));

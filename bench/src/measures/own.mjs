@@ -98,7 +98,7 @@ async function succeed(call, subject) {
   await answer.arrayBuffer();
 }
 
-/** Pairs of list and create, each with a collection of its own. */
+/** Writes a document with pairs of list and create operations, each with its own collection. */
 function writeDocument(operations, name, path) {
   const paths = {};
   const schemas = {};

@@ -14,16 +14,19 @@ const TOP = "dept_bench_top";
 export async function measure({ log }) {
   log("starting with 50,000 departments");
   const plain = await startUnderstudy({ probe: true });
-  const server = await startUnderstudy({ probe: true, fixture: fixtureFile({ departments: departments() }) });
+  const server = await startUnderstudy({
+    probe: true,
+    fixture: fixtureFile({ departments: createDepartments() }),
+  });
   const api = client(server.url, asAda);
   const state = control(server);
   const times = [];
   for (let move = 0; move < MOVES; move++) {
     log(`move ${move + 1} of ${MOVES}`);
-    times.push(await timedMove(api, move));
+    times.push(await timeMove(api, move));
   }
   await checkDescendant(state, MOVES - 1);
-  const kept = await perKeptState({ server, api, state, log });
+  const kept = await measureBytesPerState({ server, api, state, log });
   const copy = (await server.ask("memory")).held - kept * KEPT - (await plain.ask("memory")).held;
   await Promise.all([api.close(), state.close(), server.stop(), plain.stop()]);
   return [
@@ -44,8 +47,8 @@ export async function measure({ log }) {
   ];
 }
 
-/** A tree below TOP in which each department has ten children, and as many again four times beside it. */
-function departments() {
+/** A tree of ten children per department below TOP, and four times as many departments outside it. */
+function createDepartments() {
   const below = (index) => ({
     id: `dept_bench_${index}`,
     name: `Bench ${index}`,
@@ -65,31 +68,31 @@ function departments() {
   ];
 }
 
-const parentAt = (move) => (move % 2 === 0 ? "dept_ops" : "dept_platform");
+const getParent = (move) => (move % 2 === 0 ? "dept_ops" : "dept_platform");
 
-async function timedMove(api, move) {
+async function timeMove(api, move) {
   const path = `/v1/organizations/org_acme/departments/${TOP}/reparent`;
   const start = performance.now();
-  const moved = await api.post(path, { new_parent_id: parentAt(move) });
+  const moved = await api.post(path, { new_parent_id: getParent(move) });
   const elapsed = performance.now() - start;
-  if (moved.parent_id !== parentAt(move))
+  if (moved.parent_id !== getParent(move))
     throw new Error(`the move did not happen: ${JSON.stringify(moved)}`);
   return elapsed;
 }
 
-/** The time counts only if the deepest descendant really followed. */
+/** Checks that the deepest descendant moved too; otherwise the time would be meaningless. */
 async function checkDescendant(state, move) {
   const { path } = await state.get(`/sandboxes/default/state/departments/dept_bench_${DESCENDANTS - 1}`);
-  if (!path.includes(`${parentAt(move)}/${TOP}/`)) throw new Error(`a descendant did not follow: ${path}`);
+  if (!path.includes(`${getParent(move)}/${TOP}/`)) throw new Error(`a descendant did not follow: ${path}`);
 }
 
-/** Bytes of heap by which each further state costs, when a snapshot holds on to the one before each move. */
-async function perKeptState({ server, api, state, log }) {
+/** Returns the bytes of heap of each additional state, if a snapshot keeps the state before each move. */
+async function measureBytesPerState({ server, api, state, log }) {
   const before = await server.ask("memory");
   for (let index = 0; index < KEPT; index++) {
     log(`keeping state ${index + 1} of ${KEPT}`);
     await state.post("/sandboxes/default/snapshots", { name: `bench-${index}` });
-    await timedMove(api, MOVES + index);
+    await timeMove(api, MOVES + index);
   }
   return ((await server.ask("memory")).held - before.held) / KEPT;
 }

@@ -6,7 +6,7 @@ import { takeTurns } from "../turns.mjs";
 
 export const about = "throughput with 0, 10 and 1,000 rules armed that never trigger";
 
-/** So fine a goal is decided by chance in fewer. */
+/** With fewer turns, chance would decide whether the goal is met. */
 const FEWEST_TURNS = 9;
 const CASES = [
   { count: 0 },
@@ -54,7 +54,7 @@ export async function measure(run) {
   );
 }
 
-/** One rule in five names the very operation under load, for another caller, so that matching has work to do. */
+/** One rule in five matches the operation under load for another caller, so that matching has work to do. */
 function rule(index) {
   const match =
     index % 5 === 0

@@ -1,6 +1,6 @@
 import { openRegistry } from "../in-process.mjs";
 import { loadOk } from "../load.mjs";
-import { atLeast, atMost, notMeasured, row } from "../rows.mjs";
+import { atLeast, atMost, row, toFailedRow } from "../rows.mjs";
 import { median } from "../statistics.mjs";
 import { controlHeaders, startUnderstudy } from "../subjects/understudy.mjs";
 
@@ -22,15 +22,15 @@ export async function measure(run) {
   for (const { label, ...world } of FIXTURES) {
     run.log(`inside the server, ${label}`);
     try {
-      rows.push(...(await insideTheServer(label, world)));
+      rows.push(...(await measureInServer(label, world)));
     } catch (error) {
-      rows.push(notMeasured(`sandbox operations, ${label}`, "Understudy", error));
+      rows.push(toFailedRow(`sandbox operations, ${label}`, "Understudy", error));
     }
   }
-  return [...rows, ...(await overHttp(run))];
+  return [...rows, ...(await measureOverHttp(run))];
 }
 
-async function insideTheServer(label, world) {
+async function measureInServer(label, world) {
   const registry = await openRegistry(world);
   const times = new Map();
   const timed = async (operation, task) => {
@@ -42,7 +42,7 @@ async function insideTheServer(label, world) {
     for (let index = 0; index < BATCH; index++) await task(index);
   };
   try {
-    // The first batch warms up the code and builds the fixture; it is taken out below.
+    // The first batch warms up the code and builds the fixture; it is removed below.
     for (let batch = 0; batch <= BATCHES; batch++) {
       await timed("create", (index) => registry.create(`bench-${index}`));
       await each((index) => registry.touch(`bench-${index}`));
@@ -67,11 +67,11 @@ async function insideTheServer(label, world) {
   );
 }
 
-async function overHttp({ rounds, seconds, log }) {
+async function measureOverHttp({ rounds, seconds, log }) {
   const speeds = [];
   for (let round = 1; round <= rounds; round++) {
     log(`creations over HTTP, turn ${round} of ${rounds}`);
-    // A fresh server each turn: the sandboxes of the turn before would weigh on this one.
+    // A new server for each turn, since the sandboxes of the turn before would slow it down.
     const server = await startUnderstudy({ fixture: "reference" });
     const target = {
       url: server.url,

@@ -13,7 +13,7 @@ export const about = "event-loop delay while 50,000 records are saved under load
 const RECORDS = 50_000;
 const SECONDS = 8;
 const SAVED_WITHIN_MS = 3000;
-// A record on disk takes more than this, however it is written; less means that they were not saved.
+// A record on disk takes more bytes than this in any format; fewer mean that it was not saved.
 const MIN_BYTES_PER_RECORD = 20;
 
 export async function measure({ log }) {
@@ -43,7 +43,7 @@ export async function measure({ log }) {
   ];
 }
 
-/** Ten real changes a second, so that there is something to save all the time. */
+/** Makes ten changes a second, so that there is always something to save. */
 function keepWriting(server) {
   const api = client(server.url, asAda);
   let running = true;
@@ -55,7 +55,7 @@ function keepWriting(server) {
       await sleep(100);
     }
   })();
-  // Reported by end(); until then a failed write must not take the whole run down.
+  // `end()` reports the error; before, a failed write must not end the run.
   done.catch(() => {});
   return {
     async end() {
@@ -67,7 +67,7 @@ function keepWriting(server) {
   };
 }
 
-/** The figure counts only if the records reached the disk, and lately. */
+/** Checks that the records were saved recently; otherwise the figure would be meaningless. */
 function checkSaved(folder) {
   const files = readdirSync(folder, { recursive: true })
     .map((name) => statSync(join(folder, name)))

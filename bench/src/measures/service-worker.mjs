@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { openBrowser } from "../browser.mjs";
 import { pinRunner, unpinRunner } from "../pinning.mjs";
-import { atMost, figure, row } from "../rows.mjs";
+import { atMost, formatFigure, row } from "../rows.mjs";
 import { median, medianRatio } from "../statistics.mjs";
 
 export const about = "a sandbox in a page of Chromium, behind its service worker: its first answer; GET";
@@ -11,7 +11,7 @@ export const about = "a sandbox in a page of Chromium, behind its service worker
 const BUILT = fileURLToPath(new URL("../../../dist/browser/", import.meta.url));
 const PAGE = `<!doctype html><title>A page</title>
 <script type="module">import { start } from "/index.js"; globalThis.begin = start;</script>`;
-/** The baseline: a worker that passes nothing on. */
+/** The baseline: a worker that forwards nothing. */
 const PLAIN = `<!doctype html><title>A page</title>
 <script>navigator.serviceWorker.register("worker.js");</script>`;
 const PLAIN_WORKER = `addEventListener("activate", (event) => event.waitUntil(clients.claim()));
@@ -56,38 +56,38 @@ export async function measure({ log }) {
       what: "service worker: p50 of GET",
       value: median(gets),
       unit: "ms",
-      baseline: `a worker's fixed answer, ${figure(median(baselines), "ms")}`,
+      baseline: `a worker's fixed answer, ${formatFigure(median(baselines), "ms")}`,
       ratio: medianRatio(gets, baselines),
       goal: atMost(2, "ms"),
     }),
   ];
 }
 
-/** A visit with a profile that has nothing yet: the worker is registered, and the engine loaded. */
+/** Visits the page with a new profile: registers the worker and loads the engine. */
 async function visit(browser, url) {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
     await page.goto(url);
-    const first = await firstAnswer(page);
+    const first = await measureFirstAnswer(page);
     const plain = await context.newPage();
     await plain.goto(`${url}plain/`);
     await plain.waitForFunction(() => navigator.serviceWorker.controller !== null);
     const gets = [];
     const baselines = [];
     for (let turn = 0; turn < TURNS; turn++) {
-      gets.push(await medianGet(page, "/v1/models"));
-      baselines.push(await medianGet(plain, "/plain/x"));
+      gets.push(await measureGet(page, "/v1/models"));
+      baselines.push(await measureGet(plain, "/plain/x"));
     }
     await page.reload();
-    return { first, gets, baselines, again: await firstAnswer(page) };
+    return { first, gets, baselines, again: await measureFirstAnswer(page) };
   } finally {
     await context.close();
   }
 }
 
-/** Half as many again that do not count. */
-function medianGet(page, path) {
+/** Half as many additional requests warm up and are not counted. */
+function measureGet(page, path) {
   return page.evaluate(
     async ({ path, times }) => {
       const taken = [];
@@ -103,7 +103,7 @@ function medianGet(page, path) {
   );
 }
 
-async function firstAnswer(page) {
+async function measureFirstAnswer(page) {
   await page.waitForFunction(() => "begin" in globalThis);
   return page.evaluate(async () => {
     const begun = performance.now();

@@ -7,12 +7,14 @@ import { takeTurns } from "../turns.mjs";
 export const about = "10,000 sandboxes of the reference fixture: memory, and the speed of requests";
 
 const COUNT = 10_000;
-/** Each adds an entry to a journal: after seconds of load, a faster server would hold more. */
+/**
+ * A fixed number, since each request adds a journal entry: with a fixed time, a faster server would use more memory.
+ */
 const REQUESTS_EACH = 10;
 
 export async function measure(run) {
-  const few = await serverWith(1, run);
-  const many = await serverWith(COUNT, run);
+  const few = await startServerWith(1, run);
+  const many = await startServerWith(COUNT, run);
   const idle = await many.ask("memory");
   const path = (index) => `/_s/bench-${index}${LIMITS}`;
   const all = Array.from({ length: COUNT }, (_, index) => path(index));
@@ -21,9 +23,9 @@ export async function measure(run) {
   const one = { name: "one sandbox", url: few.url, paths: [path(0)], headers: asEve };
   const oneOfMany = { name: "one of 10,000", url: many.url, paths: [path(0)], headers: asEve };
   const inTurn = { name: "10,000 in turn", url: many.url, paths: all, headers: asEve };
-  // Not between those of one: it fills 10,000 journals, and what becomes garbage by that is collected in the next turn.
-  const single = speedsOf(await takeTurns([one, oneOfMany], run));
-  const together = speedsOf(await takeTurns([one, inTurn], run));
+  // Measured separately: the other target fills 10,000 journals, whose garbage would be collected in the next turn.
+  const single = getSpeeds(await takeTurns([one, oneOfMany], run));
+  const together = getSpeeds(await takeTurns([one, inTurn], run));
   const megabytes = (what, memory, most) =>
     row({ what, value: memory.rss / MB, unit: "MB", goal: atMost(most, "MB") });
   const speed = (what, [alone, own], goal) =>
@@ -44,7 +46,7 @@ export async function measure(run) {
   ];
 }
 
-const speedsOf = (turns) => turns.map((own) => own.map(({ rps }) => rps));
+const getSpeeds = (turns) => turns.map((own) => own.map(({ rps }) => rps));
 
 async function sendToEach({ url }, paths, { log }) {
   log(`sending ${REQUESTS_EACH} requests to each`);
@@ -53,8 +55,8 @@ async function sendToEach({ url }, paths, { log }) {
   await api.close();
 }
 
-async function serverWith(count, { log }) {
-  // The fixture's own limits stay (rates would refuse the load), all else is the reference world.
+async function startServerWith(count, { log }) {
+  // The fixture has no rate limits, which would refuse the load; otherwise it is the reference world.
   const server = await startUnderstudy({ probe: true });
   const api = control(server);
   log(`creating ${count} sandboxes`);

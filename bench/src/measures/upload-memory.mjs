@@ -41,12 +41,12 @@ async function upload(api, size) {
     req.once("response", resolve);
     req.once("error", reject);
   });
-  await Promise.all([pipeline(Readable.from(pieces(size)), req), answered]);
+  await Promise.all([pipeline(Readable.from(createPieces(size)), req), answered]);
   const { statusCode } = await answered;
   if (statusCode !== 200) throw new Error(`the upload answered ${statusCode}`);
 }
 
-function* pieces(size) {
+function* createPieces(size) {
   const piece = Buffer.alloc(256 * 1024, "understudy ");
   for (let left = size; left > 0; left -= piece.length)
     yield left < piece.length ? piece.subarray(0, left) : piece;

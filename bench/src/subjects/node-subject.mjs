@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { HIT_ROUTE, routeNames } from "../../apps/workload.mjs";
-import { firstOk, freePort, startNode } from "../server-process.mjs";
+import { freePort, startNode, waitForFirstOk } from "../server-process.mjs";
 
 const PATH = `/v1/${routeNames[HIT_ROUTE]}/dept_infra`;
 const JSON_BODY = { "content-type": "application/json" };
 
-/** Two bodies of 200 bytes that move the department to and fro, so that every POST changes something. */
+/** Two bodies of 200 bytes that move the department back and forth, so that each POST changes something. */
 export const reparentBodies = ["dept_ops", "dept_eng"].map((parent) =>
   JSON.stringify({ new_parent_id: parent, reason: "" }).replace('""', () => {
     const rest = 200 - JSON.stringify({ new_parent_id: parent, reason: "" }).length;
@@ -14,8 +14,8 @@ export const reparentBodies = ["dept_ops", "dept_eng"].map((parent) =>
 );
 
 /**
- * A subject that is one Node program listening on a port given to it.
- * `program(port)` gives the arguments of node; `get` and `post` say what to ask it for.
+ * A subject that is one Node program and listens on a given port. `program(port)` returns node's arguments; `get` and
+ * `post` describe its requests.
  */
 export function nodeSubject({ name, kind, program, prepare, get, post, env }) {
   return {
@@ -28,13 +28,13 @@ export function nodeSubject({ name, kind, program, prepare, get, post, env }) {
       const port = await freePort();
       const server = startNode({ args: program(port, folder), cwd: folder, env, probe });
       const url = `http://127.0.0.1:${port}`;
-      const firstAnswerMs = await firstOk(server, { url: url + get.path, headers: get.headers });
+      const firstAnswerMs = await waitForFirstOk(server, { url: url + get.path, headers: get.headers });
       return { ...server, url, firstAnswerMs };
     },
   };
 }
 
-/** One of the small programs under apps/. */
+/** One of the programs in apps/. */
 export function appSubject(name, file, kind) {
   const path = fileURLToPath(new URL(`../../apps/${file}`, import.meta.url));
   return nodeSubject({

@@ -1,5 +1,5 @@
-// What a user could pick instead, each started as quiet as it goes and asked for its cheapest answer of the
-// same kind: a stored or static record of the workload's size, and a call that a real client would make.
+// Alternatives to Understudy. Each starts with the least output and gets its cheapest comparable requests: a stored
+// or static record of the workload's size, and a call that a real client would make.
 import { mkdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ const JSON_BODY = { "content-type": "application/json" };
 const PATH = `/v1/${routeNames[HIT_ROUTE]}/dept_infra`;
 const script = (name) => realpathSync(join(MODULES, name));
 
-/** A fresh folder holding one configuration file, where the peer also runs (some write beside it). */
+/** Creates a folder with a configuration file, in which the peer also runs (some write files next to it). */
 const folderWith = (file, content) => () => dirname(scratchFile(file, content));
 
 function database() {
@@ -20,7 +20,7 @@ function database() {
   return { departments: [department(), ...rest] };
 }
 
-// json-server writes its whole file at each change; its own way to change a record is PATCH.
+// json-server writes its whole file at each change; it changes a record by PATCH.
 const jsonServerCalls = {
   get: { path: "/departments/dept_infra" },
   post: { method: "PATCH", path: "/departments/dept_infra", bodies: reparentBodies, headers: JSON_BODY },
@@ -172,7 +172,7 @@ const mockoon = nodeSubject({
   post: { path: `${PATH}/reparent`, bodies: reparentBodies, headers: JSON_BODY },
 });
 
-// aimock serves model APIs only, so it is asked for its model list and for a completion from a fixture.
+// aimock serves model APIs only: its requests are the model list and a completion from a fixture.
 const chat = { model: "gpt-4o", messages: [{ role: "user", content: `hello ${"x".repeat(134)}` }] };
 const aimock = nodeSubject({
   name: "aimock 1",

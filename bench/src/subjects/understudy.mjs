@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { scratchFile, scratchFolder } from "../scratch.mjs";
-import { firstOk, freePort, startNode } from "../server-process.mjs";
+import { freePort, startNode, waitForFirstOk } from "../server-process.mjs";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-/** Another build can be measured with the same harness. */
+/** UNDERSTUDY_BIN measures another build. */
 const BIN = process.env.UNDERSTUDY_BIN ?? join(ROOT, "bin/understudy.js");
 export const BENCH_FIXTURE = fileURLToPath(new URL("../../fixtures/bench.yaml", import.meta.url));
 
@@ -23,11 +23,12 @@ export const LIMITS = "/v1/analytics/usage/limits/org_globex";
 export const FILE_STATUS = "/v1/organizations/org_acme/stores/vs_handbook/files/file_handbook/status";
 export const REPARENT = "/v1/organizations/org_acme/departments/dept_infra/reparent";
 
-// Blanks bring the body to the 200 bytes that the baselines parse; an unknown field would be journalled as a warning.
+// Spaces extend the body to 200 bytes, which the baselines parse. An unknown field would add a warning to the
+// journal.
 const body200 = (parent) => `{"new_parent_id": "${parent}"`.padEnd(199) + "}";
 export const reparentBodies = [body200("dept_ops"), body200("dept_platform")];
 
-/** A fixture file: the reference world, rates out of reach, and whatever the measure adds. */
+/** Writes a fixture file: the reference world with very high rate limits, and the measure's additions. */
 export function fixtureFile(additions = {}) {
   const organizations = ["org_acme", "org_globex", "org_initech", "org_hooli"].map((id) => ({
     id,
@@ -38,8 +39,8 @@ export function fixtureFile(additions = {}) {
 }
 
 /**
- * Starts a server as a user would (journal on, files watched) and waits until it answers.
- * Options: fixture (name or path), args (more options of `start`), nodeArgs, probe, timeoutMs.
+ * Starts a server as a user would (with journal and file watching) and waits until it responds. Options: fixture
+ * (name or path), args (more options of `start`), nodeArgs, probe, timeoutMs.
  */
 export async function startUnderstudy({ fixture = BENCH_FIXTURE, args = [], timeoutMs, ...options } = {}) {
   if (!existsSync(BIN)) throw new Error(`there is no ${BIN}`);
@@ -54,11 +55,11 @@ export async function startUnderstudy({ fixture = BENCH_FIXTURE, args = [], time
     ...options,
   });
   const url = `http://127.0.0.1:${port}`;
-  const firstAnswerMs = await firstOk(server, { url: url + LIMITS, headers: asEve, timeoutMs });
+  const firstAnswerMs = await waitForFirstOk(server, { url: url + LIMITS, headers: asEve, timeoutMs });
   return { ...server, url, firstAnswerMs, ready: await readyFile(ready) };
 }
 
-/** What the load generator sends to the control API. */
+/** The headers with which the load generator calls the control API. */
 export function controlHeaders({ ready }) {
   const token = ready.token ? { authorization: `Bearer ${ready.token}` } : {};
   return { ...token, "content-type": "application/json" };

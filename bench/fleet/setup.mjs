@@ -1,4 +1,4 @@
-// A Redis of the distribution, nodes in processes of their own, and a client that counts.
+// Starts Redis and nodes, each in its own process, and has a client and helpers for figures.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { Agent, createServer as createHttp, request } from "node:http";
@@ -20,7 +20,7 @@ process.on("exit", () => {
   removeFolder();
 });
 
-// What a killed Redis forked to write its file anew may open one more meanwhile; rmSync does not try again for that.
+// A child of a killed Redis that rewrites the file may create one during the removal, and rmSync does not retry then.
 function removeFolder(left = 100) {
   try {
     rmSync(folder, { recursive: true, force: true });
@@ -73,8 +73,8 @@ export async function startRedis(...settings) {
       { every: 20 },
     );
   };
-  redis.end = (signal = "SIGKILL") => ended(redis.child, signal);
-  /** Leaves so much of its append-only file, as a machine that lost its power does. */
+  redis.end = (signal = "SIGKILL") => waitUntilEnded(redis.child, signal);
+  /** Truncates the append-only file to this share, as a power loss would. */
   redis.cut = (share) => {
     const log = join(place, "appendonlydir");
     const file = join(
@@ -92,14 +92,14 @@ export async function startRedis(...settings) {
   return redis;
 }
 
-function ended(child, signal) {
+function waitUntilEnded(child, signal) {
   if (child.exitCode !== null || child.signalCode !== null) return undefined;
   const gone = new Promise((resolve) => child.once("exit", resolve));
   child.kill(signal);
   return gone;
 }
 
-/** A server in a process; without a Redis it stands alone. */
+/** Starts a server in its own process; without Redis, it belongs to no fleet. */
 export async function startNode(redis, ...args) {
   const port = String(await freePort());
   const file = join(mkdtempSync(join(folder, "node-")), "ready.json");
@@ -138,11 +138,11 @@ export async function startNode(redis, ...args) {
     url,
     child,
     signal: (signal) => child.kill(signal),
-    stop: (signal = "SIGTERM") => ended(child, signal),
+    stop: (signal = "SIGTERM") => waitUntilEnded(child, signal),
   };
 }
 
-/** One request; a connection that breaks is status 0. */
+/** Sends one request. If the connection breaks, the status is 0. */
 export function ask(
   { url },
   method,
@@ -167,7 +167,7 @@ export function ask(
       });
     });
     asked.once("error", () => {
-      // The server had closed a connection that nobody used for long.
+      // The server closed a connection that was idle for long.
       if (asked.reusedSocket && !fresh) resolve(ask({ url }, method, path, body, headers, true));
       else resolve({ status: 0 });
     });
@@ -177,20 +177,20 @@ export function ask(
 
 export const department = (id) => ({ id, name: id, organization_id: "org_acme" });
 
-export async function must(answer, status) {
+export async function requireStatus(answer, status) {
   const got = await answer;
   if (got.status !== status) throw new Error(`${got.status} instead of ${status}: ${got.text}`);
   return JSON.parse(got.text || "null");
 }
 
-export const idsIn = async (node, name) =>
+export const listIds = async (node, name) =>
   new Set(
-    (await must(ask(node, "GET", `${S(name)}/state/departments?limit=1000000`), 200)).items.map(
+    (await requireStatus(ask(node, "GET", `${S(name)}/state/departments?limit=1000000`), 200)).items.map(
       ({ id }) => id,
     ),
   );
 
-/** A receiver that fails each delivery's first attempt, and notes all. */
+/** Starts a receiver that fails the first attempt of each delivery and records all. */
 export async function startReceiver() {
   const attempts = new Map();
   const server = createHttp((received, response) => {
@@ -204,28 +204,31 @@ export async function startReceiver() {
   return { url: `http://127.0.0.1:${server.address().port}/`, attempts, close: () => server.close() };
 }
 
-/** What a program about owners that fail begins with: a node that stays, and a receiver that tells of deliveries. */
-export async function startStand() {
+/** Starts what the measures of failing owners share: Redis, a receiver, and a node that survives. */
+export async function startSetup() {
   const redis = await startRedis();
   const receiver = await startReceiver();
   return { redis, receiver, survivor: await startNode(redis) };
 }
 
-/** A sandbox whose webhook has one delivery to retry after `wait`. */
-export async function withRetry(node, name, receiver, wait) {
+/** Creates a sandbox with a webhook and one delivery, which is retried after `wait`. */
+export async function createWithRetry(node, name, receiver, wait) {
   const settings = { retry_schedule: [wait, wait, wait] };
-  await must(ask(node, "POST", "/_control/sandboxes", { name, clock: { mode: "real" }, settings }), 201);
+  await requireStatus(
+    ask(node, "POST", "/_control/sandboxes", { name, clock: { mode: "real" }, settings }),
+    201,
+  );
   const hook = { url: receiver.url, events: ["user.created"], organization_id: "org_acme" };
-  await must(ask(node, "POST", `${S(name)}/state/webhooks`, hook), 201);
+  await requireStatus(ask(node, "POST", `${S(name)}/state/webhooks`, hook), 201);
 }
 
 export const emit = (node, name) =>
-  must(ask(node, "POST", `${S(name)}/events`, { event: "user.created" }), 200);
+  requireStatus(ask(node, "POST", `${S(name)}/events`, { event: "user.created" }), 200);
 
 export const sorted = (numbers) => [...numbers].sort((a, b) => a - b);
 export const median = (numbers) => sorted(numbers)[Math.floor(numbers.length / 2)];
 
-/** `--name 5` of the command line. */
+/** Reads `--name 5` from the command line. */
 export function option(name, fallback) {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? fallback : Number(process.argv[at + 1]);
