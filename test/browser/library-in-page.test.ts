@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
 const chromium = useChromium();
 const DIST = fileURLToPath(new URL("../../dist/client", import.meta.url));
-/** Both entries that a page imports; handlers alone need no worker. */
+/** Both entry points that a page may import. Handlers alone need no worker. */
 const MAIN = `import { connect } from "understudy-sandbox/client";
 import { handlersFor } from "understudy-sandbox/msw";
 

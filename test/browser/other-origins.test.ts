@@ -10,7 +10,7 @@ import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-// Disables Chromium's own protection of loopback, so that the server's is tested.
+// Disables Chromium's own protection of loopback addresses, so that the protection of the server is tested.
 const chromium = useChromium([
   "--host-resolver-rules=MAP evil.test 127.0.0.1",
   "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests",
@@ -20,7 +20,7 @@ const BLANK = '<!doctype html><html lang="en"><title>another page</title><body><
 
 let api: Api;
 let port: string;
-/** Serves an empty page under any host name, as a foreign site or the user's frontend. */
+/** Serves an empty page under any host name: as a foreign site, or as the user's frontend. */
 let site: http.Server;
 let sitePort: number;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ afterEach(async () => {
   await api.close();
 });
 
-// Not page.route(): Playwright would answer preflights itself.
+// page.route() is not used: Playwright would answer preflights itself.
 async function visit(url: string): Promise<Page> {
   const { page } = await openPage(chromium());
   pages.push(page);
@@ -119,7 +119,7 @@ describe("a page of another origin in Chromium", slow, () => {
     expect(Object.keys(outcomes).length).toBeGreaterThanOrEqual(29);
     const got = Object.entries(outcomes).filter(([, outcome]) => !/^(refused|sent)$/.test(outcome));
     expect(got).toEqual([]);
-    // Beacons and simple requests report no arrival; a later request on the same connection does.
+    // Beacons and simple requests do not report when they arrive. A later request on the same connection does.
     await page.evaluate(fetchFromPage(`${target()}/_control/health`, { mode: "no-cors", cache: "no-store" }));
     expect(await state()).toEqual(before);
   });
@@ -154,14 +154,14 @@ describe("a page of another origin in Chromium", slow, () => {
     await open.close();
   });
 
-  it("would succeed with the same attempts if it were on loopback [interfaces 7]", async () => {
+  it("would succeed with the same attempts if its own origin were on loopback [interfaces 7]", async () => {
     const page = await visit(`http://127.0.0.1:${sitePort}/`);
     const before = await state();
     const outcomes = (await page.evaluate(attack(api.url, findConsoleFiles()))) as Record<string, string>;
     expect(outcomes).toMatchObject({
       "read /health": expect.stringMatching(/^got 200/),
       EventSource: "got",
-      // The console still cannot be framed or loaded as a script, and streams are not WebSockets.
+      // The console still cannot be framed or loaded as a script, and the streams are not WebSockets.
       "read console": "refused",
       "<iframe> console": "refused",
       "<script> console": "refused",
@@ -241,7 +241,7 @@ describe("the emulated API in Chromium", slow, () => {
     expect(await state()).toMatchObject({ thread: 200 });
   });
 
-  it("admits only the origin of `cors_origins` [G30]", async () => {
+  it("allows only the origin of `cors_origins` [G30]", async () => {
     await api.call(undefined, "PATCH", "/_control/sandboxes/default", {
       settings: { cors_origins: [`http://evil.test:${sitePort}`] },
     });

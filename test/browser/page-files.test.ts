@@ -22,7 +22,7 @@ beforeAll(async () => {
   try {
     ({ page } = await openPage(chromium()));
   } catch {
-    // The tests are skipped then.
+    // Without Chromium, the tests are skipped.
     return;
   }
   await page.goto(application.origin);
@@ -72,7 +72,7 @@ describe("images in a page", () => {
     ["jpeg", drawPicture(60, 40).jpeg({ quality: 100 })],
     ["jpeg", drawPicture(40, 60).withMetadata({ orientation: 6 }).jpeg({ quality: 100 })],
   ])(
-    "are extended for a %s as on a server, within what encoders differ [4.20, interfaces 17]",
+    "are extended for a %s as on a server, except for differences between encoders [4.20, interfaces 17]",
     async (format, image) => {
       const image_file = { bytes: await image.toBuffer(), type: `image/${format}` };
       const sides = { extend_left: 30, extend_down: 70, seed: 5 };
@@ -100,12 +100,12 @@ describe("images in a page", () => {
     expect({ width, height }).toEqual({ width: 1024, height: 1024 });
     expect((await sharp(found.bytes).stats()).isOpaque).toBe(true);
     const { data } = await sharp(found.bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
-    // Left of the mask's edge the picture is as it was; right of it, it is not black.
+    // Left of the mask's edge the picture is unchanged, and right of it, it is not black.
     expect(data[(512 * 1024 + 256) * 3]).toBeCloseTo(64, -1);
     expect(data[(512 * 1024 + 900) * 3]! + data[(512 * 1024 + 900) * 3 + 1]!).toBeGreaterThan(40);
   });
 
-  it("are refused in the server's words if of another type, cut or too large [4.20, interfaces 17]", async () => {
+  it("are refused with the server's message if of another type, cut or too large [4.20, interfaces 17]", async () => {
     const png = await drawPicture(300, 300).png().toBuffer();
     const jpeg = await drawPicture(300, 300).jpeg().toBuffer();
     const huge = Buffer.from(png);
@@ -150,7 +150,7 @@ describe("documents in a page", () => {
     expect(text).toContain("The valve opens at six.");
   });
 
-  it("that are broken PDFs are registered and never quoted [G20, interfaces 17]", async () => {
+  it("that are broken PDFs are registered, and no text is quoted [G20, interfaces 17]", async () => {
     const file = {
       bytes: new Uint8Array([0, 255, 254, 1, 2, 3]),
       type: "application/pdf",

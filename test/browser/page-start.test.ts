@@ -7,7 +7,7 @@ import { openPage, see, useChromium } from "../support/browser/with-chromium.ts"
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/* Pages that are opened, started and left in other ways than most. */
+/* Unusual ways to open, start and leave a page. */
 
 const chromium = useChromium();
 const application = new StaticApplication();
@@ -75,14 +75,14 @@ describe("start", () => {
     [[1], /paths is a list/],
     [["/v1?a=1"], /paths is a list/],
   ])(
-    "refuses paths that would match nothing, or the page's own files: %j [interfaces 17]",
+    "refuses paths that would match nothing, or the files of the page itself: %j [interfaces 17]",
     async (paths, message) => {
       await expect(start({ paths })).rejects.toThrow(message);
       expect(await page.evaluate(async () => (await fetch("/v1/models")).status)).toBe(404);
     },
   );
 
-  it("takes paths with a slash at the end, and of other origins [interfaces 17]", async () => {
+  it("accepts paths with a slash at the end, and paths of other origins [interfaces 17]", async () => {
     const other = application.origin.replace("127.0.0.1", "localhost");
     await start({ paths: ["/v1/", `${other}/v2`] });
     const ask = (address: string) => status(address);
@@ -90,7 +90,7 @@ describe("start", () => {
     expect([await ask("/v2/models"), await ask(`${other}/v1/models`)]).toEqual([404, undefined]);
   });
 
-  it("leaves requests to other origins alone, whatever their path [interfaces 17]", async () => {
+  it("does not answer requests to other origins, whatever their path [interfaces 17]", async () => {
     await start();
     const other = application.origin.replace("127.0.0.1", "localhost");
     await page.evaluate((origin) => fetch(`${origin}/v1/models`, { mode: "no-cors" }), other);
@@ -106,7 +106,7 @@ describe("start", () => {
     expect(await page.evaluate(() => sandbox.user)).toBe("usr_dan");
   });
 
-  it("that failed answers nothing, and the next one answers [interfaces 17]", async () => {
+  it("answers nothing after a failure, and the next start answers [interfaces 17]", async () => {
     await expect(start({ user: "dan" })).rejects.toThrow();
     await page.evaluate(() => Object.assign(globalThis, { asDan: {} }));
     expect(await status()).toBeUndefined();
@@ -147,7 +147,7 @@ describe("start", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("holds requests by relative URLs of a page with <base>, which Angular has [interfaces 17]", async () => {
+  it("delays requests by relative URLs of a page with <base>, as Angular has [interfaces 17]", async () => {
     await page.goto(`${application.origin}/based/page/`);
     await page.waitForFunction(() => "begin" in globalThis);
     const found = await page.evaluate(async () => {
@@ -171,7 +171,7 @@ describe("start", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("holds a request that was opened before, and one of another frame's class [interfaces 17]", async () => {
+  it("delays a request that was opened before, and one of another frame's class [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const found = await page.evaluate(async () => {
       const request = new XMLHttpRequest();
@@ -190,7 +190,7 @@ describe("start", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("sends a held request as it was when fetch was called [interfaces 17]", async () => {
+  it("sends a delayed request as it was when fetch was called [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const sent = await page.evaluate(async () => {
       const starting = begin({ user: "usr_dan" });
@@ -211,7 +211,7 @@ describe("start", () => {
     expect(sent).toEqual(["as=called", "application/json", true]);
   });
 
-  it("refuses a synchronous XMLHttpRequest, which passes the worker by, before and after [interfaces 17]", async () => {
+  it("refuses a synchronous XMLHttpRequest, which bypasses the worker, before and after [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const messages = await page.evaluate(async () => {
       const ask = () => {
@@ -234,7 +234,7 @@ describe("start", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("keeps the functions that other code wrapped meanwhile [interfaces 17]", async () => {
+  it("keeps functions that other code has wrapped since [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const calls = await page.evaluate(async () => {
       const starting = begin();
@@ -256,7 +256,7 @@ describe("start", () => {
     expect(calls).toBe(1);
   });
 
-  it("takes uploads at the URLs that it hands out, whatever its paths [4.6, interfaces 17]", async () => {
+  it("accepts uploads at the URLs that it returned, whatever its paths [4.6, interfaces 17]", async () => {
     const other = application.origin.replace("127.0.0.1", "localhost");
     for (const base of ["", other]) {
       await page.reload();
@@ -274,7 +274,7 @@ describe("start", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("warns when another service worker takes its worker's place [interfaces 17]", async () => {
+  it("warns if another service worker replaces its worker [interfaces 17]", async () => {
     await start();
     const warned = page.waitForEvent("console", (message) => /no longer answers/.test(message.text()));
     await page.evaluate(() => navigator.serviceWorker.register("/other-worker.js"));
@@ -283,7 +283,7 @@ describe("start", () => {
     );
   });
 
-  it("says that a policy forbids it to compile schemas, and needs no more than that [interfaces 17]", async () => {
+  it("says that a policy forbids it to compile schemas, and needs no other permission [interfaces 17]", async () => {
     const policy =
       "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'; style-src 'self'";
     application.policy = policy;
@@ -301,7 +301,7 @@ describe("start", () => {
     expect(position).toBe("fixed");
   });
 
-  it("fails requests that XMLHttpRequest made if the sandbox does not start [interfaces 17]", async () => {
+  it("fails delayed XMLHttpRequests if the sandbox does not start [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const seen = await page.evaluate(async () => {
       const started = begin({ worker: "/nothing.js" }).catch(() => {});
@@ -317,7 +317,7 @@ describe("start", () => {
     expect(seen).toEqual(["error"]);
   });
 
-  it("sends no request that was aborted while it waited [interfaces 17]", async () => {
+  it("sends no request that was aborted while it was delayed [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const found = await page.evaluate(async () => {
       const started = begin();
@@ -360,7 +360,7 @@ describe("a sandbox that was stopped", () => {
     expect(await page.evaluate(async () => (await fetch("/v1/models")).status)).toBe(404);
   });
 
-  it("does not end the one that was started after it [interfaces 17]", async () => {
+  it("does not stop the one that was started after it [interfaces 17]", async () => {
     await start();
     const found = await page.evaluate(async () => {
       const second = await begin();
@@ -400,7 +400,7 @@ it("the console opens without a network once it was opened [interfaces 17]", asy
 });
 
 describe("a page in a folder", () => {
-  it("opens the console that is beside its worker [interfaces 17]", async () => {
+  it("opens the console next to its worker [interfaces 17]", async () => {
     await page.goto(`${application.origin}/app/`);
     await start({ worker: "/app/understudy-worker.js" });
     expect(await status()).toBe(200);

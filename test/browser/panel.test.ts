@@ -18,7 +18,7 @@ declare const sandbox: PageSandbox;
 declare const asDan: { headers: { "api-key": string } };
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-/** Set it to look at the panel. */
+/** A folder for pictures of the panel; unset: none. */
 const PICTURES = process.env["UNDERSTUDY_PICTURES"];
 
 let profile: BrowserContext;
@@ -87,7 +87,7 @@ describe("the panel", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("says how to get the console's files, and why a change failed [interfaces 17]", async () => {
+  it("says how to get the files of the console, and why a change failed [interfaces 17]", async () => {
     application.console = false;
     await handle().click();
     await page.getByRole("button", { name: "Open console" }).click();

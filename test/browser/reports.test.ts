@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), "understudy-reports-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const SECRET = "whsec_9b1d4f2c7a60e358";
-/** Loads a file, runs a script or breaks the layout unless it is escaped. */
+/** Text that loads a file, runs a script or breaks the layout if it is not escaped. */
 const HOSTILE = `<img src="http://127.0.0.1:9/x.png" onerror="document.title=1"><script>document.title=1</script>${"long".repeat(80)}`;
 
 async function receiverReport(): Promise<string> {

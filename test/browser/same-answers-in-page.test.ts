@@ -30,11 +30,14 @@ const START = {
 /** Headers that a page cannot set. */
 const FORBIDDEN = /^(origin|access-control-|sec-)/;
 
-/** A page does not process images and has no texts of statuses; received webhooks show their senders' own headers. */
-const LACKING = /uncrop|journal\.har|\/receivers\/[^/]+\/requests/;
+/**
+ * Requests whose answers differ: a page does not process images, has no status texts, and sends webhooks with the
+ * browser's headers.
+ */
+const DIFFERENT = /uncrop|journal\.har|\/receivers\/[^/]+\/requests/;
 
 const canBeSent = ({ path, headers }: Recorded) =>
-  !LACKING.test(path) && !Object.keys(headers).some((name) => FORBIDDEN.test(name));
+  !DIFFERENT.test(path) && !Object.keys(headers).some((name) => FORBIDDEN.test(name));
 
 /** Sends a request by the page's `fetch`, through the service worker. */
 async function fetchInPage(page: Page, request: Request): Promise<Response> {

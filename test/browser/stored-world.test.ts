@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => profile.close());
 
-/** Opens a tab with a sandbox, as `sandbox`. */
+/** Opens a tab that starts a sandbox as the global `sandbox`. */
 async function openTab(options: object = {}): Promise<Page> {
   const { page } = await openPage(profile);
   await page.goto(application.origin);
@@ -86,7 +86,7 @@ describe("a world that a page stores", () => {
     expect(found.entries).toBeGreaterThanOrEqual(entries);
   });
 
-  it("has each change that was answered, however soon the page is left [interfaces 17]", async () => {
+  it("has each change that was answered, however soon the page is closed [interfaces 17]", async () => {
     const page = await openTab();
     const before = await countThreads(page);
     for (let turn = 1; turn <= 10; turn++) {
@@ -140,7 +140,7 @@ describe("a world that a page stores", () => {
     expect([await names(page), await add(page, "two")]).toEqual([["one"], 201]);
     const active = await page.evaluate(async () => (await sandbox.info()).scenarios);
     expect(active).toEqual(["getTag-not-found"]);
-    // Another tab serves it by way of the first.
+    // Another tab gets its answers through the first.
     const second = await openTab();
     expect(await names(second)).toEqual(["two", "one"]);
     await page.evaluate(async () => void (await sandbox.snapshots.restore("one")));
@@ -179,7 +179,7 @@ describe("a world that a page stores", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("lets no request of any tab wait for a tab that was closed [interfaces 17]", async () => {
+  it("does not let requests of any tab wait for a tab that was closed [interfaces 17]", async () => {
     const tabs = [await openTab(), await openTab(), await openTab()] as const;
     const [first, ...others] = tabs;
     await first.evaluate(() =>
@@ -222,7 +222,7 @@ describe("a world that a page stores", () => {
     expect(names.sort()).toEqual(["understudy:other", "understudy:preview"]);
   });
 
-  it("says if the leading tab has another version [interfaces 17]", async () => {
+  it("says that the leading tab has another version [interfaces 17]", async () => {
     const page = await openTab();
     await page.evaluate(() => {
       const channel = new BroadcastChannel("understudy:elsewhere") as Any;
@@ -234,7 +234,7 @@ describe("a world that a page stores", () => {
     );
   });
 
-  it("says if a newer version wrote it [interfaces 17]", async () => {
+  it("says that a newer version wrote it [interfaces 17]", async () => {
     const { page } = await openPage(profile);
     await page.goto(application.origin);
     await page.evaluate(
@@ -250,7 +250,7 @@ describe("a world that a page stores", () => {
     await expect(start(page)).rejects.toThrow(/written by a newer Understudy \(format 99/);
   });
 
-  it("lasts until the page is left if the browser stores nothing, and says so [interfaces 17]", async () => {
+  it("lasts until the page is closed if the browser cannot store it, and the page says so [interfaces 17]", async () => {
     const { page } = await openPage(profile);
     await page.addInitScript(() => {
       indexedDB.open = () => {
@@ -269,7 +269,7 @@ describe("a world that a page stores", () => {
     expect(health).toMatchObject({ saving: { reason: expect.stringContaining("SecurityError") } });
   });
 
-  it("continues in memory while the storage is full, says so, and stores all when there is room [interfaces 17]", async () => {
+  it("continues in memory while the storage is full, says so, and is stored when there is room [interfaces 17]", async () => {
     const { page } = await openPage(profile);
     const complaints = collectComplaints(page);
     await page.goto(application.origin);
@@ -298,7 +298,7 @@ describe("a world that a page stores", () => {
     expect(await countThreads(page)).toBe(before + 2);
   });
 
-  it("is set aside if it cannot be read, and begins again [interfaces 17]", async () => {
+  it("is set aside if it cannot be read, and a new one starts [interfaces 17]", async () => {
     const page = await openTab();
     const before = await countThreads(page);
     await addThread(page);

@@ -6,7 +6,7 @@ import { openPage, useChromium } from "../support/browser/with-chromium.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/* The loader, as Storybook calls it. `npm run matrix` builds docs/examples/storybook and looks at each story. */
+/* The loader, called as Storybook calls it. `npm run matrix` builds docs/examples/storybook and checks each story. */
 
 const chromium = useChromium();
 const application = new StaticApplication();
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => profile.close());
 
-/** The frame of a story, as Storybook opens one for each. */
+/** Opens a frame, as Storybook does for each story. */
 async function openFrame(): Promise<Page> {
   const { page } = await openPage(profile, application.origin);
   const content = `import { understudy } from "/built/storybook.js"; globalThis.preview = understudy();`;
@@ -31,8 +31,8 @@ async function openFrame(): Promise<Page> {
   return page;
 }
 
-/** Loads a story, moves a department in it and counts the requests so far. */
-const show = (page: Page, parameters: object | undefined, viewMode = "story") =>
+/** Loads a story, moves a department in it, and returns the number of requests up to then. */
+const loadStory = (page: Page, parameters: object | undefined, viewMode = "story") =>
   page.evaluate(
     async ({ parameters, viewMode }) => {
       const context = { parameters: { understudy: parameters }, viewMode };
@@ -53,45 +53,48 @@ const ADA = { user: "usr_ada", clock: { mode: "frozen", now: "2026-03-15T12:00:0
 const now = "2026-03-15T12:00:00.000Z";
 
 describe("a story's sandbox", () => {
-  it("begins as its parameters say, and again with the next story [interfaces 17]", async () => {
+  it("starts as its parameters say, and again with the next story [interfaces 17]", async () => {
     const page = await openFrame();
-    expect(await show(page, ADA)).toEqual({ status: 200, requests: 1, now });
+    expect(await loadStory(page, ADA)).toEqual({ status: 200, requests: 1, now });
     const scenario = "departments-reparent-cycle";
-    expect(await show(page, { ...ADA, scenario })).toEqual({ status: 422, requests: 1, now });
+    expect(await loadStory(page, { ...ADA, scenario })).toEqual({ status: 422, requests: 1, now });
     const faults = [{ match: { operation: "departments.reparent" }, effect: { wire: "reset" } }];
-    expect(await show(page, { ...ADA, faults })).toEqual({ status: undefined, requests: 1, now });
+    expect(await loadStory(page, { ...ADA, faults })).toEqual({ status: undefined, requests: 1, now });
     const fixture = { extends: "reference", departments: { dept_ml: { parent_id: "dept_ops" } } };
-    expect(await show(page, { ...ADA, fixture, seed: 7 })).toMatchObject({ status: 200, requests: 1 });
-    expect(await show(page, undefined)).toMatchObject({ status: 401, requests: 1 });
+    expect(await loadStory(page, { ...ADA, fixture, seed: 7 })).toMatchObject({ status: 200, requests: 1 });
+    expect(await loadStory(page, undefined)).toMatchObject({ status: 401, requests: 1 });
     expect(application.arrived).toEqual([]);
   });
 
   it("is not shared with another story on the same docs page [interfaces 17]", async () => {
     const [one, other] = [await openFrame(), await openFrame()];
-    const stories = [show(one, ADA), show(other, { ...ADA, scenario: "departments-reparent-rate-limited" })];
+    const stories = [
+      loadStory(one, ADA),
+      loadStory(other, { ...ADA, scenario: "departments-reparent-rate-limited" }),
+    ];
     expect((await Promise.all(stories)).map(({ status, requests }) => [status, requests])).toEqual([
       [200, 1],
       [429, 1],
     ]);
     expect(await one.evaluate(() => preview.parameters)).toEqual({ docs: { story: { inline: false } } });
-    await expect(show(one, ADA, "docs")).rejects.toThrow(
+    await expect(loadStory(one, ADA, "docs")).rejects.toThrow(
       /share its window.*leave parameters.docs.story.inline false/,
     );
   });
 
-  it("is the newest one after an update of the preview, and of two that load at once the last [interfaces 17]", async () => {
+  it("is the newest one after an update of the preview, and the last of two that load at the same time [interfaces 17]", async () => {
     const page = await openFrame();
-    expect(await show(page, ADA)).toMatchObject({ status: 200 });
-    // As hot reload does, which keeps the module.
+    expect(await loadStory(page, ADA)).toMatchObject({ status: 200 });
+    // Hot reload does the same: it keeps the module.
     const content = `import { understudy } from "/built/storybook.js"; globalThis.preview = understudy();`;
     await page.evaluate(() => Object.assign(globalThis, { before: preview }));
     await page.addScriptTag({ type: "module", content });
     await page.waitForFunction(() => preview !== (globalThis as { before?: unknown }).before);
-    expect(await show(page, ADA)).toMatchObject({ status: 200, requests: 1 });
+    expect(await loadStory(page, ADA)).toMatchObject({ status: 200, requests: 1 });
     const session = await profile.newCDPSession(page);
     await session.send("ServiceWorker.enable");
     await session.send("ServiceWorker.stopAllWorkers");
-    expect(await show(page, ADA)).toMatchObject({ status: 200, requests: 1 });
+    expect(await loadStory(page, ADA)).toMatchObject({ status: 200, requests: 1 });
     const found = await page.evaluate(async (parameters) => {
       const load = (seed: number) =>
         preview.loaders[0]!({ parameters: { understudy: { ...parameters, seed } }, viewMode: "story" });
@@ -102,7 +105,7 @@ describe("a story's sandbox", () => {
     expect(found).toEqual([2, 1]);
   });
 
-  it("gives webhooks that leave it to the story's own function [interfaces 17]", async () => {
+  it("passes webhooks that leave it to the story's own function [interfaces 17]", async () => {
     const page = await openFrame();
     const called = await page.evaluate(async () => {
       const urls: string[] = [];
@@ -119,14 +122,14 @@ describe("a story's sandbox", () => {
 
   it("refuses misspelt parameters, scenarios and rules [interfaces 17]", async () => {
     const page = await openFrame();
-    await expect(show(page, { scenarios: "x" })).rejects.toThrow(
+    await expect(loadStory(page, { scenarios: "x" })).rejects.toThrow(
       'parameters.understudy has no option "scenarios"',
     );
-    await expect(show(page, { scenario: "departments-reparent-cicle" })).rejects.toThrow(
+    await expect(loadStory(page, { scenario: "departments-reparent-cicle" })).rejects.toThrow(
       /departments-reparent-cicle/,
     );
-    await expect(show(page, { user: "usr_adda" })).rejects.toThrow(/usr_ada/);
+    await expect(loadStory(page, { user: "usr_adda" })).rejects.toThrow(/usr_ada/);
     const faults = [{ match: { operation: "departments.reparents" }, effect: { wire: "reset" } }];
-    await expect(show(page, { faults })).rejects.toThrow(/departments.reparent/);
+    await expect(loadStory(page, { faults })).rejects.toThrow(/departments.reparent/);
   });
 });

@@ -20,7 +20,7 @@ const TYPES: Record<string, string> = {
 
 let folder: string;
 const asked: string[] = [];
-/** Any server of static files, which has the viewer at its root and below a path. */
+/** A server of static files with the viewer at its root and below a path. */
 const site = http.createServer((request, response) => {
   const { pathname } = new URL(request.url!, "http://x");
   asked.push(pathname);
@@ -41,7 +41,7 @@ afterAll(() => {
   removeTempFolders();
 });
 
-it("the viewer opens a dropped file in the page with timeline, rewind and time, and sends nothing out [interfaces 19]", async () => {
+it("the viewer opens a dropped file in the page with timeline, rewind and time, and sends no request to another host [interfaces 19]", async () => {
   const api = await startReference();
   await api.call("dan", "DELETE", "/v1/threads/thread_long");
   const sandbox = await connect(api.url).open("default");

@@ -55,7 +55,7 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
   });
 
-  it("disables the fields until their values have arrived, so that none overwrites a text being typed [interfaces 2]", async () => {
+  it("disables the fields until their values have arrived, so that none overwrites the user's input [interfaces 2]", async () => {
     const { page } = await open("");
     let release = () => {};
     const held = new Promise<void>((resolve) => {

@@ -26,7 +26,7 @@ describe("the console's client test", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
     await page.getByRole("link", { name: "GET /v1/models" }).first().click();
     await see(page).toHaveURL(/timeline\?entry=req_/);
-    // The test goes on in another view.
+    // The test continues in another view.
     await page.goBack();
     await page.getByRole("button", { name: "It showed an error" }).click();
     await see(page.getByText(/^FAIL {1,2}0 passed, 1 failed/)).toBeVisible();

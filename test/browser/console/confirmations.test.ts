@@ -17,7 +17,7 @@ const status = (page: Page) => page.getByRole("contentinfo", { name: "Status" })
 const undo = (page: Page) => confirmations(page).getByRole("button", { name: "Undo" }).last();
 
 describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
-  it("is confirmed with a way to undo it, by button or Ctrl-Z [interfaces 2]", async () => {
+  it("is confirmed with a way to undo it, by a button or Ctrl-Z [interfaces 2]", async () => {
     const { page, complaints } = await open("?key=apikey_dan");
     const isRevoked = async () => (await control("GET", "/state/api_keys/apikey_dan")).body.revoked;
     await page.getByRole("button", { name: "Revoke" }).click();
@@ -38,7 +38,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("is not undone if that would undo later changes too [interfaces 10]", async () => {
+  it("is not undone if later changes would be undone too [interfaces 10]", async () => {
     const { page } = await open("?key=apikey_dan");
     await page.getByRole("button", { name: "Revoke" }).click();
     await see(undo(page)).toBeVisible();
@@ -131,7 +131,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await counts()).toEqual(before);
   });
 
-  it("says that a rewind has undone a request already, not that it changed nothing [interfaces 10]", async () => {
+  it("says that a rewind has already undone a request, not that the request changed nothing [interfaces 10]", async () => {
     const { page } = await openAt("/s/default/api?operation=threads.delete&as=apikey_ada");
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await see(undo(page)).toBeVisible();

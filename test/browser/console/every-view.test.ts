@@ -114,7 +114,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("is used by keyboard: open it, open a row, close it [interfaces 2]", async () => {
+  it("is used by keyboard: open the view, open a row, close it [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
     await waitUntilLoaded(page);
     /** Presses Tab until the element is focused; every stop must show its focus. */

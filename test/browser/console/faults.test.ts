@@ -49,7 +49,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("opens a pane at its head where the page was scrolled, on a phone [interfaces 2]", async () => {
+  it("opens a pane at its top on a phone, also if the page was scrolled [interfaces 2]", async () => {
     for (let count = 0; count < 4; count += 1) await control("POST", "/faults", { effect: { status: 503 } });
     const { page } = await open("", { width: 360, height: 740 });
     const row = page.getByRole("row", { name: /assistants-list-history-forbidden/ });
@@ -131,7 +131,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await put(["slow-network"]);
     await row.getByRole("switch").press("Space");
     await see(row.getByRole("switch")).toBeChecked();
-    // The switch moves before the server has switched.
+    // The switch changes before the server has activated the scenario.
     await expect.poll(async () => (await api.call("dan", "GET", "/v1/models")).status).toBe(429);
     await see(row).toContainText("1");
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default");
@@ -159,14 +159,14 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(row.getByRole("switch")).toBeChecked();
     await see(page.getByRole("button", { name: "Deactivate all" })).toBeVisible();
     writeFileSync(file, "rules:\n  - match: { operation: model.list }\n    effect: { status: 503 }\n");
-    // A started server does this when a file changes.
+    // A started server does this by itself when a file changes.
     api.understudy.scenarios.refresh(file);
     await see(row).toContainText("invalid file");
     await row.click();
     await see(page.getByRole("region", { name: "Scenario mine" }).getByText("did you mean")).toBeVisible();
   });
 
-  it("says what each expectation of a scenario means, and that a derived one has no file [interfaces 6]", async () => {
+  it("describes each expectation of a scenario, and says that a derived one has no file [interfaces 6]", async () => {
     const expectations = [
       { match: { operation: "threads.delete" }, count: 0 },
       { match: { status: 503 }, count: { min: 2 } },
@@ -190,7 +190,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     ).toBeVisible();
   });
 
-  it("edits an armed rule where it is, by keyboard, and undoes that [interfaces 3]", async () => {
+  it("edits an armed rule in its place, by keyboard, and undoes the edit [interfaces 3]", async () => {
     await control("DELETE", "/faults");
     const effect = { error: "RATE_LIMIT_EXCEEDED" };
     await control("POST", "/faults", { id: "older", match: { operation: "models.list" }, times: 2, effect });
@@ -215,7 +215,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("edits a rule that has no form as JSON, and keeps it when the new one is wrong [interfaces 3]", async () => {
+  it("edits a rule that the form cannot show as JSON, and keeps it if the new one is wrong [interfaces 3]", async () => {
     await control("DELETE", "/faults");
     const match = { path: "/v1/models", header: { "x-app": "a" } };
     await control("POST", "/faults", { id: "own", match, effect: { status: 503 } });

@@ -48,7 +48,7 @@ describe("the first visit to the console", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await openAt("/s/bare/timeline");
     await page.getByRole("link", { name: "Create a key" }).click();
     await see(page).toHaveURL(/keys\?make=key$/);
-    // Each view of an empty world leads to what it lacks first, up to the first call.
+    // Each view of an empty world has a link to the missing record, up to the first call.
     await page.getByRole("link", { name: "Add one" }).press("Enter");
     await see(page).toHaveURL(/world\?collection=users&record=%2B$/);
     for (const address of [

@@ -14,7 +14,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     const { page, complaints } = await open();
     await page.getByRole("button", { name: "New rule" }).click();
     await choose(page, "Operation", /^models\.list GET/);
-    // Who holds a request wants its own response, unless another one was selected.
+    // The effect of a rule that holds requests has the real response, unless another one is selected.
     await choose(page, "Delay", /^Hold until released/);
     await see(page.getByRole("button", { name: /^Real response.* Response$/ })).toBeVisible();
     await choose(page, "Frequency", "Every call");
@@ -63,7 +63,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints.filter((one) => !one.includes("422"))).toEqual([]);
   });
 
-  it("tells held calls of one path apart by their query [interfaces 20]", async () => {
+  it("distinguishes held calls of one path by their query [interfaces 20]", async () => {
     await control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
     const { page } = await open();
     const [first, second] = ["a", "ab"].map((text) => api.call("dan", "GET", `/v1/models?q=${text}`));
@@ -74,7 +74,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("DELETE", "/faults");
   });
 
-  it("begins an edit with the answer that is held [interfaces 20]", async () => {
+  it("starts an edit with the response that is held [interfaces 20]", async () => {
     await control("POST", "/faults", {
       match: { operation: "models.list" },
       phase: "after",
@@ -112,7 +112,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     },
   );
 
-  it("says of a held delivery that it is not sent yet, not that nothing has changed [interfaces 20]", async () => {
+  it("says that a held delivery has not been sent yet, not that nothing has changed [interfaces 20]", async () => {
     const { body: receiver } = await control("POST", "/receivers", { answers: [200] });
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
     await control("POST", "/faults", { match: { event: "thread.deleted" }, effect: { hold: {} } });

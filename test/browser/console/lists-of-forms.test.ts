@@ -10,7 +10,7 @@ const { walkTo } = useConsole("sandboxes");
 const renderedProps = (element: object) =>
   Object.entries(element).find(([key]) => key.startsWith("__reactProps$"))?.[1];
 
-/** Returns a function that says whether a part of the page has rendered since. */
+/** Returns a function that tells whether the part of the page has rendered since the last call. */
 async function watch(part: Locator): Promise<() => Promise<boolean>> {
   const before = await part.evaluateHandle(renderedProps);
   return async () => {
@@ -43,7 +43,7 @@ describe("the lists in the console's forms", { timeout: 4 * PATIENCE_MS }, () =>
     },
   );
 
-  it("keep what is selected while the filter hides it [interfaces 2]", async () => {
+  it("keep the selection while the filter hides it [interfaces 2]", async () => {
     const { page, complaints } = await walkTo("/s/default/webhooks?show=webhooks&register=new");
     const list = page.getByRole("region", { name: "Events", exact: true });
     const filter = list.getByRole("searchbox");

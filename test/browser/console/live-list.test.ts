@@ -122,7 +122,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     for (let at = 0; at < 5; at += 1) await remove(`new_${at}`);
     await see(page.locator(".count")).toHaveText("45 entries");
     expect((await row.boundingBox())!.y).toBe(before);
-    // Away from the list, the newest are shown.
+    // The list shows the newest entries if the pointer is elsewhere.
     await page.mouse.move(2, 2);
     await grid(page).evaluate((element) => {
       element.scrollTop = 0;
@@ -153,7 +153,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("region", { name: /^Entry / })).toBeVisible();
   });
 
-  it("keeps pinned entries at hand, and compares two [interfaces 2]", async () => {
+  it("lists pinned entries apart, and compares two [interfaces 2]", async () => {
     await remove("one");
     await api.call("ada", "DELETE", "/v1/threads/thread_two");
     const { page, complaints } = await open();

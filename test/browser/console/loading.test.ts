@@ -10,7 +10,7 @@ const { api, open, control } = useConsole("coverage");
 beforeAll(() => control("POST", "/snapshots", { name: "before" }));
 
 /** A page whose queries stay pending until `release` is called; the live stream works. */
-async function openWaiting(search: string) {
+async function openPending(search: string) {
   const { page } = await open();
   const held: Route[] = [];
   let isHeld = true;
@@ -28,8 +28,8 @@ async function openWaiting(search: string) {
 
 const fields = (page: Page) => page.locator(".select");
 
-/** Enabled selects open; disabled ones show that they load. */
-async function expectHonest(page: Page): Promise<void> {
+/** Expects that enabled selects open and disabled ones show that they load. */
+async function expectSelectsMatchState(page: Page): Promise<void> {
   for (const field of await fields(page).all()) {
     if (await field.isDisabled()) {
       await see(field).toContainText("Loading …");
@@ -55,15 +55,15 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     ["world?show=compare&from=before&to=now", 3],
     ["sandboxes?make=sandbox", 2],
   ])("disables selects while their choices load: %s [interfaces 2]", async (search, choices) => {
-    const { page, release } = await openWaiting(search);
+    const { page, release } = await openPending(search);
     await see(fields(page)).toHaveCount(choices);
-    await expectHonest(page);
+    await expectSelectsMatchState(page);
     await release();
     for (const field of await fields(page).all()) await see(field).toBeEnabled();
   });
 
   it("enables triggering once the events have loaded [interfaces 4]", async () => {
-    const { page, release } = await openWaiting("webhooks?show=trigger");
+    const { page, release } = await openPending("webhooks?show=trigger");
     const send = page.getByRole("button", { name: "Trigger event" });
     await see(send).toBeDisabled();
     const chosen = choose(page, "Event", /^file\.processed/);
@@ -74,7 +74,7 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
   });
 
   it("does not offer a call before users and samples have loaded [interfaces 2]", async () => {
-    const { page, release } = await openWaiting("api?operation=threads.delete&as=apikey_eve");
+    const { page, release } = await openPending("api?operation=threads.delete&as=apikey_eve");
     await see(page.getByRole("button", { name: "Send" })).toHaveCount(0);
     await release();
     await page.getByRole("button", { name: "Send" }).click();

@@ -49,7 +49,7 @@ describe("a text of 200 characters in the console", { timeout: 4 * PATIENCE_MS }
     expect(await body.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
   });
 
-  it("leaves a long path's row and pane readable", async () => {
+  it("does not make a long path's row or pane unreadable", async () => {
     await api.call("ada", "GET", `/v1/models?find=${WORD}`);
     await api.call("ada", "GET", `/v1/${WORD.repeat(10)}`);
     const { page } = await openAt("/s/default/timeline");

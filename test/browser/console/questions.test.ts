@@ -32,7 +32,7 @@ const clipboard = (page: Page) => page.evaluate<string>("navigator.clipboard.rea
 
 interface Question {
   question: string;
-  /** Where the user is, and what they did before. */
+  /** The address of the page, after the user's earlier steps. */
   from: () => string;
   before?: (page: Page) => Promise<unknown>;
   /** The clicks, in order. */
@@ -109,7 +109,7 @@ const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/** Clicks that the issue allows. */
+/** The maximum number of clicks for each question. */
 const FIGURES: Readonly<Record<string, number>> = {
   "Why did the third call fail?": 1,
   "What changed?": 1,
@@ -155,7 +155,7 @@ describe.each(["click", "keyboard"])(
   },
 );
 
-/** Enter, on the element or on the link of a row. */
+/** Presses Enter, on the element or on the link of a row. */
 async function press(step: Locator): Promise<void> {
   await see(step).toBeVisible();
   const link = step.getByRole("link");

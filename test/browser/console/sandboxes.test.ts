@@ -179,7 +179,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("row", { name: /seedling/ }).click();
     await see(page.getByRole("region", { name: "Sandbox seedling" })).toContainText("Fork ofacorn");
     await expectAccessible(page);
-    // Other clients see the shape that they know.
+    // The API keeps this field out of its answers to other clients.
     expect((await control("GET", "/acorn")).body).not.toHaveProperty("forked_from");
   });
 });

@@ -9,15 +9,15 @@ const { api, open } = useConsole("time", { sandbox: "timed" });
 
 const S = "/_control/sandboxes/timed";
 
-/** A sandbox of the reference, frozen at its start. */
-async function reference(): Promise<void> {
+/** Creates a sandbox of the reference, frozen at its start. */
+async function createReference(): Promise<void> {
   await api.call(undefined, "DELETE", S);
   const clock = { mode: "frozen", now: "2026-03-15T12:00:00Z" };
   await api.call(undefined, "POST", "/_control/sandboxes", { name: "timed", clock });
 }
 
-/** A sandbox frozen at noon; its only timers are expiring rules. */
-async function timed(...ttls: string[]): Promise<void> {
+/** Creates a sandbox that is frozen at noon. Its only timers are expiring rules. */
+async function createTimed(...ttls: string[]): Promise<void> {
   await api.call(undefined, "DELETE", S);
   await api.call(undefined, "POST", "/_control/sandboxes", {
     name: "timed",
@@ -34,7 +34,7 @@ async function timed(...ttls: string[]): Promise<void> {
 
 describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
   it("advances a frozen clock to the next timer, and shows what ran [interfaces 4]", async () => {
-    await timed("10m", "7d");
+    await createTimed("10m", "7d");
     const { page, complaints } = await open();
     const clock = page.getByRole("region", { name: "Clock" });
     await see(clock.getByRole("time")).toHaveText("12:00:00");
@@ -74,8 +74,8 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("runs the clock, runs it at 60×, and freezes it [interfaces 4]", async () => {
-    await timed();
-    // In real time, this would take too long for a test.
+    await createTimed();
+    // A real clock would be too slow for a test, so the clock is advanced first.
     await api.call(undefined, "POST", `${S}/clock/advance`, { by: "8m" });
     const { page } = await open();
     const clock = page.getByRole("region", { name: "Clock" });
@@ -95,8 +95,8 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     );
   });
 
-  it("keeps the input and shows the error if the clock cannot be moved there [interfaces 4]", async () => {
-    await timed();
+  it("keeps the input and shows the error if the clock cannot be set to that time [interfaces 4]", async () => {
+    await createTimed();
     const { page } = await open();
     const field = page.getByRole("textbox", { name: "Advance by or to" });
     const advance = page.getByRole("button", { name: "Advance", exact: true });
@@ -113,7 +113,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("lists pending timers, and runs one now without moving the clock [interfaces 4]", async () => {
-    await reference();
+    await createReference();
     const { page, complaints } = await open();
     const pending = page.getByRole("grid", { name: "Pending" });
     const { now } = (await api.call(undefined, "GET", `${S}/clock`)).body;
@@ -142,20 +142,20 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("marks pending timers as pending, and rounds the time until they are due [interfaces 4]", async () => {
-    await reference();
+    await createReference();
     const upload = { filename: "a.pdf", mime_type: "application/pdf", file_size: 1000 };
     await api.call("ada", "POST", "/_s/timed/v1/organizations/org_acme/files/upload-url", upload);
     await api.call(undefined, "POST", `${S}/clock/advance`, { by: "10m" });
     const { page } = await open();
     const pending = page.getByRole("grid", { name: "Pending" });
-    // An expiry is no failure, and 6 days and 23 hours are not 6 days.
+    // An expiry is not an error, and 6 days and 23 hours are rounded to 7 days.
     const row = pending.getByRole("row", { name: /in 7 d expiry/ });
     await see(row).toBeVisible();
     await see(row.locator('path[fill="var(--waiting)"]')).toHaveCount(1);
   });
 
   it("rewinds to an earlier moment from the list of what ran [interfaces 10]", async () => {
-    await timed("10m");
+    await createTimed("10m");
     const { page } = await open();
     await page.getByRole("button", { name: "+6 h" }).click();
     const recent = page.getByRole("grid", { name: "Recent" });
@@ -170,7 +170,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("shows the progress of a long advance, and stops it [interfaces 4]", async () => {
-    await reference();
+    await createReference();
     const { body: receiver } = await api.call(undefined, "POST", `${S}/receivers`, {
       answers: [{ status: 500, delay: "1500ms" }],
     });

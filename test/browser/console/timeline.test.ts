@@ -100,7 +100,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(detail(page).getByRole("button", { name: /^Rewind/ })).toHaveCount(0);
   });
 
-  it("says that a change has left the history, not that there was none [interfaces 10]", async () => {
+  it("says that a change is no longer in the history, not that there was none [interfaces 10]", async () => {
     const { headers } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     await control("PATCH", "", { settings: { history_limit: 1 } });
     await api.call("ada", "DELETE", "/v1/threads/thread_long");
@@ -258,7 +258,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
   });
 
-  it("shows the beginning of a long body alone, since the page would stand still [interfaces 10]", async () => {
+  it("shows only the beginning of a long body, which would block the page [interfaces 10]", async () => {
     const effect = { status: 200, body: { text: "x".repeat(300_000) } };
     await control("POST", "/faults", { match: { operation: "models.list" }, effect });
     const { headers } = await api.call("dan", "GET", "/v1/models");
@@ -376,7 +376,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     for (let round = 0; round < 40; round += 1) {
       await Promise.all(Array.from({ length: 50 }, () => api.call("dan", "GET", "/v1/models")));
     }
-    // One more row for the changed setting.
+    // The changed setting adds one row.
     await see(grid).toHaveAttribute("aria-rowcount", "2001");
     expect(await page.evaluate("window.steps")).toBeLessThan((performance.now() - begun) / BATCH_MS + 5);
     expect(await page.getByRole("row").count()).toBeLessThan(80);
@@ -394,7 +394,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_first");
     await see(rowOf(page, /thread_first/)).toHaveCount(1);
     api.understudy.server.closeAllConnections();
-    // The test's own connections must be reopened too.
+    // The connections of the test itself must be reopened too.
     const health = () =>
       api.call(undefined, "GET", "/_control/health").then(
         ({ status }) => status,

@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: ALL_MS, hookTimeout: 60_000 });
 const { api, walkTo, control } = useConsole("api");
 
 describe("the console's forms to try an operation out", { timeout: ALL_MS }, () => {
-  it("proposes values of this world, with which every operation succeeds [interfaces 2]", async () => {
+  it("proposes values of this world with which every operation succeeds [interfaces 2]", async () => {
     const { body } = await control("GET", "/coverage");
     const failed: string[] = [];
     const ids = body.operations.map(({ operation }: { operation: string }) => operation);
@@ -26,14 +26,14 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
       const [status] = /\b\d{3}\b/.exec(await response.innerText())!;
       if (/^[23]/.test(status)) continue;
       failed.push(`${id} ${status}`);
-      // The page says why, before the call.
+      // The page shows the reason before the call.
       await see(pane.getByRole("status").first(), id).toContainText(WHY[id] ?? "not explained");
     }
     expect(failed.map((one) => one.split(" ")[0])).toEqual(Object.keys(WHY));
     expect(failed.length).toBeLessThan(ids.length / 8);
   });
 
-  it("says which record is missing, and leads to the form that adds it [interfaces 2]", async () => {
+  it("names the missing record, and leads to the form that adds it [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "bare" });
     await api.call(undefined, "DELETE", "/_control/sandboxes/bare/state/webhooks/wh_ops");
     const { page } = await walkTo("/s/bare/api?operation=webhooks.test");
@@ -69,7 +69,7 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
   });
 });
 
-/** What cannot succeed at first, with words of the page's reason. */
+/** Operations that cannot succeed at first, with a part of the reason on the page. */
 const WHY: Readonly<Record<string, string>> = {
   "auth.refresh_token": "create a token first",
   "models.list_for_organization": "until the setting preview is on",

@@ -11,8 +11,8 @@ beforeEach(() => control("POST", "/reset"));
 
 const control = async (method: string, path: string, body?: unknown) => (await call(method, path, body)).body;
 
-/** A receiver inside the server, and a webhook of Acme that sends to it. */
-async function listening(answers: unknown[], events = ["user.created"]) {
+/** A receiver inside the server, and a webhook of Acme that delivers to it. */
+async function createReceiver(answers: unknown[], events = ["user.created"]) {
   const receiver = await control("POST", "/receivers", { answers });
   const { body } = await api.call("ada", "POST", "/webhooks", { url: receiver.url, events });
   return { receiver, webhook: body.data };
@@ -22,7 +22,7 @@ const trigger = async (event = "user.created") =>
   (await control("POST", "/events", { event, organization: "org_acme" })).deliveries[0];
 
 describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
-  it("suggests a record that fits the event [interfaces 4]", async () => {
+  it("suggests a record of the event's collection [interfaces 4]", async () => {
     const { page } = await open("?show=trigger&event=thread.deleted");
     const subject = page.getByRole("textbox", { name: "Record", exact: true });
     await see(subject).toHaveAttribute("placeholder", /^thread_/);
@@ -36,7 +36,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("shows a delivery's six attempts as the clock advances [G24]", async () => {
-    await listening([500]);
+    await createReceiver([500]);
     const { page, complaints } = await open();
     const delivery = await trigger();
     const row = page.getByRole("row", { name: /retry in 1 min/ });
@@ -67,7 +67,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("filters deliveries, runs a retry early, and redelivers all that failed [interfaces 14]", async () => {
-    const { receiver } = await listening([500, 500, 200]);
+    const { receiver } = await createReceiver([500, 500, 200]);
     for (const _ of [1, 2]) await trigger();
     const { page, complaints } = await open();
     const grid = page.getByRole("grid", { name: "Deliveries" });
@@ -91,7 +91,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("shows the payload with the signature that the receiver verified [6.3]", async () => {
-    const { webhook, receiver } = await listening([200]);
+    const { webhook, receiver } = await createReceiver([200]);
     const { delivery_id } = await trigger();
     const { page } = await open(`?delivery=${delivery_id}`);
     const [received] = (await control("GET", `/receivers/${receiver.id}/requests`)).items;
@@ -119,7 +119,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("redelivers by the API's own operation, as a user of the organization [4.21]", async () => {
-    await listening([500, 503, 200]);
+    await createReceiver([500, 503, 200]);
     const { delivery_id } = await trigger();
     const { page } = await open(`?delivery=${delivery_id}`);
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
@@ -140,7 +140,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("reports that no user of the organization has an active key [4.21]", async () => {
-    await listening([500]);
+    await createReceiver([500]);
     const { delivery_id } = await trigger();
     for (const { id, current } of (await control("GET", "/state/api_keys")).items)
       if (current === "org_acme") await control("PATCH", `/state/api_keys/${id}`, { revoked: true });
@@ -150,7 +150,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("shows retries that a 410 cancelled and the webhook that it disabled [3.3]", async () => {
-    const { webhook } = await listening([500, 410]);
+    const { webhook } = await createReceiver([500, 410]);
     await trigger();
     await control("POST", "/clock/advance", { by: "1m" });
     const { page } = await open(`?webhook=${webhook.webhook_id}`);
@@ -173,7 +173,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("triggers an event with data from a form, and keeps invalid input [interfaces 4]", async () => {
-    const { receiver } = await listening([200], ["file.processed"]);
+    const { receiver } = await createReceiver([200], ["file.processed"]);
     const { page } = await open("?show=trigger");
     await choose(page, "Event", /^file\.processed/);
     await see(page).toHaveURL(/event=file\.processed/);
@@ -236,7 +236,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("saves the responses of a receiver that forwards [interfaces 4]", async () => {
-    const { receiver } = await listening(["forward"]);
+    const { receiver } = await createReceiver(["forward"]);
     const { page } = await open(`?show=receivers&receiver=${receiver.id}`);
     const answers = page.getByRole("textbox", { name: "Custom responses" });
     await see(answers).toHaveValue("forward");
@@ -250,7 +250,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("runs the receiver test and shows failures first [interfaces 14]", async () => {
-    const { receiver } = await listening(["hang"]);
+    const { receiver } = await createReceiver(["hang"]);
     const { page, complaints } = await open("?show=test");
     await choose(page, "Webhook", receiver.url);
     await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url);
@@ -280,7 +280,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("shows the result of the receiver test below a form that fills a phone's window [interfaces 14]", async () => {
-    const { receiver } = await listening([410]);
+    const { receiver } = await createReceiver([410]);
     const { page } = await open("?show=test", { width: 360, height: 740 });
     await choose(page, "Webhook", receiver.url);
     await page.getByRole("button", { name: "Run test" }).click();
@@ -309,7 +309,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("sets the width of a column by keys or by dragging, and remembers it [interfaces 2]", async () => {
-    await listening([500]);
+    await createReceiver([500]);
     await trigger();
     const { page } = await open();
     const column = page.getByRole("columnheader", { name: "Event" });

@@ -172,7 +172,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await page.getByRole("textbox", { name: "Name" }).fill("before");
     await page.getByRole("button", { name: "Take snapshot" }).click();
     await page.getByRole("link", { name: "Compare", exact: true }).click();
-    // From the snapshot to now, as time goes.
+    // The comparison goes from the snapshot to the current state.
     await see(page.getByRole("button", { name: /before State of / })).toBeVisible();
     await see(page.getByText("No differences")).toBeVisible();
     await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
@@ -193,7 +193,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     expect(complaints).toEqual([]);
   });
 
-  it("says that a snapshot in the address of a comparison is gone [interfaces 10]", async () => {
+  it("says that a snapshot in the address of a comparison does not exist [interfaces 10]", async () => {
     const { page } = await open("?show=compare&from=gone");
     await see(page.getByText("No snapshot gone. It may have been deleted.")).toBeVisible();
     expect(await page.getByText("S/snapshots").count()).toBe(0);
@@ -249,7 +249,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     const threads = page.getByRole("region", { name: "threads" });
     const instant = threads.getByRole("cell", { name: /03:04:05\.678Z/ });
     await see(instant).toBeVisible();
-    // On one line, although the window is narrow.
+    // The time is on one line, although the window is narrow.
     expect((await instant.boundingBox())!.height).toBeLessThan(30);
     await expectToFit(page);
     await page.route("**/_control/**", (route) => route.abort());
@@ -265,7 +265,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await api.call(undefined, "DELETE", `${S}/snapshots/kept`).catch(() => {});
   });
 
-  it("forgets that the server was unreachable once it is connected again [interfaces 4]", async () => {
+  it("removes the error of an unreachable server once it is connected again [interfaces 4]", async () => {
     const { page } = await open("?show=snapshots");
     await page.route("**/_control/**", (route) => route.abort());
     api.understudy.server.closeAllConnections();

@@ -17,7 +17,7 @@ const open = (view: string) => openAt(`/s/default/${view}`);
 const addProject = async () =>
   (await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" })).body as { id: string };
 
-/** A collection whose id is not its first field that ends in `_id`. */
+/** A collection whose id is not the first field that ends with `_id`. */
 const BOXES = {
   openapi: "3.1.0",
   info: { title: "Boxes", version: "1" },
@@ -96,7 +96,7 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     );
   });
 
-  it("tries an own operation out, with values of this world [interfaces 18]", async () => {
+  it("tries out an own operation, with values of this world [interfaces 18]", async () => {
     const { id } = await addProject();
     const { page, complaints } = await open("api?operation=createIssue");
     await see(page.getByRole("textbox", { name: "project_id" })).toHaveValue(id);
@@ -135,7 +135,7 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
       .toContain("-H 'cookie: session=s1'");
   });
 
-  it("shows a record's fields that have names of JavaScript's own [interfaces 18]", async () => {
+  it("shows a record's fields with the names of JavaScript's built-in properties [interfaces 18]", async () => {
     await control("PUT", "/operations", { openapi: BOXES });
     const { page } = await open("world?collection=boxes&record=%2B");
     await page.getByRole("textbox", { name: "slug", exact: true }).fill("crate");
@@ -149,7 +149,7 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     );
   });
 
-  it("keeps the numbers of choices in a record's form [interfaces 18]", async () => {
+  it("keeps numbers as numbers in the choices of a record's form [interfaces 18]", async () => {
     await control("PUT", "/operations", { openapi: BOXES });
     const { page } = await open("world?collection=boxes&record=%2B");
     await page.getByRole("textbox", { name: "slug", exact: true }).fill("crate");
@@ -189,7 +189,7 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     expect(complaints).toEqual([]);
   });
 
-  it("lists own operations beside the reference's, and opens each [interfaces 18]", async () => {
+  it("lists own operations together with the reference's, and opens each [interfaces 18]", async () => {
     await addProject();
     const { body } = await control("GET", "/operations");
     const { page, complaints } = await open("api?filter=own");

@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const { api, walkTo, control } = useConsole("timeline");
 
-/** Everything after the control character is written from right to left; the words in it are only of z and q. */
+/** A name with a right-to-left override. Its words contain only z and q, so that they are not searched. */
 const NAME = "Zqz\u202Ezq";
 const ID = "box\u202Ezq";
 
@@ -79,7 +79,7 @@ beforeAll(async () => {
   warnedRequest = headers.get("x-request-id")!;
 });
 
-/** Texts of the page whose words are written from right to left. */
+/** Texts of the page with words that are displayed from right to left, except those of z and q. */
 const listTurned = (page: Page) =>
   page.evaluate(`(() => {
   const turned = [];
@@ -100,7 +100,7 @@ const listTurned = (page: Page) =>
   return turned;
 })()`);
 
-const expectUpright = async (page: Page) => expect.poll(() => listTurned(page)).toEqual([]);
+const expectNoneTurned = async (page: Page) => expect.poll(() => listTurned(page)).toEqual([]);
 
 describe("a name with a right-to-left override", { timeout: 6 * PATIENCE_MS }, () => {
   it.each([
@@ -121,38 +121,38 @@ describe("a name with a right-to-left override", { timeout: 6 * PATIENCE_MS }, (
     ["keys?key=apikey_dan", "Zqz"],
     ["keys?make=key", "Zqz"],
     ["sandboxes?make=sandbox", "Zqz"],
-  ])("leaves the text around it in %s as it is", async (part, text) => {
+  ])("does not turn the text around it in %s", async (part, text) => {
     const { page } = await walkTo(`/s/default/${part}`);
     await waitUntilLoaded(page);
     await see(page.getByText(text).first()).toBeAttached();
-    await expectUpright(page);
+    await expectNoneTurned(page);
     await page.setViewportSize({ width: 360, height: 740 });
-    await expectUpright(page);
+    await expectNoneTurned(page);
   });
 
-  it("leaves the warnings of a request as they are", async () => {
+  it("does not turn the warnings of a request", async () => {
     const { page } = await walkTo(`/s/default/timeline?entry=${warnedRequest}`);
     await see(page.getByText(/^unknown query parameter/)).toBeVisible();
-    await expectUpright(page);
+    await expectNoneTurned(page);
   });
 
-  it("leaves questions, confirmations and errors as they are", async () => {
+  it("does not turn questions, confirmations and errors", async () => {
     const { page } = await walkTo("/s/default/keys?key=apikey_dan");
     await page.getByRole("button", { name: "Delete …" }).click();
     await see(page.getByRole("dialog")).toContainText("Zqz\\u202ezq?");
-    await expectUpright(page);
+    await expectNoneTurned(page);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Revoke" }).click();
     await see(page.getByRole("region", { name: "Confirmations" })).toContainText("Revoked Zqz\\u202ezq.");
-    await expectUpright(page);
+    await expectNoneTurned(page);
     await walkTo("/s/default/world?show=departments&department=dept_ml");
     await page.getByRole("button", { name: "Move", exact: true }).click();
     await see(page.getByText(/^Moved/).first()).toBeVisible();
-    await expectUpright(page);
+    await expectNoneTurned(page);
     await walkTo("/s/default/timeline");
     await page.getByRole("row", { name: /boxes/ }).first().click();
     await page.getByRole("button", { name: "Rewind to before this" }).click();
     await see(page.getByRole("dialog")).toContainText("box\\u202ezq");
-    await expectUpright(page);
+    await expectNoneTurned(page);
   });
 });

@@ -27,7 +27,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("counts in the title the entries that came while the window had no focus [interfaces 2]", async () => {
+  it("counts in the title the entries that arrived while the window had no focus [interfaces 2]", async () => {
     const { page } = await openAt("/s/default/keys");
     await waitForLive(page);
     await page.evaluate("dispatchEvent(new Event('blur'))");
@@ -37,7 +37,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page).toHaveTitle("Keys · default · Understudy");
   });
 
-  it("runs actions and switches scenarios by Ctrl-K, and gives the focus back [interfaces 2]", async () => {
+  it("runs actions and switches scenarios by Ctrl-K, and returns the focus [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
     await waitForLive(page);
     await page.getByRole("treegrid").focus();
@@ -117,7 +117,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page).toHaveURL(/collection=departments&record=dept_ml/);
   });
 
-  it("offers first by Ctrl-K what has exactly the typed name [interfaces 2]", async () => {
+  it("lists the entry with exactly the typed name first in Ctrl-K [interfaces 2]", async () => {
     const { page } = await openAt("/s/default/world");
     await waitForLive(page);
     await page.keyboard.press("Control+k");
@@ -220,7 +220,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("alert")).toHaveCount(0);
     await see(status).toContainText(/Server restarted at \d\d:\d\d:\d\d/);
     await see(status).toContainText("No active faults");
-    // What was typed stays, and works with the new server.
+    // The typed text is still there, and works with the new server.
     await see(page.getByRole("searchbox", { name: "Filter scenarios" })).toHaveValue("flaky");
     await page.getByRole("switch", { name: "Activate flaky-uploads" }).press("Space");
     await see(status).toContainText("1 scenario active");

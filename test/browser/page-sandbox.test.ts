@@ -52,7 +52,7 @@ describe("a sandbox in a page", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("shows and searches a body with a content coding, which a page cannot decode [interfaces 17]", async () => {
+  it("shows and searches a body with a Content-Encoding, which a page cannot decode [interfaces 17]", async () => {
     await start();
     const found = await page.evaluate(async () => {
       const headers = { ...asDan.headers, "content-type": "application/json", "content-encoding": "gzip" };
@@ -79,7 +79,7 @@ describe("a sandbox in a page", () => {
     expect(application.arrived).toContain("/v1/models");
   });
 
-  it("takes forms and uploads, rewinds, and delivers webhooks within the page [interfaces 10, 17]", async () => {
+  it("accepts forms and uploads, rewinds, and delivers webhooks within the page [interfaces 10, 17]", async () => {
     await start({ clock: { mode: "frozen" } });
     const found = await page.evaluate(async () => {
       const form = new FormData();
@@ -98,7 +98,7 @@ describe("a sandbox in a page", () => {
     expect(found).toEqual({ uploaded: 201, attempts: 2, status: "success" });
   });
 
-  it("sends no webhook into the network that the page takes [interfaces 17]", async () => {
+  it("does not send webhooks to network addresses that the page intercepts [interfaces 17]", async () => {
     const found = await page.evaluate(async () => {
       const taken: string[] = [];
       const onDelivery = (request: Request) => {
@@ -146,7 +146,7 @@ describe("a sandbox in a page", () => {
     expect(found.first).toMatch(/^(:|id: 1)/);
   });
 
-  it("loses no byte of a body that breaks in the middle [interfaces 17]", async () => {
+  it("passes on every byte of a body that breaks in the middle [interfaces 17]", async () => {
     await start();
     const lengths = await page.evaluate(async () => {
       const read = async (answer: Response) => {
@@ -198,7 +198,7 @@ describe("a sandbox in a page", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("lets no request of a page without a sandbox reach the network [interfaces 17]", async () => {
+  it("lets no request of a page without a running sandbox reach the network [interfaces 17]", async () => {
     await start();
     await page.reload();
     await page.waitForFunction(() => "begin" in globalThis);
@@ -229,7 +229,7 @@ describe("a sandbox in a page", () => {
     await expect(start(options)).rejects.toThrow(message);
   });
 
-  it("lets requests wait that the page makes before the worker runs [interfaces 17]", async () => {
+  it("delays requests that the page makes before the worker runs [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const outcomes = await page.evaluate(async () => {
       const started = begin();
@@ -249,7 +249,7 @@ describe("a sandbox in a page", () => {
     expect(application.arrived).toEqual(["/v10/models"]);
   });
 
-  it("lets waiting requests fail if the sandbox does not start [interfaces 17]", async () => {
+  it("fails delayed requests if the sandbox does not start [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const outcome = await page.evaluate(async () => {
       const started = begin({ worker: "/nothing.js" }).catch(() => {});
@@ -279,7 +279,7 @@ describe("a sandbox in a page", () => {
     expect(statuses).toEqual([404, 401]);
   });
 
-  it("opens without a network, and takes uploads at the URLs that it hands out [interfaces 17]", async () => {
+  it("opens without a network, and accepts uploads at the URLs that it returned [interfaces 17]", async () => {
     const server = new StaticApplication();
     await server.listen();
     const { page: own } = await openPage(await chromium().newContext(), server.origin);
@@ -300,7 +300,7 @@ describe("a sandbox in a page", () => {
         async (url) => (await caches.match(url, { ignoreVary: true })) !== undefined,
         `${server.origin}/built/${file}`,
       );
-    // Parts that nothing has used yet.
+    // Files that no test has loaded yet.
     for (const file of server.chunks()) await expect.poll(() => isStored(file)).toBe(true);
     server.close();
     await own.context().setOffline(true);
@@ -312,7 +312,7 @@ describe("a sandbox in a page", () => {
     await own.context().close();
   });
 
-  it("passes on parts of files and endless streams, which it cannot store [interfaces 17]", async () => {
+  it("passes on partial responses and endless streams, which it cannot store [interfaces 17]", async () => {
     await start({ offline: true });
     const found = await page.evaluate(async () => {
       const part = await (await fetch("/part")).text();
@@ -376,7 +376,7 @@ describe("a sandbox in a page", () => {
     await expect(start({ port: 1 })).rejects.toThrow('start has no option "port"');
   });
 
-  it("says that a server is needed for calls that a page cannot do [interfaces 17]", async () => {
+  it("says that calls which a page cannot handle need a server [interfaces 17]", async () => {
     await start();
     const problem = await page.evaluate(async () => {
       const answer = await sandbox.fetch("/_control/sandboxes/default/receiver-test", {
