@@ -26,19 +26,19 @@ async function setUp(folder: string): Promise<Record<string, string>> {
 }
 
 describe("agent setup", () => {
-  it("writes a skill where agents look for it, with a header that they can read [interfaces 13]", async () => {
+  it("writes a skill in the folder of each agent, with a header that agents can read [interfaces 13]", async () => {
     const folder = createTempFolder();
     expect(await setUp(folder)).toEqual(Object.fromEntries(FILES.map((file) => [file, "created"])));
     const [, header = ""] = read(folder, SKILL).split("---\n");
     const { name, description } = parse(header);
-    // By the standard, the name is the folder's, and a description has at most 1,024 characters.
+    // By the standard, the name equals the folder's name, and the description has at most 1,024 characters.
     expect(name).toBe("understudy");
     expect(description.length).toBeLessThan(1024);
     expect(read(folder, "AGENTS.md")).toContain(SKILL);
     expect(await setUp(folder)).toEqual(Object.fromEntries(FILES.map((file) => [file, "unchanged"])));
   });
 
-  it("leaves a user's text as it is, and replaces only its own [interfaces 13]", async () => {
+  it("keeps a user's text, and replaces only its own [interfaces 13]", async () => {
     const folder = createTempFolder();
     mkdirSync(join(folder, ".claude/skills/understudy"), { recursive: true });
     writeFileSync(join(folder, FILES[1]!), "mine\n");

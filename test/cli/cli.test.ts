@@ -198,7 +198,7 @@ describe("a command without a server", () => {
     expect(JSON.parse((await runCommand(["fixture", "schema"])).stdout)).toHaveProperty("definitions");
   });
 
-  it("answers in turn and checks signatures with listen [interfaces 2]", async () => {
+  it("answers with a list of statuses in order and checks signatures with listen [interfaces 2]", async () => {
     const secret = "whsec_listenerSecret";
     const running = startCommand(["listen", "--port", "0", "--answer", "500,204", "--secret", secret]);
     await expect.poll(() => running.output().stdout).toMatch(/Listening at (\S+),/);

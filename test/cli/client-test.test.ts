@@ -54,16 +54,16 @@ it("client-test grades a command, writes the reports, and exits with the code of
   expect(JSON.parse(flawed.stdout)).toMatchObject({ verdict: "fail", summary: { failed: 1 } });
 }, 60_000);
 
-/** Another address than the sandbox's, whose error the client shows. */
+/** Calls another address than the sandbox's, and prints the error. */
 const CALLS_ELSEWHERE =
   "fetch('http://127.0.0.1:9/v1/models').catch(() => { console.error('it called http://127.0.0.1:9'); process.exit(1); })";
-/** A port that is fixed in its code, and whose error it hides. */
+/** Calls a port that is fixed in the code, and prints no error. */
 const FIXED_PORT = "fetch('http://127.0.0.1:4747/v1/models').catch(() => {})";
-/** Its requests can be read, although it goes on for ever. */
+/** Makes valid requests, but never ends. */
 const NEVER_ENDS =
   "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/models', { headers: { 'api-key': 'ak_adaOwnerAcme000000000000000000000000000' } }); setInterval(() => {}, 1000)";
 
-/** Its requests are refused: a wrong path, and no key. */
+/** Makes requests that are refused: for a wrong path, or without a key. */
 const CALLS_ANOTHER_PATH =
   "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/modelz', { headers: { 'api-key': 'ak_adaOwnerAcme000000000000000000000000000' } })";
 const HAS_NO_KEY = "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/models')";
@@ -98,7 +98,7 @@ it.each([
   [["--", "x".repeat(300)], 2, "xxx: its name is too long"],
   [["--checks", "none", "--", "node", "-e", "1"], 2, 'there is no check "none"'],
   [[], 2, "needs a command after --"],
-])("client-test %j exits with %i and the documented sentence [interfaces 21]", async (args, code, says) => {
+])("client-test %j exits with %i and the documented message [interfaces 21]", async (args, code, says) => {
   const cwd = createTempFolder();
   writeFileSync(join(cwd, "README.md"), "");
   const made = await runCommand(["client-test", ...args], { cwd });

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-it("compiled code is stored beside the packages, if Node can store it [quality 1]", () => {
+it("compiled code is cached next to the packages, if Node supports it [quality 1]", () => {
   const bin = join(ROOT, "bin/understudy.js");
   const { stdout } = spawnSync(process.execPath, [bin, "--version"], {
     env: { PATH: process.env["PATH"] },
@@ -17,6 +17,6 @@ it("compiled code is stored beside the packages, if Node can store it [quality 1
   const folder = join(ROOT, "node_modules/.cache/understudy");
   const stored = existsSync(folder) ? readdirSync(folder) : [];
   const ofThisNode = stored.filter((name) => name.startsWith(`${process.version}-`));
-  // Node 20 cannot.
+  // Node 20 does not support it.
   expect(ofThisNode.length > 0).toBe("enableCompileCache" in module);
 });

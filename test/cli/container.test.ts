@@ -21,25 +21,25 @@ let running: RunningServer | undefined;
 afterEach(() => running?.stop());
 afterAll(removeTempFolders);
 
-/** The words of an instruction of the last stage, in its JSON form. */
-function words(instruction: string): string[] {
+/** The words of an instruction in the last stage, which has the JSON form. */
+function readInstruction(instruction: string): string[] {
   const stage = DOCKERFILE.slice(DOCKERFILE.lastIndexOf("\nFROM ")).replaceAll("\\\n", " ");
   const [, text] = new RegExp(`^${instruction}\\b[^[\\n]*(\\[.*\\])$`, "m").exec(stage) ?? [];
   return JSON.parse(text!);
 }
 
-/** As the image runs it, on a port and with a folder of the test's own. */
-function inPlace(command: readonly string[]): string[] {
+/** The command of the image with a data folder of the test. */
+function replaceFolder(command: readonly string[]): string[] {
   expect(command[0]).toBe("start");
   return command.slice(1).map((word) => (word === "/data" ? join(createTempFolder(), "data") : word));
 }
 
-describe("the container image, as far as checked without Docker", () => {
+describe("the container image, checked without Docker", () => {
   it("has a Dockerfile without findings of a linter [interfaces 13]", () => {
     expect(validate(DOCKERFILE).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual(
       [],
     );
-    // npm does not make it.
+    // npm does not create the folder.
     const [before, , packed] = DOCKERFILE.split(/( --pack-destination )(\S+)/);
     expect(before).toContain(`mkdir ${packed} && npm pack`);
     const stage = DOCKERFILE.slice(DOCKERFILE.lastIndexOf("\nFROM "));
@@ -47,10 +47,10 @@ describe("the container image, as far as checked without Docker", () => {
     expect(stage.lastIndexOf("\nUSER node")).toBeGreaterThan(stage.lastIndexOf("\nRUN "));
   });
 
-  it("starts a shared server by its command, and its health check says if it runs [interfaces 13]", async () => {
-    running = await startServer(inPlace(words("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
-    const [node, program, ...args] = words("HEALTHCHECK");
-    expect([node, program]).toEqual(["node", words("ENTRYPOINT")[1]]);
+  it("starts a shared server by its command, and its health check tells whether the server runs [interfaces 13]", async () => {
+    running = await startServer(replaceFolder(readInstruction("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
+    const [node, program, ...args] = readInstruction("HEALTHCHECK");
+    expect([node, program]).toEqual(["node", readInstruction("ENTRYPOINT")[1]]);
     const healthy = (token: string) =>
       spawnSync(process.execPath, [join(ROOT, "bin/understudy.js"), ...args], {
         env: { ...process.env, UNDERSTUDY_TOKEN: token, UNDERSTUDY_URL: running!.ready.url },
@@ -62,7 +62,7 @@ describe("the container image, as far as checked without Docker", () => {
 
   it("has a compose file whose service is reached by its name [interfaces 13]", async () => {
     const { understudy, app } = COMPOSE.services;
-    running = await startServer(inPlace(understudy.command), { env: { UNDERSTUDY_TOKEN: TOKEN } });
+    running = await startServer(replaceFolder(understudy.command), { env: { UNDERSTUDY_TOKEN: TOKEN } });
     const [, , , apiKey, url] = app.command as string[];
     const [name, value] = apiKey!.split(": ");
     const { port } = new URL(running.ready.url);
@@ -75,10 +75,10 @@ describe("the container image, as far as checked without Docker", () => {
   });
 
   it("has a Testcontainers recipe that waits for the health check, and whose client connects [interfaces 13]", async () => {
-    running = await startServer(inPlace(words("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
+    running = await startServer(replaceFolder(readInstruction("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
     const { hostname, port } = new URL(running.ready.url);
     const folder = createTempFolder();
-    // Docker is missing here: this container is the server above.
+    // This module replaces Docker: its container is the server above.
     const modules = join(folder, "node_modules");
     mkdirSync(join(modules, "testcontainers"), { recursive: true });
     symlinkSync(ROOT, join(modules, "understudy-sandbox"));
@@ -98,7 +98,7 @@ export class GenericContainer {
     );
     writeFileSync(join(modules, "testcontainers/package.json"), '{"main":"index.mjs"}');
     const recipe = readFileSync(join(ROOT, "docs/examples/testcontainers/understudy.mjs"), "utf8");
-    // The token is the container's own; the one of the server above is known.
+    // The recipe generates a token. The test replaces it by the token of the server above.
     writeFileSync(
       join(folder, "understudy.mjs"),
       recipe.replace(/randomBytes\(16\)[^;]+/, JSON.stringify(TOKEN)),

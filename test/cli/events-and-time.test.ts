@@ -12,7 +12,7 @@ const api = useReference({ delay: { p50: "1ms", p99: "3ms" } });
 
 const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
 const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
-async function receiver(answers: unknown[]): Promise<string> {
+async function createReceiver(answers: unknown[]): Promise<string> {
   await run("reset");
   const post = async (path: string, body: object) => {
     const headers = { "api-key": KEYS.ada, "content-type": "application/json" };
@@ -75,7 +75,7 @@ describe("the command events", () => {
 
 describe("trigger and clock advance", () => {
   it("say why an attempt failed, and --expect success makes it exit 1 [interfaces 14]", async () => {
-    await receiver([500, 200]);
+    await createReceiver([500, 200]);
     const failed = await run("trigger", "user.created", "--for", "usr_dan", "--expect", "success");
     expect([failed.code, failed.stderr]).toEqual([1, "understudy: 1 of 1 attempts failed\n"]);
     expect(failed.stdout).toMatch(/failed {2}500 {5}answered 500$/m);
@@ -97,7 +97,7 @@ describe("trigger and clock advance", () => {
   });
 
   it("emit as many events as --count says, spaced by --rate [interfaces 14]", async () => {
-    await receiver([200]);
+    await createReceiver([200]);
     const { deliveries } = await json("trigger", "user.created", "--count", "3", "--rate", "500/s");
     expect(deliveries).toHaveLength(3);
     expect(new Set(deliveries.map((one: { delivery_id: string }) => one.delivery_id)).size).toBe(3);
@@ -117,8 +117,8 @@ describe("trigger and clock advance", () => {
     };
     const ids = ({ deliveries }: { deliveries: { delivery_id: string }[] }) =>
       deliveries.map(({ delivery_id }) => delivery_id);
-    // The second of the first delivery is refused, which takes nothing away from the first.
-    const twice = await receiver([200, 500, 200]);
+    // The second copy of the first delivery fails, which must not change the status of the first copy.
+    const twice = await createReceiver([200, 500, 200]);
     const doubled = await json(
       "trigger",
       "user.created",
@@ -137,7 +137,7 @@ describe("trigger and clock advance", () => {
       200, 500,
     ]);
 
-    const mixed = await receiver([200]);
+    const mixed = await createReceiver([200]);
     const shuffled = await json(
       "trigger",
       "user.created",
@@ -159,7 +159,7 @@ describe("trigger and clock advance", () => {
   }, 60_000);
 
   it("say everywhere why a webhook became inactive [interfaces 14]", async () => {
-    await receiver([410]);
+    await createReceiver([410]);
     const [{ delivery_id: id, webhook_id }] = (await json("trigger", "user.created")).deliveries;
     const because = `its receiver answered 410 to ${id}, attempt 1`;
     expect((await run("deliveries", "list")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);
@@ -181,7 +181,7 @@ describe("trigger and clock advance", () => {
   }, 60_000);
 
   it("advance to the next timer of a --kind, and say why a retry failed [interfaces 14]", async () => {
-    await receiver([500, 503, 200]);
+    await createReceiver([500, 503, 200]);
     await run("trigger", "user.created");
     const { stdout } = await run("clock", "advance", "next", "--kind", "webhook.retry");
     expect(stdout).toMatch(/webhook\.retry .* 503 {5}answered 503$/m);
@@ -216,12 +216,12 @@ describe("trigger and clock advance", () => {
     ]);
   });
 
-  it("advance from retry to retry with --until-delivered, and are exit 1 if one failed for good [interfaces 14]", async () => {
-    await receiver([500, 500, 200]);
+  it("advance from retry to retry with --until-delivered, and are exit 1 if a delivery failed after its last retry [interfaces 14]", async () => {
+    await createReceiver([500, 500, 200]);
     await run("trigger", "user.created");
     const done = await run("clock", "advance", "--until-delivered");
     expect([done.code, done.stdout.trim().split("\n").at(-1)]).toEqual([0, "Now 2026-03-15T12:06:00.000Z."]);
-    await receiver([500]);
+    await createReceiver([500]);
     await run("trigger", "user.created");
     const failed = await run("clock", "advance", "--until-delivered");
     expect(failed.code).toBe(1);
@@ -238,7 +238,7 @@ describe("trigger and clock advance", () => {
     expect((await run("coverage", "--all", "--fail-under", "100")).code).toBe(1);
   });
 
-  it("make a bundle of a server with a delay that replays [interfaces 11]", async () => {
+  it("make a bundle of a server with a delay that can be replayed [interfaces 11]", async () => {
     await run("sandbox", "create", "late");
     await fetch(`${api.url}/_s/late/v1/models`, { headers: { "api-key": KEYS.dan } });
     const file = join(createTempFolder(), "late.json");

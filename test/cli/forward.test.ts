@@ -12,8 +12,8 @@ afterEach(async () => {
 });
 afterAll(removeTempFolders);
 
-/** An application of the user's, which no webhook of a shared server may call. */
-async function application(listener: RequestListener): Promise<string> {
+/** A user's application, which a webhook of a shared server may not call. */
+async function startApplication(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => server.close());
@@ -46,7 +46,7 @@ describe("listen --forward-to", () => {
 
   it("lets a receiver on this machine answer a remote server, whose retries follow from the answer [interfaces 11]", async () => {
     const heard: { path?: string | undefined; signature: unknown; bytes: number }[] = [];
-    const to = await application(async (request, response) => {
+    const to = await startApplication(async (request, response) => {
       let bytes = 0;
       for await (const chunk of request) bytes += (chunk as Buffer).length;
       heard.push({ path: request.url, signature: request.headers["x-service-signature"], bytes });
@@ -78,8 +78,8 @@ describe("listen --forward-to", () => {
     expect(await below(`/state/webhooks/${webhook_id}`)).toMatchObject({ status: 404 });
   });
 
-  it("does not count an application that is down as an answer, and continues with the same secret after a reset [interfaces 11]", async () => {
-    const to = await application((_request, response) => response.end());
+  it("does not count an application that is down as an answer, and uses the same secret after a reset [interfaces 11]", async () => {
+    const to = await startApplication((_request, response) => response.end());
     const { child, output, finished } = await forward(to, "--secret", SECRET, "--json");
     await run("reset");
     await until(() => output().stdout.split(SECRET).length === 3);

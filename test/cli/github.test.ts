@@ -12,7 +12,7 @@ const api = useReference();
 const BUSY =
   "name: busy\ndescription: Busy.\nrules:\n  - match: {operation: models.list}\n    effect: {status: 503}\n";
 
-/** A command in a job of GitHub Actions: its exit code, the annotations, and the job's summary. */
+/** Runs a command as in a job of GitHub Actions. Returns its exit code, the annotations and the summary of the job. */
 async function runInJob(...args: string[]) {
   const cwd = createTempFolder();
   const summary = join(cwd, "summary.md");
@@ -86,7 +86,7 @@ describe("annotations of a job of GitHub Actions", () => {
     expect(summary.length).toBeLessThan(1024 * 1024);
   });
 
-  it("show a failure with blank lines as one block, since Markdown would go on within HTML after one [interfaces 13]", () => {
+  it("show a failure with blank lines as one block, since Markdown would start again after a blank line [interfaces 13]", () => {
     const failure = { message: "differs:\n\n* a", detail: "before\n\n    * a\n_b_" };
     const one = { name: "a", classname: "x", time_seconds: 0, failure };
     expect(toSummary({ name: "suite", suites: [{ name: "s", cases: [one] }] })).toContain(

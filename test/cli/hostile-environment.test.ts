@@ -19,8 +19,8 @@ afterEach(() => {
 });
 const api = useReference();
 
-/** Something else than Understudy: says this to whoever connects, and nothing where it is undefined. */
-async function somebody(says: string | undefined): Promise<string> {
+/** A server that is not Understudy. It sends `says` after the first bytes, or nothing if that is undefined. */
+async function startStranger(says: string | undefined): Promise<string> {
   const listener = createServer((socket) => {
     sockets.push(socket);
     socket.on("error", () => {});
@@ -31,10 +31,10 @@ async function somebody(says: string | undefined): Promise<string> {
   return `127.0.0.1:${(listener.address() as { port: number }).port}`;
 }
 
-const http = (type: string, body: string, status = "200 OK") =>
+const writeResponse = (type: string, body: string, status = "200 OK") =>
   `HTTP/1.1 ${status}\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
 
-const PAGE = http("text/html", "<html>hello</html>");
+const PAGE = writeResponse("text/html", "<html>hello</html>");
 
 const COMMANDS = [
   ["status"],
@@ -50,17 +50,21 @@ const COMMANDS = [
 describe("a command whose --url is not Understudy", () => {
   it.each([
     ["a page", PAGE, "it answered 200, text/html"],
-    ["other JSON", http("application/json", '{"status":"fine"}'), "it answered 200, application/json"],
-    ["null", http("application/json", "null"), "it answered 200, application/json"],
-    ["a page that is not there", http("text/html", "<html>", "404 Not Found"), "it answered 404"],
-    ["a page that fails", http("text/html", "<html>", "422 Nope"), "it answered 422"],
+    [
+      "other JSON",
+      writeResponse("application/json", '{"status":"fine"}'),
+      "it answered 200, application/json",
+    ],
+    ["null", writeResponse("application/json", "null"), "it answered 200, application/json"],
+    ["a page that is not there", writeResponse("text/html", "<html>", "404 Not Found"), "it answered 404"],
+    ["a page that fails", writeResponse("text/html", "<html>", "422 Nope"), "it answered 422"],
   ])(
     "prints one sentence and exits 1 for %s [interfaces 2]",
     async (_name, says, why) => {
-      const address = await somebody(says);
+      const address = await startStranger(says);
       const cwd = createTempFolder();
       writeFileSync(join(cwd, "calm.yaml"), "name: calm\nrules: []\n");
-      // All of them ask alike: each against one stranger, and two against every one.
+      // All commands connect by the same code, so only two of them are run with every answer.
       for (const command of says === PAGE ? COMMANDS : [COMMANDS[0]!, COMMANDS.at(-1)!]) {
         const at = command.indexOf("--");
         const words = [...command];
@@ -76,12 +80,12 @@ describe("a command whose --url is not Understudy", () => {
   );
 
   it("prints one sentence and exits 1 for another protocol and for silence [interfaces 2]", async () => {
-    const other = await runCommand(["status", "--url", await somebody("SSH-2.0-OpenSSH\r\n")]);
+    const other = await runCommand(["status", "--url", await startStranger("SSH-2.0-OpenSSH\r\n")]);
     expect([other.code, other.stderr]).toEqual([
       1,
       expect.stringMatching(/^understudy: No Understudy .*\n$/),
     ]);
-    const silent = await runCommand(["status", "--url", await somebody(undefined)]);
+    const silent = await runCommand(["status", "--url", await startStranger(undefined)]);
     expect([silent.code, silent.stderr]).toEqual([
       1,
       expect.stringMatching(
@@ -111,8 +115,8 @@ describe("a command whose --url is not Understudy", () => {
 });
 
 describe("a command whose reader closes the pipe", () => {
-  /** The exit code of a command of which nobody reads what it prints. */
-  const unread = (words: readonly string[], cwd: string) =>
+  /** The output and exit code of a command whose reader closes the pipe at once. */
+  const runUnread = (words: readonly string[], cwd: string) =>
     new Promise<{ code: number; text: string }>((resolve) => {
       const quoted = words.map((word) => `'${word}'`).join(" ");
       const line = `{ sleep 0.2; '${process.execPath}' '${BIN}' ${quoted}; echo $? > code; } 2> said | true; cat said; exit $(cat code)`;
@@ -125,23 +129,25 @@ describe("a command whose reader closes the pipe", () => {
     const cwd = createTempFolder();
     writeFileSync(join(cwd, "wrong.yaml"), "name: wrong\nrulez: []\n");
     writeFileSync(join(cwd, "right.yaml"), "name: right\nrules: []\n");
-    const check = await unread(["scenario", "check", "wrong.yaml"], cwd);
+    const check = await runUnread(["scenario", "check", "wrong.yaml"], cwd);
     expect(check).toEqual({ code: 1, text: "" });
-    expect((await unread(["scenario", "check", "right.yaml"], cwd)).code).toBe(0);
-    expect((await unread(["suite", "right.yaml", "--", "false"], cwd)).code).toBe(1);
-    expect((await unread(["suite", "right.yaml", "--", "true"], cwd)).code).toBe(0);
-    expect((await unread(["receiver-test", "http://127.0.0.1:9", "--secret", "whsec_x"], cwd)).code).toBe(1);
-    expect((await unread(["openapi"], cwd)).code).toBe(0);
-    expect((await unread(["statsu"], cwd)).code).toBe(2);
+    expect((await runUnread(["scenario", "check", "right.yaml"], cwd)).code).toBe(0);
+    expect((await runUnread(["suite", "right.yaml", "--", "false"], cwd)).code).toBe(1);
+    expect((await runUnread(["suite", "right.yaml", "--", "true"], cwd)).code).toBe(0);
+    expect((await runUnread(["receiver-test", "http://127.0.0.1:9", "--secret", "whsec_x"], cwd)).code).toBe(
+      1,
+    );
+    expect((await runUnread(["openapi"], cwd)).code).toBe(0);
+    expect((await runUnread(["statsu"], cwd)).code).toBe(2);
   });
 
-  it("ends if it prints until it is stopped [interfaces 2]", async () => {
+  it("ends if it would print until it is stopped [interfaces 2]", async () => {
     const cwd = createTempFolder();
-    expect(await unread(["listen", "--port", "0"], cwd)).toEqual({ code: 0, text: "" });
+    expect(await runUnread(["listen", "--port", "0"], cwd)).toEqual({ code: 0, text: "" });
   });
 
   it.each(["openapi", "completion", "status --help", "--version"])(
-    "exits 2 with a message if the disk takes no more of the output of %s [interfaces 2]",
+    "exits 2 with a message if the disk is full and cannot take the output of %s [interfaces 2]",
     async (words) => {
       const line = `'${process.execPath}' '${BIN}' ${words} > /dev/full`;
       const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) =>
@@ -228,7 +234,7 @@ describe("a file that a command writes", () => {
     await runCommand(["snapshot", "save", "kept", "--url", api.url]);
   });
 
-  it("replaces only files, and is readable by its user only if it contains keys [interfaces 2]", async () => {
+  it("replaces only files, and only its user may read it if it contains keys [interfaces 2]", async () => {
     const cwd = createTempFolder();
     mkdirSync(join(cwd, "folder"));
     writeFileSync(join(cwd, "calm.yaml"), "name: calm\nrules: []\n");
@@ -247,17 +253,17 @@ describe("a file that a command writes", () => {
       }
     }
     writeFileSync(join(cwd, "open.json"), "{}", { mode: 0o644 });
-    const written = async (...words: string[]) =>
+    const readBack = async (...words: string[]) =>
       (await runCommand(["snapshot", "export", "kept", ...words, "--url", url], { cwd })).code;
-    expect(await written("open.json")).toBe(2);
+    expect(await readBack("open.json")).toBe(2);
     expect(readFileSync(join(cwd, "open.json"), "utf8")).toBe("{}");
     for (const words of [["new.json"], ["open.json", "--force"]]) {
-      expect(await written(...words)).toBe(0);
+      expect(await readBack(...words)).toBe(0);
       expect(statSync(join(cwd, words[0]!)).mode & 0o777).toBe(0o600);
     }
   });
 
-  it("is removed with the process and never a link, if it is the ready file [interfaces 2]", async () => {
+  it("is removed at the end of the process, and is never a link, if it is the ready file [interfaces 2]", async () => {
     const cwd = createTempFolder();
     const file = join(cwd, "ready.json");
     writeFileSync(join(cwd, "mine.txt"), "mine");
@@ -273,7 +279,7 @@ describe("a file that a command writes", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("has its folder created, and stays if another server has overwritten the ready file [interfaces 2]", async () => {
+  it("has its folder created, and is not removed if another server has overwritten the ready file [interfaces 2]", async () => {
     const cwd = createTempFolder();
     const file = join(cwd, "new/folder/ready.json");
     const running = startCommand(["start", "--quiet", "--port", "0", "--ready-file", file], { cwd });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { runCommand } from "../support/run-understudy.ts";
 
-/** An array spread over the arguments of a call overflows the stack from some 120,000 elements on. */
+/** More than about 120,000 elements as the arguments of one call overflow the stack. */
 const MANY = 200_000;
 const NOW = "2026-03-15T12:00:00.000Z";
 
@@ -13,8 +13,10 @@ const deliveries = ran.map(({ subject }) => ({
 }));
 const retry = { due_at: NOW, kind: "webhook.retry", subject: "del_a" };
 
-/** A server with so many timers, which run at each advance, and webhooks. @param pending what is due, call by call */
-async function busyServer(pending: object[][]): Promise<string> {
+/**
+ * A server with MANY timers that run at each advance, and MANY webhooks. @param pending the pending timers of each call
+ */
+async function startBusyServer(pending: object[][]): Promise<string> {
   const sandbox = "/_control/sandboxes/default";
   const answers: Record<string, () => unknown> = {
     "GET /_control/health": () => ({ status: "ok", version: "1.0.0" }),
@@ -42,7 +44,7 @@ it.each([
   [["clock", "pending"], [ran.map(({ at: due_at, ...timer }) => ({ due_at, ...timer }))], MANY],
   [["trigger", "user.created"], [], MANY],
 ])("%j lists every item of a long list [interfaces 2]", async (words, pending, told) => {
-  const url = await busyServer(pending);
+  const url = await startBusyServer(pending);
   const { code, stdout, stderr } = await runCommand([...words, "--url", url]);
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout.match(/file_\d+/g)).toHaveLength(told);

@@ -63,7 +63,7 @@ it("understudy-sandbox/playwright takes options, fails tests whose faults were n
   );
 
   const { attachments } = results.get("fails by itself")!;
-  // Playwright adds one of its own.
+  // Playwright adds an attachment of its own.
   expect(attachments.map(({ name }) => name).slice(0, 5)).toEqual([
     ...["understudy-journal.txt", "understudy-history.txt", "understudy.har", "understudy-bundle.json"],
     "understudy-sandbox.understudy",

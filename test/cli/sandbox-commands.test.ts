@@ -120,12 +120,12 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [2, "sandbox create --fixtur x", "Run `understudy sandbox create --help` for the options.\n"],
     [2, "snapshot export a", "Run `understudy snapshot export --help` for the options.\n"],
     [2, "sandbox", "Run `understudy sandbox --help` for the options.\n"],
-  ])("exit with %i and say what to do next: %s [interfaces 2]", async (code, line, said) => {
+  ])("exit with %i and a next step: %s [interfaces 2]", async (code, line, said) => {
     const ended = await run(...line.split(" "));
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
   });
 
-  it("say built-in of the scenarios that are, as the documents do [interfaces 2]", async () => {
+  it("show built-in scenarios as built-in, as the documents do [interfaces 2]", async () => {
     expect((await run("scenario", "list")).stdout).toMatch(/ flaky-ten-percent +built-in /);
     expect(await json("scenario", "list")).toMatchObject({
       items: expect.arrayContaining([
@@ -185,7 +185,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     const file = join(createTempFolder(), "Ada's bundle.json");
     const { stdout } = await run("bundle", file);
     expect(stdout).toContain(`Wrote ${file}: 1 step.`);
-    // The shell must read the file of the printed command as one word.
+    // The shell must read the file in the printed command as one word.
     const [, words] = /`understudy replay (.*)`/.exec(stdout)!;
     expect(execFileSync("sh", ["-c", `printf '<%s>' ${words}`], { encoding: "utf8" })).toBe(`<${file}>`);
     expect((await runCommand(["replay", file])).code).toBe(0);
@@ -254,7 +254,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
       return stdout.split("\n");
     };
     expect(await completed(runCommand, "jour")).toContain("journal");
-    // Names are none of yargs's business, which ends its process.
+    // The command itself completes these names: yargs would end the process first.
     expect(await completed(runInProcess, "trigger", "user.")).toContain("user.created");
     expect(await completed(runInProcess, "explain", "thr")).toContain("threads.delete");
     expect(await completed(runInProcess, "scenario", "on", "fl")).toContain("flaky-ten-percent");

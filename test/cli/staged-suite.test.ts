@@ -7,11 +7,11 @@ import { createTempFolder, removeTempFolders, runCommand } from "../support/run-
 afterAll(removeTempFolders);
 vi.setConfig({ testTimeout: 60_000 });
 
-/* interfaces 21: a verdict for each stage. */
+/* interfaces 21: the verdict on each stage. */
 
 const KEY = "ak_adaOwnerAcme000000000000000000000000000";
 
-/** A client that retries reads; flaws by environment variables. */
+/** A client that retries reads. Environment variables switch on its flaws. */
 const CLIENT = `
 import { setTimeout } from "node:timers/promises";
 const { UNDERSTUDY_BASE_URL: base, HASTY, PATIENT, BLIND, STUBBORN, EAGER } = process.env;
@@ -187,7 +187,7 @@ stages:
     );
   });
 
-  it("is failed if only requests of another stage meet it, or in another order [interfaces 21]", async () => {
+  it("is failed if the only matching requests are in another stage, or in another order [interfaces 21]", async () => {
     const { verdicts, stages } = await runSuite(
       "mine.yaml",
       "reads",
@@ -222,7 +222,7 @@ stages:
     expect([code, verdicts]).toEqual([0, { calm: "passed", outage: "passed", recovery: "passed" }]);
     const hasty = await runSuite("outage-mid-run", "reads", "HASTY", createTempFolder(), at);
     expect([hasty.code, hasty.verdicts["outage"]]).toEqual([1, "failed"]);
-    // Without stages, its rules are armed one by one.
+    // A scenario without stages is armed rule by rule.
     const plain = `
 rules: [{ id: down, match: { method: GET }, times: 1, effect: { status: 503, headers: { Retry-After: 1 } } }]
 expect: [{ client: [honours-retry-after] }]

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 afterAll(removeTempFolders);
 
-/** One that nobody has at the moment. */
+/** Finds a port that is free at the moment. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -44,8 +44,8 @@ const body = async (url: string): Promise<any> => (await fetch(url)).json();
 const api = (url: string, path: string, init: RequestInit = {}) =>
   fetch(url + path, { ...init, headers: { "api-key": KEYS.ada, ...init.headers } });
 
-/** The files that a process read, which left its coverage in a folder. */
-function loaded(coverage: string): string[] {
+/** The files that a process loaded, read from its coverage report in this folder. */
+function listLoadedFiles(coverage: string): string[] {
   const [report] = readdirSync(coverage);
   const { result } = JSON.parse(readFileSync(join(coverage, report!), "utf8")) as {
     result: { url: string }[];
@@ -192,14 +192,14 @@ describe("start", () => {
     expect(missing.stderr).toContain("nowhere.yaml");
   });
 
-  // What a start reads and compiles is most of the time until its first answer (quality 1).
+  // Loading and compiling take most of the time until the first answer (quality 1).
   it("loads nothing that only other commands need [quality 1]", async () => {
     const NODE_V8_COVERAGE = join(createTempFolder(), "coverage");
     const server = await started(["--quiet", "--no-watch"], { env: { NODE_V8_COVERAGE } });
     expect((await api(server.ready.url, "/v1/models")).status).toBe(200);
     await server.stop();
-    const files = loaded(NODE_V8_COVERAGE);
-    // Names that the fixture leaves out are made up at the start.
+    const files = listLoadedFiles(NODE_V8_COVERAGE);
+    // faker generates names that the fixture omits.
     expect(files.filter((file) => /\/node_modules\/(?!@faker-js\/)/.test(file))).toEqual([]);
     expect(
       files.filter((file) => /chunks\/(run-commands|mcp-server|fleet-node|redis-store)-/.test(file)),
@@ -211,7 +211,7 @@ describe("start", () => {
     const NODE_V8_COVERAGE = join(createTempFolder(), "coverage");
     const refused = startCommand(["listen", "--events", "user.created"], { env: { NODE_V8_COVERAGE } });
     expect((await refused.finished).stderr).toContain("understudy: --events needs --forward-to\n");
-    const files = loaded(NODE_V8_COVERAGE);
+    const files = listLoadedFiles(NODE_V8_COVERAGE);
     expect(files.filter((file) => file.includes("/node_modules/"))).toEqual([]);
     expect(files.length).toBeLessThan(16);
   });
@@ -220,7 +220,7 @@ describe("start", () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as AddressInfo;
-    // In a process of its own, which shows how it ends.
+    // Runs in its own process to check how that process ends.
     const refused = await startCommand(["start", "--port", String(port)]).finished;
     taken.close();
     expect(refused.code).toBe(2);
@@ -293,7 +293,7 @@ describe("start", () => {
     [[...without("--node-url"), "--node-url", "http://x/y"], "takes an address without a path"],
     [["start", "--max-sandboxes", "5"], "--max-sandboxes needs --shared"],
     [["start", "--shared", "--max-sandboxes", "0"], "a whole number from 1"],
-  ])("exits 2 with one sentence for a fleet that cannot begin: %j [interfaces 15]", async (args, message) => {
+  ])("exits 2 with one sentence for a fleet that cannot start: %j [interfaces 15]", async (args, message) => {
     const place = { cwd: createTempFolder(), env: { UNDERSTUDY_TOKEN: "a-token-of-a-whole-fleet" } };
     const { code, stderr, stdout } = await runCommand([...args, "--port", "0"], place);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -415,7 +415,7 @@ describe("start", () => {
     const name = async () =>
       (await body(`${server.ready.url}/_control/sandboxes/default/state/users/usr_dan`)).name;
     expect(await name()).toBe("Dan Whitfield");
-    // Watching begins after the server is ready, so the edit is made until it is seen.
+    // The watch begins after the server is ready, so the file is edited until the change is seen.
     const edit = (text: string) => writeFileSync(fixture, text);
     await expect
       .poll(
@@ -431,7 +431,7 @@ describe("start", () => {
     expect(await name()).toBe("Daniel");
   });
 
-  it("lists a scenario whose file is deleted while it is on with that problem [interfaces 6]", async () => {
+  it("lists an active scenario whose file is deleted with that problem [interfaces 6]", async () => {
     const folder = createTempFolder();
     mkdirSync(join(folder, "scenarios"));
     const file = join(folder, "scenarios/mine.yaml");

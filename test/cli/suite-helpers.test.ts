@@ -110,11 +110,11 @@ describe("the coverage of a command", () => {
     const cwd = createTempFolder();
     const command = ["coverage", ...options, "--", process.execPath, VITEST, "run", "--root", SAMPLES];
     const env = { VITEST: "", REPORTS: cwd, SAMPLE: sample, UNDERSTUDY_SUITE_FILE: "" };
-    // What the runner prints goes to the terminal of the command, which has to be another than these tests'.
+    // The runner's output goes to its terminal, so it must not run in the process of these tests.
     return startCommand(command, { cwd, env }).finished;
   };
 
-  it("sums up the sandboxes of every worker, also deleted ones [interfaces 11]", async () => {
+  it("includes the sandboxes of every worker, also deleted ones [interfaces 11]", async () => {
     const { code, stdout, stderr } = await covered("covered-*.ts", "--json", "--fail-under", "0.1");
     expect([code, stderr]).toEqual([0, expect.stringContaining("3 passed")]);
     const { covered: seen, operations } = JSON.parse(stdout);
@@ -141,7 +141,7 @@ describe("the coverage of a command", () => {
   });
 });
 
-it("commands in a suite act on its server and sandbox by default [interfaces 13]", async () => {
+it("commands in a suite use its server and sandbox by default [interfaces 13]", async () => {
   const cwd = createTempFolder();
   writeFileSync(join(cwd, "busy.yaml"), SCENARIO.replace("count: 3", "count: 1"));
   const asks = `curl -s -o models.json -H "api-key: ak_danMemberAcme00000000000000000000000000" $UNDERSTUDY_BASE_URL/v1/models

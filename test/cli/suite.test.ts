@@ -15,15 +15,15 @@ const CHECK = ["--", process.execPath, join(EXAMPLE, "check.mjs")];
 
 const api = useReference();
 
-/** A folder with scenario files and a script that each run starts. */
-function place(files: Record<string, string>) {
+/** A folder with scenario files and a script for the runs. */
+function writeScenarios(files: Record<string, string>) {
   const cwd = createTempFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
   return cwd;
 }
 
 const CALM = "name: calm\nrules: []\n";
-/** Most commands are of the shell, which starts in no time. */
+/** Most commands are shell commands, which start quickly. */
 const CALL = 'curl -s -H "api-key: ak_danMemberAcme00000000000000000000000000"';
 const UNTRIGGERED =
   "name: untriggered\nrules:\n  - id: never\n    match: { operation: threads.delete }\n    effect: { error: INSUFFICIENT_PERMISSIONS }\n";
@@ -45,7 +45,7 @@ describe("suite", () => {
     expect(readFileSync(join(cwd, "out/report.html"), "utf8")).toContain("All 5 scenarios passed");
   });
 
-  it("takes shipped scenarios by name, and prefers the user's own [interfaces 2]", async () => {
+  it("accepts shipped scenarios by name, and prefers the user's own [interfaces 2]", async () => {
     const cwd = createTempFolder();
     mkdirSync(join(cwd, "scenarios"));
     writeFileSync(join(cwd, "scenarios/models-list-signed-out.yaml"), "rules: []\n");
@@ -121,7 +121,7 @@ describe("suite", () => {
   it("gives each run its own sandbox by the environment, and leaves none behind [interfaces 2]", async () => {
     const token = "token-of-the-whole-team";
     const { url, close } = await startReference({ shared: { token } });
-    const cwd = place({ "a.yaml": CALM, "b.yaml": UNTRIGGERED.replace("untriggered", "other") });
+    const cwd = writeScenarios({ "a.yaml": CALM, "b.yaml": UNTRIGGERED.replace("untriggered", "other") });
     const { stdout } = await runCommand(
       [
         ...["suite", "a.yaml", "b.yaml", "--url", url, "--token", token, "--json"],
@@ -155,7 +155,7 @@ describe("suite", () => {
   });
 
   it("fails on a rule that was never triggered, but not on one that is off [interfaces 2]", async () => {
-    const cwd = place({
+    const cwd = writeScenarios({
       "a.yaml": UNTRIGGERED,
       "b.yaml": UNTRIGGERED.replace("untriggered", "off").replace(
         "  - id: never",
@@ -170,7 +170,7 @@ describe("suite", () => {
   });
 
   it("fails if a reset removed the rules of its scenario before they triggered [interfaces 2]", async () => {
-    const cwd = place({ "a.yaml": UNTRIGGERED });
+    const cwd = writeScenarios({ "a.yaml": UNTRIGGERED });
     const reset = 'curl -s -X POST "$UNDERSTUDY_CONTROL_URL/reset"';
     const args = ["suite", "a.yaml", "--json", "--url", api.url, "--", "sh", "-c", reset];
     const { code, stdout } = await runCommand(args, { cwd });
@@ -179,7 +179,7 @@ describe("suite", () => {
   });
 
   it("reports why each request of a failed run was answered as it was, in plain text [interfaces 2]", async () => {
-    const cwd = place({ "a.yaml": UNTRIGGERED });
+    const cwd = writeScenarios({ "a.yaml": UNTRIGGERED });
     const red = `${CALL} -o /dev/null -X DELETE "$UNDERSTUDY_BASE_URL/v1/threads/thread_long"; printf '\\033[31mred\\033[0m\\n'; exit 3`;
     const report = ["--report", "junit=j.xml,html=h.html"];
     await runCommand(["suite", "a.yaml", ...report, "--", "sh", "-c", red], { cwd });
@@ -198,7 +198,9 @@ describe("suite", () => {
       "- { match: { operation: models.list, status: 404 } }",
       "- { match: { method: GET }, count: { min: 2, max: 3 } }",
     ];
-    const cwd = place({ "a.yaml": `${CALM}expect:\n${expectations.map((line) => `  ${line}\n`).join("")}` });
+    const cwd = writeScenarios({
+      "a.yaml": `${CALM}expect:\n${expectations.map((line) => `  ${line}\n`).join("")}`,
+    });
     const get = `${CALL} "$UNDERSTUDY_BASE_URL/v1/models"`;
     const { code, stdout } = await runCommand(["suite", "a.yaml", "--json", "--", "sh", "-c", get], { cwd });
     expect(code).toBe(1);
@@ -208,8 +210,8 @@ describe("suite", () => {
     expect(failures[1]).toContain("2 to 3");
   });
 
-  it("shows the output of a failed command, and ends one that takes too long [interfaces 2]", async () => {
-    const cwd = place({ "a.yaml": CALM });
+  it("shows the output of a failed command, and stops one that takes too long [interfaces 2]", async () => {
+    const cwd = writeScenarios({ "a.yaml": CALM });
     const failed = await runCommand(["suite", "a.yaml", "--", "sh", "-c", "echo it broke >&2; exit 7"], {
       cwd,
     });
@@ -219,7 +221,7 @@ describe("suite", () => {
     const slow = await runCommand(["suite", "a.yaml", "--timeout", "0.3", "--", "sleep", "1000"], { cwd });
     expect(slow.code).toBe(1);
     expect(slow.stdout).toContain("did not end within 0.3 s");
-    // setTimeout would end at once.
+    // setTimeout would run at once with this value.
     const patient = await runCommand(["suite", "a.yaml", "--timeout", "9999999", "--", "sleep", "0.3"], {
       cwd,
     });
@@ -228,7 +230,7 @@ describe("suite", () => {
 
   it("lists the scenarios that did not run as skipped after an interruption [interfaces 2]", async () => {
     const unmet = "expect:\n  - { match: { operation: models.list }, count: 2 }\n";
-    const cwd = place({
+    const cwd = writeScenarios({
       "a.yaml": `${CALM}${unmet}`,
       "b.yaml": CALM.replace("calm", "second"),
       "c.yaml": CALM.replace("calm", "third"),
@@ -243,7 +245,7 @@ describe("suite", () => {
     expect(stdout).toContain("0 passed, 1 failed, 2 skipped");
     expect(stdout).toMatch(/skip +second/);
     expect(stdout).toContain("the suite was interrupted");
-    // What had not come yet might have come.
+    // After an interruption it is unknown whether these requests would have come.
     expect(stdout).not.toMatch(/found 0|never triggered/);
     const xml = readFileSync(join(cwd, "out.xml"), "utf8");
     expect(xml).toMatch(/tests="3" failures="1" errors="0" skipped="2"/);
@@ -251,8 +253,8 @@ describe("suite", () => {
     expect(readFileSync(join(cwd, "out.html"), "utf8")).toContain("1 of 3 scenarios failed, 2 did not run");
   });
 
-  it("says how many requests an unmet expectation wanted, described or not", async () => {
-    const cwd = place({
+  it("says how many requests an unmet expectation requires, with and without a description", async () => {
+    const cwd = writeScenarios({
       "a.yaml": `${CALM}expect:
   - { match: { operation: models.list }, count: 2, description: models are asked for twice }
   - { match: { operation: models.list }, count: { min: 1, max: 3 } }
@@ -265,9 +267,9 @@ describe("suite", () => {
   });
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "ends its commands and their children on %s, and deletes the sandboxes [interfaces 2]",
+    "stops its commands and their children on %s, and deletes the sandboxes [interfaces 2]",
     async (signal) => {
-      const cwd = place({ "a.yaml": CALM, "b.yaml": CALM.replace("calm", "second") });
+      const cwd = writeScenarios({ "a.yaml": CALM, "b.yaml": CALM.replace("calm", "second") });
       const child = `trap "" TERM; echo $$ > $UNDERSTUDY_SCENARIO.pid; sleep 1000`;
       const running = startCommand(
         ["suite", "*.yaml", "--jobs", "2", "--url", api.url, "--", "sh", "-c", `sh -c '${child}' & wait`],
@@ -282,7 +284,7 @@ describe("suite", () => {
       const { code, stderr } = await running.finished;
       expect([code, stderr]).toEqual([1, expect.stringContaining("interrupted")]);
       const alive = (pid: number) => {
-        // A zombie of a container without init is as good as gone.
+        // A container without an init process keeps zombies, which count as ended.
         const state = existsSync(`/proc/${pid}/stat`)
           ? readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[2]
           : "gone";
@@ -313,7 +315,7 @@ describe("suite", () => {
       "  - id: never\n    match",
       "  - match",
     );
-    const cwd = place({ "a.yaml": CALM, "same.yaml": CALM, "wrong.yaml": wrong });
+    const cwd = writeScenarios({ "a.yaml": CALM, "same.yaml": CALM, "wrong.yaml": wrong });
     const { code, stderr } = await runCommand(args, { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
@@ -322,7 +324,7 @@ describe("suite", () => {
     [["--fixture", "nope"], 'there is no fixture "nope"'],
     [["--seed", "-1"], "--seed must be at least 0"],
   ])("is exit 2, and no failed run, if the server refuses %j [interfaces 2]", async (options, message) => {
-    const cwd = place({ "a.yaml": CALM });
+    const cwd = writeScenarios({ "a.yaml": CALM });
     const { code, stdout, stderr } = await runCommand(["suite", "a.yaml", ...options, "--", "true"], { cwd });
     expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(message)]);
   });
@@ -332,14 +334,14 @@ describe("suite", () => {
     [["coverage", "--html", "a.yaml/x/y.html"], "a part of its path is a file"],
     [["coverage", "--html", "."], ". is a folder"],
   ])("runs no command whose report could not be written: %j [interfaces 2]", async (args, message) => {
-    const cwd = place({ "a.yaml": CALM });
+    const cwd = writeScenarios({ "a.yaml": CALM });
     const { code, stderr } = await runCommand([...args, "--", "touch", "ran"], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
     expect(existsSync(join(cwd, "ran"))).toBe(false);
   });
 
   it("is exit 1 if it reaches no server [interfaces 2]", async () => {
-    const cwd = place({ "a.yaml": CALM });
+    const cwd = writeScenarios({ "a.yaml": CALM });
     const { code, stderr } = await runCommand(
       ["suite", "a.yaml", "--url", "http://127.0.0.1:9", "--", "true"],
       { cwd },
@@ -347,7 +349,7 @@ describe("suite", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("No Understudy answers")]);
   });
 
-  it("has an example application that runs by itself, as its README says [interfaces 2]", async () => {
+  it("has an example application that runs as its README says [interfaces 2]", async () => {
     const args = [join(EXAMPLE, "upload-report.mjs"), join(EXAMPLE, "report.csv")];
     const env = { ...process.env, UNDERSTUDY_BASE_URL: api.url };
     const { stdout } = await promisify(execFile)(process.execPath, args, { env });

@@ -37,7 +37,7 @@ describe("verify on the command line", () => {
     const page = readFileSync(html, "utf8");
     expect(page).toContain("Pass: contract of");
     expect(page).toContain("G08");
-    // Nothing is loaded, and its links lead to the server's own console.
+    // The page loads nothing, and its links lead to the console of the server.
     expect(page).not.toMatch(/<script|src=/);
     const links = [...page.matchAll(/href="(http[^"]*)"/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThan(0);
@@ -67,7 +67,7 @@ describe("verify on the command line", () => {
     });
     const of = (id: string) => report.checks.find((one: { id: string }) => one.id === id);
     expect(of("transcriptions.list_sentences/answer").requests[0].path).toContain("trans_redacted");
-    // A slug that leads nowhere proves nothing.
+    // A slug that does not resolve proves nothing.
     expect(of("share_links.resolve/answer").outcome).toBe("not-observable");
   });
 
@@ -118,7 +118,7 @@ describe("verify on the command line", () => {
     expect(stdout).toContain("--write");
   });
 
-  it("ends the checks at Ctrl-C, restores what was changed, and reports [interfaces 2]", async () => {
+  it("stops the checks at Ctrl-C, restores what was changed, and reports [interfaces 2]", async () => {
     let created = false;
     let listed = () => {};
     const asked = new Promise<void>((resolve) => {
@@ -127,7 +127,7 @@ describe("verify on the command line", () => {
     const slow = await startProxy(api.url, ({ method, path }, answer) => {
       if (path !== "/webhooks") return answer;
       if (created && method === "GET") {
-        // The call after the creation is never answered: that is where the run is interrupted.
+        // The call after the creation is never answered, so the run is interrupted there.
         listed();
         return new Promise<never>(() => {});
       }

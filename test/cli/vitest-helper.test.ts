@@ -14,7 +14,7 @@ interface Result {
 
 const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
 
-/** Runs the samples in a Vitest of their own; its reports lie in `folder`. */
+/** Runs the samples in a separate Vitest, which writes its reports to `folder`. */
 function run() {
   const sample = "{sample,in-{node,jsdom,happy-dom}}.ts";
   const folder = createTempFolder();
@@ -95,7 +95,7 @@ describe("understudy-sandbox/vitest", () => {
     const replayed = await runCommand(["replay", attached("understudy-bundle-json")]);
     expect([replayed.code, replayed.stderr]).toEqual([0, ""]);
     expect(await readWorld(attached("understudy-sandbox-understudy"))).toHaveLength(2);
-    // Five files for each of the seven that fail but the one that never got a sandbox.
+    // Five files for each of six failing tests; the seventh never got a sandbox.
     expect(readdirSync(join(made.folder, "attachments"))).toHaveLength(30);
     expect(made.stderr).toMatch(/understudy replay \S*attachments\/understudy-bundle-json/);
   });

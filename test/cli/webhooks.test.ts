@@ -152,7 +152,7 @@ describe("signature explain", () => {
     });
   });
 
-  it("is exit 0 for a right digest, and exit 2 for a missing file [interfaces 14]", async () => {
+  it("is exit 0 for a valid digest, and exit 2 for a missing file [interfaces 14]", async () => {
     expect((await explain(signed(SECRET))).code).toBe(0);
     const missing = ["signature", "explain", "--secret", "x", "--body", "none.json", "--mine", "y"];
     const { code, stderr } = await runCommand(missing);
@@ -162,7 +162,7 @@ describe("signature explain", () => {
   });
 
   it("reads a body from standard input that comes in pieces [interfaces 14]", async () => {
-    // Far more than a pipe holds, so the command reads faster than it is written.
+    // The body is far larger than the buffer of a pipe.
     const body = "x".repeat(4 * 1024 * 1024);
     const words = ["signature", "explain", "--secret", SECRET, "--body", "-", "--mine", signed(SECRET, body)];
     const child = spawn(process.execPath, ["bin/understudy.js", ...words], {

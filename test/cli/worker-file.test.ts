@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it("worker-file writes the service worker, replaces a former one with --force alone, and repeats [interfaces 17]", async () => {
+it("worker-file writes the service worker, replaces an existing one only with --force, and can be repeated [interfaces 17]", async () => {
   const file = join(folder, "public", "understudy-worker.js");
   const run = (...more: string[]) => runCommand(["worker-file", join(folder, "public"), ...more]);
   expect(await run()).toMatchObject({ code: 0, stdout: `Wrote ${file}.\n` });
@@ -26,7 +26,7 @@ it("worker-file writes the service worker, replaces a former one with --force al
   expect(readFileSync(file, "utf8")).toContain("understudy:who");
 });
 
-it("worker-file writes the console, too [interfaces 17]", async () => {
+it("worker-file also writes the console [interfaces 17]", async () => {
   expect(await runCommand(["worker-file", folder, "--console"])).toMatchObject({ code: 0 });
   const page = readFileSync(join(folder, "_console", "index.html"), "utf8");
   const assets = [...page.matchAll(/(?:src|href)="\/(_console\/assets\/[^"]+)"/g)].map(([, path]) => path!);

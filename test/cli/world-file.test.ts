@@ -8,7 +8,7 @@ import { createTempFolder, removeTempFolders, runCommand, startCommand } from ".
 
 afterAll(removeTempFolders);
 
-it("open starts a server with the console on a file of `sandbox export` [interfaces 19]", async () => {
+it("open starts a server with the console for a file of `sandbox export` [interfaces 19]", async () => {
   const api = await startReference();
   const file = join(createTempFolder(), "failed.understudy");
   await api.call("dan", "DELETE", "/v1/threads/thread_long");
@@ -50,7 +50,7 @@ it("open prints the keys and the clock of the sandbox in the file, and a call th
   expect((await open.finished).code).toBe(0);
 });
 
-it("open refuses another file, and a missing one, and starts nothing [interfaces 19]", async () => {
+it("open refuses a file of another kind, and a missing one, and starts no server [interfaces 19]", async () => {
   const file = join(createTempFolder(), "notes.understudy");
   writeFileSync(file, "hello");
   expect(await runCommand(["open", file])).toMatchObject({
