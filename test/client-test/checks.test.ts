@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { CLIENT_CHECK_NAMES } from "../../src/engine/faults/rule-document.ts";
 import { CLIENT_CHECKS } from "../../src/tools/client-test/checks/index.ts";
-import type { Flaws } from "./clients.ts";
+import type { Flaws } from "./client.ts";
 import {
   create,
   readChangeLogPages,
@@ -16,9 +16,9 @@ import {
   upload,
   type Work,
   work,
-} from "./works.ts";
+} from "./client-tasks.ts";
 
-/* interfaces 21: a flawed client is found by the name of its flaw, and a sound one gets no false word. */
+/* interfaces 21: the check named after its flaw fails for a flawed client, and no check fails for a sound one. */
 
 let server: LocalUnderstudy;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ describe("a sound client", () => {
     ["that reads pages of sentences", {}, readSentencePages],
     ["that reads pages of change logs", {}, readChangeLogPages],
   ] satisfies [string, Flaws, Work][])(
-    "%s is accused of nothing [interfaces 21]",
+    "%s passes every check [interfaces 21]",
     async (_, flaws, does) => {
       const report = await grade(flaws, undefined, does, 20_000);
       const accused = report.checks.filter(({ outcome }) => outcome === "failed");
@@ -61,13 +61,13 @@ describe("a sound client", () => {
   );
 });
 
-// Most of a run is waiting, so runs that measure no pauses wait together.
+// These runs mostly wait and measure no pauses, so they run concurrently.
 describe.concurrent("a client that never ends by itself", () => {
   it.each([
     [2, ["bounded-retries"]],
     [0, ["gives-up-on-silence", "survives-empty"]],
   ])(
-    "is accused only of not ending, with %i retries [interfaces 21]",
+    "passes the checks, with %i retries [interfaces 21]",
     async (retries, ids) => {
       const flaws: Flaws = { pause: (retry) => (retry < retries ? 100 : undefined), timeoutMs: 500 };
       const { checks, stopped } = await grade(flaws, ids, serve, 4000);
@@ -80,14 +80,14 @@ describe.concurrent("a client that never ends by itself", () => {
 
 const NEVER_AGAIN = (retry: number) => (retry > 25 ? undefined : 1);
 
-/** One for each check, at least. */
+/** At least one flaw for each check. */
 const FLAWS: readonly [id: string, Flaws, Work][] = [
   ["honours-retry-after", { pause: () => 100 }, work],
-  // Its body was not read when it was refused.
+  // The refused request has a body that the server did not read.
   ["honours-retry-after", { pause: () => 100 }, create],
   ["bounded-retries", { pause: NEVER_AGAIN }, work],
   ["growing-pauses", { pause: (retry: number) => (retry > 4 ? undefined : 200) }, work],
-  // Long, so that a busy machine does not vary them much.
+  // Long pauses, which vary little on a busy machine.
   ["jittered-pauses", { pause: (retry) => (retry > 2 ? undefined : 2000) }, work],
   ["no-retry-of-400", { retries: () => true }, work],
   ["no-retry-of-403", { retries: () => true }, work],
@@ -130,14 +130,14 @@ async function findFlaw(id: string, flaws: Flaws, does: Work): Promise<void> {
 }
 
 describe.concurrent("a client that hangs", () => {
-  it.each(HANGING)("is found by the check of its flaw: %s [interfaces 21]", findFlaw, 30_000);
+  it.each(HANGING)("fails the check for its flaw: %s [interfaces 21]", findFlaw, 30_000);
 
   it.each([
     ["survives-truncated", { deafTo: "truncated" }],
     ["survives-empty", { deafTo: "empty" }],
     ["survives-wrong-type", { patientBody: true }],
   ] satisfies [string, Flaws][])(
-    "is found also if another kind of broken answer reveals it: %s [interfaces 21]",
+    "fails the check also if another kind of broken answer reveals the flaw: %s [interfaces 21]",
     async (id, flaws) => {
       const family = ["gives-up-on-silence", "survives-truncated", "survives-empty", "survives-wrong-type"];
       const { checks } = await grade(flaws, family);
@@ -151,25 +151,25 @@ const MEASURING = ["honours-retry-after", "growing-pauses", "jittered-pauses"];
 
 describe.concurrent("a flawed client whose pauses are not measured", () => {
   const others = FLAWS.filter(([id]) => !MEASURING.includes(id));
-  it.each(others)("is found by the check of its flaw: %s [interfaces 21]", findFlaw, 30_000);
+  it.each(others)("fails the check for its flaw: %s [interfaces 21]", findFlaw, 30_000);
 });
 
 describe("a flawed client", () => {
   const measured = FLAWS.filter(([id]) => MEASURING.includes(id));
-  it.each(measured)("is found by the check of its flaw: %s [interfaces 21]", findFlaw, 30_000);
+  it.each(measured)("fails the check for its flaw: %s [interfaces 21]", findFlaw, 30_000);
 
   it("can be found in a scenario by every check, and by no other [interfaces 21]", () => {
     expect([...CLIENT_CHECK_NAMES].sort()).toEqual(CLIENT_CHECKS.map(({ id }) => id).sort());
   });
 
-  it("is tried for every check", () => {
+  it("is tested for every check", () => {
     const shown = [...FLAWS, ...HANGING].map(([id]) => id);
     expect(CLIENT_CHECKS.map(({ id }) => id).filter((id) => !shown.includes(id))).toEqual([]);
   });
 });
 
 describe("a client that cannot be graded", () => {
-  it("gets a sentence that says why [interfaces 21]", async () => {
+  it("gets the reason in a sentence [interfaces 21]", async () => {
     const silent = await grade({}, undefined, async () => {});
     expect(silent).toMatchObject({ verdict: "not-graded", checks: [] });
     expect(silent.stopped).toContain("made no request to the sandbox");
@@ -226,7 +226,7 @@ describe("a client that makes many requests", () => {
     }
   };
 
-  it("is graded by all of them, beyond the journal's limit [interfaces 21]", async () => {
+  it("is graded by all of them, even beyond the journal's limit [interfaces 21]", async () => {
     expect(await gradeCalls(1200)).toMatchObject({ stopped: null, requests: 1200 });
   }, 60_000);
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
-import { createClient, type Flaws } from "./clients.ts";
+import { createClient, type Flaws } from "./client.ts";
 
-/* What the clients of these tests do with the API. */
+/* Tasks of the clients in these tests. */
 
 const WEBHOOK = { url: "http://127.0.0.1:9/hook", events: ["user.created"] };
 const LIST = "/v1/assistants/asst_helper/history";
@@ -13,34 +13,34 @@ const UPLOADS = "/v1/organizations/org_acme/files/upload-url";
 type Call = ReturnType<typeof createClient>["call"];
 export type Work = (sandbox: SandboxClient, flaws: Flaws, signal: AbortSignal) => Promise<unknown>;
 
-const clientOf = (sandbox: SandboxClient, flaws: Flaws, signal: AbortSignal) =>
+const openClient = (sandbox: SandboxClient, flaws: Flaws, signal: AbortSignal) =>
   createClient(sandbox, sandbox.credentials.usr_ada, flaws, signal);
 
-/** Reads, creates, reads again. */
+/** Reads, creates and reads again. */
 export const work: Work = async (sandbox, flaws, signal) => {
-  const { call } = clientOf(sandbox, flaws, signal);
+  const { call } = openClient(sandbox, flaws, signal);
   await call("GET", "/v1/models");
   await call("POST", "/webhooks", WEBHOOK);
   await call("GET", "/v1/models");
 };
 
 export const readTwice: Work = async (sandbox, flaws, signal) => {
-  const { call } = clientOf(sandbox, flaws, signal);
+  const { call } = openClient(sandbox, flaws, signal);
   await call("GET", SENTENCES);
   await call("GET", SENTENCES);
 };
 
 export const create: Work = (sandbox, flaws, signal) =>
-  clientOf(sandbox, flaws, signal).call("POST", "/webhooks", WEBHOOK);
+  openClient(sandbox, flaws, signal).call("POST", "/webhooks", WEBHOOK);
 
 export const readTogether: Work = async (sandbox, flaws, signal) => {
-  const { call } = clientOf(sandbox, flaws, signal);
+  const { call } = openClient(sandbox, flaws, signal);
   await call("GET", "/v1/models");
   await Promise.all(Array.from({ length: 4 }, () => call("GET", "/v1/models")));
 };
 
 export const upload: Work = async (sandbox, flaws, signal) => {
-  const { call } = clientOf(sandbox, flaws, signal);
+  const { call } = openClient(sandbox, flaws, signal);
   const bytes = new Uint8Array(2 * 256 * 1024).fill(65);
   const file = { filename: "a.txt", mime_type: "text/plain", file_size: bytes.length };
   const { upload_url } = await call("POST", UPLOADS, file);
@@ -67,9 +67,9 @@ export const upload: Work = async (sandbox, flaws, signal) => {
   }
 };
 
-/** The whole file in one piece; the service takes a second registration of the same upload as the first. */
+/** Uploads the whole file in one request. The service answers a second registration of the same upload as the first. */
 export const register: Work = async (sandbox, flaws, signal) => {
-  const { call } = clientOf(sandbox, flaws, signal);
+  const { call } = openClient(sandbox, flaws, signal);
   const file = { filename: "a.txt", mime_type: "text/plain", file_size: 10 };
   const { upload_url, gcs_path } = await call("POST", UPLOADS, file);
   const put = () => fetch(upload_url, { method: "PUT", signal, body: "0123456789" });
@@ -77,10 +77,10 @@ export const register: Work = async (sandbox, flaws, signal) => {
   await call("POST", UPLOADS.replace("/upload-url", ""), { ...file, gcs_path });
 };
 
-/** Reads two items at a time; `readPage` returns how many there are. */
-function readBy(readPage: (call: Call, offset: number, limit: number) => Promise<number>): Work {
+/** Reads pages of two items; `readPage` returns the total. */
+function readWith(readPage: (call: Call, offset: number, limit: number) => Promise<number>): Work {
   return async (sandbox, { pages, ...flaws }, signal) => {
-    const { call } = clientOf(sandbox, flaws, signal);
+    const { call } = openClient(sandbox, flaws, signal);
     const limit = 2;
     for (let offset = 0; ; offset += limit + (pages === "gap" ? 1 : 0)) {
       const total = await readPage(call, offset, limit);
@@ -90,17 +90,17 @@ function readBy(readPage: (call: Call, offset: number, limit: number) => Promise
   };
 }
 
-export const readPages = readBy(async (call, offset, limit) => {
+export const readPages = readWith(async (call, offset, limit) => {
   const { pagination } = await call("GET", `${LIST}?limit=${limit}&offset=${offset}`);
   return pagination.total;
 });
 
-export const readSentencePages = readBy(async (call, offset, limit) => {
+export const readSentencePages = readWith(async (call, offset, limit) => {
   const { metadata } = await call("GET", `${SENTENCES}?limit=${limit}&offset=${offset}`);
   return metadata.total_count;
 });
 
-export const readChangeLogPages = readBy(async (call, skip, take) => {
+export const readChangeLogPages = readWith(async (call, skip, take) => {
   const { total_count } = await call("POST", CHANGE_LOGS, { skip, take });
   return total_count;
 });
@@ -112,23 +112,23 @@ export const readPagesAgain: Work = async (sandbox, flaws, signal) => {
   await readPages(sandbox, flaws, signal);
 };
 
-/** A server, for example: it shows errors, and does not end by itself. */
+/** Runs for ever like a server, and ignores errors. */
 export const serve: Work = async (sandbox, flaws, signal) => {
   await work(sandbox, flaws, signal).catch(() => {});
   await sleep(60_000, undefined, { signal });
 };
 
-/** Shows the error of its first request, and goes on. */
-export const goOn: Work = async (sandbox, flaws, signal) => {
-  await clientOf(sandbox, { ...flaws, pause: () => undefined }, signal)
+/** Ignores the error of its first request, and continues. */
+export const ignoreError: Work = async (sandbox, flaws, signal) => {
+  await openClient(sandbox, { ...flaws, pause: () => undefined }, signal)
     .call("GET", "/v1/models")
     .catch(() => {});
   await create(sandbox, flaws, signal);
 };
 
-/** A server, for example: it does not end by itself. */
-export const never: Work = async (sandbox, flaws, signal) => {
-  await clientOf(sandbox, { ...flaws, pause: () => undefined }, signal)
+/** Runs for ever like a server, without retries. */
+export const waitForever: Work = async (sandbox, flaws, signal) => {
+  await openClient(sandbox, { ...flaws, pause: () => undefined }, signal)
     .call("GET", "/v1/models")
     .catch(() => {});
   await sleep(60_000, undefined, { signal });

@@ -3,49 +3,49 @@ import { request as requestByHttp } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 
-/** Small clients of the API: one that behaves well, and flaws that can be switched on one by one. */
+/** Flaws of a small client of the API; without any, the client is sound. */
 export interface Flaws {
-  /** Pause before retry number n (from 0) in milliseconds; undefined: no retry. */
+  /** The pause in milliseconds before retry n (from 0); undefined: no retry. */
   pause?: (retry: number, retryAfter: number | undefined) => number | undefined;
   retries?: (status: number, method: string) => boolean;
-  /** Sends a POST again after a network error without looking. */
+  /** Repeats a POST after a network error without checking whether it succeeded. */
   blindRepeat?: boolean;
-  /** Milliseconds; 0 for none. */
+  /** In milliseconds; 0: no limit. */
   timeoutMs?: number;
-  /** Reads answers so that additions break it. */
+  /** Fails for answers with additional fields. */
   strict?: boolean;
-  /** Refuses values that it does not know. */
+  /** Fails for values that it does not know. */
   closed?: boolean;
-  /** Accepts anything as an answer. */
+  /** Waits for ever for the rest of an answer that is not JSON. */
   patientBody?: boolean;
-  /** Listens to no error of the body, or to none of the connection: each is then waited for in vain. */
+  /** Ignores errors of the body, or of the connection, and so waits for ever after one. */
   deafTo?: "truncated" | "empty";
   redirect?: "follow" | "manual" | "error";
   keyInUrl?: boolean;
-  /** Token exchanges and refreshes are shared by waiting requests unless set. */
+  /** Gets a token for each waiting request, instead of one for all. */
   refreshEach?: boolean;
-  /** Gets another token after each 401, for ever. */
+  /** Gets another token after each 401, without end. */
   refreshesForEver?: boolean;
   usesToken?: boolean;
   pages?: "once" | "twice" | "first twice" | "gap" | "stops";
   etags?: boolean;
   restartsUpload?: boolean;
-  /** No flaw: the official storage client does so too. */
+  /** Not a flaw: the official storage client does it too. */
   probesFirst?: boolean;
 }
 
 class Refused extends Error {}
 
-/** Factors as a random draw could give them. */
-const DRAWN = [0.8, 1.3, 0.6, 1.1];
+/** Fixed factors in place of random ones. */
+const JITTER = [0.8, 1.3, 0.6, 1.1];
 
 const SOUND_PAUSE = (retry: number, retryAfter?: number) =>
-  retry >= 4 ? undefined : (retryAfter ?? 0) * 1000 + 100 * 2 ** retry * DRAWN[retry]!;
+  retry >= 4 ? undefined : (retryAfter ?? 0) * 1000 + 100 * 2 ** retry * JITTER[retry]!;
 
-/** Node 20 may collect the signal of `AbortSignal.any` before a timeout aborts it. */
-function limited(signal: AbortSignal, timeoutMs: number): AbortSignal {
+/** Replaces `AbortSignal.any`, whose signal Node 20 may collect before its timeout. */
+function limitTime(signal: AbortSignal, timeoutMs: number): AbortSignal {
   const either = new AbortController();
-  // A client may send more than the ten requests from which on Node warns.
+  // Node warns from ten listeners on, and a client may send more requests than that.
   setMaxListeners(0, signal);
   const abort = () => either.abort(signal.reason);
   if (signal.aborted) abort();
@@ -63,7 +63,7 @@ export function createClient(
   const {
     pause = SOUND_PAUSE,
     retries = (status) => status === 429 || status >= 500,
-    // A busy machine may stop for a second.
+    // A busy machine may pause for a second.
     timeoutMs = 2000,
     redirect = "manual",
   } = flaws;
@@ -102,7 +102,7 @@ export function createClient(
       return sendDeaf(url, { method, headers: all, content, signal, timeoutMs, deafTo: flaws.deafTo });
     return fetch(url, {
       ...{ method, redirect, headers: all },
-      signal: timeoutMs === 0 ? signal : limited(signal, timeoutMs),
+      signal: timeoutMs === 0 ? signal : limitTime(signal, timeoutMs),
       ...(content && { body: content }),
     });
   }
@@ -122,7 +122,7 @@ export function createClient(
         if (answer.status === 304) return known!.body;
         if (answer.status === 401 && flaws.usesToken && (!refreshed || flaws.refreshesForEver)) {
           refreshed = true;
-          // Another request may have refreshed it since this one was sent.
+          // Another request may have refreshed the token since this one was sent.
           if (flaws.refreshEach || token === used) await refresh();
           continue;
         }
@@ -162,7 +162,7 @@ interface DeafRequest {
   deafTo: NonNullable<Flaws["deafTo"]>;
 }
 
-/** Its time limit is for the beginning of the answer. */
+/** The time limit ends with the head of the answer. */
 function sendDeaf(url: URL, { method, headers, content, signal, timeoutMs, deafTo }: DeafRequest) {
   return new Promise<Response>((resolve, reject) => {
     const ignore = () => {};
@@ -194,7 +194,7 @@ function requireKnownProviders({ models = [] }: { models?: { provider: string }[
     if (!/^vendor_[a-d]$/.test(provider)) throw new Error(`unknown provider ${provider}`);
 }
 
-/** As a client does that checks answers against a closed list of fields. */
+/** Fails like a client that checks answers against a fixed list of fields. */
 function requireKnown(value: unknown): void {
   if (JSON.stringify(value).includes("added_later")) throw new Error("unknown field added_later");
 }

@@ -7,7 +7,7 @@ afterEach(() => {
 });
 
 describe("the rules of a manual client test", () => {
-  it("end after their user is done [interfaces 21]", async () => {
+  it("expire after the test is done [interfaces 21]", async () => {
     const server = await createUnderstudy();
     const sandbox = await server.sandbox({});
     const key = sandbox.credentials.usr_dan;
@@ -29,7 +29,7 @@ describe("the rules of a manual client test", () => {
     await vi.waitUntil(async () => (await readEnd()) > 170_000, 20_000);
     const [rule] = (await sandbox.faults.list()).items;
     expect(rule!.hits).toBe(1);
-    // Its process is gone.
+    // Simulates the end of the process.
     vi.clearAllTimers();
     await sandbox.clock.advance({ by: "3m" });
     expect(await read()).toBe(200);
@@ -68,7 +68,7 @@ describe("a manual client test that ends in its first run", () => {
     expect(await readStopped((test) => test.stop())).toBe("The test was stopped by its user in run 1 of 2.");
   });
 
-  it("says in a whole sentence that the client hangs [interfaces 21]", async () => {
+  it("says in a complete sentence that the client hangs [interfaces 21]", async () => {
     expect(await readStopped((test) => test.end("hangs"))).toContain(
       "The client made no request to the sandbox. It did not end.",
     );

@@ -8,14 +8,23 @@ import { judgeStages } from "../../src/client/suite/suite-stages.ts";
 import { CLIENT_CHECK_NAMES } from "../../src/engine/faults/rule-document.ts";
 import type { RunEnd } from "../../src/tools/client-test/client-check.ts";
 import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
-import type { Flaws } from "./clients.ts";
-import { create, goOn, never, readPages, serve, upload, type Work, work } from "./works.ts";
+import type { Flaws } from "./client.ts";
+import {
+  create,
+  ignoreError,
+  readPages,
+  serve,
+  upload,
+  type Work,
+  waitForever,
+  work,
+} from "./client-tasks.ts";
 
 afterAll(removeTempFolders);
 
-/* interfaces 21: `expect: client` of a scenario reads the checks from a run with any failures. */
+/* interfaces 21: `expect: client` of a scenario reads the checks from a run under the rules of the scenario. */
 
-/** Runs the client under a scenario whose last stage has these rules and expects the check. */
+/** Runs the client under a scenario whose last stage has these rules and expects this check. */
 async function judge(id: string, rules: string, does: Work, flaws: Flaws, limitMs = 3000) {
   const file = join(createTempFolder(), "mine.yaml");
   const first = rules.startsWith("later ") ? "  - { name: first, until: { requests: 1 } }\n" : "";
@@ -94,7 +103,7 @@ const FLAWED: readonly [id: string, rules: string, Work, sound: Flaws, flaws: Fl
 
 describe("a check that a scenario expects", () => {
   it.each(FLAWED)(
-    "passes a sound client, and finds the flaw: %s [interfaces 21]",
+    "passes a sound client, and fails a client with the flaw: %s [interfaces 21]",
     async (id, rules, does, sound, flaws) => {
       const good = await judge(id, rules, does, sound, 15_000);
       expect([good.verdict, good.why]).toEqual(["passed", []]);
@@ -132,7 +141,14 @@ describe("a check that a scenario expects", () => {
       {},
       "passed",
     ],
-    ["survives-truncated", "something else stopped it", TWO, goOn, { retries: () => false }, "inconclusive"],
+    [
+      "survives-truncated",
+      "something else stopped it",
+      TWO,
+      ignoreError,
+      { retries: () => false },
+      "inconclusive",
+    ],
     ["tolerates-additions", "something else stopped it", NEWER, work, {}, "inconclusive"],
     ["tolerates-additions", "nothing was added", SAME, work, {}, "inconclusive"],
     ["bounded-retries", "it never ends", "{ times: 2, effect: { status: 503 } }", serve, {}, "passed"],
@@ -140,21 +156,21 @@ describe("a check that a scenario expects", () => {
       "gives-up-on-silence",
       "it had an error, and never ends",
       "{ times: 1, effect: { wire: reset } }",
-      never,
+      waitForever,
       {},
       "inconclusive",
     ],
   ] satisfies [string, string, string, Work, Flaws, string][])(
     "of %s does not fail a sound client although %s [interfaces 21]",
     async (id, _, rules, does, flaws, verdict) => {
-      const limitMs = does === serve || does === never ? 3000 : 15_000;
+      const limitMs = does === serve || does === waitForever ? 3000 : 15_000;
       const found = await judge(id, rules, does, flaws, limitMs);
       expect([found.verdict, found.why.join()]).toEqual([verdict, expect.any(String)]);
     },
     60_000,
   );
 
-  it("is refused in a scenario that cannot have it, with the reason [interfaces 21]", async () => {
+  it("is refused with the reason in a scenario that cannot have it [interfaces 21]", async () => {
     const cwd = createTempFolder();
     const expectations = CLIENT_CHECK_NAMES.map((id) => `  - client: [${id}]\n`).join("");
     writeFileSync(join(cwd, "all.yaml"), `rules: [{ effect: { status: 503 } }]\nexpect:\n${expectations}`);
