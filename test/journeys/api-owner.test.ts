@@ -16,7 +16,7 @@ import { type RecordingServer, startProxy } from "../support/verify-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** The real service: an Understudy that answers a month of 13 with 400 and counts keys by another name. */
+/** The real service: an Understudy that answers month 13 with 400 and has another name for `keys_exceeded`. */
 let service: RunningServer;
 let altered: RecordingServer;
 beforeAll(async () => {
@@ -78,7 +78,8 @@ it("a service is recorded, verified, and replaced by a sandbox [interfaces 12]",
     expect(is, path).toBe(was);
   }
 
-  // The waits and errors of the recording, switched on: the shares of what came once in twice are drawn anew.
+  // Activates the delays and errors of the recording. The error that the recording had in half of its requests is
+  // random.
   const windy = await startServer(["--quiet", "--fixture", world!, "--scenario", weather!]);
   open.push({ stop: () => windy.stop("SIGKILL") });
   const listed = await runCommand(["scenario", "list", "--url", windy.ready.url, "--json"]);

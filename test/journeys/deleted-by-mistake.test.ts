@@ -15,7 +15,7 @@ it("an organization deleted by mistake is restored with its dependents, and comp
     pending: await of.ok("GET", "/clock/pending"),
     clock: await of.ok("GET", "/clock"),
   });
-  // Something is due: a file that is processed, a delivery that is to be tried again.
+  // Two timers are pending: a file in processing and the retry of a delivery.
   const { url } = await api.receiver([500, 200]);
   const { webhook_id } = await api.webhook(url, ["user.updated"]);
   const attached = await api.call("dan", "POST", "/v1/organizations/org_acme/stores/vs_empty/files", {
@@ -31,7 +31,7 @@ it("an organization deleted by mistake is restored with its dependents, and comp
   const deletion = await history.newest("?kind=control");
   expect(deletion).toMatchObject({ subject: "org_acme", kept: true });
 
-  // The entry tells of all that went, record by record.
+  // The history entry lists every deleted record.
   const after = await world();
   for (const [collection, { removed, added }] of Object.entries(deletion.changes))
     expect(before.counts[collection]! - removed + added, collection).toBe(after.counts[collection]);
@@ -46,7 +46,7 @@ it("an organization deleted by mistake is restored with its dependents, and comp
   expect(changes["organizations"]!.map(({ id }) => id)).toContain("org_acme");
   expect(after.pending.length).toBeLessThan(before.pending.length);
 
-  // A branch from before it, to compare with, and everything back here.
+  // A branch from before the deletion, for comparison, and a rewind here.
   await history.ok("POST", `/history/${deletion.id}/fork`, { name: "spared" });
   await history.rewind(deletion.id);
   expect(await world()).toEqual(before);
@@ -54,7 +54,7 @@ it("an organization deleted by mistake is restored with its dependents, and comp
   expect(await world(spared)).toEqual(before);
   expect(await history.newest("?kind=control")).toMatchObject({ id: deletion.id, undone: true });
 
-  // Timers too: the file goes on, the delivery is tried again and arrives.
+  // The rewind restores timers too: the file completes, and the retry of the delivery succeeds.
   await history.ok("POST", "/clock/advance", { by: "2m" });
   expect(await api.deliveries(webhook_id)).toMatchObject([{ status: "success", attempts: 2 }]);
   const file = await history.ok("GET", "/state/store_files?file_id=file_loose");
@@ -63,7 +63,7 @@ it("an organization deleted by mistake is restored with its dependents, and comp
   const { causes } = await history.get(retry.id);
   expect(causes).not.toContain(deletion.id);
 
-  // The branch went its own way; a snapshot of each says in what they differ.
+  // The branch changes independently. A snapshot of it shows the differences.
   await spared.ok("DELETE", "/state/organizations/org_acme");
   const file_of_branch = await spared
     .ok("POST", "/snapshots", { name: "branch" })

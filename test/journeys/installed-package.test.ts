@@ -22,31 +22,32 @@ const MAX_INSTALLED_BYTES = 75_000_000;
 const MAX_FILES = 400;
 const run = promisify(execFile);
 let folder: string;
-/** What npm said of the installation besides. */
+/** The warnings of npm during the installation. */
 let warned: string;
 
-/** A command in the empty project. */
-async function ran(command: string, ...args: string[]) {
+/** Runs a command in the empty project. */
+async function runCommandHere(command: string, ...args: string[]) {
   const env = { ...process.env, NO_COLOR: "1", UNDERSTUDY_URL: "", UNDERSTUDY_TOKEN: "", CI: "1" };
-  // Variables of this very run would tell the runners inside that they are part of it.
+  // Variables of this test run would make the runners inside believe that they are part of it.
   for (const name of Object.keys(env))
     if (/^(VITEST|TEST|npm_)/.test(name)) delete env[name as keyof typeof env];
   return run(command, args, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
 }
 
-/** Its standard output. */
-const inProject = async (command: string, ...args: string[]) => (await ran(command, ...args)).stdout;
+/** Returns the standard output. */
+const readOutput = async (command: string, ...args: string[]) =>
+  (await runCommandHere(command, ...args)).stdout;
 
-/** The command that the installation has put there; `npx` takes twice as long to find it. */
-const understudy = (...args: string[]) => inProject(join("node_modules", ".bin", "understudy"), ...args);
+/** Runs the installed command. `npx` takes twice as long to find it. */
+const runUnderstudy = (...args: string[]) => readOutput(join("node_modules", ".bin", "understudy"), ...args);
 
-function filesBelow(path: string): string[] {
+function listFiles(path: string): string[] {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-const sizeOf = (files: readonly string[]) => files.reduce((sum, file) => sum + statSync(file).size, 0);
+const sumSizes = (files: readonly string[]) => files.reduce((sum, file) => sum + statSync(file).size, 0);
 
 beforeAll(async () => {
   folder = createTempFolder();
@@ -55,44 +56,44 @@ beforeAll(async () => {
     cwd: ROOT,
   });
   const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
-  // From npm's cache where it has them, as after `npm ci`.
+  // Uses npm's cache where possible, as after `npm ci`.
   const install = ["install", "-D", "--prefer-offline", "--no-audit", "--no-fund", `./${filename}`];
-  warned = (await ran("npm", ...install)).stderr;
+  warned = (await runCommandHere("npm", ...install)).stderr;
 }, 300_000);
 afterAll(removeTempFolders);
 
 describe("the package in an empty folder", () => {
   it("installs small, in few files, and runs no install script [interfaces 13]", () => {
     const modules = join(folder, "node_modules");
-    expect(sizeOf(filesBelow(modules))).toBeLessThan(MAX_INSTALLED_BYTES);
-    expect(filesBelow(join(modules, "understudy-sandbox")).length).toBeLessThan(MAX_FILES);
+    expect(sumSizes(listFiles(modules))).toBeLessThan(MAX_INSTALLED_BYTES);
+    expect(listFiles(join(modules, "understudy-sandbox")).length).toBeLessThan(MAX_FILES);
     const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
     const scripted = Object.entries(packages as Record<string, { hasInstallScript?: boolean }>);
     expect(scripted.filter(([, { hasInstallScript }]) => hasInstallScript).map(([name]) => name)).toEqual([]);
-    // Of engines that are too old, scripts that want to be allowed, packages that nobody maintains.
+    // Warnings about engines that are too old, install scripts, and deprecated packages.
     expect(warned.split("\n").filter((line) => /EBADENGINE|install-scripts|deprecated/.test(line))).toEqual(
       [],
     );
   });
 
   it("has a command that answers, generates and checks [interfaces 2]", async () => {
-    expect(await inProject("npx", "understudy", "--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect(JSON.parse(await understudy("openapi")).openapi).toBe("3.1.0");
+    expect(await readOutput("npx", "understudy", "--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(JSON.parse(await runUnderstudy("openapi")).openapi).toBe("3.1.0");
     writeFileSync(
       join(folder, "mine.yaml"),
       "name: mine\ndescription: Models are busy.\nrules:\n  - match: {operation: models.list}\n    effect: {error: RATE_LIMIT_EXCEEDED}\n",
     );
-    expect(await understudy("scenario", "check", "mine.yaml")).toContain("mine.yaml");
+    expect(await runUnderstudy("scenario", "check", "mine.yaml")).toContain("mine.yaml");
   });
 
   it("lists, shows, copies and runs the shipped and the derived scenarios [interfaces 6]", async () => {
     const written = readFileSync(join(ROOT, "scenarios/slow-network.yaml"), "utf8");
-    expect(await understudy("scenario", "show", "slow-network")).toBe(written);
+    expect(await runUnderstudy("scenario", "show", "slow-network")).toBe(written);
     writeFileSync(
       join(folder, "copy.yaml"),
-      await understudy("scenario", "show", "models-list-rate-limited"),
+      await runUnderstudy("scenario", "show", "models-list-rate-limited"),
     );
-    expect(await understudy("scenario", "check", "copy.yaml")).toContain("copy.yaml: ok");
+    expect(await runUnderstudy("scenario", "check", "copy.yaml")).toContain("copy.yaml: ok");
     writeFileSync(
       join(folder, "scenarios.mjs"),
       `import { createUnderstudy } from "understudy-sandbox";
@@ -110,11 +111,11 @@ await understudy.close();
     );
     const total = readdirSync(join(ROOT, "scenarios")).length;
     const file = "built-in/models-list-rate-limited.yaml";
-    expect(JSON.parse(await inProject("node", "scenarios.mjs"))).toEqual([429, total, file, "derived", 1]);
+    expect(JSON.parse(await readOutput("node", "scenarios.mjs"))).toEqual([429, total, file, "derived", 1]);
     const key = "api-key: ak_danMemberAcme00000000000000000000000000";
     const call = `curl -s -H "${key}" "$UNDERSTUDY_BASE_URL/v1/models"`;
     const names = "models-list-{rate-limited,signed-out}";
-    expect(await understudy("suite", names, "--", "sh", "-c", call)).toContain("2 passed");
+    expect(await runUnderstudy("suite", names, "--", "sh", "-c", call)).toContain("2 passed");
   });
 
   it("has an MCP server without a package for it [interfaces 13]", async () => {
@@ -135,10 +136,10 @@ console.log(JSON.stringify([answer.status, tools.length]));
 await understudy.close();
 `,
     );
-    expect(JSON.parse(await inProject("node", "mcp.mjs"))).toEqual([200, 23]);
+    expect(JSON.parse(await readOutput("node", "mcp.mjs"))).toEqual([200, 23]);
   });
 
-  it("has a library that serves, stores and reads uploads [interfaces 8]", async () => {
+  it("has a library that serves, saves and reads uploads [interfaces 8]", async () => {
     writeFileSync(
       join(folder, "library.mjs"),
       `import { createUnderstudy } from "understudy-sandbox";
@@ -150,12 +151,12 @@ console.log(JSON.stringify([answer.status, answer.headers.get("x-sandbox-decisio
 await understudy.close();
 `,
     );
-    expect(JSON.parse(await inProject("node", "library.mjs"))).toEqual([200, "ok", 200]);
+    expect(JSON.parse(await readOutput("node", "library.mjs"))).toEqual([200, "ok", 200]);
     expect(readdirSync(join(folder, "data"))).toContain("understudy.db");
   });
 
   it("has fixtures for both runners [interfaces 13]", async () => {
-    // Those that `npm ci` has installed for us beside the very peer ranges that the package declares.
+    // Uses the runners that `npm ci` has installed here: their versions satisfy the peer ranges of the package.
     mkdirSync(join(folder, "node_modules/@playwright"), { recursive: true });
     for (const runner of ["vitest", "@playwright/test"]) {
       const place = join(folder, "node_modules", runner);
@@ -175,14 +176,14 @@ await understudy.close();
       join(folder, "a.spec.mjs"),
       `import { expect, test } from "understudy-sandbox/playwright";\n${body}`,
     );
-    // Their own few seconds are soon over on a busy machine.
+    // The default timeout of a few seconds is too short on a busy machine.
     const vitest = ["node_modules/vitest/vitest.mjs", "run", "--dir", ".", "--testTimeout", "120000"];
-    expect(await inProject("node", ...vitest, "a.test.mjs")).toMatch(/1 passed/);
+    expect(await readOutput("node", ...vitest, "a.test.mjs")).toMatch(/1 passed/);
     const playwright = ["node_modules/@playwright/test/cli.js", "test", "--timeout", "120000"];
-    expect(await inProject("node", ...playwright, "a.spec.mjs")).toMatch(/1 passed/);
+    expect(await readOutput("node", ...playwright, "a.spec.mjs")).toMatch(/1 passed/);
   });
 
-  // `npm run matrix` has the other versions and pools.
+  // `npm run matrix` tests the other versions and pools.
   it.each(["Vitest 4", "Jest 30", "node:test 20"])("passes tests of %s [interfaces 13]", async (name) => {
     for (const runner of ["vitest", "msw", "jest"]) {
       const place = join(folder, "node_modules", runner);
