@@ -21,16 +21,16 @@ afterAll(async () => {
 });
 
 /**
- * The check in question, with the answers of its resource, which it begins from, and, for what looks back at all
- * answers, all of them. The rest of a run tells it nothing: an Understudy's objects are found without it.
+ * Selects the check and the answers of its resource, which it needs. A check of headers needs the answers of all
+ * resources. The other checks are omitted: they do not help to find the objects of an Understudy.
  */
-const around = (id: string): VerifyOptions["only"] => {
+const selectChecks = (id: string): VerifyOptions["only"] => {
   const needed = id.startsWith("headers/") ? "" : id.slice(0, id.indexOf(".") + 1);
   return (check) => check.id === id || (check.family === "answers" && check.id.startsWith(needed));
 };
 
-describe("verify of a service that departs from the contract in one way", () => {
-  it("reports nothing if it does not depart [interfaces 12]", async () => {
+describe("verify of a service that deviates from the contract in one way", () => {
+  it("reports nothing if the service does not deviate [interfaces 12]", async () => {
     expect(listReported(await services.live(undefined, { write: true }))).toEqual([]);
     const report = await services.recorded();
     expect(listReported(report)).toEqual([]);
@@ -40,7 +40,7 @@ describe("verify of a service that departs from the contract in one way", () => 
 
   it.each(ALTERATIONS)("finds $title [interfaces 12]", async (one) => {
     const [asked, told] = await Promise.all([
-      services.live(one, { write: one.write === true, only: around(one.live) }),
+      services.live(one, { write: one.write === true, only: selectChecks(one.live) }),
       services.recorded(one),
     ]);
     expect(listReported(asked)).toContain(one.live);

@@ -24,16 +24,16 @@ beforeAll(async () => {
 });
 afterAll(() => removeTempFolders());
 
-function written(har: unknown): string {
+function writeArchive(har: unknown): string {
   const file = join(createTempFolder(), "traffic.har");
   writeFileSync(file, typeof har === "string" ? har : JSON.stringify(har));
   return file;
 }
 
-const fixtureOf = (har: unknown) =>
-  inferFixtureFromHar({ file: written(har), contract, resources: RESOURCES });
+const inferFixture = (har: unknown) =>
+  inferFixtureFromHar({ file: writeArchive(har), contract, resources: RESOURCES });
 
-/** An archive of nothing but these answers. */
+/** An archive with only these answers. */
 function archive(
   entries: { path: string; status?: number; body?: unknown; wait?: number; method?: string }[],
 ): Har {
@@ -52,7 +52,7 @@ function archive(
 }
 
 describe("fixture from-har [interfaces 12]", () => {
-  /** Figures that are drawn anew, and histories, of which a fixture only says how long they are. */
+  /** Random figures, and histories, of which a fixture contains only the length. */
   const DRAWN =
     /"(processing_time_ms|upstream_latency_ms|retry_attempts|cache_hit|timestamp|request_id)":("[^"]*"|\w+)/g;
   const comparable = (text: string) =>
@@ -60,7 +60,7 @@ describe("fixture from-har [interfaces 12]", () => {
   const OTHERWISE = /\/history/;
 
   it("makes a world that gives the same answers [interfaces 12]", async () => {
-    const { fixture, key, dropped } = await fixtureOf(session);
+    const { fixture, key, dropped } = await inferFixture(session);
     expect(dropped).toEqual([]);
     const api: Api = await startReference({ fixture: fixture as never });
     const asked = session.log.entries.filter(
@@ -84,10 +84,10 @@ describe("fixture from-har [interfaces 12]", () => {
     await api.close();
   });
 
-  it("reads every answer that shows objects [interfaces 12]", () => {
+  it("reads every answer that contains objects [interfaces 12]", () => {
     const ids = new Set(API.operations.map(({ id }) => id));
     expect(Object.keys(EXTRACTORS).filter((id) => !ids.has(id))).toEqual([]);
-    // Subtitles and paragraphs are the sentences once more; streams tell what exports do.
+    // Subtitles and paragraphs repeat the sentences, and streams repeat the exports.
     const untold = API.operations
       .filter((one) => isReadOnly(one) && EXTRACTORS[one.id] === undefined)
       .map(({ id }) => id);
@@ -101,9 +101,9 @@ describe("fixture from-har [interfaces 12]", () => {
     ]);
   });
 
-  it("leaves out what a fixture may not contain, and says so [interfaces 12]", async () => {
+  it("leaves out values that a fixture may not contain, and says so [interfaces 12]", async () => {
     const model = { key: "large", title: "Large", order: 1, is_active: true };
-    const { fixture, dropped } = await fixtureOf(
+    const { fixture, dropped } = await inferFixture(
       archive([
         {
           path: "/v1/models",
@@ -138,7 +138,7 @@ describe("fixture from-har [interfaces 12]", () => {
       ]),
     );
     expect(fixture["models"]).toEqual([{ ...model }]);
-    // The models came before any answer said whose they are.
+    // The models were recorded before any answer named their organization.
     expect(fixture["organizations"]).toEqual([{ id: "org_recorded" }, { id: "org_a", name: "A" }]);
     expect(fixture["webhooks"]).toMatchObject([
       { id: "wh_1", url: "https://example.com/hook", active: false },
@@ -156,22 +156,22 @@ describe("fixture from-har [interfaces 12]", () => {
     );
   });
 
-  it("leaves out more values than a call may have arguments [interfaces 12]", async () => {
+  it("can leave out more values than a function call may have arguments [interfaces 12]", async () => {
     const others = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`other_${i}`, i]));
     const models = Array.from({ length: 10_000 }, (_, i) => ({ key: `model-${i}`, ...others }));
-    const { fixture, dropped } = await fixtureOf(archive([{ path: "/v1/models", body: { models } }]));
+    const { fixture, dropped } = await inferFixture(archive([{ path: "/v1/models", body: { models } }]));
     expect(fixture["models"]).toHaveLength(10_000);
     expect(dropped).toHaveLength(200_000);
   }, 60_000);
 
-  it("fills no list for an impossible offset [interfaces 12]", async () => {
+  it("adds no list for an impossible offset [interfaces 12]", async () => {
     const body = {
       collection_id: "mcoll_1",
       items: [{ track_id: "mtrack_1", position: 0 }],
       limit: 1,
       offset: 2e9,
     };
-    const { fixture } = await fixtureOf(
+    const { fixture } = await inferFixture(
       archive([{ path: "/v1/music/org_a/collections/mcoll_1/tracks", body }]),
     );
     expect(fixture["music_collections"]).toMatchObject([{ id: "mcoll_1", tracks: [] }]);
@@ -179,7 +179,7 @@ describe("fixture from-har [interfaces 12]", () => {
 
   it("writes a file that start and check accept [interfaces 12]", async () => {
     const out = join(createTempFolder(), "worlds", "seen.yaml");
-    const file = written(session);
+    const file = writeArchive(session);
     const made = await runCommand(["fixture", "from-har", file, "--out", out]);
     const said = `understudy: created the folder ${dirname(out)}\n`;
     expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: said });
@@ -197,12 +197,13 @@ describe("fixture from-har [interfaces 12]", () => {
 });
 
 describe("scenario from-har [interfaces 12]", () => {
-  const scenarioOf = (har: unknown) => inferScenarioFromHar({ file: written(har), contract, name: "seen" });
+  const inferScenario = (har: unknown) =>
+    inferScenarioFromHar({ file: writeArchive(har), contract, name: "seen" });
 
   it("has the percentiles and shares of the recording [interfaces 12]", async () => {
     const waits = Array.from({ length: 100 }, (_, i) => ({ path: "/v1/models", wait: i + 1 }));
     const limited = { error: { code: "RATE_LIMIT_EXCEEDED" } };
-    const { rules } = await scenarioOf(
+    const { rules } = await inferScenario(
       archive([
         ...waits.slice(0, 60),
         ...waits.slice(60, 80).map((one) => ({ ...one, status: 503 })),
@@ -233,7 +234,7 @@ describe("scenario from-har [interfaces 12]", () => {
         probability: 0.2,
         effect: { status: 503 },
       },
-      // Twenty of the eighty that the rule before it leaves.
+      // 20 of the 80 requests that the rule before it does not match.
       {
         id: "models-list-rate-limit-exceeded",
         match: { operation: "models.list" },
@@ -251,7 +252,7 @@ describe("scenario from-har [interfaces 12]", () => {
 
   it("has the percentiles of a long recording [interfaces 12]", async () => {
     const many = Array.from({ length: 12_000 }, (_, i) => ({ path: "/v1/models", wait: (i % 100) + 1 }));
-    const { rules } = await scenarioOf(archive(many));
+    const { rules } = await inferScenario(archive(many));
     const [{ effect }] = rules as [{ effect: { delay: { p50: string; p99: string } } }];
     expect(Math.abs(Number.parseInt(effect.delay.p50, 10) - 50)).toBeLessThanOrEqual(2);
     expect(Number.parseInt(effect.delay.p99, 10)).toBeGreaterThanOrEqual(96);
@@ -261,7 +262,7 @@ describe("scenario from-har [interfaces 12]", () => {
     const calls = Array.from({ length: 30_000 }, () => ({ path: "/v1/models", wait: 1 }));
     const odd = { path: "/v2/models", wait: 1, status: 999 };
     const har = archive([...calls, { path: "/v1/models", wait: 1, status: 503 }, odd]);
-    const { rules } = await scenarioOf(har);
+    const { rules } = await inferScenario(har);
     expect(rules.slice(2)).toEqual([
       {
         id: "models-list-http-503",
@@ -269,7 +270,7 @@ describe("scenario from-har [interfaces 12]", () => {
         probability: 0.00003333,
         effect: { status: 503 },
       },
-      // Clients treat other statuses like those of this class.
+      // Clients treat a status outside 100 to 599 as a server error (RFC 9110, 15).
       {
         id: "models-list-v2-http-599",
         match: { operation: "models.list_v2" },
@@ -278,13 +279,13 @@ describe("scenario from-har [interfaces 12]", () => {
       },
     ]);
     const out = join(createTempFolder(), "rare.yaml");
-    await runCommand(["scenario", "from-har", written(har), "--out", out]);
+    await runCommand(["scenario", "from-har", writeArchive(har), "--out", out]);
     expect((await runCommand(["scenario", "check", out])).code).toBe(0);
   });
 
   it("writes a file that check accepts [interfaces 12]", async () => {
     const out = join(createTempFolder(), "seen-in-march.yaml");
-    const made = await runCommand(["scenario", "from-har", written(session), "--out", out]);
+    const made = await runCommand(["scenario", "from-har", writeArchive(session), "--out", out]);
     expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: "" });
     const checked = await runCommand(["scenario", "check", out]);
     expect({ code: checked.code, stdout: checked.stdout }).toMatchObject({ code: 0 });
@@ -306,7 +307,7 @@ describe("an archive that cannot be used [interfaces 12]", () => {
         ],
       ];
       for (const [har, wanted, message] of cases) {
-        const { code, stdout, stderr } = await runCommand([what, "from-har", written(har)]);
+        const { code, stdout, stderr } = await runCommand([what, "from-har", writeArchive(har)]);
         expect(stderr.trimEnd()).toMatch(message);
         expect(stderr.trimEnd().split("\n")).toHaveLength(1);
         expect([code, stdout]).toEqual([wanted, ""]);

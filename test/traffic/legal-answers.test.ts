@@ -48,14 +48,14 @@ beforeAll(async () => {
   await playSession(api.url, STEPS);
   session = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
   await api.close();
-  // Each request begins after the answer of the one before, however fast the machine is.
+  // On a fast machine, two requests may have the same time. Each must begin after the answer before it.
   const began = Date.parse(session.log.entries[0].startedDateTime);
   for (const [i, entry] of session.log.entries.entries())
     Object.assign(entry, { startedDateTime: new Date(began + i * 100).toISOString(), time: 50 });
 });
 afterAll(removeTempFolders);
 
-/** An archive of the session after a change of the entries whose URLs end with `path`. */
+/** A copy of the session in which a case changes the entries whose URLs end with `path`. */
 class Recording {
   readonly har = structuredClone(session);
 

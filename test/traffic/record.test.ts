@@ -46,7 +46,7 @@ async function target(handle: (request: IncomingMessage, answer: ServerResponse)
 }
 
 /** A service that answers each request with these bytes. */
-async function rawTarget(bytes: string): Promise<string> {
+async function startRawTarget(bytes: string): Promise<string> {
   const server = createTcpServer((socket) =>
     socket.on("error", () => {}).once("data", () => socket.write(bytes, "latin1")),
   );
@@ -56,8 +56,8 @@ async function rawTarget(bytes: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What a client that speaks bytes gets back. */
-async function rawly(url: string, text: string): Promise<string> {
+/** Sends raw bytes and returns the raw answer. */
+async function sendRaw(url: string, text: string): Promise<string> {
   const socket: Socket = connect(Number(new URL(url).port), "127.0.0.1");
   socket.write(text);
   const pieces: Buffer[] = [];
@@ -71,10 +71,10 @@ describe("record as a proxy [interfaces 12]", () => {
   it.each([
     ["GET http://elsewhere.test/a?b=1", "GET", "/a?b=1"],
     ["OPTIONS *", "OPTIONS", "/"],
-  ])("forwards %s to the service, and goes on [interfaces 12]", async (line, method, path) => {
+  ])("forwards %s to the service, and keeps running [interfaces 12]", async (line, method, path) => {
     const service = await target((request, answer) => answer.end(`${request.method} ${request.url}`));
     const { url, entries } = await recorder(service);
-    const text = await rawly(url, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    const text = await sendRaw(url, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
     expect(text).toContain(`${method} ${path}`);
     await eventually(() => expect(entries.map(({ request }) => request.url)).toEqual([service + path]));
@@ -85,12 +85,12 @@ describe("record as a proxy [interfaces 12]", () => {
     ["CONNECT", "CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", 405, "CONNECT"],
   ])("says why it refuses a client that speaks %s [interfaces 12]", async (_name, sent, status, reason) => {
     const { url } = await recorder("http://127.0.0.1:9");
-    const text = await rawly(url, sent);
+    const text = await sendRaw(url, sent);
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(text).toContain(reason);
   });
 
-  it("passes on the service's answers header by header [interfaces 12]", async () => {
+  it("passes on the headers of the service's answers [interfaces 12]", async () => {
     const { url, entries } = await recorder(api.url);
     const paths = [
       "/v1/models",
@@ -116,12 +116,12 @@ describe("record as a proxy [interfaces 12]", () => {
       expect(same(await through!.text()), path).toBe(same(await direct!.text()));
     }
     await eventually(() => expect(entries).toHaveLength(paths.length));
-    // The archive names the service, not the recorder.
+    // The URL in the archive is that of the service, not of the recorder.
     expect(entries[1]!.request.url).toBe(`${api.url}/v1/usage/nowhere`);
     expect(entries[2]!.request.queryString).toEqual([{ name: "month", value: "13" }]);
   });
 
-  it("keeps headers in their order, spelling and repetitions [interfaces 12]", async () => {
+  it("keeps the order, spelling and repetition of headers [interfaces 12]", async () => {
     let seen: string[] = [];
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
@@ -129,7 +129,7 @@ describe("record as a proxy [interfaces 12]", () => {
         answer.writeHead(200, "Quite OK", ["X-Twice", "1", "x-tWICE", "2", "Content-Length", "2"]).end("ok");
       }),
     );
-    const text = await rawly(
+    const text = await sendRaw(
       url,
       "POST /a%20b?x=1&x=%32 HTTP/1.1\r\nHost: elsewhere\r\nx-B: 1\r\nX-a: 2\r\nX-A: 3\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc",
     );
@@ -148,11 +148,11 @@ describe("record as a proxy [interfaces 12]", () => {
       answer.end("seen");
     });
     const { url } = await recorder(service);
-    expect(await rawly(url, "GET / HTTP/1.0\r\nX-One: 1\r\n\r\n")).toContain("seen");
+    expect(await sendRaw(url, "GET / HTTP/1.0\r\nX-One: 1\r\n\r\n")).toContain("seen");
     expect(seen.slice(0, 4)).toEqual(["Host", new URL(service).host, "X-One", "1"]);
   });
 
-  it("passes on an upload while it is sent, and whole [interfaces 12]", async () => {
+  it("passes on an upload while it is still being sent, and completely [interfaces 12]", async () => {
     let arrived = 0;
     const { url, entries } = await recorder(
       await target(async (incoming, answer) => {
@@ -162,7 +162,7 @@ describe("record as a proxy [interfaces 12]", () => {
     );
     const sent = request(`${url}/up`, { method: "PUT" });
     sent.write(Buffer.alloc(100_000, 1));
-    // The request has no end yet.
+    // The client has not finished the request.
     await eventually(() => expect(arrived).toBe(100_000));
     for (let i = 0; i < 120; i++) sent.write(Buffer.alloc(100_000, 1));
     sent.end();
@@ -173,7 +173,7 @@ describe("record as a proxy [interfaces 12]", () => {
     expect(last(entries).request.postData).toMatchObject({ comment: "the first 10485760 of 12100000 bytes" });
   });
 
-  it("passes on events of a stream one by one, and ends it for a client that leaves [interfaces 12]", async () => {
+  it("passes on the events of a stream one by one, and ends it when the client disconnects [interfaces 12]", async () => {
     let left = false;
     const { url, entries } = await recorder(
       await target((_incoming, answer) => {
@@ -195,7 +195,7 @@ describe("record as a proxy [interfaces 12]", () => {
     expect(last(entries).response.content.text).toBe("data: 1\n\n");
   });
 
-  it("records a stream that the recording's end cuts with that reason [interfaces 12]", async () => {
+  it("records a stream that was cut by the end of the recording with that reason [interfaces 12]", async () => {
     const { url, entries, close } = await recorder(
       await target((_incoming, answer) => void answer.writeHead(200).write("data: 1\n\n")),
     );
@@ -205,7 +205,7 @@ describe("record as a proxy [interfaces 12]", () => {
     expect(entries).toMatchObject([{ _error: "the recording ended", response: { status: 200 } }]);
   });
 
-  it("breaks off an answer that the target breaks off, and does not record it as an answer [interfaces 12]", async () => {
+  it("aborts an answer that the target aborts, and does not record it as an answer [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
         if (incoming.url === "/half") answer.writeHead(200, { "Content-Length": "10" }).write("half");
@@ -243,7 +243,7 @@ describe("record as a proxy [interfaces 12]", () => {
   );
 
   it.each(["é", "€", "😀"])(
-    "keeps the whole characters of the first 10 MB of a body, and drops %s if it is cut [interfaces 12]",
+    "keeps complete characters of the first 10 MB of a body, and drops %s if it is cut [interfaces 12]",
     async (character) => {
       const service = await target(({ url }, answer) =>
         answer.end(`${"a".repeat(10 * 1024 * 1024 - Number(url!.slice(1)))}${character}b`),
@@ -264,7 +264,7 @@ describe("record as a proxy [interfaces 12]", () => {
     ["099 Low", "it sent the status 99"],
     ["200 OK\r\nBad Header: x", "a header of the answer lacks its colon, or has a space before it"],
   ])("answers 502 at once if the target answers %s [interfaces 12]", async (head, reason) => {
-    const { url } = await recorder(await rawTarget(`HTTP/1.1 ${head}\r\n\r\n`));
+    const { url } = await recorder(await startRawTarget(`HTTP/1.1 ${head}\r\n\r\n`));
     const response = await fetch(`${url}/x`);
     expect(response.status).toBe(502);
     expect(((await response.json()) as { detail: string }).detail).toContain(
@@ -275,8 +275,8 @@ describe("record as a proxy [interfaces 12]", () => {
   it("passes on trailers, and headers that are longer than Node's limit [interfaces 12]", async () => {
     const long = "a".repeat(20_000);
     const chunked = `HTTP/1.1 200 OK\r\nX-Long: ${long}\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const { url } = await recorder(await rawTarget(`${chunked}2\r\nok\r\n0\r\nX-Sum: 42\r\n\r\n`));
-    const answer = await rawly(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    const { url } = await recorder(await startRawTarget(`${chunked}2\r\nok\r\n0\r\nX-Sum: 42\r\n\r\n`));
+    const answer = await sendRaw(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     expect(answer).toContain(`X-Long: ${long}\r\n`);
     expect(answer).toMatch(/\r\nTrailer: X-Sum\r\n[\s\S]*\r\nX-Sum: 42\r\n\r\n$/);
   });
@@ -293,12 +293,12 @@ describe("record as a proxy [interfaces 12]", () => {
     async (method, version, status, framing) => {
       const body = framing.startsWith("Transfer") ? "2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n" : "ok";
       const { url, entries } = await recorder(
-        await rawTarget(
+        await startRawTarget(
           `HTTP/1.1 ${status}\r\nTrailer: X-Sum\r\nX-Latin: \u00e9\r\n${framing}\r\n\r\n${body}`,
         ),
       );
       const sent = `${method} / HTTP/${version}\r\nHost: x\r\nTrailer: X-Up\r\nConnection: close\r\n\r\n`;
-      const answer = await rawly(url, sent);
+      const answer = await sendRaw(url, sent);
       const line = status.includes("\x01") ? "200 OK" : status;
       expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${line}\r\n`));
       expect(answer).toContain("X-Latin: \u00e9\r\n");
@@ -340,7 +340,7 @@ describe("a recorded archive [interfaces 12]", () => {
     expect(last(entries).request.headers).toContainEqual({ name: "api-key", value: "***" });
   });
 
-  it("contains compressed bodies as text, and leaves out what is not text [interfaces 12]", async () => {
+  it("contains compressed bodies as text, and leaves out bodies that are not text [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
         if (incoming.url === "/image")
@@ -365,7 +365,7 @@ describe("a recorded archive [interfaces 12]", () => {
 
   it.each<[string, Buffer]>([
     ["deflate", deflateSync("coded")],
-    // As some servers send it.
+    // Some servers send raw deflate data.
     ["deflate", deflateRawSync("coded")],
     ["gzip, br", brotliCompressSync(gzipSync("coded"))],
     ["x-gzip", gzipSync("coded")],
@@ -374,12 +374,12 @@ describe("a recorded archive [interfaces 12]", () => {
     const { url, entries } = await recorder(
       await target((_incoming, answer) => answer.writeHead(200, headers).end(bytes)),
     );
-    await rawly(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    await sendRaw(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     await eventually(() => expect(entries).toHaveLength(1));
     expect(last(entries).response.content).toMatchObject({ size: 5, text: "coded" });
   });
 
-  it("is a whole file after each entry, and after one that could not be written [interfaces 12]", () => {
+  it("is a complete file after each entry, and after an entry that could not be written [interfaces 12]", () => {
     const file = join(createTempFolder(), "grows.har");
     const har = new HarFile(file, { version: "1", replace: false });
     const read = () => JSON.parse(readFileSync(file, "utf8")).log.entries;
@@ -409,7 +409,7 @@ describe("a recorded archive [interfaces 12]", () => {
 });
 
 describe("record on the command line [interfaces 12]", () => {
-  it("records until it is ended, and the file can be read meanwhile [interfaces 12]", async () => {
+  it("records until it is stopped, and the file can be read meanwhile [interfaces 12]", async () => {
     const out = join(createTempFolder(), "deep", "traffic.har");
     const running = startCommand(["record", "--target", `${api.url}/`, "--out", out, "--port", "0"]);
     const [, url] = await eventually(() =>
@@ -424,7 +424,7 @@ describe("record on the command line [interfaces 12]", () => {
     expect(stdout).toContain(`1 exchange in ${out}`);
   });
 
-  it("exits 2 for wrong usage with one message, and loses no file [interfaces 12]", async () => {
+  it("exits 2 for wrong usage with one message, and overwrites no file [interfaces 12]", async () => {
     const folder = createTempFolder();
     const there = join(folder, "there.har");
     writeFileSync(there, "mine");

@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 type Har = any;
 
 let api: Api;
-/** What the journal exports of an ordinary session. */
+/** The journal's export of an ordinary session. */
 let session: Har;
 beforeAll(async () => {
   api = await startReference();
@@ -27,21 +27,21 @@ afterAll(async () => {
   removeTempFolders();
 });
 
-function written(har: unknown, name = "traffic.har"): string {
+function writeArchive(har: unknown, name = "traffic.har"): string {
   const file = join(createTempFolder(), name);
   writeFileSync(file, typeof har === "string" ? har : JSON.stringify(har));
   return file;
 }
 
 const verify = (har: unknown, target?: string): Promise<VerifyReport> =>
-  verifyRecorded({ contract: new Contract(RESOURCES), file: written(har), target });
+  verifyRecorded({ contract: new Contract(RESOURCES), file: writeArchive(har), target });
 
 function reported({ checks }: VerifyReport): string[] {
   return checks.filter(({ outcome }) => outcome === "failed" || outcome === "differs").map(({ id }) => id);
 }
 
-/** The session as a browser exports it. */
-const browsers = (change: (entry: Har) => Har | undefined): Har => ({
+/** The session as a browser would export it. */
+const asFromBrowser = (change: (entry: Har) => Har | undefined): Har => ({
   log: {
     version: "1.2",
     creator: { name: "WebInspector", version: "537.36" },
@@ -52,7 +52,7 @@ const browsers = (change: (entry: Har) => Har | undefined): Har => ({
 const of = (entry: Har, path: string) => entry.request.url.endsWith(path);
 
 describe("an archive in place of a service [interfaces 12]", () => {
-  it("has no departures if it is the journal's own export [interfaces 12]", async () => {
+  it("has no deviations if the journal exported it [interfaces 12]", async () => {
     const report = await verify(session);
     expect(reported(report)).toEqual([]);
     expect(report).toMatchObject({
@@ -67,7 +67,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
   });
 
   it("may contain other hosts and unknown paths, which are counted and not checked [interfaces 12]", async () => {
-    const har = browsers(() => undefined);
+    const har = asFromBrowser(() => undefined);
     const [first] = har.log.entries;
     const at = (url: string) => ({ ...first, request: { ...first.request, url } });
     har.log.entries.push(
@@ -94,7 +94,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
   });
 
   it("may contain preflights, cached answers and requests without an answer [interfaces 12]", async () => {
-    const har = browsers(() => undefined);
+    const har = asFromBrowser(() => undefined);
     const [first] = har.log.entries;
     har.log.entries.push(
       { ...first, request: { ...first.request, method: "OPTIONS" } },
@@ -113,16 +113,16 @@ describe("an archive in place of a service [interfaces 12]", () => {
     });
   });
 
-  it("may lack credentials that a browser left out [interfaces 12]", async () => {
+  it("may lack credentials if a browser left them out [interfaces 12]", async () => {
     const without = (entry: Har) => {
       entry.request.headers = entry.request.headers.filter(
         ({ name }: Har) => name.toLowerCase() !== "api-key",
       );
       return entry;
     };
-    const sanitized = browsers(without);
+    const sanitized = asFromBrowser(without);
     expect(reported(await verify(sanitized))).toEqual([]);
-    // One header that browsers leave out shows that nothing was.
+    // A header that browsers always leave out shows that the archive has all headers.
     sanitized.log.entries[0].request.headers.push({ name: "Authorization", value: "Bearer ***" });
     const report = await verify(sanitized);
     expect(reported(report)).toContain("usage.retrieve_limits/no-credentials");
@@ -132,7 +132,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
   it("may contain bodies in base64, while missing or cut ones are not checked [interfaces 12]", async () => {
     const LIMITS = "/usage/limits/org_acme";
     const spoilt = (content: (content: Har) => object) =>
-      browsers((entry) =>
+      asFromBrowser((entry) =>
         of(entry, LIMITS) && entry.response.status === 200
           ? { ...entry, response: { ...entry.response, content: content(entry.response.content) } }
           : undefined,
@@ -151,7 +151,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
       spoilt(({ size, mimeType, text }) => ({ size, mimeType, text: text.slice(0, 40) })),
     );
     expect([reported(left), reported(cut)]).toEqual([[], []]);
-    // What claims to be whole and is not JSON is the service's doing.
+    // A body that is complete and not JSON is a failure of the service.
     const broken = await verify(
       spoilt(({ mimeType, text }) => ({ size: 40, mimeType, text: text.slice(0, 40) })),
     );
@@ -159,7 +159,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
   });
 
   it("reports an answer that is not JSON also if the request's body is missing [interfaces 12]", async () => {
-    const har = browsers(({ request, response, ...rest }) => {
+    const har = asFromBrowser(({ request, response, ...rest }) => {
       if (!of({ request }, "/dashboard/change-logs") || response.status !== 200) return undefined;
       const { mimeType, text } = response.content;
       const content = { size: 40, mimeType, text: text.slice(0, 40) };
@@ -174,10 +174,10 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect(reported(report)).toContain("change_logs.list/answer");
   });
 
-  it("leaves no secret in the report, also if it masks nothing [interfaces 12]", async () => {
+  it("leaves no secret in the report, even if the archive masks none [interfaces 12]", async () => {
     const canary = "ak_canaryCanaryCanary000000000000000000000000";
     const report = await verify(
-      browsers((entry) => {
+      asFromBrowser((entry) => {
         entry.request.url += `${entry.request.url.includes("?") ? "&" : "?"}api_key=${canary}`;
         if (entry.response.status === 404)
           Object.assign(entry.response.content, { size: 1, text: JSON.stringify({ echo: canary }) });
@@ -195,8 +195,8 @@ describe("an archive in place of a service [interfaces 12]", () => {
   });
 
   it("gets one finding with a count for a repeated problem [interfaces 12]", async () => {
-    const har = browsers((entry) => {
-      // Without Cache-Control, a repeated answer is not taken for one from a cache.
+    const har = asFromBrowser((entry) => {
+      // Without Cache-Control, a repeated answer does not count as cached.
       entry.response.headers = entry.response.headers.filter(
         ({ name }: Har) => !["service-api-version", "cache-control"].includes(name.toLowerCase()),
       );
@@ -242,7 +242,7 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(missing).toEqual([expect.stringMatching(/not a date \(and 29 more like it\)$/)]);
   });
 
-  it("must not have one ETag for two contents of one address [4.11]", async () => {
+  it("must not have one ETag for two contents of one URL [4.11]", async () => {
     const stale = structuredClone(session);
     const [first, ...others] = stale.log.entries.filter((entry: Har) => of(entry, "trans_short/sentences"));
     const changed = structuredClone(first);
@@ -267,7 +267,7 @@ describe("an archive of any size [interfaces 12]", () => {
     content.size = Buffer.byteLength(content.text);
   };
 
-  it("may have contents of one address without an ETag, which is what is missing [4.11]", async () => {
+  it("may have two contents of one URL without an ETag, and only the missing ETag is reported [4.11]", async () => {
     const untagged = structuredClone(session);
     const [first] = untagged.log.entries.filter((entry: Har) => of(entry, "trans_short/sentences"));
     first.response.headers = first.response.headers.filter(({ name }: Har) => name.toLowerCase() !== "etag");
@@ -299,7 +299,7 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(reported(await verify(sorted))).toEqual(["models.list/order"]);
   });
 
-  it("may refuse a file of another size than announced, and a year that it has no figures of [G08, G13]", async () => {
+  it("may refuse a file of another size than announced, and a year without usage [G08, G13]", async () => {
     const own = await startReference();
     const announced = { filename: "a.txt", file_size: 3, mime_type: "text/plain" };
     const uploads = "/v1/organizations/org_acme/files/upload-url";
@@ -349,12 +349,12 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(reported(await verify(redelivering))).toEqual([]);
   });
 
-  it("shows a deleted object also in an answer with blanks [4.7]", async () => {
+  it("is found to contain a deleted object also if its JSON has spaces [4.7]", async () => {
     const revived = structuredClone(session);
     const list = revived.log.entries.find(
       ({ request }: Har) => request.method === "GET" && request.url.endsWith("/webhooks"),
     );
-    // The session's clock is frozen.
+    // The clock of the session is frozen.
     list.startedDateTime = new Date(Date.parse(list.startedDateTime) + 10_000).toISOString();
     const { content } = list.response;
     content.text = JSON.stringify({ ...JSON.parse(content.text), thread_id: "thread_ada" }, null, 1);
@@ -366,7 +366,7 @@ describe("an archive of any size [interfaces 12]", () => {
     entry.startedDateTime = new Date(Date.parse(entry.startedDateTime) + 10_000).toISOString();
   };
 
-  it("shows that revoking a share link again is 404 [3.4]", async () => {
+  it("is found to answer the second revocation of a share link with 404 [3.4]", async () => {
     const revoking = structuredClone(session);
     const of = (path: string) => revoking.log.entries.find(({ request }: Har) => request.url.endsWith(path));
     const again = of("/dsh_gone/share-links/slink_board");
@@ -378,7 +378,7 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(reported(await verify(revoking))).toEqual(["share_links.revoke/again"]);
   });
 
-  it("may show a webhook that was changed after its creation, or disabled by a 410 [3.3, 4.21]", async () => {
+  it("may contain a webhook that was changed after its creation, or disabled by a 410 [3.3, 4.21]", async () => {
     const own = await startReference();
     const hook = { url: "http://127.0.0.1:9/x", events: ["user.created"], description: "first" };
     await playSession(own.url, [["POST", "/webhooks", hook]]);
@@ -427,7 +427,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
   it("prints the report of verify in every format [interfaces 12]", async () => {
     const folder = createTempFolder();
     const [xml, html] = [join(folder, "v.xml"), join(folder, "v.html")];
-    const file = written(session);
+    const file = writeArchive(session);
     const { code, stdout, stderr } = await verify("--har", file, "--report", `junit=${xml},html=${html}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(
@@ -438,7 +438,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
     );
     expect(readFileSync(xml, "utf8")).toContain("[usage.retrieve_limits/answer]");
     expect(readFileSync(html, "utf8")).toContain("60 of 60 entries of ");
-    const wrong = written(JSON.stringify(session).replaceAll('\\"keys_exceeded\\"', '\\"exceeded\\"'));
+    const wrong = writeArchive(JSON.stringify(session).replaceAll('\\"keys_exceeded\\"', '\\"exceeded\\"'));
     const failed = await verify("--har", wrong, "--json");
     expect(failed.code).toBe(1);
     expect(JSON.parse(failed.stdout)).toMatchObject({ verdict: "fail", recorded: { entries: 60 } });
@@ -449,28 +449,28 @@ describe("verify --har on the command line [interfaces 12]", () => {
     const cases: [string, string[], RegExp][] = [
       [
         "cut short",
-        ["--har", written(text.slice(0, -3))],
+        ["--har", writeArchive(text.slice(0, -3))],
         /is cut short or broken after 60 entries.*; export it again$/,
       ],
       [
         "cut in an entry",
-        ["--har", written(text.slice(0, 30_000))],
+        ["--har", writeArchive(text.slice(0, 30_000))],
         /is cut short or broken after \d+ entries/,
       ],
       [
         "broken",
-        ["--har", written(text.replace('"entries":[', '"entries":[{]'))],
+        ["--har", writeArchive(text.replace('"entries":[', '"entries":[{]'))],
         /is cut short or broken after 0 entries/,
       ],
-      ["followed by more", ["--har", written(`${text}x`)], /is cut short or broken after 60 entries/],
-      ["empty", ["--har", written("")], /is not an HTTP Archive/],
-      ["no JSON", ["--har", written("<html>")], /is not an HTTP Archive/],
-      ["other JSON", ["--har", written({ openapi: "3.1.0" })], /is not an HTTP Archive: it has no log/],
+      ["followed by more", ["--har", writeArchive(`${text}x`)], /is cut short or broken after 60 entries/],
+      ["empty", ["--har", writeArchive("")], /is not an HTTP Archive/],
+      ["no JSON", ["--har", writeArchive("<html>")], /is not an HTTP Archive/],
+      ["other JSON", ["--har", writeArchive({ openapi: "3.1.0" })], /is not an HTTP Archive: it has no log/],
       ["missing", ["--har", "missing.har"], /cannot use missing\.har: there is no such file/],
       ["a folder", ["--har", createTempFolder()], /cannot use \/.*: it is a folder/],
       [
         "another base",
-        ["--har", written(session), "--target", "ftp://example.com"],
+        ["--har", writeArchive(session), "--target", "ftp://example.com"],
         /--target must be an http or https URL/,
       ],
       [
@@ -492,16 +492,16 @@ describe("verify --har on the command line [interfaces 12]", () => {
 
   it("exits 1 with one sentence for an archive of another service [interfaces 12]", async () => {
     const other = JSON.parse(JSON.stringify(session).replaceAll(/\/(v1|v2|webhooks)/g, "/other"));
-    const { code, stderr, stdout } = await verify("--har", written(other));
+    const { code, stderr, stdout } = await verify("--har", writeArchive(other));
     expect([code, stdout]).toEqual([1, ""]);
     const host = new URL(api.url).host;
     expect(stderr).toMatch(
       /^understudy: \S+ has no request of this API; its 60 entries belong to other APIs, most of them of /,
     );
     expect(stderr).toContain(host);
-    const none = await verify("--har", written({ log: { version: "1.2", entries: [] } }));
+    const none = await verify("--har", writeArchive({ log: { version: "1.2", entries: [] } }));
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("has no entries")]);
-    const elsewhere = await verify("--har", written(session), "--target", "https://api.example.com");
+    const elsewhere = await verify("--har", writeArchive(session), "--target", "https://api.example.com");
     expect([elsewhere.code, elsewhere.stderr]).toEqual([
       1,
       expect.stringContaining("no request of https://api.example.com"),
@@ -526,7 +526,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
     for (let i = 0; i < times; i++) writeSync(out, `${large},\n`);
     writeSync(out, `${session.log.entries.map((entry: Har) => JSON.stringify(entry)).join(",")}]}}`);
     closeSync(out);
-    // Node itself needs some 30 MB of it.
+    // Node itself needs about 30 MB of it.
     const { code, stdout, stderr } = await startCommand(["verify", "--har", file, "--json"], {
       env: { NODE_OPTIONS: "--max-old-space-size=60" },
     }).finished;
