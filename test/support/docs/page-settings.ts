@@ -69,7 +69,7 @@ export const PAGE_SETTINGS: Readonly<Record<string, PageSettings>> = {
   "docs/own-operations.md": { ownServer: true, expectedOutput: [/"text":"Buy milk"/, /1 passed/] },
   "docs/without-a-server.md": {
     ownServer: true,
-    // test/browser/page-engine.test.ts runs this block.
+    // test/browser/page-sandbox.test.ts runs this block.
     skippedBlocks: ["understudy-sandbox/browser"],
     expectedOutput: [/^200\n429$/m],
     after: `cat > route.mjs <<'END'
