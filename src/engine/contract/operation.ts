@@ -266,8 +266,15 @@ export function operation<
   B extends TSchema = TSchema,
   Loaded = undefined,
   Prepared = undefined,
->(declaration: Operation<P, Q, B, Loaded, Prepared>): Operation<P, Q, B, Loaded, Prepared> {
-  return declaration;
+>(
+  declaration: Omit<Operation<P, Q, B, Loaded, Prepared>, "method" | "path"> & {
+    /** Method and path, such as `GET /v1/models`. */
+    route: `${Method} ${string}`;
+  },
+): Operation<P, Q, B, Loaded, Prepared> {
+  const { route, ...rest } = declaration;
+  const [method, path] = route.split(" ") as [Method, string];
+  return { method, path, ...rest };
 }
 
 export function isReadOnly({ method, reads }: AnyDeclaration): boolean {

@@ -1,14 +1,7 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import { ApiError, CATALOGUE, type DeclaredError, OwnOperationError } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
-import {
-  type AnyOperation,
-  type Call,
-  isBodyless,
-  METHODS,
-  operation,
-  type Success,
-} from "../contract/operation.ts";
+import { type AnyOperation, type Call, isBodyless, METHODS, type Success } from "../contract/operation.ts";
 import {
   ADMINISTRATOR_ERRORS,
   CURRENT_MEMBER_ERRORS,
@@ -88,7 +81,7 @@ export function toOperation(
     throw createError(`emits ${eventName ?? JSON.stringify(eventOrName)}, which is not an event`);
   const { authorize, errors } = toAccess(access, pathNames, createError);
   const response = declaration.response && inlineRecords(toSchema(declaration.response));
-  const declaredOperation: AnyOperation = operation({
+  const declaredOperation: AnyOperation = {
     id,
     section: "own",
     sourceFile: source.files?.get(declaration) ?? source.source,
@@ -107,7 +100,7 @@ export function toOperation(
     ...(access === "public" && { credentials: false }),
     access: authorize,
     handle: declaration.handle as AnyOperation["handle"],
-  });
+  };
   return guardHandler(declaredOperation, event);
 }
 

@@ -24,8 +24,7 @@ const listAssistantHistory = operation({
   assumed: {
     values: { "/audit_logs/*/action": "G31", "/audit_logs/*/resource_type": "G31" },
   },
-  method: "GET",
-  path: "/v1/assistants/{assistant_id}/history",
+  route: "GET /v1/assistants/{assistant_id}/history",
   summary: "List an assistant's change history",
   description: "Newest first, also after the assistant has been deleted.",
   params: Type.Object({ assistant_id: Id("asst_") }),

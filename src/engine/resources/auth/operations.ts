@@ -12,7 +12,6 @@ import { expireRefreshToken, findRefreshToken, issueRefreshToken, signAccessToke
 const COMMON = {
   section: "G01",
   assumptions: ["G01", "G06"],
-  method: "POST",
   credentials: false,
   envelope: "C",
   errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
@@ -22,7 +21,7 @@ const COMMON = {
 const createToken = operation({
   ...COMMON,
   id: "auth.create_token",
-  path: "/v1/auth/token",
+  route: "POST /v1/auth/token",
   summary: "Exchange an API key for an access token",
   description:
     "The API key is in the body or in a header (`api-key`, `X-API-Key` or `Authorization`); the body wins, so a header may still have an old token.",
@@ -50,7 +49,7 @@ const createToken = operation({
 const refreshToken = operation({
   ...COMMON,
   id: "auth.refresh_token",
-  path: "/v1/auth/refresh",
+  route: "POST /v1/auth/refresh",
   summary: "Exchange a refresh token for a new access token",
   description: "Each refresh token works once; earlier access tokens stay valid until they expire.",
   body: {

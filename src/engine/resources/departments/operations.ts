@@ -15,8 +15,7 @@ export const reparentDepartment = operation({
   section: "4.3",
   assumptions: ["G02", "G03", "G10", "G31"],
   assumed: { values: { "/color": "G10" } },
-  method: "POST",
-  path: "/v1/organizations/{organization_id}/departments/{department_id}/reparent",
+  route: "POST /v1/organizations/{organization_id}/departments/{department_id}/reparent",
   summary: "Move a department under another parent",
   description:
     "Its descendants move with it and get new paths and depths. `new_parent_id: null` makes it top-level.",

@@ -51,7 +51,7 @@ function renderObject(upload: Upload, world: WorldReader) {
   };
 }
 
-const path = "/upload/storage/v1/b/{bucket}/o";
+const UPLOAD_PATH = "/upload/storage/v1/b/{bucket}/o";
 const params = Type.Object({ bucket: Type.String({ minLength: 1, examples: [BUCKET] }) });
 const query = Type.Object({
   upload_id: Type.String({ minLength: 1, description: "The token, in place of credentials" }),
@@ -88,8 +88,7 @@ export const putUpload = operation({
   id: "uploads.put",
   section: "G13",
   assumptions: ["G13", "G43"],
-  method: "PUT",
-  path,
+  route: `PUT ${UPLOAD_PATH}`,
   summary: "Send bytes of a resumable upload, or ask how far it is",
   description:
     "Google Cloud Storage's resumable protocol: the whole file, chunks of any size with Content-Range, or a probe (`bytes */N`, `bytes */*`). Bytes that arrived before are skipped; a gap stores nothing.",
@@ -164,8 +163,7 @@ export const cancelUpload = operation({
   id: "uploads.cancel",
   section: "G13",
   assumptions: ["G13"],
-  method: "DELETE",
-  path,
+  route: `DELETE ${UPLOAD_PATH}`,
   summary: "Cancel a resumable upload",
   description: "Answers 499, as Google Cloud Storage does; afterwards the URL is unknown.",
   params,

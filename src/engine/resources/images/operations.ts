@@ -49,8 +49,7 @@ export const uncropImage = operation({
   section: "4.20",
   assumptions: ["G02", "G03", "G26"],
   assumed: { envelope: "G02" },
-  method: "POST",
-  path: "/v1/images/uncrop",
+  route: "POST /v1/images/uncrop",
   summary: "Extend an image beyond its borders",
   description:
     "`provider_a` grows the image by the requested pixels (JPEG); `provider_b` scales it to a size and fills the mask's transparent area (PNG).",

@@ -41,8 +41,7 @@ export const createModelResponse = operation({
   section: "4.19",
   assumptions: ["G05", "G07", "G20", "G33", "G35", "G37"],
   assumed: ASSUMED,
-  method: "POST",
-  path: "/v1/model/response",
+  route: "POST /v1/model/response",
   summary: "Create a model response",
   description:
     "Billable. The text comes from the sandbox's reply rules, else from its seed: it quotes the best passage of each attached file, describes pictures, and repeats a line of the conversation. 422 if the input exceeds the model's `max_tokens`, or has an image for a model without vision.",

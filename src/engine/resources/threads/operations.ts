@@ -14,8 +14,7 @@ export const deleteThread = operation({
   id: "threads.delete",
   section: "4.7",
   assumptions: ["G02", "G05", "G08", "G25", "G37"],
-  method: "DELETE",
-  path: "/v1/threads/{thread_id}",
+  route: "DELETE /v1/threads/{thread_id}",
   summary: "Delete a thread for good",
   description:
     "Deletes its messages too. Allowed to its owner, and to owners and admins of its organization.",

@@ -63,7 +63,6 @@ const createEnvelopeSchema = <const N extends string>(name: N) =>
 
 const COMMON = {
   assumptions: ["G17", "G27", "G39"],
-  method: "GET" as const,
   params: TranscriptionParams,
   headers: {
     "if-none-match": "Entity tags of the client, or `*`",
@@ -87,7 +86,7 @@ const listSentences = operation({
       "/actions/get_subtitles_srt": "G17",
     },
   },
-  path: `${BASE}/sentences`,
+  route: `GET ${BASE}/sentences`,
   summary: "List the sentences of a transcription",
   description: "The transcription must be completed. Without `limit`, all sentences.",
   query: Type.Object({
@@ -110,7 +109,7 @@ const listParagraphs = operation({
   ...COMMON,
   id: "transcriptions.list_paragraphs",
   section: "G17",
-  path: `${BASE}/paragraphs`,
+  route: `GET ${BASE}/paragraphs`,
   summary: "List the paragraphs of a transcription",
   success: [{ status: 200, schema: createEnvelopeSchema("paragraphs"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
@@ -133,7 +132,7 @@ function createSubtitlesOperation(extension: "srt" | "vtt", { title, type, write
     ...COMMON,
     id: `transcriptions.export_${extension}`,
     section: "G17",
-    path: `${BASE}/subtitles/${extension}`,
+    route: `GET ${BASE}/subtitles/${extension}`,
     summary: `Export a transcription as ${title} subtitles`,
     success: [
       { status: 200, content_types: [type], headers: [...HEADERS, "Content-Disposition"] },

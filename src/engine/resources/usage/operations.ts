@@ -28,8 +28,7 @@ const retrieveUsageLimits = operation({
   id: "usage.retrieve_limits",
   section: "4.17",
   assumptions: ["G03", "G08", "G33"],
-  method: "GET",
-  path: "/v1/analytics/usage/limits/{org_id}",
+  route: "GET /v1/analytics/usage/limits/{org_id}",
   summary: "Retrieve an organization's usage against its limits",
   description:
     "Amounts in CHF. Past months are measured against today's limits; months to come have no usage.",

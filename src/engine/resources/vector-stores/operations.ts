@@ -22,8 +22,7 @@ const retrieveFileStatus = operation({
   section: "4.9",
   assumptions: ["G02", "G03", "G11", "G34"],
   assumed: { values: { "/current_step": "G11", "/status": "G11" } },
-  method: "GET",
-  path: "/v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
+  route: "GET /v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
   summary: "Follow the processing of a file in a store",
   description:
     "Progress follows the sandbox's clock. 404 for a file that is not in the store, and for an unknown store.",
@@ -48,8 +47,7 @@ const attachFile = operation({
   id: "store_files.attach",
   section: "G12",
   assumptions: ["G03", "G11", "G12", "G34"],
-  method: "POST",
-  path: "/v1/organizations/{organization_id}/stores/{store_id}/files",
+  route: "POST /v1/organizations/{organization_id}/stores/{store_id}/files",
   summary: "Put a file into a store",
   description:
     "Processing begins at once and follows the sandbox's clock. It fails for an empty file, one whose content is not of its type, and one without text.",
