@@ -131,16 +131,15 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
   it("says that the palette loads, not that nothing matches [interfaces 2]", async () => {
     const { page } = await openAt("");
     await waitForLive(page);
-    const released: (() => void)[] = [];
-    await page.route("**/_control/sandboxes/**", async (route) => {
-      await new Promise<void>((resolve) => released.push(resolve));
-      await route.continue();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
     });
+    await page.route("**/_control/sandboxes/**", (route) => released.then(() => route.continue()));
     await page.keyboard.press("Control+k");
     const dialog = page.getByRole("dialog");
     await see(dialog.getByText("Loading …")).toBeVisible();
-    await page.unroute("**/_control/sandboxes/**");
-    for (const release of released) release();
+    release();
     await see(dialog.getByRole("menuitem", { name: /^Timeline/ })).toBeVisible();
   });
 
