@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Held, ReleaseOptions } from "../../../types/control-api.ts";
 import { requireJson } from "../api/form-fields.ts";
 import { useSandboxChange } from "../api/queries.ts";
@@ -51,8 +51,15 @@ function formatHeldName({ event, method, path, request: { query } }: Held): stri
   return `${method} ${path}${query && `?${shownQuery}`}`;
 }
 
+/** Called when a line is gone; its button may have had the focus. */
+function focusViewIfLost(): void {
+  if (document.activeElement === document.body)
+    document.getElementById("view")?.focus({ preventScroll: true });
+}
+
 function HeldLine({ held }: { held: Held }) {
   const release = useRelease(held);
+  useEffect(() => focusViewIfLost, []);
   // The live stream removes the line a moment later; until then a click would be lost.
   if (release.isSuccess) return null;
   const { event, rule, principal, ends_at } = held;

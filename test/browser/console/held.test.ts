@@ -35,6 +35,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Continue: GET /v1/models" }).press("Enter");
     expect((await first).status).toBe(200);
     await see(held).toHaveCount(0);
+    await see(page.locator("#view")).toBeFocused();
     const done = page.getByRole("region", { name: "Confirmations" });
     await see(done).toContainText("Continued GET /v1/models.");
     const second = models();
