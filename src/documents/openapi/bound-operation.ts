@@ -132,13 +132,16 @@ export class BoundOperation {
     const { target, context } = this.parts;
     const { isInferred } = context;
     const ownFields = this.schemas.listFields(target.spec?.schema);
+    const bodyFields = this.schemas.listFields(this.body);
     for (const [name, sent] of Object.entries(isJsonObject(body) ? body : {})) {
       if (this.ignoredFields.has(name) || (this.isClosed && !ownFields.has(name))) continue;
       const node = ownFields.get(name);
       const types = this.schemas.listTypes(node);
       const isNothing = sent === null && types.size > 0 && !types.has("null");
       if (isNothing && isInferred && !isMergePatch(call)) continue;
-      const value = this.toTime(toTypes(sent, types), node);
+      const typed = toTypes(sent, types);
+      // A field that the body describes as a text may have any.
+      const value = this.toTime(typed === undefined && !bodyFields.has(name) ? sent : typed, node);
       if (value !== undefined) fields[name] = value;
     }
     for (const file of files ?? []) addFile(fields, target.fieldNames, file);
