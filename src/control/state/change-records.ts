@@ -81,7 +81,7 @@ export function findRecordProblem(
   tx: Transaction,
 ): Problem | undefined {
   try {
-    state.requireNumbersInRange(record);
+    state.requireNumbersInRange(record, tx);
     state.checkWhole(record, tx);
     return undefined;
   } catch (error) {

@@ -8,7 +8,7 @@ import { findNearest, foldCase } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { toTextMatcher } from "../../engine/faults/rule.ts";
 import { getOrAdd } from "../../engine/maps.ts";
-import { MAX_DISTANCE_MS } from "../../engine/state/clock.ts";
+import { isPossibleInstant } from "../../engine/state/clock.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { checkInput } from "../check-input.ts";
@@ -57,11 +57,11 @@ export class StateCollection extends PublicCollection {
    * integer. In the body of a call they always are, in a file they need not be.
    * @throws Problem 422
    */
-  requireNumbersInRange(record: object): void {
+  requireNumbersInRange(record: object, world: Transaction): void {
     // Visits the instants, and changes none.
     this.convert(record, (value) => {
       if (value === null || value === undefined) return value;
-      if (!Number.isSafeInteger(value) || Math.abs(value as number) > MAX_DISTANCE_MS)
+      if (typeof value !== "number" || !isPossibleInstant(value, world.origin))
         throw unprocessable(
           "body",
           value,

@@ -25,8 +25,17 @@ export const FIRST_INSTANT = -62_135_596_800_000;
 /** The last instant that an ISO 8601 timestamp with a four-digit year can name. */
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** How far records of a sandbox may lie from its origin: if that is near the first or last year, some lie outside. */
-export const MAX_DISTANCE_MS = LAST_INSTANT - FIRST_INSTANT;
+const MAX_DISTANCE_MS = 365_250 * DAY_MS;
+
+/**
+ * Whether a world can have an instant, which is relative to its origin: one of the years 1 to 9999, or one within a
+ * thousand years of the origin, since a fixture's records lie around it also if it is in the first or last year.
+ */
+export function isPossibleInstant(instant: number, origin: number): boolean {
+  const at = origin + instant;
+  const isNear = Math.abs(instant) <= MAX_DISTANCE_MS;
+  return Number.isSafeInteger(at) && (isNear || (at >= FIRST_INSTANT && at <= LAST_INSTANT));
+}
 
 /**
  * The wall clock, except that it never goes back when the machine's time is set, so that no record is older

@@ -1,4 +1,4 @@
-import { type ClockMode, MAX_DISTANCE_MS, makeClock, TIMER_KINDS } from "./clock.ts";
+import { type ClockMode, isPossibleInstant, makeClock, TIMER_KINDS } from "./clock.ts";
 import type { AnyCollection, StoredRecord } from "./collection.ts";
 import { type AnyTable, Table } from "./table.ts";
 import { type Root, Tables } from "./tables.ts";
@@ -84,7 +84,7 @@ export function decodeWorld(
   base?: Root,
 ): WorldValue {
   const tables = decodeTables(document.tables, collections, base);
-  for (const timer of tables.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer);
+  for (const timer of tables.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer, document.origin);
   const { mode, now, rate } = document.clock;
   return {
     root: { tables, draws: document.draws },
@@ -167,10 +167,10 @@ function requireRecord(collection: AnyCollection, record: unknown, path: string)
   }
 }
 
-function requireTimer({ id, due, kind, subject }: Timer): void {
+function requireTimer({ id, due, kind, subject }: Timer, origin: number): void {
   const path = `tables.${timers.name}`;
   if (!Number.isSafeInteger(due) || !TIMER_KINDS.includes(kind) || typeof subject !== "string") {
     throw new WorldDocumentError(path, `${id} is not a timer that this server knows`);
   }
-  if (due > MAX_DISTANCE_MS) throw new WorldDocumentError(path, `${id} is due after the year 9999`);
+  if (!isPossibleInstant(due, origin)) throw new WorldDocumentError(path, `${id} is due after the year 9999`);
 }
