@@ -15,7 +15,10 @@ import { HeldRequests } from "./held-requests.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { ThemeButton } from "./theme.tsx";
 
-const Palette = lazy(() => import("./palette.tsx"));
+const importPalette = () => import("./palette.tsx");
+const Palette = lazy(importPalette);
+/** After the view has loaded; until the palette is there, it loses what the user types. */
+const PALETTE_DELAY_MS = 500;
 
 /** The frame of every view: navigation, sandbox, clock, search. */
 export function Shell({ view, children }: { view: View | undefined; children: ReactNode }) {
@@ -30,6 +33,10 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
     const count = unseenCount > 0 ? `(${unseenCount}) ` : "";
     document.title = `${count}${view?.title ?? "Not found"} · ${sandbox} · Understudy`;
   }, [view, sandbox, unseenCount]);
+  useEffect(() => {
+    const timer = setTimeout(() => void importPalette().catch(() => {}), PALETTE_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, []);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;

@@ -101,6 +101,15 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("does not lose letters that are typed right after the first Ctrl-K [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/timeline");
+    const hasLoaded = "performance.getEntriesByType('resource').some(({ name }) => name.includes('palette'))";
+    await expect.poll(() => page.evaluate(hasLoaded)).toBe(true);
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("timel");
+    await see(page.getByRole("searchbox", { name: /^Search views/ })).toHaveValue("timel");
+  });
+
   it("finds timeline entries and records by Ctrl-K [interfaces 2]", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_sought");
     const { page } = await openAt("/s/default/world");
