@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The work of a fixture: start, arm, ask, check, delete, end. */
+/** Uses the sandbox of a fixture: starts it, adds a rule, sends requests, verifies the journal, deletes it. */
 async function tryFixture(url?: string): Promise<void> {
   const sandboxes = testSandboxes();
   vi.stubEnv("UNDERSTUDY_URL", url ?? "");
@@ -34,7 +34,7 @@ async function tryFixture(url?: string): Promise<void> {
   }
 }
 
-/** In this process, and on a server that is reached over the network. */
+/** Tests a sandbox in this process and one on a server reached over the network. */
 async function tryBoth(): Promise<void> {
   const remote = await createUnderstudy();
   await tryFixture();

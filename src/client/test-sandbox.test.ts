@@ -65,7 +65,7 @@ describe("a test of a runner without a fixture [interfaces 13]", () => {
     expect(printed).toMatch(/^waits too long\nJournal of sandbox .*\n.* GET \/v1\/models -> 401/);
   });
 
-  it("has its own name in Jest, also beside other tests and with a row of test.each that has a name", async () => {
+  it("has its own name in Jest, also with other tests and with a row of test.each that has a name", async () => {
     const getState = () => ({ currentTestName: "the last", currentConcurrentTestName: () => "this one" });
     vi.stubGlobal("expect", { getState });
     await expect(fail({ name: "a row" })).rejects.toThrow("no");

@@ -12,7 +12,7 @@ const said: string[] = [];
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "understudy-vite-"));
   said.length = 0;
-  // Makes the plugin see that no page is served.
+  // Makes the plugin believe that no page is served.
   vi.stubEnv("VITEST", undefined);
 });
 afterEach(() => {
@@ -66,7 +66,7 @@ describe("understudy-sandbox/vite", () => {
     await own.vite.close();
   });
 
-  it("leaves navigations and paths that only begin alike to the application", async () => {
+  it("leaves navigations, and paths that only begin with the same letters, to the application", async () => {
     writeFileSync(join(root, "index.html"), "<title>the application</title>");
     const { vite, page } = await served();
     try {
@@ -87,7 +87,7 @@ describe("understudy-sandbox/vite", () => {
         "/webhooks-settings",
       ])
         expect(await get(path, html)).toEqual([path, true]);
-      // Node's fetch has a mode of its own.
+      // Node's fetch sets a `sec-fetch-mode` of its own.
       const navigated = await new Promise<IncomingMessage>((resolve, reject) => {
         const headers = { "sec-fetch-mode": "navigate" };
         request(`${page}/webhooks`, { headers }, resolve).on("error", reject).end();
@@ -180,7 +180,7 @@ describe("understudy-sandbox/vite", () => {
     }
   });
 
-  it("gives a page URL and keys in development, and neither in a build", async () => {
+  it("gives a page the URL and the keys in development, and neither in a build", async () => {
     writeFileSync(
       join(root, "main.js"),
       'import { url, credentials } from "virtual:understudy";\ndocument.title = url + credentials.usr_dan;',
@@ -227,7 +227,7 @@ describe("understudy-sandbox/vite", () => {
       expect(await greet()).toEqual({ text: "hello" });
       expect((await fetch(`${page}/v1/tags`)).headers.get("x-sandbox-decision")).toBe("generated");
       options.operations = { greet: declare("good day") };
-      // As Vite does when the configuration was edited.
+      // Vite does the same after an edit of the configuration.
       vite.config.inlineConfig.plugins = [understudy(options)];
       await vite.restart();
       expect(await greet()).toEqual({ text: "good day" });

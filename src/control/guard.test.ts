@@ -8,7 +8,7 @@ import { answerPreflight } from "./send-answer.ts";
 
 const TOKEN = "a-token-of-tests";
 
-/** A request with these headers; names as they are sent. */
+/** A request with these headers, spelled as given. */
 function request(headers: Record<string, string>, url = "/_control/health"): IncomingMessage {
   const lower = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -16,7 +16,7 @@ function request(headers: Record<string, string>, url = "/_control/health"): Inc
   return { rawHeaders: Object.entries(headers).flat(), headers: lower, url, method: "GET" } as never;
 }
 
-/** Kind and value of the refusal; undefined where there is none. */
+/** The kind and the value of the refusal; undefined if the request is allowed. */
 function refusal(run: () => void): [kind: string, value: unknown] | undefined {
   try {
     run();
@@ -170,13 +170,13 @@ describe("access to the control API", () => {
     else expect(made).toThrow(`the control token ${problem}`);
   });
 
-  it("a host that no Host header could equal is refused at the start [interfaces 7]", () => {
+  it("a host that no Host header can equal is refused at the start [interfaces 7]", () => {
     expect(() => createGuard({ allowHosts: ["http://x"], token: undefined })).toThrow(
       '"http://x" is not a host name: write it as in `sandbox.example.test` or `10.0.0.5:4747`',
     );
   });
 
-  it("names are parsed by their text alone [interfaces 7]", () => {
+  it("names are parsed only by their text [interfaces 7]", () => {
     expect(parseAuthority("A.Test:80")).toEqual({ host: "a.test", port: 80 });
     expect(parseAuthority("a".repeat(254))).toBeUndefined();
     expect(parseAuthority("[::1]x")).toBeUndefined();

@@ -23,7 +23,7 @@ function write(file: string, text: string): string {
   return `./${file}`;
 }
 
-/** One line per problem, as a user reads it. */
+/** The problems as a user reads them, one in each line. */
 function refusal(fixture: string | object, from = source()): string {
   try {
     from.load(fixture);
@@ -120,7 +120,7 @@ describe("a fixture", () => {
 });
 
 describe("`extends`", () => {
-  it("refuses a null for what is not there to delete, and names the nearest [interfaces 5]", () => {
+  it("refuses a null for a missing key or record, and names the nearest [interfaces 5]", () => {
     const path = write(
       "vain.yaml",
       "extends: reference\ndepartments: { dept_mll: null }\nwebhoks: null\nvector_stores: [{ id: vs_handbook, files: { file_polices: null } }]",
@@ -152,7 +152,7 @@ describe("`extends`", () => {
     expect(ids(rows)).toEqual(expect.arrayContaining(["dept_new", "dept_eng"]));
   });
 
-  it("refuses a circle, a missing base and a wrong one at its own line [interfaces 5]", () => {
+  it("refuses an `extends` that refers back to itself, a missing base and a wrong one at its own line [interfaces 5]", () => {
     write("a.yaml", "# circle\nextends: ./b.yaml");
     write("b.yaml", "extends: ./c.yaml");
     write("c.yaml", "extends: ./a.yaml");
@@ -306,7 +306,7 @@ describe("a fixture's contents", () => {
     expect(rows).toContainEqual(expect.objectContaining(end));
   });
 
-  it("give a job that began just now no duration beyond now [G14]", () => {
+  it("give a job that has just begun no duration beyond the present [G14]", () => {
     const start = "2026-03-15T11:59:58.000Z";
     const path = write(
       "job.yaml",
@@ -342,7 +342,7 @@ describe("a fixture's contents", () => {
     expect(refusal(path)).toMatch(/^capable.yaml:2:\d+: usr_dan is not a member of org_globex/);
   });
 
-  it("are refused with changes of a creation [2.6]", () => {
+  it("are refused with changes in an entry of a creation [2.6]", () => {
     const entry = "{ action: created, changes: [{ field: name, old_value: a, new_value: b }] }";
     const path = write("log.yaml", `extends: reference\ndashboard_change_logs: { org_acme: [${entry}] }`);
     expect(refusal(path)).toMatch(/^log.yaml:2:\d+: changes contradicts the action created/);
@@ -470,7 +470,7 @@ webhooks:
   });
 
   it("are refused quickly for bombs of every kind [interfaces 5]", () => {
-    // The reader has its own test of them all; these are of every kind, and cheap to write.
+    // The test of the reader has all bombs; these are one of each kind, and small.
     const kinds = [
       /billion laughs in flow/,
       /own value/,
@@ -513,7 +513,7 @@ describe("a built fixture", () => {
 
   it("is shared by the servers of one process, but nothing else is [interfaces 5]", () => {
     const root = source().load("reference").buildRoot(1);
-    // Compared beforehand: to write roots out for a message takes a minute.
+    // Compared here: if `expect` compared the roots, it would take a minute to print them in a message.
     const isShared = (library: FixtureLibrary, fixture = "reference", seed = 1) =>
       library.load(fixture).buildRoot(seed) === root;
     expect(isShared(source())).toBe(true);

@@ -156,7 +156,7 @@ describe("a fixture file that changes on disk", () => {
     await start();
     write("my.yaml", world("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
-    // The folder is only watched from now on; an edit is repeated until it was seen.
+    // The watch of the folder begins only now, so the file is edited until the change is seen.
     const edit = setInterval(() => write("my.yaml", world("a", `b${events.length}`)), 150);
     try {
       await said(1);

@@ -25,11 +25,14 @@ it.each<[string, string | Uint8Array, string]>([
     "await new Promise(() => {});",
     "it was not loaded within 0.3 s: does its top-level `await` ever end?",
   ],
-])("a file of operations that %s is refused in a sentence [interfaces 18]", async (_, content, sentence) => {
-  const error = await load(content).catch((thrown: Error) => thrown);
-  expect((error as DocumentError).format()).toMatch(/^own\.ts:.*/);
-  expect((error as DocumentError).message).toContain(sentence);
-});
+])(
+  "a file of operations that %s is refused with a sentence [interfaces 18]",
+  async (_, content, sentence) => {
+    const error = await load(content).catch((thrown: Error) => thrown);
+    expect((error as DocumentError).format()).toMatch(/^own\.ts:.*/);
+    expect((error as DocumentError).message).toContain(sentence);
+  },
+);
 
 it("an imported file in another encoding is named [interfaces 18]", async () => {
   writeFileSync(join(folder, "names.ts"), Buffer.from(`export const name = "Café";\n`, "latin1"));

@@ -42,7 +42,7 @@ describe("a scenario's name", () => {
   });
 });
 
-/** A library whose folders hold these names; `files` are called like their scenarios. */
+/** A library whose folders contain files of these names; each file in `files` has the name of its scenario. */
 function createCachedNames(names: string[], files: string[] = []) {
   const counted = { listings: 0, at: 0 };
   const library = {

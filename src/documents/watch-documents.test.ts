@@ -77,7 +77,7 @@ describe("a library of documents", () => {
     write("a", "wrong spelling");
     expect(library.refresh(pathFor("a")).broken[0]!.problem.message).toBe("wrong spelling");
     expect(library.find("a")).toMatchObject({ version: "good", problem: { message: "wrong spelling" } });
-    // Fixed to its former text, it is not a change.
+    // The file has its former text again, so it has not changed.
     write("a", "good");
     expect(library.refresh(pathFor("a"))).toEqual({ changed: [], broken: [] });
     expect(library.find("a")!.problem).toBeUndefined();

@@ -55,7 +55,7 @@ const startByteOwner = (pieces: readonly (string | Buffer)[], ends: boolean) =>
     }),
   );
 
-/** Sends these bytes, and returns all that is received until the other side closes. */
+/** Sends these bytes, and returns everything that is received until the other side closes. */
 const exchange = (port: number, sent: string): Promise<string> => {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
@@ -168,7 +168,7 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
     expect([proxy.forwardedCount, proxy.listOwners()]).toEqual([0, []]);
   });
 
-  it("hop-by-hop headers are dropped, others pass unchanged, and the hop is named [interfaces 15]", async () => {
+  it("hop-by-hop headers are dropped, others pass unchanged, and a header names the forwarding node [interfaces 15]", async () => {
     const heard: string[][] = [];
     const of = await owner((request, response) => {
       heard.push(request.rawHeaders);
@@ -203,7 +203,7 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
     }
   });
 
-  it("stops waiting for an unreachable owner, and writes nothing to it [interfaces 15]", async () => {
+  it("stops waiting for an unreachable owner, and sends nothing to it [interfaces 15]", async () => {
     const came = deferred();
     const of = await owner(() => came.resolve());
     const { port, results, target } = await front(of);
@@ -221,7 +221,7 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
     expect([await got, results]).toEqual(["", ["lost"]]);
   });
 
-  it("waits beside others for its owner, and only those without an answer end with the owner [interfaces 15]", async () => {
+  it("waits together with others for its owner, and only those without an answer fail with the owner [interfaces 15]", async () => {
     let asked = 0;
     const all = deferred();
     const answers = new Map<string, ServerResponse>();

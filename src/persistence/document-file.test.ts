@@ -109,7 +109,7 @@ describe("the document of --persist FILE.json", () => {
 
   it("a failed write changes nothing and leaves no draft [interfaces 2]", async () => {
     await file.write(kept("1"));
-    // In the way of the draft, then of the copy.
+    // A folder in the place of the draft, then of the copy.
     for (const inTheWay of [`${path}.previous`, `${path}.previous.draft`]) {
       mkdirSync(inTheWay);
       writeFileSync(join(inTheWay, "x"), "");
@@ -132,7 +132,7 @@ describe("the document of --persist FILE.json", () => {
       return [(await file.read())?.get("a")?.get("world")?.get("x"), ...said];
     };
     expect(await readAs(saved)).toEqual(['"text"']);
-    // As a formatter writes it.
+    // The text as a formatter would write it.
     expect(await readAs(JSON.stringify(JSON.parse(saved), null, 4))).toEqual(['"text"']);
     expect(await readAs(saved.replace('"text"', '"tezt"'))).toEqual([
       '"tezt"',

@@ -28,7 +28,7 @@ it("a row that is written again and again does not fill the browser's storage [i
   expect(await countRecords("again")).toBe(1);
 });
 
-it("a log that the browser has no room to rewrite refuses no save, and is read as it is [interfaces 17]", async () => {
+it("a log that the browser has no room to rewrite refuses no save, and is read unchanged [interfaces 17]", async () => {
   const rewrite = vi.spyOn(IDBObjectStore.prototype, "clear").mockImplementation(() => {
     throw new DOMException("no room", "QuotaExceededError");
   });

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Opens what is kept in the file, on a server of which nothing else is there. */
+/** Opens the sandboxes stored in the file, on a server without others. */
 async function opened() {
   const { uploads } = createFakeUploads();
   const there = new Map<string, Sandbox>();
@@ -88,7 +88,7 @@ describe("stored sandboxes at a start", () => {
     );
     await store.close();
     const { saver, there, said, sweeps } = await opened();
-    // A sandbox that was set aside may name files too.
+    // A sandbox that was set aside may refer to files too, so none are removed.
     expect([[...there.keys()], sweeps]).toEqual([["good"], 0]);
     const aside = join(`${file}.set-aside`, "bad.json");
     expect(said.toSorted()).toEqual([

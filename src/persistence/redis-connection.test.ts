@@ -30,7 +30,7 @@ async function stand(
   return { redis, said, connect };
 }
 
-/** Until it holds; whatever it waits for comes over a socket, while the clock stands. */
+/** Waits for the condition without timers: the clock is frozen, and only the socket changes the state. */
 async function reached(holds: () => boolean): Promise<void> {
   for (const began = performance.now(); !holds(); ) {
     if (performance.now() - began > 10_000) throw new Error(`it has not come about: ${holds}`);
@@ -144,7 +144,7 @@ describe("a connection to Redis", () => {
     await expect(connection.send(["SET", "a", "b"])).rejects.toMatchObject({
       ...{ kind, message: `${connection.place} ${words}`, retry_after: 1 },
     });
-    // It is a refusal, and no reason to let the connection go.
+    // The error refuses one command, and the connection stays open.
     expect(connection.isUp).toBe(true);
   });
 

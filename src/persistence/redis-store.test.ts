@@ -118,7 +118,7 @@ describe("the store of a fleet", () => {
     expect(await again("taken", true)).toBe("fenced");
     expect(await again("never")).toBe("fenced");
     expect(await again("gone")).toBe("fenced");
-    // A Redis that has restarted knows less than the owner.
+    // A Redis that has restarted has older data than the owner.
     expect(await again("gone", true)).toBe("behind");
     expect([a.owned.get("kept"), a.owned.get("gone")]).toEqual([
       { epoch: 2, number: "1" },
@@ -188,7 +188,7 @@ describe("the store of a fleet", () => {
 
   it("knows since when Redis has been running [interfaces 15]", async () => {
     const a = await node("a");
-    // The first that sees it takes it for one that has always been there.
+    // The first node that sees a Redis assumes that it has always been running.
     expect(await a.readRunAge()).toBeGreaterThan(1_000_000);
     a.connection.run_id = "another";
     expect(await a.readRunAge()).toBe(0);

@@ -10,7 +10,7 @@ import { SandboxImage } from "./sandbox-image.ts";
 
 type Stand = ReturnType<typeof createFakeSandbox> & Pick<ReturnType<typeof createFakeUploads>, "bytes">;
 
-/** Changes that make a sandbox differ from its image; the first ones only count requests. */
+/** Changes after which a sandbox differs from its image. The first ones only count requests. */
 const COUNTS: [string, (stand: Stand) => unknown][] = [
   ["a request", ({ plain }) => ++plain.world.requests],
   ["a request that was counted", ({ count }) => count()],
@@ -41,7 +41,7 @@ const CHANGES: [string, (stand: Stand) => unknown][] = [
   ],
 ];
 
-/** An equal world that is another object. */
+/** An equal world in another object. */
 function sameWorld(world: Stand["plain"]["world"]): Stand["plain"]["world"] {
   const other = makeNotesWorld(world.root);
   other.clock = world.clock;
@@ -113,7 +113,7 @@ describe("a sandbox's image", () => {
 
   it("holds its bytes until it is released, and lists their files [interfaces 2]", () => {
     const { image, held } = stand();
-    // Its own were captured for it; a snapshot's are held a second time.
+    // The sandbox's own bytes were captured for the image. Those of a snapshot get a second reference.
     expect(Object.fromEntries(held)).toEqual({ "bytes of a": 1 });
     expect([...image.listPaths()].map(({ path }) => path)).toEqual(["/default's bytes", "/bytes of a"]);
     expect(image.listFiles({ blobs: "others" } as unknown as SandboxValue)).toEqual({ of: "others" });

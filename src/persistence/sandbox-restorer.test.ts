@@ -9,7 +9,7 @@ import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
 import { listRowChanges } from "./sandbox-rows.ts";
 import type { Row } from "./store.ts";
 
-/** Brings back what was written down of a sandbox, on a server that is made of nothing but its answers. */
+/** Restores a saved sandbox on a fake server. */
 function stand(wall = 0) {
   const made = createFakeSandbox();
   const { uploads, held } = createFakeUploads();
@@ -74,7 +74,7 @@ describe("a restored sandbox", () => {
     expect(savedState.value.windows.toJSON()).toEqual([["key", { minute: 0, requests: 1, tokens: 0 }]]);
     expect(from).toEqual([{ files: { of: "default's bytes" }, folder: "/folder" }]);
     expect(said).toEqual(["Sandbox default: its bytes are gone."]);
-    // Those that were made for it are the sandbox's now; the image has its own hold of them.
+    // The bytes now belong to the sandbox, and the image has its own reference to them.
     expect([image.value.world.root, held.get(String(image.value.blobs))]).toEqual([root, 0]);
     expect(image.isCurrent()).toBe(false);
   });

@@ -90,7 +90,7 @@ describe("the rows of a sandbox", () => {
     one.plain.source = { ...one.plain.source, buildRoot: () => base };
     const refounded = written(image, SandboxImage.capture(one.sandbox, uploads));
     expect(Object.keys(refounded)).toEqual(expect.arrayContaining(["clear ", "sandbox/fixture"]));
-    // All else is as it was.
+    // Everything else is unchanged.
     expect(
       Object.keys(written(image, SandboxImage.capture({ ...image.sandbox } as never, uploads))),
     ).toContain("clear ");

@@ -42,7 +42,7 @@ describe("the durable saver [interfaces 2]", () => {
     expect(saved().slice(1)).toEqual([["a"], ["a", "b"]]);
   });
 
-  it("--durable: a refused change is undone in its sandbox alone, and its request learns of it", async () => {
+  it("--durable: a refused change is undone only in its sandbox, and its request gets an error", async () => {
     const { saver, of, refuse, logged } = setUpSaver("a", "b");
     await saver.saveAll();
     of("b").write("n2", "no request waits");
@@ -56,7 +56,7 @@ describe("the durable saver [interfaces 2]", () => {
       "error: Changes cannot be saved: there is no room left. Saving is repeated until it succeeds.",
     ]);
     expect(saver.failure).toMatchObject({ refusal: { kind: "full" }, since: expect.any(Number) });
-    // The state before is saved already; the other change is saved.
+    // The earlier state is already saved, and so is the other change.
     expect(await saver.saveAll()).toBe(true);
     expect(logged.slice(1)).toEqual(["warn: Everything is saved again."]);
     expect(saver.failure).toBeUndefined();

@@ -24,7 +24,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     await saver.saveAll();
     expect(saver.failure).toMatchObject({ refusal: { kind: "read-only" }, since });
     expect(logged).toHaveLength(1);
-    // Saved it is not where something else is still to be.
+    // Saving b does not end the failure while a is still unsaved.
     refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? createFullError() : undefined));
     of("b").write("n2", "new");
     await saver.waitUntilStored(of("b").sandbox, saver.mark());

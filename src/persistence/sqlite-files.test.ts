@@ -22,7 +22,7 @@ setUpFolderPerTest((place) => {
   files = new SqliteFiles(folder);
 });
 
-/** A database of this page size, as its header says, with this many bytes. */
+/** A database with this page size in its header, and this many bytes. */
 function write({
   page = 4096,
   size = 8192,
@@ -70,10 +70,10 @@ describe("a database file in the folder of --persist", () => {
     expect(cut({})).toBe(false);
     expect(cut({ size: 8191 })).toBe(true);
     expect(cut({ page: 1024, size: 5 * 1024 })).toBe(false);
-    // As SQLite writes 65,536, for which two bytes are too few.
+    // SQLite writes the page size 65,536 as 1, since it does not fit into two bytes.
     expect(cut({ page: 1, size: 65_536 })).toBe(false);
     expect(cut({ page: 1, size: 65_535 })).toBe(true);
-    // There is no telling.
+    // Without a page size, the file cannot be checked.
     expect(cut({ page: 0, size: 8191 })).toBe(false);
     write({ size: 8191 });
     writeFileSync(`${files.database}-wal`, "");

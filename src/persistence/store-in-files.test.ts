@@ -47,7 +47,7 @@ describe.each(FILE_STORES)("a store in files ($name) [interfaces 2]", (adapter) 
       adapter.file().endsWith(".json") ? `${adapter.file()}.lock` : adapter.file(),
     ]);
     expect(killed.signal).toBe("SIGKILL");
-    // As another container with the same process ids would have left it.
+    // Another container with the same process ids would have left it.
     writeFileSync(
       join(storeContext.folder, "in-use-by.json"),
       JSON.stringify({ pid: process.pid, host: "elsewhere" }),
@@ -197,7 +197,7 @@ describe.each(FILE_STORES)("a store in files ($name) [interfaces 2]", (adapter) 
   );
 });
 
-/** A file system of 1.5 MB; undefined where nothing can be mounted. */
+/** A file system of 1.5 MB; undefined if the test may not mount one. */
 function smallDisk(): string | undefined {
   const place = mkdtempSync(join(tmpdir(), "understudy-disk-"));
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1536k", "tmpfs", place]);

@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 afterAll(() => redis?.remove());
 
-/** A node that owns all stored sandboxes, as a server with files does, and commits each on its own. */
+/** A node that owns all stored sandboxes, as a server with files does, and commits each of them separately. */
 async function openRedis(): Promise<Store> {
   const owner = { session: randomUUID(), url: "http://127.0.0.1:1" };
   const store = await RedisStore.open(redis.url, owner, recordWarning);
@@ -53,7 +53,7 @@ async function openRedis(): Promise<Store> {
   };
 }
 
-/** Every way to keep sandboxes. */
+/** Every kind of store. */
 const ADAPTERS = [
   ...FILE_STORES,
   {
@@ -77,7 +77,7 @@ const ADAPTERS = [
   },
 ];
 
-/** Tests of what needs a machine's Redis say so where there is none. */
+/** Skips tests that need Redis with a message if the machine has none. */
 function needs(adapter: { name: string }, skip: (reason: string) => void): boolean {
   if (adapter.name.startsWith("Redis") && !hasRedis) skip(NO_REDIS);
   return true;
@@ -275,14 +275,17 @@ it("files are never overwritten: a used name gets a number [interfaces 2]", () =
   }
 });
 
-/** A test each, as opening a hundred takes longer than one test may on a machine that learns what the tests reach. */
+/**
+ * The percents are split over four tests: opening a hundred files takes longer than the timeout of one while coverage
+ * is measured.
+ */
 const QUARTERS = [1, 26, 51, 76];
 
 describe.each(FILE_STORES)("a file that was cut ($name) [quality 2.7]", (adapter) => {
   const { start } = createStoreOpener(adapter);
 
   it.each(QUARTERS)(
-    "starts at each percent from %i on, and no part is taken for the whole [quality 2.7]",
+    "starts at each percent from %i on, and a part of the data is never taken for all of it [quality 2.7]",
     async (from) => {
       const store = await start();
       const text = "x".repeat(200);

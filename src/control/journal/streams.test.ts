@@ -6,10 +6,10 @@ import { listNewestFirst } from "../list-entries.ts";
 import { readLastEvent, streamEntries, waitForChange } from "../stream-entries.ts";
 import { type LiveBody, streamLive } from "../stream-live.ts";
 
-/** Shared by all logs. */
+/** One id for all logs. */
 let revision = 0;
 
-/** A journal or history of these positions, as far as its followers see it. */
+/** A journal or history with entries at these positions, with the methods that a stream uses. */
 class Log {
   kept: object[] = [];
   lastSequence = 0;
@@ -103,7 +103,7 @@ it.each<Kind>(["journal", "history"])(
       "id: 2\ne_2",
       "id: 3\ne_3",
     ]);
-    // A position of another server's log lies ahead of this one.
+    // The position comes from another server's log, so it is after the end of this one.
     const ahead = follow(log, kind, 99);
     await ahead.next();
     const more = ahead.next();
@@ -160,7 +160,7 @@ it("waiting for an entry ends when the journal is closed or the reader leaves [i
   expect(log.listeners.size).toBe(0);
 });
 
-/** A sandbox with these logs, as far as a page sees it. */
+/** A sandbox with these logs, with the methods that a page's stream uses. */
 function createSandbox(journal: Log, history: Log): Sandbox {
   const entries = () => [
     ...journal.kept.map((exchange) => ({ exchange })),

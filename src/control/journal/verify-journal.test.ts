@@ -15,7 +15,7 @@ const KNOWN: MatchableWords = {
   },
 };
 
-/** `models.list 200`, and what else is to be known of it. */
+/** An entry from text such as `models.list 200`, and further fields. */
 function entry(sequence: number, line: string, more: object = {}): JournalEntry {
   const [operation, status] = line.split(" ");
   return {
@@ -47,7 +47,7 @@ describe("verify of a number of requests", () => {
   ])("answers, for two requests and the count %j: %j [interfaces 4]", (count, ok, hopeless) => {
     const found = counted({ operation: "models.list" }, count, three);
     expect([found.ok, found.found, found.hopeless ?? false]).toEqual([ok, 2, hopeless]);
-    // Only where too few came is it a help to see what came nearest.
+    // The nearest entries help only if too few requests were found.
     expect(found.nearest.length).toBe(ok || hopeless ? 0 : 1);
   });
 
@@ -62,7 +62,7 @@ describe("verify of a number of requests", () => {
     ];
     const match = { operation: "webhooks.*", status: 404, code: "RESOURCE_NOT_FOUND", method: "delete" };
     const { nearest } = counted({ ...match, principal: "usr_ada" }, 1, entries);
-    // With one difference of three, then those with four, of which the newest first, then six.
+    // First the entry with one difference that counts three, then those with four, newest first, then the one with six.
     expect(nearest.map(({ id }) => id)).toEqual(["req_5", "req_4", "req_3", "req_2", "req_1"]);
     expect(nearest[0]).toEqual({
       ...{ id: "req_5", at: "2026-03-15T12:00:00.005Z", operation: "threads.delete", method: "GET" },

@@ -7,7 +7,7 @@ import { openDocument } from "./open-document.ts";
 
 it("a valid document is read without compiling more than the bindings that it uses [interfaces 18]", async () => {
   let compiled = 0;
-  // A test before this one in the same process may have compiled the bindings' schema: fresh modules have compiled nothing.
+  // Fresh modules have compiled nothing yet: an earlier test in this process may have compiled the schema of bindings.
   vi.resetModules();
   const fresh = await import("./compile-document.ts");
   vi.stubGlobal(
@@ -177,7 +177,7 @@ describe("a reference", () => {
     expect(describeCompileErrors(text)).toBe("");
   });
 
-  it("within an example is only a text", () => {
+  it("within an example is only text", () => {
     const text = `${HEAD}components:\n  schemas:\n    A: { type: object, example: { $ref: "nowhere" } }\n`;
     expect(describeCompileErrors(text)).toBe("");
   });
@@ -250,8 +250,8 @@ describe("two operations that clash", () => {
   });
 });
 
-describe("a plain pair of paths", () => {
-  it("binds itself to a collection of its name", () => {
+describe("two paths without bindings, one with an id", () => {
+  it("use a collection of the path's name", () => {
     const { collections, operations } = compile(NOTES);
     expect(collections.map(({ name }) => name)).toEqual(["notes"]);
     expect(operations.map(({ id, reads }) => [id, reads])).toEqual([
@@ -261,7 +261,7 @@ describe("a plain pair of paths", () => {
     ]);
   });
 
-  it("is left alone if the schemas differ", () => {
+  it("are not bound if the schemas differ", () => {
     const other = NOTES.replace(
       'items: { $ref: "#/components/schemas/Note" }',
       "items: { type: object, properties: { a: { type: string } } }",
@@ -411,7 +411,10 @@ describe("a feature that is not supported", () => {
     ["download: things", "image/png"],
     ['answer: "<a/>"', "application/xml"],
     ["retrieve: things", "application/json"],
-  ])("is not named for a bound operation that answers so: %s in %s [interfaces 18]", (binding, type) => {
-    expect(compile(boundAnswer("get", binding, type)).warnings).toEqual([]);
-  });
+  ])(
+    "is not named for a bound operation that has such an answer: %s in %s [interfaces 18]",
+    (binding, type) => {
+      expect(compile(boundAnswer("get", binding, type)).warnings).toEqual([]);
+    },
+  );
 });

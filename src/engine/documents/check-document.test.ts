@@ -236,7 +236,7 @@ describe("a message about alternatives", () => {
   it("a document with 100,000 problems gets messages for the first 200, quickly [quality 2.11]", () => {
     const either = { anyOf: [{ type: "string" }, { type: "integer", minimum: 1 }] };
     const validate = ajv.compile({ type: "array", items: either, maxItems: 5 });
-    // Errors of a branch that fits in the end do not count.
+    // Errors of a branch that is valid in the end do not count.
     const list = [...Array.from({ length: 1000 }, () => "fine"), ...Array.from({ length: 1000 }, () => 0)];
     expect(validate(list)).toBe(false);
     const reported = diagnose(list, validate).map(

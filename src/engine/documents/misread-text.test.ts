@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DocumentError, type DocumentProblem } from "./document-error.ts";
 import { readDocument } from "./read-document.ts";
 
-/** The problems of a text, one per line. */
+/** The problems of a text, one in each line. */
 function refusal(text: string, file = "a.yaml"): string[] {
   try {
     readDocument(text, { file });

@@ -101,7 +101,7 @@ describe("a document's positions", () => {
     expect(readDocument("", { file: "a.yaml" }).locate(["x"])).toEqual({ line: 1, column: 1 });
   });
 
-  it("are right behind aliases, a byte order mark and CRLF [interfaces 6]", () => {
+  it("are right after aliases, a byte order mark and CRLF [interfaces 6]", () => {
     const aliased = readDocument("\ufeffa: &a { b: 1 }\r\nc: *a\r\n", { file: "a.yaml" });
     expect(aliased.locate(["c"])).toEqual({ line: 2, column: 4 });
     expect(aliased.locate(["c", "b"])).toEqual({ line: 1, column: 12 });
@@ -259,7 +259,7 @@ describe("a document", () => {
 });
 
 describe("an inline document", () => {
-  it("is held to the same limits as a text [interfaces 4]", () => {
+  it("has the same limits as a text [interfaces 4]", () => {
     const refused = (body: unknown) => () => createInlineDocument(body, { file: "fixture" });
     expect(refused(JSON.parse('{"a":[{"__proto__":{"x":1}}]}'))).toThrow(
       "the key `__proto__` is not allowed",

@@ -5,7 +5,7 @@ import type { RuleDocument } from "./rule-document.ts";
 
 const ATTEMPT = { event: "thread.deleted", webhook_id: "wh_1" };
 
-/** Evaluates rules with these effects, in this order, for one attempt. */
+/** Evaluates rules with these effects in this order for one attempt. */
 function faultFrom(...effects: NonNullable<RuleDocument["effect"]>[]) {
   const faults = createFaults(1);
   for (const effect of effects.toReversed()) faults.add({ match: { event: "*" }, effect });

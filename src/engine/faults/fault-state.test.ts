@@ -9,7 +9,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { ArmedRules } from "./armed-rules.ts";
 import { SandboxFaults } from "./faults.ts";
 
-/** The saved state of a sandbox's faults is read again only when `revision` has grown. */
+/** A store saves the faults of a sandbox again only if `revision` has increased. */
 let understudy: Understudy;
 let sandbox: Sandbox;
 let faults: SandboxFaults;
@@ -44,7 +44,7 @@ const CALLS: Record<string, () => unknown> = {
   reset: () => faults.reset(),
   suspendLeases: () => {
     const resume = faults.rules.suspendLeases();
-    // A world of another time: what is left of each lease stays, and its end moves.
+    // A world with another time: each lease keeps its remaining time, so its end moves.
     const { clock, ...value } = sandbox.world.toValue();
     sandbox.world.restore({ ...value, clock: { ...clock, at: clock.at - 1000 } });
     resume();
@@ -95,7 +95,7 @@ it("every change of the saved state of faults increases their revision [interfac
     }),
     { numRuns: 150 },
   );
-  // Calls that never changed anything would prove nothing.
+  // Every call must change the state at least once, or the test proves nothing.
   expect(Object.keys(CALLS).filter((name) => !changed.has(name))).toEqual(["keep", "wrong"]);
 });
 

@@ -63,7 +63,7 @@ describe("a rule", () => {
     expect(later.progress).toMatchObject({ calls: 0, hits: 0 });
   });
 
-  it("is asked newest first if inline, and the next one once it is used up [interfaces 3]", async () => {
+  it("is evaluated newest first if inline, and the next one after it is used up [interfaces 3]", async () => {
     const faults = createFaults(1);
     faults.add({ id: "old", effect: EFFECT });
     faults.add({ id: "new", times: 1, effect: EFFECT });
@@ -184,7 +184,7 @@ describe("the journal's reasons", () => {
 });
 
 describe("a thousand rules", () => {
-  it("are evaluated only if they can match the request's operation and caller [interfaces 6]", async () => {
+  it("are evaluated only if they can match the operation and the caller of the request [interfaces 6]", async () => {
     const faults = createFaults(1);
     let asked = 0;
     for (let i = 0; i < 1000; i++) {

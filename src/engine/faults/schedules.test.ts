@@ -39,7 +39,7 @@ describe("a rule's schedule", () => {
       const effect = (await evaluateCall(faults, "threads.delete")).injection?.effect;
       codes.push(effect?.kind === "error" ? effect.code : effect);
     }
-    // A bare 4xx is the operation's own first code with that status.
+    // A plain 4xx is the first code of the operation with that status.
     expect(codes).toEqual(["HTTP_503", "RATE_LIMIT_EXCEEDED", undefined, "RESOURCE_NOT_FOUND", "HTTP_418"]);
   });
 

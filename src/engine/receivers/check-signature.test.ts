@@ -93,7 +93,7 @@ describe("the verdict on a signature", () => {
     expect(checked.reason).not.toContain("whsec_other");
   });
 
-  // Literal texts where another language wrote them, so that the test does not repeat the product's own code.
+  // Bodies written by other languages are literals here, so that the test does not use the code that it tests.
   const sent = '{"b":"Zoë/<&>","a":[1,{"d":null,"c":1.5}]}';
   const bodies: [string, string, string, RegExp][] = [
     ["parsed and stringified", ' {"a" : 1}', '{"a":1}', /serialised again, compact/],

@@ -38,7 +38,7 @@ function makeRegistry(): SandboxRegistry {
       wallClock: () => START,
       worldParts: () => ({
         timerHandlers: {
-          // Sets itself again, so that undoing an advance has something to bring back.
+          // The timer sets itself again, so that undoing an advance has a timer to restore.
           expiry: (tx, { subject, due }) => {
             tx.put(notes, { id: `note_${subject}`, text: `due ${due}` });
             tx.schedule({ kind: "expiry", subject, due: due + 7 * MINUTE });
@@ -51,18 +51,18 @@ function makeRegistry(): SandboxRegistry {
   );
 }
 
-/** All that a rewind brings back, as a snapshot has it; a window that is over says nothing. */
+/** The state that a rewind restores, as a snapshot contains it, without rate windows that have ended. */
 function seen(sandbox: Sandbox): object {
   const { world, windows, taken_at } = sandbox.toValue();
   const open = windows.toJSON().filter(([, { minute }]) => minute === Math.floor(taken_at / MINUTE));
   return { world: encodeWorld(world), windows: Object.fromEntries(open) };
 }
 
-/** An entry in the model: a copy of the world on either side of it, and the line that it belongs to. */
+/** An entry in the model: copies of the world before and after it, and the line of entries that leads to it. */
 interface Known {
   before: object;
   after: object;
-  /** Positions of all entries that lead to its end. */
+  /** The positions of all entries that lead to this one. */
   line: ReadonlySet<number>;
 }
 
@@ -126,7 +126,7 @@ class Machine {
         const ran = await world.runAs({ change }, () => world.advance((now) => now + step.minutes * MINUTE));
         if (step.minutes === 0) break;
         recorder.complete(change);
-        // One entry for the call and one for each that ran, which the model does not look into.
+        // One entry for the call and one for each timer that ran, which the model does not inspect.
         const entries = history.listSince(began.position);
         expect(entries.length).toBe(ran.length + 1);
         this.note(change.entry!, before, entries);
@@ -159,14 +159,14 @@ class Machine {
     this.check();
   }
 
-  /** The lines as they were when each entry was the newest. */
+  /** The line of each entry at the time when it was the newest. */
   private readonly lines = new Map<number, ReadonlySet<number>>();
 
   private request(make: (change: WorldChange) => void): void {
     const { world, windows, history } = this.sandbox;
     const before = seen(this.sandbox);
     const position = history.lastSequence;
-    // As the pipeline has it: drawn and counted when it comes, changed afterwards.
+    // In the order of the pipeline: the request is numbered and counted on arrival, and changes the world later.
     const number = world.requests++;
     const at = world.epochNow();
     windows.count(KEY, 1000, at);

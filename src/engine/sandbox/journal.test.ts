@@ -32,7 +32,7 @@ const answered = (fields: Partial<AnsweredRequest> = {}): AnsweredRequest => ({
   ...fields,
 });
 
-/** Bytes as a text: to compare them one by one takes a hundred times as long. */
+/** Converts bytes to text: comparing them one by one takes a hundred times as long. */
 const shown = (value: unknown) =>
   value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
 

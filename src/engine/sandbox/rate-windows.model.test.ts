@@ -6,7 +6,7 @@ const START = Date.parse("2026-03-15T12:00:00Z");
 const MINUTE = 60_000;
 const PER_REQUEST = 1000;
 
-/** The model keeps every event and counts them again each time; nothing rolls over, nothing is stored. */
+/** The model stores every event and counts them all again each time, without any window. */
 interface Event {
   key: string;
   minute: number;
@@ -67,7 +67,7 @@ class Count implements Command {
   }
 }
 
-/** The answer of 4.19 may come in a later minute than its request; it then belongs to no window any more. */
+/** The answer of 4.19 may come in a later minute than its request. Its tokens then belong to no window. */
 class Spend implements Command {
   readonly key: string;
   readonly tokens: number;
@@ -110,7 +110,7 @@ class Pass implements Command {
   }
 }
 
-/** A snapshot keeps the windows apart from what comes after, also through its document. */
+/** A snapshot keeps the windows separate from later requests, also as a document. */
 class Keep implements Command {
   readonly written: boolean;
   constructor(written: boolean) {

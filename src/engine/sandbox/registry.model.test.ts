@@ -76,7 +76,7 @@ function makeRegistry(): SandboxRegistry {
       defaults: { fixture: "model", seed: 1, clock: { mode: "frozen", now: START }, settings: {} },
       wallClock: () => START,
       worldParts: () => ({
-        // A timer leaves a trace, so that running one twice or never is seen.
+        // A timer leaves a record, so that the model sees if it does not run, or runs twice.
         timerHandlers: {
           expiry: (tx, timer) =>
             void tx.put(notes, { id: `note_${timer.subject}`, text: `due ${timer.due}` }),
@@ -102,7 +102,7 @@ const at = fc.constantFrom("a", ...NAMES);
 const id = fc.integer({ min: 0, max: 4 });
 const snap = fc.constantFrom(...SNAPS);
 const minutes = fc.integer({ min: 0, max: 90 });
-/** Weighted so that most sequences restore what they saved and changed in between. */
+/** Weighted so that most sequences restore what they saved and changed before. */
 const command: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 3,
@@ -215,7 +215,7 @@ class Machine {
     }
   }
 
-  /** Download here, upload there: through JSON text, as files go. */
+  /** Downloads and uploads through JSON text, as files. */
   private async carry(step: Extract<Command, { do: "carry" }>, from: Sandbox, model: Model): Promise<void> {
     const value = from.snapshots.get(step.snap);
     const target = this.registry.get(step.to);
@@ -230,7 +230,7 @@ class Machine {
     for (const [name, { present, snapshots }] of this.models) {
       const sandbox = this.registry.get(name)!;
       const found = seen(sandbox);
-      // Assertions that hold cost more than everything they look at.
+      // Assertions that succeed take more time than the comparison.
       if (!isDeepStrictEqual(found, present)) expect(found, name).toEqual(present);
       expect(sandbox.snapshots.size).toBe(snapshots.size);
     }
@@ -241,7 +241,7 @@ function seen(sandbox: Sandbox): Held {
   const tx = sandbox.world.read();
   const found = [...tx.all(notes)];
   for (const { id: noteId, text } of found) {
-    // The index must follow the rows through every swap.
+    // The index must be updated with the records at every replacement of the world.
     const indexed = [...tx.index(notes, "by_text", text)].some((note) => note.id === noteId);
     if (!indexed) throw new Error(`the index lost ${noteId}`);
   }

@@ -13,18 +13,18 @@ const start: Root = { tables: Tables.empty([notes]), draws: 0 };
 const setting = { origin: 0, now: 0, seed: 1, secretKey: "" };
 const show = (root: Root | undefined) => root && [...root.tables.get("notes")!.all()];
 
-/** The part of a history that has the versions of the world. */
+/** The part of a history with the versions of the world. */
 const toHistory = (versions: UndoLog) =>
   ({ versions, entries: () => [], restoreStates: () => {} }) as unknown as History;
 
-/** Some records are written, by a change with an entry of its own or not; or a restore replaces the world. */
+/** Either a change writes some records, with or without an entry, or a restore replaces the world. */
 const step = fc.record({
   count: fc.constantFrom(0, 1, 1, 1, 1, 2, 2, 2, 2, 300),
   isNumbered: fc.boolean(),
   isRestored: fc.boolean(),
 });
 
-it("an exported history has every version that it had, also where commits without an entry follow a checkpoint", () => {
+it("an exported history has every version that it had, also if commits without an entry follow a checkpoint", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 140, maxLength: 160 }), (steps) => {
       const log = new UndoLog();

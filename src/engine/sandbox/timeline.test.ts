@@ -46,7 +46,7 @@ it("the bounds of journal and history each drop their own part of an entry [inte
   expect([sandbox.journal.size, sandbox.journal.dropped]).toEqual([300, 700]);
   expect(sandbox.history.entries().map(({ sequence }) => sequence)).toEqual([999, 1000]);
   expect(sandbox.journal.entries().map(({ timelineEntry }) => timelineEntry.number)[0]).toBe(701);
-  // Entries without any part do not add up, though changes stay before and after them.
+  // Entries whose request and change were both dropped do not accumulate, even if entries before and after them remain.
   for (let i = 0; i < 10_000; i++) answer(sandbox);
   expect(sandbox.timeline.entries.length).toBeLessThan(700);
   sandbox.journal.clear();

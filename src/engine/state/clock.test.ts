@@ -40,7 +40,7 @@ describe("the clock as a value [interfaces 4]", () => {
     (mode, asked, rate, now, delay) => {
       const clock = makeClock(mode, 1_000, 50, asked);
       expect(clock).toEqual({ mode, at: 1_000, wall: 50, rate });
-      // A tenth of a second later.
+      // After a tenth of a second.
       expect(readClock(clock, 150)).toBe(now);
       expect(calculateWallDelay(clock, 1_500, 150)).toBe(delay);
       expect(calculateWallDelay(clock, 1_000, 150)).toBe(0);
@@ -97,7 +97,7 @@ describe("the wake-up [interfaces 4]", () => {
       wakeUp.set(NEVER, () => rung.push("never"));
       vi.advanceTimersByTime(longest);
       expect(rung).toEqual(["second"]);
-      // Longer than a timer of the machine can be: it fires early, and is set again then.
+      // The duration exceeds the maximum of a timer, which fires early and is set again.
       wakeUp.set(3 * longest, () => rung.push("early"));
       vi.advanceTimersByTime(longest - 1);
       expect(rung).toEqual(["second"]);

@@ -10,7 +10,7 @@ function gate() {
   });
   return { closed, open, fail };
 }
-/** Lets everything happen that waits for nothing else. */
+/** Waits until all work that is ready has run. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it("a mutex runs tasks one after the other, also after one that failed", async () => {
@@ -60,7 +60,7 @@ it("waiting for pending work includes work that begins meanwhile or fails", asyn
 
 const never = new AbortController().signal;
 
-/** Work that ends on call, and the list of work that has begun. */
+/** Work that ends when the test says so, and the list of work that has begun. */
 function stand(total: number) {
   const queue = new FairQueue<object>(total);
   const begun: string[] = [];
@@ -90,7 +90,7 @@ describe("a fair queue", () => {
     expect(begun).toEqual(["g1", "g2", "m1", "t1", "g3", "m2", "g4"]);
   });
 
-  it("leaves the other place free if a client is limited to one task [interfaces 7]", async () => {
+  it("leaves the other place to others if a client is limited to one task [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(2);
     const [greedy, modest] = [{}, {}];
     for (const name of ["g1", "g2", "g3", "g4"]) void ask(greedy, name);
@@ -119,7 +119,7 @@ describe("a fair queue", () => {
     expect(await Promise.all(answers)).toEqual(["a", "b", "c"]);
   });
 
-  it("frees the place of a waiting client that leaves [interfaces 7]", async () => {
+  it("frees the place of a waiting client that disconnects [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(1);
     const one = {};
     void ask(one, "first");

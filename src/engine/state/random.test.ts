@@ -3,7 +3,7 @@ import { drawRequestId, hash32, Random } from "./random.ts";
 
 const drawn = (count: number, draw: () => unknown) => Array.from({ length: count }, draw);
 
-/** These are promises: with other numbers the same fixture and seed would give other bytes than before. */
+/** These numbers are a promise: with others, the same fixture and seed would give other bytes than before. */
 describe("a seed [interfaces 5]", () => {
   it("gives the same numbers on every machine [interfaces 5]", () => {
     const random = new Random(7, "label", 1);

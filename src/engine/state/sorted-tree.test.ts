@@ -6,7 +6,7 @@ const byNumber: Compare<number, string> = (a, _a, b) => a - b;
 
 const command = fc.oneof(
   fc.record({ do: fc.constant("set" as const), key: fc.integer({ min: 0, max: 60 }) }),
-  // Before all else, as most of what happens is added to a list that is newest first: alone, and many in a row.
+  // Inserts at the start, which is the most frequent change of a list ordered newest first: one, and many in a row.
   fc.record({ do: fc.constant("add first" as const), key: fc.integer({ min: 1, max: 3 }) }),
   fc.record({ do: fc.constant("add many" as const), key: fc.integer({ min: 2, max: 80 }) }),
   fc.record({ do: fc.constant("delete at" as const), key: fc.integer({ min: 0, max: 2000 }) }),
@@ -107,7 +107,7 @@ describe("SortedTree", () => {
     expect(more.slice(0, 3)).toEqual(["-1", "0", "1"]);
     const { root } = more as unknown as { root: Node };
     expect(depth(root)).toBeLessThan(32);
-    // There is nothing between two of them.
+    // No keys exist between two neighbours.
     for (let key = 10_000; key < 10_040; key++) expect(more.delete(key + 0.5)).toBe(more);
   });
 

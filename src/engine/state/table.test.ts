@@ -37,7 +37,7 @@ const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 const byId = (a: Row, b: Row) => byText(a.id, b.id);
 const byOrder = (a: Row, b: Row) => a.order - b.order || byId(a, b);
 
-/** Every list that the table offers, beside what it should be of these records. */
+/** Compares every list of the table with the expected list of these records. */
 function check(table: Table<Row>, records: readonly Row[]): void {
   expect([...table.all()]).toEqual([...records].sort(byId));
   expect(table.size).toBe(records.length);

@@ -34,7 +34,7 @@ function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" | "s
   return { world, wall };
 }
 
-/** Goes off again and again for a year, each time drawing, and each time later by what it drew. */
+/** Sets itself again for a year, each time after a random delay. */
 const restless: TimerHandler = (tx, timer) => {
   const random = tx.random("tick");
   tx.put(ticks, { id: tx.createId("tick_"), at: timer.due, text: `${timer.subject} ${tx.toIso(tx.now)}` });
@@ -65,7 +65,7 @@ afterEach(() => {
 });
 
 describe("a sandbox's clock [interfaces 4]", () => {
-  it("runs the same in one step of 400 days as in 400 steps, in three time zones [interfaces 4]", async () => {
+  it("makes the same changes in one step of 400 days as in 400 steps, in three time zones [interfaces 4]", async () => {
     const once = await trace(1);
     expect(await trace(400)).toBe(once);
     for (const name of ["Pacific/Kiritimati", "America/St_Johns"]) {
@@ -100,7 +100,7 @@ describe("a sandbox's clock [interfaces 4]", () => {
     expect(world.listPending().map(({ due_at }) => Date.parse(due_at))).toEqual([START + HOUR]);
   });
 
-  it("ends a running clock change at a restore, and is the snapshot's [interfaces 4]", async () => {
+  it("ends a running clock change at a restore, and has the clock of the snapshot [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
     const snapshot = world.toValue();

@@ -139,7 +139,7 @@ describe("a world", () => {
     expect(seen).toEqual(["a begins", "b begins", "a ends", "b ends", "c begins", "c ends"]);
   });
 
-  it("ends a wait for the next change when it changes, when it ends, and when the signal aborts", async () => {
+  it("ends a wait for the next change when the world changes, when it ends, and when the signal aborts", async () => {
     const { world } = makeWorld();
     const leaving = new AbortController();
     const changed = world.waitForChange(leaving.signal);
@@ -222,7 +222,7 @@ describe("a world", () => {
     expect(ran).toEqual(["first", "later", "i"]);
   });
 
-  it("shows the clock, the data and the draws of a snapshot again after a restore [interfaces 4]", () => {
+  it("has the clock, the data and the draws of a snapshot again after a restore [interfaces 4]", () => {
     const { world } = makeWorld();
     const snapshot = world.toValue();
     const draw = () => world.transact((tx) => tx.createId("note_"));

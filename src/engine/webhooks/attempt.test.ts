@@ -80,7 +80,7 @@ describe("an attempt to deliver", () => {
     expect(exchange).toMatchObject({ request_headers, response_headers: {}, response_body: EMPTY_BYTES });
   });
 
-  it("loses the time of a fault that only delays, and counts that time [interfaces 6]", async () => {
+  it("shortens the time limit by the delay of a fault, and counts the delay in the duration [interfaces 6]", async () => {
     const { sent, answer } = await attempt(answered, { delay_ms: 20 });
     expect(sent).toMatchObject([{ timeoutMs: 1980 }]);
     expect(answer).toStrictEqual({ response_code: 503, duration_ms: 60, fault: "fault:inline/f" });

@@ -37,7 +37,7 @@ describe("the delivery queue", () => {
     expect(begun(queue)).toEqual(["b/first"]);
   });
 
-  it("makes retries beside first attempts, a bounded number at once, and one by one in an advance [6.4]", () => {
+  it("makes retries parallel to first attempts, a bounded number at once, and one by one in an advance [6.4]", () => {
     const queue = new DeliveryQueue();
     queue.add(job("first", "new"));
     const retries = Array.from({ length: 6 }, (_, i) => job("retry", `old${i}`));
@@ -62,7 +62,7 @@ describe("the delivery queue", () => {
     expect(begun(queue)).toEqual(["a/retry"]);
   });
 
-  it("is empty only without waiting and running attempts [6.4]", () => {
+  it("is empty only without queued and running attempts [6.4]", () => {
     const queue = new DeliveryQueue();
     const only = job("first", "a");
     queue.add(only);

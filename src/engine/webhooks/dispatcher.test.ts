@@ -52,7 +52,7 @@ describe("the sender of deliveries", () => {
     expect(listSentIds().slice(514)).toEqual(createNames("new", 4));
   });
 
-  it("never sends a cancelled attempt that waits, and cuts off one in progress without a trace [G24]", async () => {
+  it("never sends a cancelled attempt that waits, and aborts one in progress without a trace [G24]", async () => {
     const { sent, listSentIds, recorded, completed, errors, sandbox } = setUpDeliveries();
     const { world, queue, remove, attempt } = sandbox();
     await queue(["a", "b", "c"]);
@@ -75,7 +75,7 @@ describe("the sender of deliveries", () => {
   it("a restore cancels running attempts and continues the snapshot's queue in order [interfaces 4]", async () => {
     const { sent, listSentIds, recorded, sandbox } = setUpDeliveries();
     const { world, queue, remove, attempt, waiting } = sandbox();
-    // Their ids are not in the order of their positions, which the queue goes by.
+    // The order of the ids differs from that of the positions, which the queue uses.
     await queue(["z", "a", "m"]);
     const value = world.toValue();
     for (const id of ["m", "a", "z"]) await remove(id);
@@ -180,7 +180,7 @@ describe("the sender of deliveries", () => {
     ready[0]!.resolve();
     expect(await undone).toBe(false);
     await queue(["b"], "wh_3");
-    // A delivery is sent even if its write could not be saved: its writer got an error.
+    // A delivery is sent even if its change could not be saved: its client received an error.
     ready[2]!.reject(new Error("the disk is full"));
     await runPendingCallbacks();
     expect(listSentIds()).toEqual(["b"]);

@@ -15,7 +15,7 @@ function journaled(outcome: Partial<AttemptOutcome>, response_body = toUtf8("bus
         ...{ id: "del_1/retry", kind: "retry", webhook_id: "wh_1", delivery_id: "del_1", position: 3 },
         cancelled: false,
       },
-      // Where it goes now, which is not where this attempt went.
+      // The current URL of the webhook, which differs from that of this attempt.
       plan: {
         number: 2,
         url: "https://moved.test/",
@@ -63,11 +63,11 @@ describe("an attempt in the journal", () => {
     });
   });
 
-  it("has the number of its newest entry in the history, unless that is of something else [interfaces 10]", () => {
+  it("has the number of the newest entry in the history, unless that entry is about something else [interfaces 10]", () => {
     const attempt = { queued: { delivery_id: "del_1" } } as CompletedAttempt;
     const newest = { kind: "delivery", subject: "del_1" } as HistoryEntry;
     expect(findAttemptEntry(attempt, newest)).toBe(newest);
-    // The outcome could not be recorded: something else came before.
+    // The outcome could not be recorded, because another change came first.
     expect(findAttemptEntry(attempt, { ...newest, subject: "del_2" } as HistoryEntry)).toBeUndefined();
     expect(findAttemptEntry(attempt, { ...newest, kind: "control" } as HistoryEntry)).toBeUndefined();
     expect(findAttemptEntry(attempt, undefined)).toBeUndefined();

@@ -20,7 +20,7 @@ function makeWorld() {
   return { world, queue, end };
 }
 
-/** Whether it has resolved, once all work that need not wait has run. */
+/** Whether the promise has resolved, after all work that is ready has run. */
 async function hasEnded(work: Promise<void>): Promise<boolean> {
   let ended = false;
   void work.then(() => {

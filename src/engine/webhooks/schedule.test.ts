@@ -11,7 +11,7 @@ interface Made {
   responseCode: number;
 }
 
-/** Runs a delivery to its end by `evaluateAttempt` alone; a bound catches a schedule that never ends. */
+/** Runs a delivery to its end with `evaluateAttempt` only. A bound stops a schedule that never ends. */
 function runDelivery(firstAt: number, answers: readonly { responseCode: number; took: number }[]) {
   const attempts: Made[] = [];
   let due: number | null = firstAt;
@@ -28,7 +28,7 @@ function runDelivery(firstAt: number, answers: readonly { responseCode: number; 
   return { attempts, status };
 }
 
-// Instants on both sides of daylight-saving changes in the two zones, where local-time arithmetic would slip.
+// Times before and after daylight-saving changes in the two zones, at which arithmetic in local time would fail.
 const instants = fc.oneof(
   fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) }),
   fc.integer({ min: 0, max: 8 * HOUR }).map((ms) => Date.UTC(2025, 2, 9, 2) + ms),

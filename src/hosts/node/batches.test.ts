@@ -7,7 +7,7 @@ import { flushTogether, handleTogether } from "./batches.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-/** A response that tells when it is ended. */
+/** A response that reports when it is ended. */
 const responses = () => {
   const ended: string[] = [];
   const response = (name: string, destroyed = false) =>

@@ -17,7 +17,7 @@ afterEach(() => {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A chunked request whose pieces come as the test says. */
+/** A chunked request whose pieces are sent when the test says so. */
 function arriving() {
   const stream = new PassThrough();
   const socket = { bytesRead: 0 };
@@ -37,7 +37,7 @@ function arriving() {
 }
 
 describe("a body that arrives slowly", () => {
-  it("is read to its end while bytes arrive [quality 2.10]", async () => {
+  it("is read to its end as long as bytes arrive [quality 2.10]", async () => {
     const { plain, send, end } = arriving();
     const body = readBytes(plain, 100);
     for (const piece of ["one ", "two ", "three ", "four"]) {
@@ -48,7 +48,7 @@ describe("a body that arrives slowly", () => {
     expect(new TextDecoder().decode(await body)).toBe("one two three four");
   });
 
-  it("is cut off once its client stops, and not before [quality 2.10]", async () => {
+  it("is aborted once its client stops sending, and not before [quality 2.10]", async () => {
     const { incoming, plain, send } = arriving();
     const body = readBytes(plain, 100).catch((error: unknown) => error);
     await send("one");
@@ -62,7 +62,7 @@ describe("a body that arrives slowly", () => {
 
 it("a body is not cut off by the fake time of a test that runs the server", async () => {
   vi.restoreAllMocks();
-  // As sinon does, beside the globals.
+  // Replaces setInterval of node:timers too, not only the global, as sinon does.
   vi.spyOn(timers, "setInterval").mockImplementation(setInterval as never);
   const { incoming, plain, send, end } = arriving();
   const body = readBytes(plain, 100);

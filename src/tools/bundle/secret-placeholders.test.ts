@@ -15,7 +15,7 @@ const NAMES = [
   "token",
   "client_secret",
 ];
-/** By their last word. */
+/** Names that are recognized by their last word. */
 const OWN_NAMES = [
   ...["signing_secret", "webhookSecret", "accessToken", "session-token", "new_password", "userPassword"],
   ...["x-api-key", "privateKey", "db_passwd", "PWD", "passphrase", "jwt", "proxy_authorization"],

@@ -4,7 +4,10 @@ import { describe, expect, it } from "vitest";
 import { toCurlCommand } from "./curl.ts";
 import type { RawRequest } from "./network.ts";
 
-/** A stand-in that shows what a shell would hand to curl: its arguments, then its standard input if asked for. */
+/**
+ * A replacement for curl that prints what a shell would pass to it: the arguments, then standard input if curl would
+ * read it.
+ */
 const STAND_IN = `curl() { for one; do printf '%s\\0' "$one"; done; case "$one" in @-) cat;; esac; }`;
 
 /** Runs the command in a POSIX shell and returns the headers and the body that curl would send. */

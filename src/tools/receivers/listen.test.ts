@@ -88,7 +88,7 @@ describe("understudy listen [interfaces 2]", () => {
       /gzip, chunked\\" is not supported/,
     ],
   ])(
-    "says why it refuses a sender that speaks %s, and goes on [G09]",
+    "says why it refuses a sender that speaks %s, and keeps running [G09]",
     async (_name, text, status, reason) => {
       const { listener, heard, send } = await listen();
       const { answers } = await converse(Number(new URL(listener.url).port), [text]);

@@ -4,7 +4,7 @@ import { makeAjv } from "../../engine/contract/validator.ts";
 import { copyDescribedParts } from "./described-operation.ts";
 import { SchemaComponents } from "./openapi-document.ts";
 
-/** The schema of the answer of a user's operation, in the server's OpenAPI 3.1 document, as a validator. */
+/** A validator for the answer of a user's operation, from its schema in the server's OpenAPI 3.1 document. */
 function validateAs(version: string, schema: string) {
   const { operations } = compile(`openapi: ${version}
 info: { title: t, version: "1" }

@@ -97,7 +97,7 @@ describe("names of verify's objects", () => {
     const collections = ["organizations", "vector_stores", "store_files", "connector_jobs"];
     expect(["org_id", ...collections].map((name) => NAMES.getMainName(name))).toEqual([
       ...["organization_id", "organization_id", "store_id"],
-      // Its ids are those of stores, and the store is what they stand for.
+      // The ids of store_files are ids of stores, so their main name is store_id.
       ...["store_files", "job_id"],
     ]);
   });
@@ -172,7 +172,7 @@ describe("the pace of verify", () => {
     pace.readRateHeaders(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset-requests": "1m0s" }));
     expect(pace.getWaitMs()).toBeGreaterThan(58_000);
     pace.readRateHeaders(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1" }));
-    // A service whose clock is not ours: a whole window.
+    // A service whose clock differs from ours: wait for a whole window.
     expect(pace.getWaitMs()).toBeGreaterThan(58_000);
     pace.readRateHeaders(answer(200, { "x-ratelimit-remaining-requests": "99" }));
     expect(pace.getWaitMs()).toBe(0);

@@ -23,7 +23,7 @@ interface Received {
   body: string;
 }
 
-/** A service that asks for no credentials and obeys every request. */
+/** A service that requires no credentials and carries out every request. */
 async function obedient(): Promise<{ url: string; received: Received[] }> {
   const received: Received[] = [];
   const server = createServer(async (request: IncomingMessage, answer) => {
@@ -80,13 +80,13 @@ describe("verify's options", () => {
 });
 
 describe("verify without --write", () => {
-  it("leaves a service unchanged that obeys every request [interfaces 2]", async () => {
+  it("leaves a service unchanged even if the service carries out every request [interfaces 2]", async () => {
     const { url, received } = await obedient();
     const report = await run(url, false);
     expect(report.verdict).toBe("fail");
     expect(received.length).toBeGreaterThan(100);
     const writing = received.filter(({ method }) => method !== "GET");
-    // 4.16 reads by POST. Whatever else is not a GET carries nothing that could do anything.
+    // 4.16 reads by POST. All other requests that are not GET have neither credentials nor a body.
     const others = writing.filter(({ path }) => !path.endsWith("/dashboard/change-logs"));
     expect(others.length).toBeGreaterThan(15);
     expect(others.filter(({ authenticated, body }) => authenticated || body !== "")).toEqual([]);

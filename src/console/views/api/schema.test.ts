@@ -6,7 +6,7 @@ const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${nam
 const of = (schemas: Record<string, JsonSchema>): SchemaComponents => ({ schemas });
 const numbers = Array.from({ length: 40 }, (_, at) => at);
 
-/** All that a pane shows of a schema. A search without bounds would not end before the test's timeout. */
+/** The rows that a pane shows of a schema. An unbounded search would exceed the test's timeout. */
 function show(schema: JsonSchema, components: SchemaComponents) {
   const shown = {
     example: makeExample(schema, components),

@@ -38,7 +38,7 @@ const attempt = (
   duration_ms: 3,
 });
 
-/** Minutes from the start, and the state. */
+/** Minutes from the first attempt, and the state. */
 const shown = (one: Delivery) =>
   listAttemptMarks(one, DELAYS).map(({ at, state }) => [(at - BEGUN) / 60_000, state]);
 

@@ -6,7 +6,7 @@ import { MAX_TEXT_LENGTH, splitRows } from "./passages.ts";
 const MB = 1024 * 1024;
 const { signal } = new AbortController();
 
-/** The number of turns of the event loop that others had during the work. */
+/** The number of turns of the event loop during the work. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let goesOn = true;
@@ -42,7 +42,7 @@ describe("the text of a document", () => {
   );
 
   it("stops at the depth at which browsers stop [interfaces 7]", async () => {
-    // An element takes the parser time for each element around it: four megabytes took minutes.
+    // The parser's time for an element grows with its depth: four megabytes took minutes.
     const page = `<p>first<b>second</b>${"<b>".repeat(10_000)}far below`;
     const text = await readMarkup(page, { signal });
     expect(text).toContain("second");
@@ -65,7 +65,7 @@ describe("the text of a document", () => {
     expect(splitRows([...Array.from({ length: MAX_TEXT_LENGTH + 1 }, () => ""), "too late"])).toEqual([]);
   });
 
-  it("of a table with a quote closed never or too late is its lines [G34]", async () => {
+  it("of a table with a quote that is not closed, or too late, is its lines [G34]", async () => {
     expect(await readRows('a,b\n"c,d\ne,f', signal)).toEqual(["a,b", '"c,d', "e,f"]);
     const late = `a,b\n"c\n${"d".repeat(2 * MAX_TEXT_LENGTH)}",e\nf,g`;
     expect((await readRows(late, signal)).length).toBe(4);

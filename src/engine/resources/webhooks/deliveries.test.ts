@@ -43,7 +43,7 @@ function makeWorld(): World {
   return world;
 }
 
-/** Queues an event and says how its first attempt ends. */
+/** Queues an event and returns the outcome of its first attempt. */
 function deliver(tx: Transaction, response_code: number): string {
   enqueueEvents(tx, [{ event: "user.created", organization_id: "org_1", data: {} }]);
   const id = listEnqueued(tx).at(-1)!;
@@ -57,7 +57,7 @@ function answer(tx: Transaction, attempt_id: string, response_code: number): voi
 }
 
 describe("the lifecycle of deliveries", () => {
-  it("keeps the newest ten thousand finished deliveries of a webhook, and every one with a retry to come [G24]", () => {
+  it("keeps the newest ten thousand finished deliveries of a webhook, and every one with a pending retry [G24]", () => {
     const world = makeWorld();
     const pending = world.transact((tx) => deliver(tx, 500));
     world.transact((tx) => {
@@ -69,7 +69,7 @@ describe("the lifecycle of deliveries", () => {
     expect(tx.all(deliveries).size).toBe(10_001);
   });
 
-  it("an attempt that waits its turn is called off when its webhook is disabled; one under way is recorded [G24]", () => {
+  it("a queued attempt is cancelled when its webhook is disabled; one in progress is recorded [G24]", () => {
     const world = makeWorld();
     world.transact((tx) => {
       enqueueEvents(tx, [{ event: "user.created", organization_id: "org_1", data: {} }]);

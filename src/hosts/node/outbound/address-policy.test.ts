@@ -52,7 +52,7 @@ async function startListener(address = "127.0.0.1", wanted = 0) {
   return { port: (server.address() as net.AddressInfo).port, connections: () => connections };
 }
 
-/** One at each of two addresses, at a port that is free at both. */
+/** Two servers on two addresses with the same port, which is free on both. */
 async function startListeners(first: string, second: string) {
   for (;;) {
     const one = await startListener(first);
@@ -143,7 +143,7 @@ describe("the address policy", () => {
     const [receiver, canary] = await startListeners("127.0.0.2", "127.0.0.1");
     const answers = [at("127.0.0.2"), at("127.0.0.1"), at("127.0.0.2", "127.0.0.1"), at("127.0.0.2")];
     let asked = 0;
-    // Two askings in a row for one name never agree: a check that let the name be asked again would be fooled.
+    // Two successive queries never have the same answer, so a check followed by a second query would fail.
     const lookup: Lookup = async () => answers[asked++ % answers.length]!;
     const shared = sender({ mode: "shared", allow: ["127.0.0.2/32"] }, lookup);
     const codes: number[] = [];
@@ -169,7 +169,7 @@ describe("the address policy", () => {
     expect(policy.findRefusal("fd13::4")).toMatch(/unique local/);
     expect(policy.findRefusal("10.1.255.1")).toBeNull();
     expect(policy.findRefusal("10.2.0.1")).toMatch(/private/);
-    // The gateway, not this machine, would make that connection: allowing the inner range is not permission.
+    // The gateway would make the connection, not this machine: permission for the inner range is not sufficient.
     expect(policy.findRefusal("64:ff9b::10.1.0.1")).toMatch(/NAT64.*private/);
   });
 

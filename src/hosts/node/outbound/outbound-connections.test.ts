@@ -31,14 +31,14 @@ describe("a connection to a receiver", () => {
     expect((await outbound.send(listed)).reused).toBeUndefined();
     expect((await outbound.send(listed)).reused).toBeUndefined();
     expect(target.connections()).toBe(3);
-    // The first one left a connection behind, which is taken, and left behind again.
+    // The first request left a connection open, which these requests reuse.
     for (const _ of [1, 2]) expect((await outbound.send({ ...listed, reuse: true })).reused).toBe(true);
     expect((await outbound.send(createPost(target.url))).reused).toBe(true);
     expect(target.connections()).toBe(3);
     expect(seen).toEqual(["keep-alive", "close", "close", "keep-alive", "keep-alive", "keep-alive"]);
   });
 
-  it("is not reused if its answer keeps it for no time [interfaces 14]", async () => {
+  it("is not reused if its answer keeps it alive for 0 s [interfaces 14]", async () => {
     const target = await startReceiver((request, response) => {
       response.setHeader("Connection", "close");
       keepAlive(request, response);

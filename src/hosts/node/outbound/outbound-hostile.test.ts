@@ -24,7 +24,7 @@ const TIMEOUT_MS = 1500;
 const GRACE_MS = 500;
 const LIMIT = 64 * 1024;
 
-/** The longest delay of this process's event loop, in milliseconds: a busy machine must not fail an attempt. */
+/** The longest delay of this process's event loop in milliseconds: a busy machine must not fail an attempt. */
 const lag = monitorEventLoopDelay();
 lag.enable();
 const heldUp = () => lag.max / 1e6;
@@ -70,7 +70,7 @@ const EXPECTED: Record<HostileBehaviour, number | string> = {
   "tls-reset": "tls",
 };
 
-/** Only what must time out has a short limit: on a busy machine, other attempts may need longer than that. */
+/** Only attempts that must time out have a short limit: on a busy machine, the others may need longer. */
 const limitFor = (behaviour: HostileBehaviour) => (EXPECTED[behaviour] === "timeout" ? TIMEOUT_MS : 60_000);
 
 describe("hostile receivers", () => {
@@ -82,7 +82,7 @@ describe("hostile receivers", () => {
     const attempt = async (behaviour: HostileBehaviour) => {
       const target = await startHostile(behaviour);
       const result = await outbound.send(posting(target.url, limitFor(behaviour)));
-      // An attempt that has ended holds no connection any more.
+      // A finished attempt holds no connection.
       await eventually(() => expect([behaviour, target.open()]).toEqual([behaviour, 0]));
       attempts.set(behaviour, { result, connections: target.connections() });
       await target.close();
@@ -107,7 +107,7 @@ describe("hostile receivers", () => {
     ["close-without-a-byte", "the connection was closed without an answer"],
     ["close-mid-status", "the connection was closed without an answer"],
     ["reset-before-headers", "the connection was reset before an answer"],
-  ])("%s: the reason is in words, not in Node's [G24]", (behaviour, reason) => {
+  ])("%s: the reason is in plain words, not in Node's [G24]", (behaviour, reason) => {
     expect(attempts.get(behaviour)!.result.error?.message).toBe(reason);
   });
 

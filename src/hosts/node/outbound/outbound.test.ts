@@ -79,7 +79,7 @@ describe("an answer of a receiver", () => {
     expect(body.length).toBe(Number(headers["content-length"]));
   });
 
-  it("counts if it comes before a large body was read [G24]", async () => {
+  it("counts even if it arrives before the whole request body was read [G24]", async () => {
     const refusing = net.createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => socket.pause().write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"));

@@ -5,7 +5,7 @@ import { createSystemLookup, resolveTarget } from "./resolve-target.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-/** A system resolver whose answers come when the test says so. */
+/** A system resolver that answers when the test says so. */
 function heldResolver() {
   const asked: string[] = [];
   const answers: ((fail?: Error) => void)[] = [];

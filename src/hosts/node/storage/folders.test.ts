@@ -31,7 +31,7 @@ describe("making a folder", () => {
 
 let parent: string;
 let own: TemporaryFolder;
-/** The name of a live server's folder, this process's, taken apart: up to the machine, process id, start, the rest. */
+/** The parts of this process's folder name: a prefix up to the machine, the process id, its start time, the rest. */
 let parts: [start: string, pid: string, began: string, rest: string];
 const before = process.env["TMPDIR"];
 
@@ -57,7 +57,7 @@ function left(change: { start?: string; pid?: number; began?: string }): string 
   return name;
 }
 
-/** An id that a process had which was deleted now. */
+/** The id of a process that has just ended. */
 const deadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
 
 describe("files that a killed server leaves behind", () => {
@@ -76,7 +76,7 @@ describe("files that a killed server leaves behind", () => {
     },
   );
 
-  it("stay if their server runs, or if the system cannot say when it started [interfaces 7]", async () => {
+  it("stay if their server runs, or if the system cannot report when it started [interfaces 7]", async () => {
     const names = [left({ began: "0" }), basename(own.path)];
     expect(await sweepOrphanedFolders()).toEqual([]);
     for (const name of names) expect(existsSync(join(parent, name))).toBe(true);
@@ -114,7 +114,7 @@ describe("files that a killed server leaves behind", () => {
   });
 
   it("are removed at the end of a process by one listener for many servers [interfaces 7]", () => {
-    // That of `own`, and whatever else this process has.
+    // The listener of `own`, and others of this process.
     const listeners = process.listenerCount("exit");
     const folders = Array.from({ length: 12 }, () => new TemporaryFolder());
     for (const folder of folders) expect(existsSync(folder.path)).toBe(true);
