@@ -97,3 +97,31 @@ it.each(NEEDS)("fields that %s requires are invented [interfaces 18]", async (_,
   expect([answer.status, await answer.json()]).toMatchObject([200, all]);
   await sandbox.close();
 });
+
+it("a request that makes a record break oneOf is refused, and the record stays [interfaces 18]", async () => {
+  const rule = { oneOf: [{ required: ["url"] }, { required: ["text"] }] };
+  const described = document(rule);
+  const changes = { type: "object", properties: { text: Text } };
+  Object.assign(described.paths["/stock/{id}"], {
+    patch: {
+      operationId: "change",
+      requestBody: json(changes),
+      responses: { 200: { description: "d", ...json(one) } },
+    },
+  });
+  Object.assign(described["x-understudy"].operations, { change: { update: "stock" } });
+  const fixture: object = { extends: "reference", stock: [{ id: "item_a", url: "a" }] };
+  const sandbox = await createSandbox({ openapi: [described], fixture });
+  const headers = { "content-type": "application/json" };
+  const answer = await sandbox.fetch("/stock/item_a", {
+    method: "PATCH",
+    body: JSON.stringify({ text: "b" }),
+    headers,
+  });
+  expect([answer.status, await answer.text()]).toEqual([
+    422,
+    expect.stringContaining("body must match exactly one schema in oneOf"),
+  ]);
+  expect(await (await sandbox.fetch("/stock/item_a")).json()).toEqual({ id: "item_a", url: "a" });
+  await sandbox.close();
+});

@@ -251,8 +251,11 @@ export class BoundOperation {
     const publicRecord = target.toPublic(record, call.world);
     const validate = this.schemas.compileValidator(target.spec?.schema ?? true, "answer");
     if (validate(publicRecord)) return record;
-    const { field, value, message } = findInvalidField(publicRecord, validate.errors!);
+    const { field, pointer, value, message } = findInvalidField(publicRecord, validate.errors!);
     const name = field.split(/[.[]/)[0]!;
+    const breaksRule = pointer === "" && sent.length > 0 && !context.isInferred;
+    if (breaksRule && validate(target.toPublic(before, call.world)))
+      throw invalidInput("body", call.body, `body ${message}`);
     if (!sent.includes(name)) return record;
     if (!context.isInferred || field === name) throw invalidInput(field, value, `${field} ${message}`);
     const oldValue = before[name];
