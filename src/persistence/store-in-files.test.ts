@@ -143,7 +143,7 @@ describe.each(FILE_STORES)("a store in files ($name) [interfaces 2]", (adapter) 
     skip,
   }) => {
     const disk = smallDisk();
-    if (disk === undefined) return skip("no file system of its own could be mounted");
+    if (disk === undefined) return skip("no separate file system could be mounted");
     const store = await adapter.open(disk);
     storeContext.open.push(store);
     await store.commit(toPieces([put("a", "world", "x", 1)]));
@@ -179,7 +179,7 @@ describe.each(FILE_STORES)("a store in files ($name) [interfaces 2]", (adapter) 
     "a start on a %s disk says what to do, and loses nothing [interfaces 2]",
     async ([, advice, spoil, repair], { skip }) => {
       const disk = smallDisk();
-      if (disk === undefined) return skip("no file system of its own could be mounted");
+      if (disk === undefined) return skip("no separate file system could be mounted");
       const store = await adapter.open(disk);
       await store.commit(toPieces([put("a", "world", "x", 1)]));
       await store.close();

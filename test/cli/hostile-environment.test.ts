@@ -341,7 +341,7 @@ describe("an error of the operating system is one sentence and exit 2", () => {
     const disk = join(cwd, "disk");
     mkdirSync(disk);
     if (spawnSync("mount", ["-t", "tmpfs", "-o", "ro,size=64k", "tmpfs", disk]).status !== 0)
-      return skip("no file system of its own could be mounted");
+      return skip("no separate file system could be mounted");
     onTestFinished(() => void spawnSync("umount", [disk]));
     const said = "the disk is read-only";
     await expectRefusal(["fixture", "generate", "--count", "users=1", "--out", "disk/y.yaml"], cwd, said);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { clausesOf } from "./clauses.mjs";
+import { listClauses } from "./clauses.mjs";
 
 /*
  * Comments, types, error messages, scenarios and test titles cite sections of four pages and the decisions. Each
@@ -116,7 +116,7 @@ describe("a citation", () => {
         ([, title]) => title!,
       ),
     );
-    const clauses = titles.flatMap((title) => clausesOf(title));
+    const clauses = titles.flatMap((title) => listClauses(title));
     expect(clauses.length).toBeGreaterThan(500);
     expect(clauses.filter((clause) => !SECTIONS.has(clause) && !ASSUMPTIONS.has(clause))).toEqual([]);
   });

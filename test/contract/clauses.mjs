@@ -5,16 +5,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = new URL("../..", import.meta.url);
-const anchorsOf = (page) => {
+const listAnchors = (page) => {
   const text = readFileSync(new URL(`docs/reference/${page}.md`, root), "utf8");
   return [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id);
 };
 
 /** All sections of the published reference that describe behaviour; the others only contain subsections. */
-export const SECTIONS = anchorsOf("service-api").filter(
+export const SECTIONS = listAnchors("service-api").filter(
   (id) => id.includes(".") || ["5", "8", "9"].includes(id),
 );
-export const GAPS = anchorsOf("assumptions");
+export const GAPS = listAnchors("assumptions");
 
 /** Matches a string that is the first argument of a call with the shape of a test or group. */
 const TITLE = /\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1\s*,\s*(?:async\b|function\b|\(|\w+\s*=>|\{)/g;
@@ -27,7 +27,7 @@ const CLAUSE = /^(?:section )?(G\d\d|\d\.\d{1,2}|[5-9])$/;
 const LEADING = /^(?:(?:interfaces|quality|section|decision) \d|G\d\d\b|\d\.\d{1,2}[ ,:])/;
 
 /** Lists the clauses in brackets at the end of a title. */
-export function clausesOf(title) {
+export function listClauses(title) {
   const cited = BRACKETS.exec(title)?.[1].split(", ") ?? [];
   return cited.map((text) => CLAUSE.exec(text)?.[1]).filter((clause) => clause !== undefined);
 }
@@ -48,24 +48,24 @@ export function leadingCitations() {
 }
 
 /** Returns test files by clause. */
-export function provedClauses() {
-  const proved = new Map();
+export function listTestedClauses() {
+  const tested = new Map();
   for (const [file, title] of titles()) {
-    for (const clause of clausesOf(title)) {
-      const files = proved.get(clause) ?? new Set();
-      proved.set(clause, files.add(file));
+    for (const clause of listClauses(title)) {
+      const files = tested.get(clause) ?? new Set();
+      tested.set(clause, files.add(file));
     }
   }
-  return proved;
+  return tested;
 }
 
-export function unproved() {
-  const proved = provedClauses();
-  return [...SECTIONS, ...GAPS].filter((clause) => !proved.has(clause));
+export function listUntested() {
+  const tested = listTestedClauses();
+  return [...SECTIONS, ...GAPS].filter((clause) => !tested.has(clause));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const missing = unproved();
+  const missing = listUntested();
   const total = SECTIONS.length + GAPS.length;
   process.stdout.write(
     `${total - missing.length} of ${total} sections and gaps are in the title of a test\n`,

@@ -1,13 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { ASSUMPTIONS } from "../../src/engine/contract/assumptions/index.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
-import { clausesOf, GAPS, leadingCitations, provedClauses, SECTIONS, unproved } from "./clauses.mjs";
+import {
+  GAPS,
+  leadingCitations,
+  listClauses,
+  listTestedClauses,
+  listUntested,
+  SECTIONS,
+} from "./clauses.mjs";
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
 describe("a section or assumption", () => {
   it("is in the title of a test", () => {
-    expect(unproved()).toEqual([]);
+    expect(listUntested()).toEqual([]);
   });
 
   it("that the declarations name is known and is in the title of a test", () => {
@@ -15,7 +22,7 @@ describe("a section or assumption", () => {
       ...OPERATIONS.flatMap(({ section, assumptions = [] }) => [section, ...assumptions]),
       ...ASSUMPTIONS.map(({ id }) => id),
     ]);
-    const proved = provedClauses();
+    const proved = listTestedClauses();
     expect([...named].filter((clause) => !SECTIONS.includes(clause) && !GAPS.includes(clause))).toEqual([]);
     expect([...named].filter((clause) => !proved.has(clause))).toEqual([]);
   });
@@ -38,6 +45,6 @@ describe("a section or assumption", () => {
     ["a client that leaves ends its stream [interfaces 7, G16]", ["G16"]],
     ["an empty list [none]", []],
   ])("is read from %j as %j", (title, clauses) => {
-    expect(clausesOf(title)).toEqual(clauses);
+    expect(listClauses(title)).toEqual(clauses);
   });
 });

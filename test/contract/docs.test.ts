@@ -129,8 +129,8 @@ describe("the reference pages", () => {
     const items = readPage(getPage("cli")).split(/\n(?! )/);
     for (const { path, options } of await listCommands()) {
       const [command, action] = path;
-      const told = named.some((term) => term === command || term.startsWith(`${command} `));
-      expect(told, `understudy ${path.join(" ")}`).toBe(true);
+      const isDocumented = named.some((term) => term === command || term.startsWith(`${command} `));
+      expect(isDocumented, `understudy ${path.join(" ")}`).toBe(true);
       if (action !== undefined) {
         const own = new RegExp(`\`(${command} )?${action}\\b`);
         const row = items.some((item) => item.includes(`\`${command} `) && own.test(item));

@@ -46,26 +46,28 @@ async function compare(
   sent: Sent,
 ) {
   const before = await readSandbox(world);
-  const { body: told } = await world.control("POST", "/faults/explain", toExplainBody(id, path, sent));
+  const { body: explanation } = await world.control("POST", "/faults/explain", toExplainBody(id, path, sent));
   expect(await readSandbox(world)).toBe(before);
   const real = await world.call(path, method, sent);
   const { body: journal } = await world.control("GET", "/journal?limit=1");
   const [entry] = journal.entries;
-  expect(told.operation).toBe(id);
+  expect(explanation.operation).toBe(id);
   // `explain` does not predict what an operation does with its input.
-  if (prepare !== undefined && told.decision === null) {
-    expect(told.steps.find(({ outcome }: { outcome: string }) => outcome === "skipped").step).toBe("rule");
+  if (prepare !== undefined && explanation.decision === null) {
+    expect(explanation.steps.find(({ outcome }: { outcome: string }) => outcome === "skipped").step).toBe(
+      "rule",
+    );
     return;
   }
-  expect([told.decision, told.status, told.code, told.principal]).toEqual([
+  expect([explanation.decision, explanation.status, explanation.code, explanation.principal]).toEqual([
     real.headers.get("x-sandbox-decision"),
     real.status,
     entry.code,
     entry.principal,
   ]);
   if (entry.code === null) return;
-  const decides = told.steps.filter(({ outcome }: { outcome: string }) => outcome === "decides");
-  expect(decides).toEqual([{ step: told.decision, outcome: "decides", says: entry.reasons.at(-1) }]);
+  const decides = explanation.steps.filter(({ outcome }: { outcome: string }) => outcome === "decides");
+  expect(decides).toEqual([{ step: explanation.decision, outcome: "decides", says: entry.reasons.at(-1) }]);
 }
 
 describe.each(API.operations.map((operation) => [operation.id, operation] as const))(

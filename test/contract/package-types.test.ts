@@ -97,28 +97,28 @@ function compile(compiler: string): string[] {
 describe.each(Object.entries(COMPILERS))(
   "the package's declarations, TypeScript %s [interfaces 13]",
   (_, tsc) => {
-    let said: string[];
+    let errors: string[];
     beforeAll(() => {
-      said = compile(tsc);
+      errors = compile(tsc);
     });
-    const saidOf = (project: string) => said.filter((line) => line.startsWith(`${project}/`));
+    const getErrors = (project: string) => errors.filter((line) => line.startsWith(`${project}/`));
 
     it("compile for every right use, and refuse each misspelling [interfaces 13]", () => {
       expect(RIGHT.length).toBeGreaterThanOrEqual(40);
       expect(MISSPELT.length).toBeGreaterThanOrEqual(40);
-      expect(saidOf("node")).toEqual([]);
+      expect(getErrors("node")).toEqual([]);
       // Errors in the declarations or the compiler options.
       expect(
-        said.filter((line) => !Object.keys(PROJECTS).some((name) => line.startsWith(`${name}/`))),
+        errors.filter((line) => !Object.keys(PROJECTS).some((name) => line.startsWith(`${name}/`))),
       ).toEqual([]);
     });
 
     it("work in a bundler's project, too [interfaces 13]", () => {
-      expect(saidOf("bundler")).toEqual([]);
+      expect(getErrors("bundler")).toEqual([]);
     });
 
     it("include the runner fixtures [interfaces 13]", () => {
-      expect(saidOf("runners")).toEqual([]);
+      expect(getErrors("runners")).toEqual([]);
     });
   },
 );

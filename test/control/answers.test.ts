@@ -160,19 +160,19 @@ it.each(Object.entries(CALLS))(
       const answer = await send(method, path, body, headers);
       const limit = path.startsWith("/_s/") ? 600 : 300;
       expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(limit);
-      const asked = body === undefined ? "" : ` ${JSON.stringify(body)}`;
-      paragraphs.push([`${method} ${path}${asked}`, ...toLines(answer), ""].join("\n"));
+      const sentBody = body === undefined ? "" : ` ${JSON.stringify(body)}`;
+      paragraphs.push([`${method} ${path}${sentBody}`, ...toLines(answer), ""].join("\n"));
       if (path === "S/receivers" && method === "POST" && body !== undefined)
         ids.set("RECEIVER", answer.body.id);
       if (path.startsWith("S/history?") && !ids.has("NEWEST")) ids.set("NEWEST", answer.body.entries[0].id);
     }
     // A call that changed something names its entry of the history (interfaces 10).
     const { body } = await send("GET", "S/history");
-    const told = body.entries.map(
+    const titles = body.entries.map(
       ({ kind, title, subject }: { kind: string; title: string; subject: string | null }) =>
         replaceIds(`  ${kind}: ${title} (${subject ?? "none"})`),
     );
-    paragraphs.push(["In the history", ...told.reverse(), ""].join("\n"));
+    paragraphs.push(["In the history", ...titles.reverse(), ""].join("\n"));
     const file = join(import.meta.dirname, "answers", `${about.replaceAll(" ", "-")}.txt`);
     await expect(paragraphs.join("\n")).toMatchFileSnapshot(file);
   },

@@ -147,7 +147,7 @@ describe("faults/explain", () => {
       "nothing is counted for this operation before its body is read",
     ],
   ])(
-    "says what is counted for %s, which asks for no credential [interfaces 11]",
+    "says what is counted for %s, which needs no credential [interfaces 11]",
     async (operation, more, says) => {
       const { body } = await explain(await createSandbox(), { operation, ...more });
       expect(body.steps[3]).toEqual({ step: "rate-limit", outcome: "passes", says });
@@ -268,7 +268,7 @@ describe("faults/explain", () => {
 });
 
 describe("the journal's reasons of a refusal", () => {
-  const reasonOf = async (name: string, path: string, headers: Record<string, string>, method = "GET") => {
+  const getReason = async (name: string, path: string, headers: Record<string, string>, method = "GET") => {
     await api.call(undefined, method, `/_s/${name}${path}`, undefined, headers);
     const { body } = await control("GET", `/${name}/journal?limit=1`);
     return body.entries[0].reasons.at(-1);
@@ -310,9 +310,9 @@ describe("the journal's reasons of a refusal", () => {
     "for a 401 say which credential was found where, and what was wrong: %j [interfaces 11]",
     async (headers, reason) => {
       const name = await createSandbox();
-      const told = await reasonOf(name, "/v1/models", headers as Record<string, string>);
-      if (typeof reason === "string") expect(told).toBe(reason);
-      else expect(told).toMatch(reason);
+      const found = await getReason(name, "/v1/models", headers as Record<string, string>);
+      if (typeof reason === "string") expect(found).toBe(reason);
+      else expect(found).toMatch(reason);
     },
   );
 
@@ -321,22 +321,22 @@ describe("the journal's reasons of a refusal", () => {
     const { body } = await api.call("dan", "POST", `/_s/${name}/v1/auth/token`);
     const token = { authorization: `Bearer ${body.access_token}` };
     const other = await createSandbox();
-    expect(await reasonOf(other, "/v1/models", token)).toContain(
+    expect(await getReason(other, "/v1/models", token)).toContain(
       "an access token that this sandbox did not sign",
     );
     await control("POST", `/${name}/clock/advance`, { by: "2d" });
-    expect(await reasonOf(name, "/v1/models", token)).toMatch(
+    expect(await getReason(name, "/v1/models", token)).toMatch(
       /^Authorization holds an access token of usr_dan, which expired at 2026-03-15T/,
     );
     await control("PATCH", `/${name}/state/users/usr_dan`, { account: "suspended" });
-    expect(await reasonOf(name, "/v1/models", token)).toBe(
+    expect(await getReason(name, "/v1/models", token)).toBe(
       "Authorization holds an access token of the key apikey_dan, which belongs to a user who is suspended",
     );
     await control("PATCH", `/${name}/state/api_keys/apikey_dan`, { user_id: "usr_ada" });
-    expect(await reasonOf(name, "/v1/models", token)).toBe(
+    expect(await getReason(name, "/v1/models", token)).toBe(
       "Authorization holds an access token of the key apikey_dan, which belongs to another user now",
     );
-    await reasonOf(name, "/v1/auth/refresh", {}, "POST");
+    await getReason(name, "/v1/auth/refresh", {}, "POST");
     const { body: journal } = await control("GET", `/${name}/journal?limit=1`);
     expect(journal.entries[0].reasons).toEqual([
       "the body has no refresh token that is unused and not expired",
@@ -406,8 +406,8 @@ describe("the journal's reasons of a refusal", () => {
     ["dan", "GET", "/v1/assistants/asst_helper/history?limit=100&action=nonsense", /field action/],
   ] as const)("for %s %s %s are %s [interfaces 11]", async (who, method, path, reason) => {
     const name = await createSandbox();
-    const told = await reasonOf(name, path, { "api-key": KEYS[who] }, method);
-    if (typeof reason === "string") expect(told).toBe(reason);
-    else expect(told).toMatch(reason);
+    const found = await getReason(name, path, { "api-key": KEYS[who] }, method);
+    if (typeof reason === "string") expect(found).toBe(reason);
+    else expect(found).toMatch(reason);
   });
 });

@@ -88,7 +88,7 @@ async function createUntilRefused(
 
 describe("a change that cannot be saved", () => {
   it("is undone and answered 507 with --durable, and accepted once there is room [interfaces 2]", async (test) => {
-    if (!isMounted) return test.skip("no file system of its own could be mounted");
+    if (!isMounted) return test.skip("no separate file system could be mounted");
     const api = await start(true);
     expect((await create(api, "dept_before")).status).toBe(201);
     fill();
@@ -119,7 +119,7 @@ describe("a change that cannot be saved", () => {
   });
 
   it("stops neither the sandbox default nor the end of a server with --durable and a full disk [interfaces 2]", async (test) => {
-    if (!isMounted) return test.skip("no file system of its own could be mounted");
+    if (!isMounted) return test.skip("no separate file system could be mounted");
     const api = await start(true);
     fill();
     const { id, answer } = await createUntilRefused(api);
@@ -136,7 +136,7 @@ describe("a change that cannot be saved", () => {
   });
 
   it("keeps what has arrived of an upload on a full disk, says so, and names the folder [G13]", async (test) => {
-    if (!isMounted) return test.skip("no file system of its own could be mounted");
+    if (!isMounted) return test.skip("no separate file system could be mounted");
     const api = await start(false);
     const announced = { filename: "a.bin", file_size: 6_000_000, mime_type: "application/octet-stream" };
     const upload = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", announced);
@@ -160,7 +160,7 @@ describe("a change that cannot be saved", () => {
   });
 
   it("is announced at the start with --durable [interfaces 2]", async (test) => {
-    if (!isMounted) return test.skip("no file system of its own could be mounted");
+    if (!isMounted) return test.skip("no separate file system could be mounted");
     writeFileSync(getFillerPath(), Buffer.alloc(statfsSync(place).bavail * statfsSync(place).bsize));
     const { code, stdout, stderr } = await startCommand([
       ...["start", "--port", "0", "--persist", join(place, "data"), "--durable"],
@@ -199,7 +199,7 @@ describe("a change that cannot be saved", () => {
   });
 
   it("is reported once without --durable, shown in health, and saved once there is room [interfaces 2]", async (test) => {
-    if (!isMounted) return test.skip("no file system of its own could be mounted");
+    if (!isMounted) return test.skip("no separate file system could be mounted");
     const api = await start(false);
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
     fill();
@@ -216,7 +216,7 @@ describe("a change that cannot be saved", () => {
   });
 
   it("makes the server report an error at its end if the last save fails [interfaces 2]", async (test) => {
-    if (!isMounted) return test.skip("no file system of its own could be mounted");
+    if (!isMounted) return test.skip("no separate file system could be mounted");
     const api = await start(false);
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
     fill();

@@ -56,12 +56,12 @@ describe("the console's stream of a sandbox", () => {
       expect(entries).toHaveLength(1);
       return entries;
     });
-    const told = await eventually(async () => {
+    const entries = await eventually(async () => {
       const attempts = stream.events.flatMap(({ data }) => data.attempts);
       expect(attempts).toHaveLength(1);
       return attempts;
     });
-    expect(told).toEqual([{ history: attempt.history, duration_ms: attempt.duration_ms }]);
+    expect(entries).toEqual([{ history: attempt.history, duration_ms: attempt.duration_ms }]);
     const { body } = await api.call(undefined, "GET", LIVE.replace("live", `history/${attempt.history}`));
     expect(body).toMatchObject({ kind: "delivery", subject: attempt.delivery.delivery_id });
     stream.close();

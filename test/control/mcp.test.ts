@@ -114,12 +114,12 @@ describe.each([
     });
     const rule = { match: { operation: "models.list" }, times: 1, effect: { error: "RATE_LIMIT_EXCEEDED" } };
     expect(await call(client, "arm_fault", { sandbox, ...rule })).toMatchObject({ id: "fault_1", hits: 0 });
-    const told = await call(client, "explain_request", {
+    const explanation = await call(client, "explain_request", {
       sandbox,
       operation: "models.list",
       principal: "usr_dan",
     });
-    expect(JSON.stringify(told)).toContain("fault_1");
+    expect(JSON.stringify(explanation)).toContain("fault_1");
     expect(await call(client, "call_api", asked)).toMatchObject({ status: 429 });
     const { entries } = (await call(client, "list_journal", { sandbox, status: "429" })) as {
       entries: { id: string }[];

@@ -20,7 +20,7 @@ async function createSandbox(settings: object = {}): Promise<string> {
 describe("a rule on a path outside the contract", () => {
   const arm = (name: string, rule: object) => control("POST", `/${name}/faults`, rule);
 
-  it("serves an answer of its own [interfaces 11]", async () => {
+  it("serves its own response [interfaces 11]", async () => {
     const name = await createSandbox();
     const call = (method: string, path: string, body?: unknown) =>
       api.call("dan", method, `/_s/${name}${path}`, body);

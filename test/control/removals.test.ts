@@ -226,8 +226,8 @@ describe("a new record with the id of a deleted one", () => {
     expect(refused.status).toBe(404);
     await state(world, "POST", "meeting_sessions", session);
     await state(world, "PATCH", "meeting_sessions/mbsess_live", { status: "completed" });
-    const anew = await fetch(api.url + path, { headers: { "api-key": KEYS.dan } });
-    expect(await anew.text()).not.toContain("data:");
+    const stream = await fetch(api.url + path, { headers: { "api-key": KEYS.dan } });
+    expect(await stream.text()).not.toContain("data:");
     await world.delete();
   });
 
@@ -241,8 +241,8 @@ describe("a new record with the id of a deleted one", () => {
     const stream = await world.call("/v1/meeting-buddy/sessions/mbsess_standup/transcripts/stream", "GET", {
       who: "dan",
     });
-    const told = stream.text.split("\n").filter((line) => line.includes(transcript_id));
-    expect(told).toEqual([expect.stringContaining("Said anew.")]);
+    const lines = stream.text.split("\n").filter((line) => line.includes(transcript_id));
+    expect(lines).toEqual([expect.stringContaining("Said anew.")]);
     await world.delete();
   });
 });

@@ -592,10 +592,10 @@ describe("a replay", () => {
     body.text = body.text.replace('"monthly_limit":1000', '"monthly_limit":1001');
     const file = join(createTempFolder(), "changed.json");
     writeFileSync(file, JSON.stringify(bundle));
-    const told = await runCommand(["replay", file]);
-    expect(told.code).toBe(1);
-    expect(told.stdout).toContain("request 2, GET /v1/analytics/usage/limits/org_acme");
-    expect(told.stdout).toContain(`body at byte ${at + '"monthly_limit":100'.length}`);
+    const replayed = await runCommand(["replay", file]);
+    expect(replayed.code).toBe(1);
+    expect(replayed.stdout).toContain("request 2, GET /v1/analytics/usage/limits/org_acme");
+    expect(replayed.stdout).toContain(`body at byte ${at + '"monthly_limit":100'.length}`);
     const { stdout } = await runCommand(["replay", file, "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, requests: 2, difference: { request: 2 } });
     listRequests(bundle)[0]!.answer.headers[0]![1] = "2020-01-01";

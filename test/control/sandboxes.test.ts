@@ -305,10 +305,10 @@ describe("reset", () => {
 
   it("applies another seed or fixture, and changes nothing for a wrong one [interfaces 4]", async () => {
     const name = await createSandbox();
-    const idOf = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body.id;
-    const before = await idOf();
+    const createThread = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body.id;
+    const before = await createThread();
     await sandboxes("POST", `/${name}/reset`, { seed: 99 });
-    expect(await idOf()).not.toBe(before);
+    expect(await createThread()).not.toBe(before);
     const refused = await sandboxes("POST", `/${name}/reset`, { fixture: { organizatons: [] } });
     expect([refused.status, refused.body.hint]).toEqual([422, "organizations"]);
     expect((await sandboxes("GET", `/${name}`)).body).toMatchObject({ seed: 99, counts: { threads: 4 } });

@@ -96,9 +96,10 @@ describe("--persist, without a request that waits,", () => {
     await fresh.control("PUT", "/clock", { mode: "scaled", rate: 1000 });
     const ran = () => set.filter((id) => !listTimerIds(world).includes(id));
     await expect.poll(() => ran().length).toBeGreaterThan(0);
-    const gone = ran();
-    const left = async () => (await listSavedTimers(fresh.name)).filter((id) => gone.includes(id));
-    await expect.poll(left, POLL_OPTIONS).toEqual([]);
+    const ranTimers = ran();
+    const listRanTimersLeft = async () =>
+      (await listSavedTimers(fresh.name)).filter((id) => ranTimers.includes(id));
+    await expect.poll(listRanTimersLeft, POLL_OPTIONS).toEqual([]);
   });
 });
 

@@ -9,9 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([api.close(), other.close()]));
 
-const on = (server: Api) => (method: string, path: string, body?: unknown) =>
+const createControl = (server: Api) => (method: string, path: string, body?: unknown) =>
   server.call(undefined, method, `/_control/sandboxes${path}`, body);
-const control = (method: string, path: string, body?: unknown) => on(api)(method, path, body);
+const control = (method: string, path: string, body?: unknown) => createControl(api)(method, path, body);
 async function createSandbox(body: object = {}): Promise<string> {
   const name = `snap-${++made}`;
   expect((await control("POST", "", { name, ...body })).status).toBe(201);
@@ -125,7 +125,7 @@ describe("snapshots", () => {
     const document = (await control("GET", `/${name}/snapshots/s`)).body;
     expect(document).toMatchObject({ name: "s", format: "understudy-snapshot", version: 1 });
 
-    const there = on(other);
+    const there = createControl(other);
     await there("POST", "", { name: "guest" });
     const uploaded = await there("PUT", "/guest/snapshots/s", document);
     expect(uploaded.status, uploaded.text).toBe(201);

@@ -120,8 +120,8 @@ describe("a server with TLS [interfaces 16]", () => {
       params: { name: "list_sandboxes", arguments: {} },
     };
     const accept = { accept: "application/json, text/event-stream" };
-    const told = await call("POST", `${api.url}/_control/mcp`, { body: asked, headers: accept });
-    expect(JSON.stringify(told.body)).toContain(`${api.url}/_s/`);
+    const answer = await call("POST", `${api.url}/_control/mcp`, { body: asked, headers: accept });
+    expect(JSON.stringify(answer.body)).toContain(`${api.url}/_s/`);
   });
 
   it.each([
@@ -173,7 +173,7 @@ describe("start --https [interfaces 16]", () => {
   const start = (flags: Partial<StartFlags>) =>
     readStartOptions({ json: false, quiet: true, ...flags } as StartFlags);
 
-  it("stores a certificate of its own in the user's data folder, which clients can trust", async () => {
+  it("stores its own certificate in the user's data folder, which clients can trust", async () => {
     // The folder's name has a space, as on macOS.
     const folder = join(createTempFolder(), "Application Support");
     mkdirSync(folder);

@@ -341,8 +341,8 @@ describe("deliveries", () => {
       `${id}.3`,
     ]);
     expect(JSON.parse(shown.body)).toMatchObject({ delivery_id: id });
-    const [told] = (await control("GET", `/${name}/history?kind=control`)).body.entries;
-    expect(told.title).toBe("A delivery was redelivered.");
+    const [entry] = (await control("GET", `/${name}/history?kind=control`)).body.entries;
+    expect(entry.title).toBe("A delivery was redelivered.");
     const delivered = await control("POST", `/${name}/deliveries/redeliver`, { ids: [id] });
     expect([delivered.status, delivered.body.field]).toEqual([422, "ids[0]"]);
   });

@@ -58,8 +58,8 @@ it("every method explains a wrong argument in a sentence, in any place [interfac
       for (const before of [[], ["user.created"], ["now", {}]]) {
         if (name === "held.next" && JSON.stringify(wrong) === "{}") continue;
         calls += 1;
-        const said = await explain(() => method(...before, wrong));
-        if (RAW.test(said)) bad.push(`${name}(${JSON.stringify([...before, wrong])}): ${said}`);
+        const message = await explain(() => method(...before, wrong));
+        if (RAW.test(message)) bad.push(`${name}(${JSON.stringify([...before, wrong])}): ${message}`);
       }
   expect(calls).toBeGreaterThan(900);
   expect(bad).toEqual([]);
@@ -113,8 +113,8 @@ it.each([
   { openapi: "tags.yaml" },
   { openapi: null },
 ])("createUnderstudy says which option is wrong: %j [interfaces 8]", async (options) => {
-  const said = await explain(() => createUnderstudy(options as object));
-  expect(said).toContain(Object.keys(options)[0]);
-  expect(said).not.toMatch(/^accepted/);
-  expect(said).not.toMatch(RAW);
+  const message = await explain(() => createUnderstudy(options as object));
+  expect(message).toContain(Object.keys(options)[0]);
+  expect(message).not.toMatch(/^accepted/);
+  expect(message).not.toMatch(RAW);
 });

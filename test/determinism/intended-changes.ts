@@ -111,7 +111,7 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
   },
   {
     request: ({ answer: { body } }) => typeof body === "string" && body.includes('"base_url":'),
-    reason: "A sandbox may have an `origin` of its own.",
+    reason: "A sandbox may have its own `origin`.",
     compare: (recorded, answered) => [withoutLength(recorded), withoutText(answered, /"origin":null,/g)],
   },
   {
@@ -147,7 +147,7 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
   {
     request: ({ answer: { body } }) =>
       typeof body === "string" && body.includes("lacks the role or capability"),
-    reason: "A refusal without a reason of its own names the membership too, which 4.5 and 4.18 ask for.",
+    reason: "A refusal without its own reason also names the membership, which 4.5 and 4.18 require.",
     compare: (recorded, answered) => [
       withoutLength(recorded),
       withoutText(answered, /membership, (?=role or)/g),

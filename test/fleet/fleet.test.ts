@@ -219,7 +219,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(there).toEqual(expect.arrayContaining(["dept_one", "dept_three"]));
     expect(there).not.toContain("dept_two");
     await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
-    expect(a.said.join("\n")).toContain("Changes are saved again.");
+    expect(a.warnings.join("\n")).toContain("Changes are saved again.");
   }, 60_000);
 
   it("restores the last seconds that a Redis has lost from the owner [interfaces 15]", async () => {
@@ -263,8 +263,8 @@ describe("a fleet [interfaces 15]", () => {
       refused.headers.get("retry-after"),
       refused.headers.get("x-sandbox-decision"),
     ]).toEqual([503, "1", "moved"]);
-    expect(b.said.join()).toContain("its --node-url is not an address at which all nodes reach it");
-    await until(() => nowhere.said.join().includes("does not answer at its own --node-url"));
+    expect(b.warnings.join()).toContain("its --node-url is not an address at which all nodes reach it");
+    await until(() => nowhere.warnings.join().includes("does not answer at its own --node-url"));
   });
 
   it("has one limit of sandboxes for all nodes [interfaces 15]", async () => {
@@ -461,7 +461,7 @@ describe("a fleet [interfaces 15]", () => {
     const real = platform();
     providePlatform({ ...real, timers: { ...real.timers, now: () => Date.now() } });
     const a = await start();
-    expect(a.said.join()).toContain("ahead of that of Redis");
+    expect(a.warnings.join()).toContain("ahead of that of Redis");
     await a.control("POST", "/_control/sandboxes", { name: "ci", clock: { mode: "real" } });
     const ahead = await now(a);
     expect(ahead).toBeGreaterThan(Date.now() - hour / 2);
@@ -470,7 +470,7 @@ describe("a fleet [interfaces 15]", () => {
     vi.useRealTimers();
     providePlatform(real);
     const b = await start();
-    expect(b.said.join()).not.toContain("that of the Redis");
+    expect(b.warnings.join()).not.toContain("that of the Redis");
     expect(await now(b)).toBeGreaterThanOrEqual(ahead);
   });
 

@@ -53,7 +53,7 @@ it("a full temporary folder is answered 507, the change is undone, and uploads s
     rmSync(folder, { recursive: true, force: true });
   });
   if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", folder]).status !== 0)
-    return skip("no file system of its own could be mounted");
+    return skip("no separate file system could be mounted");
   process.env["TMPDIR"] = folder;
   api = await startReference();
   const send = (size: number) => {

@@ -133,18 +133,18 @@ describe("the cause of an entry [interfaces 10]", () => {
 
   it("orders entries of one instant by the journal's position [interfaces 10]", async () => {
     await history.ok("PUT", "/clock", { mode: "frozen" });
-    const sequenceOf = async (id: string | null) => (await history.ok("GET", `/journal/${id}`)).sequence;
-    const idOf = ({ headers }: { headers: Headers }) => headers.get("x-request-id");
+    const getSequence = async (id: string | null) => (await history.ok("GET", `/journal/${id}`)).sequence;
+    const getRequestId = ({ headers }: { headers: Headers }) => headers.get("x-request-id");
     const passed = await api.call("dan", "GET", "/v1/models");
     await history.ok("POST", "/faults", { match: { operation: "models.list" }, effect: { status: 503 } });
     const triggered = await api.call("dan", "GET", "/v1/models");
     expect(triggered.status).toBe(503);
     const rule = await history.newest("?kind=scenario");
-    expect(rule.journal_position).toBe(await sequenceOf(idOf(passed)));
-    expect(rule.journal_position).toBeLessThan(await sequenceOf(idOf(triggered)));
+    expect(rule.journal_position).toBe(await getSequence(getRequestId(passed)));
+    expect(rule.journal_position).toBeLessThan(await getSequence(getRequestId(triggered)));
     const deleted = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const own = await history.newest("?kind=request");
-    expect(own.journal_position).toBe((await sequenceOf(idOf(deleted))) - 1);
+    expect(own.journal_position).toBe((await getSequence(getRequestId(deleted))) - 1);
   });
 
   it("is the control call for delivery attempts of a trigger [interfaces 10]", async () => {

@@ -64,14 +64,14 @@ describe("a saved history [interfaces 10]", () => {
       const before = createHistoryClient(first);
       const [attach, deleted] = await before.entries();
       await before.rewind(deleted!.id);
-      const told = await before.list();
-      expect(told.entries.map(({ undone }) => undone)).toEqual([false, true, false]);
+      const list = await before.list();
+      expect(list.entries.map(({ undone }) => undone)).toEqual([false, true, false]);
 
       const second = await restart(first, persist);
       const after = createHistoryClient(second);
       expect(await after.list()).toEqual({
-        ...told,
-        entries: told.entries.map((entry) => ({ ...entry, kept: false, journal_position: 0 })),
+        ...list,
+        entries: list.entries.map((entry) => ({ ...entry, kept: false, journal_position: 0 })),
       });
       const refused = await after.control("POST", `/history/${attach!.id}/rewind`);
       expect(refused.body.type).toBe("urn:understudy:problem:state-evicted");
@@ -106,13 +106,13 @@ describe("a saved history [interfaces 10]", () => {
     for (const title of ["a", "b", "c", "d"])
       await before.ok("PATCH", "/state/threads/thread_ada", { title });
     const second = await restart(first, persist);
-    const told = await createHistoryClient(second).list();
-    expect([told.total, told.dropped]).toEqual([3, 2]);
+    const saved = await createHistoryClient(second).list();
+    expect([saved.total, saved.dropped]).toEqual([3, 2]);
     await createHistoryClient(second).ok("POST", "/reset");
     const third = await restart(second, persist);
     expect(await createHistoryClient(third).list()).toEqual({ entries: [], total: 0, dropped: 0 });
     await createHistoryClient(third).ok("PATCH", "/state/threads/thread_ada", { title: "e" });
-    expect(told.entries.map(({ id }) => id)).not.toContain((await createHistoryClient(third).newest()).id);
+    expect(saved.entries.map(({ id }) => id)).not.toContain((await createHistoryClient(third).newest()).id);
   });
 
   it.each([
@@ -136,17 +136,17 @@ describe("a saved history [interfaces 10]", () => {
   it("has acknowledged entries after kill -9 [interfaces 10]", async () => {
     const args = ["--persist", folder, "--durable", "--quiet", "--no-watch", "--clock", "frozen"];
     const killed = await startServer(args);
-    const told = async (url: string) =>
+    const listEntries = async (url: string) =>
       (await (await fetch(`${url}/_control/sandboxes/default/history`)).json()) as HistoryPage;
     const answer = await fetch(`${killed.ready.url}/v1/threads/thread_ada`, {
       method: "DELETE",
       headers: { "api-key": KEYS.ada },
     });
     expect(answer.status).toBe(200);
-    const before = await told(killed.ready.url);
+    const before = await listEntries(killed.ready.url);
     await killed.stop("SIGKILL");
     const again = await startServer(args);
-    const after = await told(again.ready.url);
+    const after = await listEntries(again.ready.url);
     await again.stop("SIGKILL");
     expect(after.total).toBe(1);
     expect(after.entries[0]).toEqual({ ...before.entries[0], kept: false });

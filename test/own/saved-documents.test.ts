@@ -275,7 +275,7 @@ describe("own operations in a fleet", () => {
     expect(JSON.stringify(refused.body)).toContain(
       "Sandbox ci was saved with operations of operations, which this server lacks",
     );
-    expect(b.said.join()).toContain("Sandbox ci could not be taken over");
+    expect(b.warnings.join()).toContain("Sandbox ci could not be taken over");
     const c = await start(declared);
     const found = await c.call("ada", "GET", "/_s/ci/v1/notes");
     expect(found).toMatchObject({ status: 200, body: { data: [{ text: "Hello" }] } });

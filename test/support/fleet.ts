@@ -7,7 +7,7 @@ export const TOKEN = "token-of-the-whole-fleet";
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 export interface TestNode extends Omit<Api, "advance"> {
-  said: string[];
+  warnings: string[];
   /** Makes a call with the fleet's token. */
   control: (method: string, path: string, body?: unknown) => ReturnType<Api["call"]>;
 }
@@ -18,8 +18,8 @@ export async function startNode(
   options: UnderstudyOptions & { port?: number } = {},
 ): Promise<TestNode> {
   const port = options.port ?? (await freePort());
-  const said: string[] = [];
-  const say = (message: string) => void said.push(message);
+  const warnings: string[] = [];
+  const say = (message: string) => void warnings.push(message);
   const api = await startReference({
     store: { url: redis.url, nodeUrl: `http://127.0.0.1:${port}` },
     shared: { token: TOKEN, allowAddresses: LOOPBACK },
@@ -29,7 +29,7 @@ export async function startNode(
   });
   const control: TestNode["control"] = (method, path, body) =>
     api.call(undefined, method, path, body, { authorization: `Bearer ${TOKEN}` });
-  return { ...api, said, control };
+  return { ...api, warnings, control };
 }
 
 export interface NodeProcess {

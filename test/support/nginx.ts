@@ -65,8 +65,8 @@ export class TestNginx {
   }
 
   async remove(): Promise<void> {
-    const gone = new Promise((resolve) => this.child.once("exit", resolve));
-    if (this.child.kill("SIGKILL")) await gone;
+    const exited = new Promise((resolve) => this.child.once("exit", resolve));
+    if (this.child.kill("SIGKILL")) await exited;
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -41,8 +41,8 @@ export class TestRedis {
   async launch(): Promise<void> {
     const where = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder];
     // Acknowledged writes are in files but not synced, since the tests simulate no power loss of the disk.
-    const kept = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
-    const child = spawn("redis-server", [...where, ...kept, ...this.settings], { stdio: "ignore" });
+    const durability = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
+    const child = spawn("redis-server", [...where, ...durability, ...this.settings], { stdio: "ignore" });
     this.child = child;
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
@@ -71,10 +71,10 @@ export class TestRedis {
   async stop(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const { child } = this;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = new Promise((resolve) => child.once("exit", resolve));
+    const exited = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGCONT");
     child.kill(signal);
-    await gone;
+    await exited;
   }
 
   /** Removes the last writes from the file, as a power loss would. */

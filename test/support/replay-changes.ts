@@ -35,14 +35,14 @@ export function replayChanges(
   for (const [id, { alive, type }] of subjects)
     if (!assistants.has(id) && type === "assistant") expect(alive, id).toBe(false);
   const oldest = entries.at(-1)?.timestamp ?? 0;
-  const told = (list: readonly (HistoryEntry | ChangeLog)[]) =>
+  const toSortedEntries = (list: readonly (HistoryEntry | ChangeLog)[]) =>
     list
       .filter(({ resource_id, timestamp }) => assistants.has(resource_id) && timestamp >= oldest)
       .map(({ resource_id, timestamp, action, user_id, changes }) =>
         JSON.stringify({ timestamp, resource_id, action, user_id, changes }),
       )
       .sort();
-  expect(told(entries)).toEqual(told(histories));
+  expect(toSortedEntries(entries)).toEqual(toSortedEntries(histories));
 }
 
 export type People = ReadonlyMap<string, User>;

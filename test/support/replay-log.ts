@@ -120,7 +120,7 @@ export function replayLog(entries: readonly AuditLog[], present: Present): void 
     } else if (entity_type === "knowledge_grant") {
       departments.require(target_id!, what);
       tie(`${entity_id} ${target_id}`, action === "created");
-    } else throw new Error(`${what}: nobody knows this change`);
+    } else throw new Error(`${what}: unknown change`);
     if (things?.alive.has(entity_id))
       expect(entry.entity_name, what).toBe(things.alive.get(entity_id)!["name"]);
   }

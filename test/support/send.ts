@@ -37,9 +37,9 @@ export async function send(agent: Agent, url: string, sending: Sending): Promise
   if (body !== undefined) own.set("content-length", String(Buffer.byteLength(body)));
   return new Promise((resolve, reject) => {
     const options = { agent, method, headers: { ...FETCH_HEADERS, ...Object.fromEntries(own) } };
-    const asked = request(new URL(url), options, (answer) => void readAnswer(answer).then(resolve, reject));
-    asked.once("error", reject);
-    asked.end(body);
+    const sent = request(new URL(url), options, (answer) => void readAnswer(answer).then(resolve, reject));
+    sent.once("error", reject);
+    sent.end(body);
   });
 }
 

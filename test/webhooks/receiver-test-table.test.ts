@@ -5,7 +5,7 @@ import { writeJunit } from "../../src/tools/reports/junit.ts";
 import type { ReceiverReport } from "../../types/control-api.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS, type Flaw } from "../support/receivers/flawed/flaws.ts";
-import { SHORT_WHILE_MS } from "../support/receivers/flawed/repetition-flaws.ts";
+import { SHORT_TIME_MS } from "../support/receivers/flawed/repetition-flaws.ts";
 import {
   grade,
   listChecksWith,
@@ -27,7 +27,7 @@ const MISSING = SOUND.filter((receiver) => !INSTALLED.includes(receiver));
 
 async function gradeFlawed({ steps, name, hangs }: Flaw): Promise<ReceiverReport> {
   const { url, probe, close } = await startReceiver(SECRET, steps);
-  const memoryMs = name.includes("for a short while") ? SHORT_WHILE_MS + 500 : 0;
+  const memoryMs = name.includes("for a short time") ? SHORT_TIME_MS + 500 : 0;
   const memoryDeliveries = name.includes("fifty deliveries") ? MANY_DELIVERIES : QUICK.memoryDeliveries;
   try {
     return await grade(url, { probe, timeoutMs: hangs ? 1500 : 30_000, memoryMs, memoryDeliveries });

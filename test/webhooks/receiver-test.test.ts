@@ -70,7 +70,7 @@ describe("side effects in the receiver test", () => {
   ])("are read from a probe that answers $form [6.4]", async ({ write }) => {
     const good = await running(SECRET);
     expectFullPass(await grade({ url: good.url, probe: await convertProbe(good.probe, write) }));
-    const flaw = FLAWS.find(({ name }) => name === "never looks at the delivery id")!;
+    const flaw = FLAWS.find(({ name }) => name === "ignores the delivery id")!;
     const flawed = await running(SECRET, flaw.steps);
     const report = await grade({ url: flawed.url, probe: await convertProbe(flawed.probe, write) });
     expect(listChecksWith(report, "failed").sort()).toEqual([...flaw.fails].sort());
@@ -208,7 +208,7 @@ describe("the receiver test ends early with the reason", () => {
   });
 
   it("if the receiver goes down during the run, which fails it [6]", async () => {
-    const flaw = FLAWS.find(({ name }) => name === "goes down with malformed JSON")!;
+    const flaw = FLAWS.find(({ name }) => name === "crashes on malformed JSON")!;
     const { url } = await running(SECRET, flaw.steps);
     const report = await grade({ url });
     expect(report.stopped).toContain("malformed-json");

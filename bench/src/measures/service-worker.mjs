@@ -46,12 +46,12 @@ export async function measure({ log }) {
     server.closeAllConnections();
     server.close();
   }
-  const rowOf = (what, key, most) =>
+  const toRow = (what, key, most) =>
     row({ what, value: median(visits.map((one) => one[key])), unit: "ms", goal: atMost(most, "ms") });
   const [gets, baselines] = ["gets", "baselines"].map((key) => visits.flatMap((one) => one[key]));
   return [
-    rowOf("service worker: from start() on a first visit to the first answer", "first", 500),
-    rowOf("service worker: the same after a reload", "again", 500),
+    toRow("service worker: from start() on a first visit to the first answer", "first", 500),
+    toRow("service worker: the same after a reload", "again", 500),
     row({
       what: "service worker: p50 of GET",
       value: median(gets),

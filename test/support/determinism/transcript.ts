@@ -91,9 +91,9 @@ function exchange({ port, sandbox }: Target, { method, path, headers, body }: Mi
 
 /** Replaces values that depend on the sandbox's name (secrets) or its address (URLs). */
 function normalizeAnswer({ status, headers, body }: Answer, { sandbox }: Target): Answer {
-  const kept: string[] = [];
+  const compared: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
-    if (!VARYING_HEADERS.has(headers[i]!.toLowerCase())) kept.push(`${headers[i]}: ${headers[i + 1]}`);
+    if (!VARYING_HEADERS.has(headers[i]!.toLowerCase())) compared.push(`${headers[i]}: ${headers[i + 1]}`);
   }
   const blank = body
     .replaceAll(`/_s/${sandbox}/`, "/")
@@ -103,5 +103,5 @@ function normalizeAnswer({ status, headers, body }: Answer, { sandbox }: Target)
     .replace(/(?<=upload_id=)[\w-]+/, "SECRET")
     // Delivery ids differ between sandboxes, since receivers remember ids.
     .replaceAll(/(?<="del_)[\w-]+/g, "OWN");
-  return { status, headers: kept, body: blank };
+  return { status, headers: compared, body: blank };
 }

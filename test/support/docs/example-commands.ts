@@ -162,8 +162,8 @@ export class ExampleCommands {
       // Take the package's name from a tarball's path.
       .map((word) => word.replace(/^.*\/([\w-]+)-\d[\w.]*\.tgz$/, "$1"))
       .map((word) => word.replace(/(?<=.)@.*$/, ""));
-    const lacking = names.filter((name) => !existsSync(join(this.paths.folder, "node_modules", name)));
-    if (lacking.length > 0) throw new Error(`the example project has no ${lacking.join(", ")}`);
+    const missing = names.filter((name) => !existsSync(join(this.paths.folder, "node_modules", name)));
+    if (missing.length > 0) throw new Error(`the example project has no ${missing.join(", ")}`);
     return "exit 0\n";
   }
 

@@ -25,10 +25,10 @@ function install(modules: string): string {
   for (const name of INSTALLABLE) link(name, modules);
   const own = join(modules, "understudy-sandbox");
   const { files, dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  const left = new Set(
+  const excluded = new Set(
     (files as string[]).filter((file) => file.startsWith("!")).map((file) => file.slice(1)),
   );
-  const filter = (file: string) => !left.has(relative(ROOT, file).split(sep).join("/"));
+  const filter = (file: string) => !excluded.has(relative(ROOT, file).split(sep).join("/"));
   for (const file of ["package.json", "README.md", ...(files as string[])]) {
     if (!file.startsWith("!")) cpSync(join(ROOT, file), join(own, file), { recursive: true, filter });
   }
@@ -37,8 +37,8 @@ function install(modules: string): string {
 }
 
 function link(name: string, modules: string): void {
-  const there = join(ROOT, "node_modules", name);
-  if (!existsSync(there)) return;
+  const source = join(ROOT, "node_modules", name);
+  if (!existsSync(source)) return;
   mkdirSync(dirname(join(modules, name)), { recursive: true });
-  symlinkSync(there, join(modules, name));
+  symlinkSync(source, join(modules, name));
 }

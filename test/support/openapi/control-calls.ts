@@ -24,8 +24,10 @@ interface WithExamples {
 
 export async function createExample(api: Api, operation: ControlOperation): Promise<Example> {
   const world = await FreshWorld.create(api);
-  const named = Object.entries((operation.params?.properties ?? {}) as Record<string, WithExamples>);
-  const shown = Object.fromEntries(named.map(([name, { examples = [] }]) => [name, String(examples[0])]));
+  const parameters = Object.entries((operation.params?.properties ?? {}) as Record<string, WithExamples>);
+  const shown = Object.fromEntries(
+    parameters.map(([name, { examples = [] }]) => [name, String(examples[0])]),
+  );
   const shownBody = (operation.body as { schema?: WithExamples } | undefined)?.schema?.examples?.[0];
   const body = operation.id === "sandboxes.open" ? await exportSandbox(world) : shownBody;
   const params = { ...shown, name: world.name, ...(await prepareWorld(world, operation)) };

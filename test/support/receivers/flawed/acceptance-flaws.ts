@@ -36,7 +36,7 @@ export const acceptanceFlaws: Flaw[] = [
     },
   },
   {
-    name: "resets connections that it had kept",
+    name: "resets kept connections",
     fails: ["connection-reuse"],
     steps: {
       screen({ request }) {
@@ -47,7 +47,7 @@ export const acceptanceFlaws: Flaw[] = [
     },
   },
   {
-    name: "falls silent on connections that it had kept",
+    name: "no longer answers on kept connections",
     hangs: true,
     fails: ["connection-reuse"],
     steps: {

@@ -4,12 +4,12 @@ import type { Steps } from "./flawed-receiver.ts";
 
 export const bodyFlaws: Flaw[] = [
   {
-    name: "verifies the body written anew",
+    name: "verifies the parsed and rewritten body",
     fails: ["body-changed", "body-whitespace", "body-unicode-escapes", "malformed-json"],
     steps: verifyOver((body) => JSON.stringify(JSON.parse(body.toString()))),
   },
   {
-    name: "verifies the body without blanks at its ends",
+    name: "verifies the trimmed body",
     fails: ["body-changed", "body-whitespace"],
     steps: verifyOver((body) => body.toString().trim()),
   },
@@ -24,7 +24,7 @@ export const bodyFlaws: Flaw[] = [
     }),
   },
   {
-    name: "verifies the body with its escapes resolved",
+    name: "verifies the body with its escapes decoded",
     fails: ["body-unicode-escapes"],
     steps: verifyOver((body) =>
       body
@@ -69,7 +69,7 @@ export const bodyFlaws: Flaw[] = [
     steps: limitBody(512 * 1024),
   },
   {
-    name: "stops at 900 KB, by hanging up",
+    name: "disconnects at 900 KB",
     fails: ["body-large"],
     steps: {
       screen({ request }) {
@@ -101,7 +101,7 @@ export const bodyFlaws: Flaw[] = [
     steps: { readBody: async ({ request }) => (await once(request, "data"))[0] as Buffer },
   },
   {
-    name: "knows header names in one spelling only",
+    name: "knows only one spelling of header names",
     fails: ["header-name-case"],
     steps: { screen: ({ request }) => (request.rawHeaders.includes("X-Service-Event") ? null : [400]) },
   },

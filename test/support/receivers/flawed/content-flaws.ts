@@ -38,12 +38,12 @@ export const contentFlaws: Flaw[] = [
     steps: { refuseJson: () => [200] },
   },
   {
-    name: "goes down with malformed JSON",
+    name: "crashes on malformed JSON",
     fails: ["malformed-json"],
     steps: { refuseJson: crash },
   },
   {
-    name: "refuses malformed JSON and is gone afterwards",
+    name: "refuses malformed JSON and then crashes",
     fails: ["malformed-json"],
     steps: {
       refuseJson({ server, response }) {
@@ -53,12 +53,12 @@ export const contentFlaws: Flaw[] = [
     },
   },
   {
-    name: "takes deliveries by PUT",
+    name: "accepts deliveries by PUT",
     fails: ["method-post-only"],
     steps: { takes: ({ request }) => request.method === "POST" || request.method === "PUT" },
   },
   {
-    name: "takes deliveries by any method, from anyone but by POST",
+    name: "accepts deliveries by any method, unsigned except by POST",
     fails: ["method-post-only"],
     steps: {
       takes: () => true,
@@ -84,12 +84,12 @@ export const contentFlaws: Flaw[] = [
     },
   },
   {
-    name: "tells which signature it expected",
+    name: "shows the expected signature",
     fails: ["signature-not-disclosed"],
     steps: { refuseSignature: ({ secret, body }) => [401, `expected ${computeSignature(secret, body)}`] },
   },
   {
-    name: "tells which signature it expected, in upper case",
+    name: "shows the expected signature in upper case",
     fails: ["signature-not-disclosed"],
     steps: {
       refuseSignature: ({ secret, body }) => [
@@ -99,7 +99,7 @@ export const contentFlaws: Flaw[] = [
     },
   },
   {
-    name: "tells how the signature should begin",
+    name: "shows the beginning of the expected signature",
     fails: ["signature-not-disclosed"],
     steps: {
       refuseSignature: ({ secret, body }) => [
@@ -109,7 +109,7 @@ export const contentFlaws: Flaw[] = [
     },
   },
   {
-    name: "tells in a header how the signature should end",
+    name: "shows the end of the expected signature in a header",
     fails: ["signature-not-disclosed"],
     steps: {
       refuseSignature: ({ secret, body }) => [
@@ -120,7 +120,7 @@ export const contentFlaws: Flaw[] = [
     },
   },
   {
-    name: "tells the signature in base64",
+    name: "shows the expected signature in base64",
     fails: ["signature-not-disclosed"],
     steps: {
       refuseSignature: ({ secret, body }) => [

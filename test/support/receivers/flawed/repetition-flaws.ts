@@ -3,11 +3,11 @@ import { type Flaw, processAgain, processOnceBy } from "./flaw.ts";
 import { CORRECT_STEPS } from "./flawed-receiver.ts";
 
 /** Longer than the checks of repetitions take, and shorter than the grader waits. */
-export const SHORT_WHILE_MS = 3000;
+export const SHORT_TIME_MS = 3000;
 
 export const repetitionFlaws: Flaw[] = [
   {
-    name: "never looks at the delivery id",
+    name: "ignores the delivery id",
     fails: [
       "duplicate",
       "duplicate-at-once",
@@ -27,7 +27,7 @@ export const repetitionFlaws: Flaw[] = [
     },
   },
   {
-    name: "looks first and records later",
+    name: "checks the delivery id first and records it later",
     fails: ["duplicate-at-once"],
     mayFail: ["timeout-after-commit", "whole-schedule"],
     steps: {
@@ -51,7 +51,7 @@ export const repetitionFlaws: Flaw[] = [
     },
   },
   {
-    name: "records the delivery when its answer was sent",
+    name: "records the delivery after its answer was sent",
     fails: ["timeout-after-commit", "whole-schedule", "duplicate-at-once"],
     steps: {
       async process(context, payload) {
@@ -79,7 +79,7 @@ export const repetitionFlaws: Flaw[] = [
     },
   },
   {
-    name: "drops what is older than the newest",
+    name: "drops deliveries older than the newest one",
     fails: ["distinct-deliveries", "out-of-order", "whole-schedule"],
     steps: {
       process(context, payload) {
@@ -114,17 +114,17 @@ export const repetitionFlaws: Flaw[] = [
     steps: { process: () => [200] },
   },
   {
-    name: "knows deliveries by event and object",
+    name: "identifies deliveries by event and object",
     fails: ["distinct-deliveries"],
     steps: processOnceBy(({ event, data }) => `${event} ${JSON.stringify(data["user_id"] ?? data)}`),
   },
   {
-    name: "knows deliveries by event, object and time",
+    name: "identifies deliveries by event, object and time",
     fails: ["distinct-deliveries"],
     steps: processOnceBy(({ event, data, timestamp }) => JSON.stringify([event, data, timestamp])),
   },
   {
-    name: "knows deliveries by how their ids begin",
+    name: "identifies deliveries by the beginning of their ids",
     fails: ["distinct-deliveries"],
     steps: processOnceBy(({ delivery_id }) => delivery_id.slice(0, 24)),
   },
@@ -142,19 +142,19 @@ export const repetitionFlaws: Flaw[] = [
     },
   },
   {
-    name: "remembers deliveries for a short while",
+    name: "remembers deliveries for a short time",
     fails: ["long-memory"],
     steps: {
       process(context, payload) {
         const { scratch } = context.memory;
         const until = Number(scratch.get(payload.delivery_id) ?? 0);
-        scratch.set(payload.delivery_id, performance.now() + SHORT_WHILE_MS);
+        scratch.set(payload.delivery_id, performance.now() + SHORT_TIME_MS);
         return performance.now() < until ? [200] : processAgain(context, payload);
       },
     },
   },
   {
-    name: "refuses an update of somebody it does not know",
+    name: "refuses an update of an unknown user",
     fails: ["out-of-order"],
     steps: {
       consider({ memory }, { event, data }) {
@@ -166,7 +166,7 @@ export const repetitionFlaws: Flaw[] = [
     },
   },
   {
-    name: "asks for time whenever a delivery is repeated",
+    name: "answers Retry-After to every repeated delivery",
     fails: ["duplicate", "retry-after-5xx", "timeout-after-commit", "whole-schedule", "long-memory"],
     steps: {
       process: (context, payload) =>
@@ -176,7 +176,7 @@ export const repetitionFlaws: Flaw[] = [
     },
   },
   {
-    name: "does everything a second time, later",
+    name: "processes everything a second time, later",
     fails: ["late-effects"],
     steps: {
       process({ memory }, { delivery_id: id }) {
@@ -192,7 +192,7 @@ export const repetitionFlaws: Flaw[] = [
     },
   },
   {
-    name: "mixes up what comes at the same time",
+    name: "mixes up simultaneous deliveries",
     // An attempt that has timed out is still running during the next one.
     fails: ["distinct-at-once", "whole-schedule"],
     steps: {
@@ -209,7 +209,7 @@ export const repetitionFlaws: Flaw[] = [
     },
   },
   {
-    name: "says 2xx to more than its queue holds",
+    name: "answers 2xx to more deliveries than its queue can store",
     fails: ["distinct-at-once"],
     steps: {
       process({ memory }, { delivery_id: id }) {

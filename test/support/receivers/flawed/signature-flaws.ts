@@ -11,14 +11,14 @@ const ZEROES = `sha256=${"0".repeat(64)}`;
 
 export const signatureFlaws: Flaw[] = [
   {
-    name: "takes a missing header for nothing to verify",
+    name: "skips verification without a header",
     fails: ["signature-missing", "signature-behind-proxy", "signature-every-event", "signature-every-form"],
     steps: {
       isSigned: (context) => getSentSignature(context) === undefined || CORRECT_STEPS.isSigned(context),
     },
   },
   {
-    name: "takes a falsy header for nothing to verify",
+    name: "skips verification with a falsy header",
     fails: [
       "signature-missing",
       "signature-empty",
@@ -29,14 +29,14 @@ export const signatureFlaws: Flaw[] = [
     steps: { isSigned: (context) => !getSentSignature(context) || CORRECT_STEPS.isSigned(context) },
   },
   {
-    name: "takes a bare prefix for nothing to verify",
+    name: "skips verification with a bare prefix",
     fails: ["signature-empty"],
     steps: {
       isSigned: (context) => getSentSignature(context) === "sha256=" || CORRECT_STEPS.isSigned(context),
     },
   },
   {
-    name: "compares as many characters as were sent",
+    name: "compares only the sent characters",
     fails: ["signature-truncated"],
     steps: {
       isSigned(context) {
@@ -65,7 +65,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "looks only at what follows the equals sign",
+    name: "compares only the part after the equals sign",
     fails: ["signature-surrounded", "signature-wrong-prefix"],
     steps: {
       isSigned(context) {
@@ -77,7 +77,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "takes base64 as well",
+    name: "also accepts base64",
     fails: ["signature-wrong-encoding"],
     steps: {
       isSigned(context) {
@@ -88,7 +88,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "looks only at the form of the signature",
+    name: "checks only the form of the signature",
     fails: [
       "signature-nearly-right",
       "signature-prefix",
@@ -101,7 +101,7 @@ export const signatureFlaws: Flaw[] = [
     steps: { isSigned: (context) => /^sha256=[0-9a-f]{64}$/.test(getSentSignature(context) ?? "") },
   },
   {
-    name: "has an empty secret beside the right one",
+    name: "also accepts an empty secret",
     fails: ["signature-wrong-secret"],
     steps: {
       isSigned: (context) =>
@@ -109,7 +109,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "remembers signatures that were right once",
+    name: "accepts every signature that was correct once",
     fails: ["body-changed"],
     steps: {
       isSigned(context) {
@@ -120,7 +120,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "refuses forgeries and processes them all the same",
+    name: "refuses forgeries but processes them",
     fails: [
       "signature-missing",
       "signature-empty",
@@ -161,7 +161,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "looks only at how the signature begins",
+    name: "compares only the beginning of the signature",
     fails: ["signature-surrounded", "signature-trailing-text"],
     steps: {
       isSigned: (context) =>
@@ -177,7 +177,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "looks for the signature anywhere in the header",
+    name: "searches for the signature anywhere in the header",
     fails: ["signature-surrounded", "signature-trailing-text"],
     steps: {
       isSigned: (context) =>
@@ -185,7 +185,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "takes several signatures, separated by commas",
+    name: "accepts several signatures, separated by commas",
     fails: ["signature-surrounded"],
     steps: {
       isSigned(context) {
@@ -230,7 +230,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "has a secret of its own to fall back on",
+    name: "has a fallback secret",
     fails: ["signature-wrong-secret"],
     steps: {
       isSigned: (context) =>
@@ -239,7 +239,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "takes a plain hash of the body as well",
+    name: "also accepts a plain hash of the body",
     fails: ["signature-wrong-secret"],
     steps: {
       isSigned(context) {
@@ -291,7 +291,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "looks whether the right signature ends so",
+    name: "checks whether the correct signature ends with the sent one",
     fails: ["signature-truncated"],
     steps: {
       isSigned(context) {
@@ -303,7 +303,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "takes the signature of the JSON in an order of its own as well",
+    name: "also accepts the signature of reordered JSON",
     fails: ["body-changed"],
     steps: {
       isSigned(context) {
@@ -327,7 +327,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "verifies events of users and messages alone",
+    name: "verifies only events of users and messages",
     fails: ["signature-every-event"],
     steps: {
       isSigned: (context) =>
@@ -336,7 +336,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "verifies JSON alone",
+    name: "verifies only JSON",
     fails: ["signature-every-form"],
     steps: {
       isSigned: (context) =>
@@ -344,7 +344,7 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
-    name: "verifies nothing that comes in chunks",
+    name: "does not verify chunked bodies",
     fails: ["signature-every-form"],
     steps: {
       isSigned: (context) =>

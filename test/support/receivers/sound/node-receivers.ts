@@ -117,8 +117,8 @@ const strict: SoundReceiver = {
         return;
       }
       const fits = isEnvelope(payload) && (validators.get(payload.event)?.(payload.data) ?? true);
-      const told = request.get("x-service-event") === payload.event;
-      if (!fits || !told || request.get("x-service-delivery") === undefined) {
+      const isSameEvent = request.get("x-service-event") === payload.event;
+      if (!fits || !isSameEvent || request.get("x-service-delivery") === undefined) {
         response.status(422).send("not as section 6.2 has it");
         return;
       }
@@ -229,7 +229,7 @@ const proxied: SoundReceiver = {
 };
 
 const secured: SoundReceiver = {
-  name: "one over TLS, with a certificate of its own authority",
+  name: "one over TLS, with a certificate of a private authority",
   async start(secret) {
     const behind = await startReceiver(secret);
     const options = { cert: LOCAL_CERTIFICATE, key: LOCAL_KEY };
@@ -330,7 +330,7 @@ export const NODE_RECEIVERS: SoundReceiver[] = [
     },
   })),
   {
-    name: "a receiver that works long after its answer",
+    name: "a receiver that processes long after its answer",
     async start(secret) {
       const running = await startReceiver(secret, processLater(4));
       return { ...running, options: { settleMs: 100, patienceMs: 8000, memoryDeliveries: 20 } };

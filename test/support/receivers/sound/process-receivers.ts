@@ -121,11 +121,11 @@ async function goProgram(): Promise<Program> {
 const HEX_DECODED = ["signature-upper-case"];
 
 export const PROCESS_RECEIVERS: SoundReceiver[] = [
-  program("the Node sample as a process of its own", "node", () => ({
+  program("the Node sample as a separate process", "node", () => ({
     command: process.execPath,
     args: [docs("node/receiver.mjs")],
   })),
-  program("the Python sample as a process of its own", "python3", () => ({
+  program("the Python sample as a separate process", "python3", () => ({
     command: "python3",
     args: [docs("python/receiver.py")],
   })),
