@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { type ComponentType, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Button, Select, SelectValue } from "react-aria-components";
 import { Link, useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../address.ts";
@@ -16,8 +16,8 @@ import { StatusLine } from "./status-line.tsx";
 import { ThemeButton } from "./theme.tsx";
 
 const importPalette = () => import("./palette.tsx");
-const Palette = lazy(importPalette);
-/** After the view has loaded; until the palette is there, it loses what the user types. */
+const LazyPalette = lazy(importPalette);
+/** Gives the view time to load first. */
 const PALETTE_DELAY_MS = 500;
 
 /** The frame of every view: navigation, sandbox, clock, search. */
@@ -33,8 +33,15 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
     const count = unseenCount > 0 ? `(${unseenCount}) ` : "";
     document.title = `${count}${view?.title ?? "Not found"} · ${sandbox} · Understudy`;
   }, [view, sandbox, unseenCount]);
+  const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }>>(LazyPalette);
   useEffect(() => {
-    const timer = setTimeout(() => void importPalette().catch(() => {}), PALETTE_DELAY_MS);
+    // Letters that the user types while a lazy component loads would be lost.
+    const prepare = () =>
+      importPalette().then(
+        (module) => setPalette(() => module.default),
+        () => {},
+      );
+    const timer = setTimeout(prepare, PALETTE_DELAY_MS);
     return () => clearTimeout(timer);
   }, []);
   useEffect(() => {
