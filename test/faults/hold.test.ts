@@ -106,8 +106,8 @@ describe.each([
     const after = await sandbox.held.next();
     expect(after).toMatchObject({ phase: "after", response: { status: 200 } });
     expect(after.response!.body).toHaveProperty("models");
-    await after.release({ answer: { body: { listModels: [] } } });
-    expect(await (await listed).json()).toEqual({ listModels: [] });
+    await after.release({ answer: { body: { models: [] } } });
+    expect(await (await listed).json()).toEqual({ models: [] });
   });
 
   it("are released with another answer: a status, a body, an error, a broken connection [interfaces 20]", async () => {

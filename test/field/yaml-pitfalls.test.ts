@@ -85,7 +85,7 @@ describe("a value that YAML reads as a comment", () => {
   it("is reported in a server's log", async () => {
     writeFileSync(join(folder, "lost.yaml"), FIXTURE);
     const logged: unknown[] = [];
-    const log = { error() {}, info() {}, findWarnings: (...words: unknown[]) => void logged.push(words[0]) };
+    const log = { error() {}, info() {}, warn: (...words: unknown[]) => void logged.push(words[0]) };
     const api = await startReference({ fixture: join(folder, "lost.yaml"), log: log as never });
     await api.close();
     expect(logged).toEqual([expect.stringMatching(/lost\.yaml:7:12: `#4f46e5` is a comment/)]);
