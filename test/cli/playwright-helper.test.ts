@@ -35,12 +35,12 @@ it("understudy-sandbox/playwright takes options, fails tests whose faults were n
   const results = new Map(specs(report.suites).map(({ title, tests }) => [title, tests[0]!.results[0]!]));
   expect([...results].map(([title, { status }]) => [title, status])).toEqual([
     ["begins as the configuration says", "passed"],
-    ["fails by itself", "failed"],
-    ["leaves one held", "failed"],
-    ["arms in vain", "failed"],
+    ["fails an assertion", "failed"],
+    ["leaves a request held", "failed"],
+    ["arms a rule that never triggers", "failed"],
     ["deletes its sandbox", "passed"],
-    ["begins where they say", "passed"],
-    ["leaves its scenario alone", "failed"],
+    ["begins as the options say", "passed"],
+    ["never triggers its scenario", "failed"],
     ["is refused", "failed"],
   ]);
   const messageOf = (title: string) =>
@@ -48,21 +48,23 @@ it("understudy-sandbox/playwright takes options, fails tests whose faults were n
       .get(title)!
       .errors.map(({ message }) => message)
       .join("\n");
-  expect(messageOf("fails by itself")).toContain(
+  expect(messageOf("fails an assertion")).toContain(
     "found 0; nearest: GET /v1/models -> 200 (status is 200, not 404)",
   );
-  expect(messageOf("leaves one held")).toContain("still held at the end of the test: GET /v1/models (held_1");
-  expect(messageOf("arms in vain")).toContain(
+  expect(messageOf("leaves a request held")).toContain(
+    "still held at the end of the test: GET /v1/models (held_1",
+  );
+  expect(messageOf("arms a rule that never triggers")).toContain(
     'armed but never triggered: fault_1 {"operation":"threads.delete"}',
   );
-  expect(messageOf("leaves its scenario alone")).toContain(
+  expect(messageOf("never triggers its scenario")).toContain(
     "armed but never triggered: models-list-rate-limited/",
   );
   expect(messageOf("is refused")).toContain(
     'understudy has no option "sead"; its options are fixture, seed, clock',
   );
 
-  const { attachments } = results.get("fails by itself")!;
+  const { attachments } = results.get("fails an assertion")!;
   // Playwright adds an attachment of its own.
   expect(attachments.map(({ name }) => name).slice(0, 5)).toEqual([
     ...["understudy-journal.txt", "understudy-history.txt", "understudy.har", "understudy-bundle.json"],
@@ -73,7 +75,7 @@ it("understudy-sandbox/playwright takes options, fails tests whose faults were n
   expect(JSON.parse(readFileSync(har!, "utf8")).log.entries).toHaveLength(1);
   expect((await runCommand(["replay", bundle!])).code).toBe(0);
   expect(await readWorld(world!)).toEqual(["/v1/models"]);
-  expect(results.get("begins where they say")!.attachments).toEqual([]);
+  expect(results.get("begins as the options say")!.attachments).toEqual([]);
   const junit = readFileSync(join(folder, "junit.xml"), "utf8");
   expect(junit).toMatch(/\[\[ATTACHMENT\|[^\]]*understudy-bundle[^\]]*\]\]/);
 }, 180_000);

@@ -43,45 +43,45 @@ describe("understudy-sandbox/vitest", () => {
 
   it("gives each test a sandbox by its options, and fails tests whose faults were never triggered [interfaces 13]", () => {
     expect(made.results.map(({ title, status }) => [title, status])).toEqual([
-      ["meets its fault", "passed"],
-      ["leaves one held", "failed"],
-      ["arms in vain", "failed"],
-      ["fails by itself", "failed"],
-      ["uses up too little", "failed"],
+      ["gets its fault", "passed"],
+      ["leaves a request held", "failed"],
+      ["arms a rule that never triggers", "failed"],
+      ["fails an assertion", "failed"],
+      ["does not use up a rule", "failed"],
       ["deletes its sandbox", "passed"],
       ["is meant to fail", "passed"],
-      ["begins where they say", "passed"],
-      ["leaves its scenario alone", "failed"],
+      ["begins as the options say", "passed"],
+      ["never triggers its scenario", "failed"],
       ["may leave it alone", "passed"],
       ["are refused", "failed"],
       ["runs on from the past", "passed"],
       ["counts what came", "passed"],
       ["waits for what is still to come", "passed"],
-      ["names the nearest", "failed"],
+      ["names the nearest request", "failed"],
     ]);
-    expect(messageOf("leaves one held")).toContain(
+    expect(messageOf("leaves a request held")).toContain(
       "still held at the end of the test: GET /v1/models (held_1",
     );
-    expect(messageOf("arms in vain")).toContain(
+    expect(messageOf("arms a rule that never triggers")).toContain(
       'armed but never triggered: fault_1 {"operation":"threads.delete"}',
     );
-    expect(messageOf("uses up too little")).toContain(
+    expect(messageOf("does not use up a rule")).toContain(
       'armed but not used up: fault_1 {"operation":"models.list"} triggered 1 of 2 times',
     );
-    expect(messageOf("leaves its scenario alone")).toMatch(
+    expect(messageOf("never triggers its scenario")).toMatch(
       /armed but never triggered: models-list-rate-limited\/[\w-]+ \{"operation":"models.list"/,
     );
     expect(messageOf("are refused")).toContain(
       'understudy has no option "fixtur"; its options are fixture, seed, clock,',
     );
-    expect(messageOf("names the nearest")).toMatch(
+    expect(messageOf("names the nearest request")).toMatch(
       /to have received exactly 2 of \{"operation":"models.list","status":404\}, found 0; nearest: GET \/v1\/models -> 200 \(status is 200, not 404\)/,
     );
   });
 
   it("attaches journal, history, HAR and a bundle that replays, under the test's name [interfaces 13]", async () => {
     const junit = readFileSync(join(made.folder, "junit.xml"), "utf8");
-    const own = junit.slice(junit.indexOf('name="fails by itself"'));
+    const own = junit.slice(junit.indexOf('name="fails an assertion"'));
     const [testcase = ""] = own.split("</testcase>");
     expect(testcase).toMatch(/GET \/v1\/models -&gt; 401 AUTHENTICATION_REQUIRED \(auth\)/);
     const attached = (name: string) =>

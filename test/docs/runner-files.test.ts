@@ -77,7 +77,7 @@ const NODE = `import { after, test } from "node:test";
 import { testSandboxes } from "understudy-sandbox";
 const sandboxes = testSandboxes();
 after(() => sandboxes.close());
-test("in vain", sandboxes.with((sandbox) => sandbox.faults.add({ match: { operation: "models.list" }, effect: { status: 503 } })));
+test("unused", sandboxes.with((sandbox) => sandbox.faults.add({ match: { operation: "models.list" }, effect: { status: 503 } })));
 test("wrong", sandboxes.with(async (sandbox) => {
   await fetch(sandbox.url + "/v1/models");
   throw new Error("another");
@@ -99,7 +99,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(code).toBe(1);
     const said = stdout + stderr;
     expect(said).toMatch(
-      /not ok \d+ - in vain[\s\S]*armed but never triggered: fault_1 \{"operation":"models.list"\}/,
+      /not ok \d+ - unused[\s\S]*armed but never triggered: fault_1 \{"operation":"models.list"\}/,
     );
     expect(said).toMatch(
       /wrong\n(# )?Journal of sandbox [\s\S]*GET \/v1\/models -> 401 AUTHENTICATION_REQUIRED \(auth\)/,

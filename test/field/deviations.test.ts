@@ -7,7 +7,7 @@ import {
   listReported,
   startAlteredServices,
 } from "../support/traffic/altered-services.ts";
-import { PLANTED, playJourney } from "../support/traffic/planted.ts";
+import { DEVIATIONS, playJourney } from "../support/traffic/deviations.ts";
 import { toUses } from "../support/verify-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -26,7 +26,7 @@ const USES = toUses({ scratch_connection_id: "conn_wiki", model: "comet-mini", p
 const full = { write: true, uses: USES };
 
 /** A run that only reads, or one that also writes. */
-function verifyLive(one: (typeof PLANTED)[number]): Promise<VerifyReport> {
+function verifyLive(one: (typeof DEVIATIONS)[number]): Promise<VerifyReport> {
   // The checks of answers find the objects that other checks need.
   const isNeeded = ({ id }: Check) => id === one.live || id.endsWith("/answer");
   // A difference must be found by a whole run, in which no other check fails.
@@ -46,18 +46,20 @@ describe("verify of a service [interfaces 12]", () => {
   });
 
   it("is tested with at least 30 deviations, of which a recording shows nine of ten", () => {
-    expect(PLANTED.length).toBeGreaterThanOrEqual(30);
-    expect(PLANTED.filter(({ har }) => har !== null).length).toBeGreaterThanOrEqual(0.9 * PLANTED.length);
+    expect(DEVIATIONS.length).toBeGreaterThanOrEqual(30);
+    expect(DEVIATIONS.filter(({ har }) => har !== null).length).toBeGreaterThanOrEqual(
+      0.9 * DEVIATIONS.length,
+    );
   });
 
-  it.each(PLANTED)("finds live: $title", async (one) => {
+  it.each(DEVIATIONS)("finds live: $title", async (one) => {
     const report = await verifyLive(one);
     expect([findOutcome(report, one.live), report.verdict]).toEqual(
       one.specified ? ["failed", "fail"] : ["differs", "pass"],
     );
   });
 
-  it.each(PLANTED.filter(({ har }) => har !== null))("finds in a recording: $title", async (one) => {
+  it.each(DEVIATIONS.filter(({ har }) => har !== null))("finds in a recording: $title", async (one) => {
     const report = await services.recorded(one);
     expect([findOutcome(report, one.har!), report.verdict]).toEqual(
       one.specified ? ["failed", "fail"] : ["differs", "pass"],

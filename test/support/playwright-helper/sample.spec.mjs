@@ -12,18 +12,18 @@ test("begins as the configuration says", async ({ sandbox }) => {
   await expect(sandbox).not.toHaveReceived({ operation: "threads.delete" });
 });
 
-test("fails by itself", async ({ sandbox }) => {
+test("fails an assertion", async ({ sandbox }) => {
   await models(sandbox);
   await expect(sandbox).toHaveReceived({ operation: "models.list", status: 404 });
 });
 
-test("leaves one held", async ({ sandbox }) => {
+test("leaves a request held", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "models.list" }, effect: { hold: {} } });
   void models(sandbox);
   await sandbox.held.next();
 });
 
-test("arms in vain", async ({ sandbox }) => {
+test("arms a rule that never triggers", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "threads.delete" }, effect: { status: 503 } });
 });
 
@@ -39,13 +39,13 @@ test.describe("with options", () => {
     },
   });
 
-  test("begins where they say", async ({ sandbox }) => {
+  test("begins as the options say", async ({ sandbox }) => {
     expect((await models(sandbox)).status).toBe(429);
     const { clock, seed } = await sandbox.info();
     expect([clock.mode, clock.now, seed]).toEqual(["frozen", "2020-02-29T12:00:00.000Z", 1]);
   });
 
-  test("leaves its scenario alone", async ({ sandbox }) => {
+  test("never triggers its scenario", async ({ sandbox }) => {
     expect(sandbox.name).toBeTruthy();
   });
 });

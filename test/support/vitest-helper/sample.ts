@@ -6,28 +6,28 @@ const models = ({ url, credentials }: { url: string; credentials: Readonly<Recor
   // Some clients drop the path of a base URL.
   fetch(new URL("/v1/models", url), { headers: { "api-key": credentials["usr_dan"]! } });
 
-test("meets its fault", async ({ sandbox }) => {
+test("gets its fault", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "models.list" }, times: 1, effect: { status: 503 } });
   expect((await models(sandbox)).status).toBe(503);
 });
 
-test("leaves one held", async ({ sandbox }) => {
+test("leaves a request held", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "models.list" }, effect: { hold: {} } });
   void models(sandbox);
   await sandbox.held.next();
 });
 
-test("arms in vain", async ({ sandbox }) => {
+test("arms a rule that never triggers", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "threads.delete" }, effect: { status: 503 } });
   expect((await models(sandbox)).status).toBe(200);
 });
 
-test("fails by itself", async ({ sandbox }) => {
+test("fails an assertion", async ({ sandbox }) => {
   await fetch(`${sandbox.url}/v1/models`, { headers: { "api-key": "ak_wrong" } });
   expect((await models(sandbox)).status).toBe(418);
 });
 
-test("uses up too little", async ({ sandbox }) => {
+test("does not use up a rule", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "models.list" }, times: 2, effect: { status: 503 } });
   expect((await models(sandbox)).status).toBe(503);
 });
@@ -52,7 +52,7 @@ describe("with options", () => {
     },
   });
 
-  own("begins where they say", async ({ sandbox }) => {
+  own("begins as the options say", async ({ sandbox }) => {
     expect((await models(sandbox)).status).toBe(429);
     const { seed, clock, settings, counts, scenarios } = await sandbox.info();
     expect([seed, clock.mode, clock.now, settings.journal_limit, scenarios]).toEqual([
@@ -62,7 +62,7 @@ describe("with options", () => {
     expect(counts["departments"]).toBeGreaterThan(1);
   });
 
-  own("leaves its scenario alone", async ({ sandbox }) => {
+  own("never triggers its scenario", async ({ sandbox }) => {
     expect(sandbox.name).toBeTruthy();
   });
 
@@ -111,7 +111,7 @@ describe("toHaveReceived", () => {
     await received;
   });
 
-  test("names the nearest", async ({ sandbox }) => {
+  test("names the nearest request", async ({ sandbox }) => {
     await models(sandbox);
     await expect(sandbox).toHaveReceived({ operation: "models.list", status: 404 }, { times: 2 });
   });

@@ -87,7 +87,7 @@ export async function playJourney(base: string): Promise<void> {
   await playSession(base, JOURNEY);
 }
 
-export interface Planted extends Alteration {
+export interface Deviation extends Alteration {
   /**
    * Whether the deviation contradicts the reference, so that the check fails; otherwise it differs from an
    * assumption.
@@ -140,7 +140,7 @@ const retrying = (milliseconds: number) => (all: string) =>
   );
 
 /** More than sixty deviations, each of an otherwise correct service. */
-export const PLANTED: readonly Planted[] = [
+export const DEVIATIONS: readonly Deviation[] = [
   {
     title: "a page of the maximum of 500 tracks, refused [4.4]",
     live: "music_collections.list_tracks/pages",
