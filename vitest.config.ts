@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 
-/** Makes every server of a test check its control API's answers, without loading the API for tests that need no server. */
+/** Makes all servers of tests check the control API's responses. Tests without a server do not load the API. */
 const checkControlAnswers = {
   name: "check-control-answers",
   transform: (code: string, id: string) =>
@@ -19,21 +19,21 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
-    // Both cores are busy with tests: threads that help to collect garbage cost more than they spare, as do small spaces.
+    // Tests use both cores, so garbage collector threads and a small young generation cost more than they save.
     execArgv: ["--single-threaded-gc", "--max-semi-space-size=64"],
-    // One more than there are cores: a fifth of the time a test waits for what it started, and a core would rest.
+    // One more than the cores, since tests wait for other processes for a fifth of the time.
     maxWorkers: availableParallelism() + 1,
-    // A worker keeps the modules of the file before: to import the server again for each took a third of the time.
+    // Test files of a worker share modules: importing the server again for each file took a third of the time.
     isolate: false,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/counts-reporter.ts"],
-    // These limits end a test that hangs. They are no speed test: a busy machine makes a test of four seconds take twenty.
+    // These limits end tests that hang. They do not test speed: on a busy machine, four seconds become twenty.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A test without an assertion proves nothing. A poll waits for another process, so it gets more than its default second.
     expect: { requireAssertions: true, poll: { timeout: 15_000 } },
     setupFiles: ["./test/support/property-seed.ts", "./src/hosts/node/platform.ts"],
-    // A focused test would leave the others out.
+    // A focused test would skip the others.
     allowOnly: false,
     env: { TZ: "UTC", NODE_ENV: "test" },
   },
