@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-async function served(options?: PluginOptions) {
+async function serveDev(options?: PluginOptions) {
   const customLogger = createLogger("silent");
   customLogger.info = (text) => said.push(text);
   const vite = await createServer({
@@ -36,7 +36,7 @@ const printedUrl = () => /Understudy (http:\S+) serves \/v1, \/v2, \/webhooks/.e
 
 describe("understudy-sandbox/vite", () => {
   it("starts a server with the dev server, proxies to it, and stops it with the dev server [interfaces 13]", async () => {
-    const { vite, page } = await served({ seed: 7 });
+    const { vite, page } = await serveDev({ seed: 7 });
     const server = printedUrl()!;
     try {
       const answer = await fetch(`${page}/v1/models`);
@@ -53,7 +53,7 @@ describe("understudy-sandbox/vite", () => {
   });
 
   it("uses the server of UNDERSTUDY_URL, and starts none if no page is served [interfaces 13]", async () => {
-    const own = await served();
+    const own = await serveDev();
     vi.stubEnv("UNDERSTUDY_URL", printedUrl());
     said.length = 0;
     const plugin = understudy();
@@ -68,7 +68,7 @@ describe("understudy-sandbox/vite", () => {
 
   it("leaves navigations, and paths that only begin with the same letters, to the application", async () => {
     writeFileSync(join(root, "index.html"), "<title>the application</title>");
-    const { vite, page } = await served();
+    const { vite, page } = await serveDev();
     try {
       const get = async (path: string, headers: Record<string, string>) => {
         const answer = await fetch(page + path, { headers });
@@ -103,7 +103,7 @@ describe("understudy-sandbox/vite", () => {
   });
 
   it("serves uploads and the control API at the dev server's own address, which handed-out URLs name", async () => {
-    const { vite, page } = await served();
+    const { vite, page } = await serveDev();
     try {
       const { url, credentials } = (await vite.ssrLoadModule("virtual:understudy")) as {
         url: string;
@@ -138,7 +138,7 @@ describe("understudy-sandbox/vite", () => {
   });
 
   it("breaks the page's connection if a fault breaks the server's", async () => {
-    const { vite, page } = await served();
+    const { vite, page } = await serveDev();
     const headers = { "content-type": "application/json" };
     const readModels = async () => (await fetch(`${page}/v1/models`)).text();
     try {
@@ -159,7 +159,7 @@ describe("understudy-sandbox/vite", () => {
   });
 
   it("refuses control calls of other sites' pages and of rebound names", async () => {
-    const { vite, page } = await served();
+    const { vite, page } = await serveDev();
     try {
       const post = (headers: Record<string, string>) =>
         new Promise<number>((resolve, reject) => {
@@ -186,7 +186,7 @@ describe("understudy-sandbox/vite", () => {
       'import { url, credentials } from "virtual:understudy";\ndocument.title = url + credentials.usr_dan;',
     );
     writeFileSync(join(root, "index.html"), '<script type="module" src="/main.js"></script>');
-    const { vite, page } = await served();
+    const { vite, page } = await serveDev();
     try {
       const code = (await vite.transformRequest("virtual:understudy"))!.code;
       expect(code).toMatch(/location\?\.origin/);
@@ -221,7 +221,7 @@ describe("understudy-sandbox/vite", () => {
       });
     write("first");
     const options: PluginOptions = { seed: 8, operations: { greet: declare("hello") }, openapi: [document] };
-    const { vite, page } = await served(options);
+    const { vite, page } = await serveDev(options);
     try {
       const greet = async () => (await fetch(`${page}/v1/greeting`)).json();
       expect(await greet()).toEqual({ text: "hello" });
@@ -239,7 +239,7 @@ describe("understudy-sandbox/vite", () => {
   });
 
   it("keeps its world while the configuration has a mistake, and replaces it after an edit of the options", async () => {
-    const { vite, page } = await served({ seed: 7 });
+    const { vite, page } = await serveDev({ seed: 7 });
     const getSeed = async () =>
       ((await (await fetch(`${page}/_control/sandboxes/default`)).json()) as { seed: number }).seed;
     const restart = async (options: PluginOptions) => {
@@ -264,10 +264,10 @@ describe("understudy-sandbox/vite", () => {
   });
 
   it("gives dev servers with other options servers of their own, also in one process", async () => {
-    const first = await served({ seed: 7 });
+    const first = await serveDev({ seed: 7 });
     const firstRoot = root;
     root = mkdtempSync(join(tmpdir(), "understudy-vite-"));
-    const second = await served({ seed: 8 });
+    const second = await serveDev({ seed: 8 });
     try {
       for (const { page } of [first, second]) expect((await fetch(`${page}/v1/models`)).status).toBe(401);
       await second.vite.close();
@@ -309,6 +309,6 @@ describe("understudy-sandbox/vite", () => {
     expect(() => understudy({ fixtur: "reference" } as PluginOptions)).toThrow(
       /understudy has no option "fixtur"; its options are fixture, seed/,
     );
-    await expect(served({ fixture: "refrence" as "reference" })).rejects.toThrow(/refrence/);
+    await expect(serveDev({ fixture: "refrence" as "reference" })).rejects.toThrow(/refrence/);
   });
 });

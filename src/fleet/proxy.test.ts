@@ -28,7 +28,7 @@ async function listen<S extends Server | NetServer>(server: S): Promise<number> 
 }
 
 /** A node that forwards every request to the port `owner`, and the results. */
-async function front(owner: number) {
+async function startFront(owner: number) {
   proxy = new NodeProxy("http://127.0.0.1:1");
   const target = { url: `http://127.0.0.1:${owner}`, session: "s" };
   const results: ProxyResult[] = [];
@@ -40,7 +40,7 @@ async function front(owner: number) {
   return { port, results, target };
 }
 
-const owner = (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
+const startOwner = (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
   listen(createServer(handle));
 
 /** An owner that answers each request with these bytes, and then closes the connection if `ends`. */
@@ -82,7 +82,7 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
       [Buffer.from(`${head}Keep-Alive: timeout=5\r\n\r\n${body}`, "latin1")],
       false,
     );
-    const { port, results } = await front(of);
+    const { port, results } = await startFront(of);
     expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${body}`);
     expect([results, proxy.forwardedCount, proxy.listOwners()]).toEqual([["answered"], 1, []]);
   });
@@ -90,7 +90,9 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
   it("an answer keeps its trailers, and none are announced to a client that gets no chunks [interfaces 15]", async () => {
     const head = "HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nX-Latin: \u00e9\r\nTransfer-Encoding: chunked\r\n";
     const rest = "2\r\nok\r\n0\r\nX-Sum: 42\r\n\r\n";
-    const { port } = await front(await startByteOwner([Buffer.from(`${head}\r\n${rest}`, "latin1")], false));
+    const { port } = await startFront(
+      await startByteOwner([Buffer.from(`${head}\r\n${rest}`, "latin1")], false),
+    );
     expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${rest}`);
     const old = GET.replace("HTTP/1.1", "HTTP/1.0").replace("Host", "Trailer: X-Up\r\nHost");
     expect(await exchange(port, old)).toBe(
@@ -100,19 +102,19 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
 
   it("an answer in pieces, or a large one, arrives complete [interfaces 15]", async () => {
     const large = Buffer.alloc(3_000_000, "0123456789");
-    const of = await owner((request, response) => {
+    const of = await startOwner((request, response) => {
       if (request.url === "/large") return void response.setHeader("content-length", large.length).end(large);
       response.writeHead(200, { "content-length": "6" });
       response.write("abc", () => setImmediate(() => response.end("def")));
     });
-    const { port } = await front(of);
+    const { port } = await startFront(of);
     expect(await exchange(port, GET)).toMatch(/\r\n\r\nabcdef$/);
     const got = await fetch(`http://127.0.0.1:${port}/large`);
     expect(Buffer.from(await got.arrayBuffer()).equals(large)).toBe(true);
   });
 
   it("is answered with the head alone for HEAD, 204, 304 and no length [interfaces 15]", async () => {
-    const of = await owner((request, response) => {
+    const of = await startOwner((request, response) => {
       const status = Number(request.url!.slice(1)) || 200;
       response.writeHead(
         status,
@@ -120,7 +122,7 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
       );
       response.end();
     });
-    const { port } = await front(of);
+    const { port } = await startFront(of);
     expect(await exchange(port, withMethod("HEAD"))).toMatch(/content-length: 7\r\n(.+\r\n)*\r\n$/i);
     expect(await exchange(port, GET)).toMatch(/content-length: 0\r\n(.+\r\n)*\r\n$/i);
     for (const status of [204, 304])
@@ -132,20 +134,20 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
   it("a truncated answer is truncated for the client too, after the received part [interfaces 15]", async () => {
     const head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n";
     for (const came of ["abc", ""]) {
-      const { port } = await front(await startByteOwner([`${head}\r\n${came}`], true));
+      const { port } = await startFront(await startByteOwner([`${head}\r\n${came}`], true));
       expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${came}`);
       proxy.close();
     }
   });
 
   it("an answer that is not HTTP is returned unchanged [interfaces 15]", async () => {
-    const { port } = await front(await startByteOwner(["no answer of HTTP\r\n\r\n"], true));
+    const { port } = await startFront(await startByteOwner(["no answer of HTTP\r\n\r\n"], true));
     expect(await exchange(port, GET)).toBe("no answer of HTTP\r\n\r\n");
   });
 
   it("a small body is sent once, and again if its receiver was not the owner [interfaces 15]", async () => {
     const seen: string[] = [];
-    const of = await owner(async (request, response) => {
+    const of = await startOwner(async (request, response) => {
       seen.push(await text(request));
       response.setHeader("x-understudy-hop", "moved").end("{}");
     });
@@ -170,11 +172,11 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
 
   it("hop-by-hop headers are dropped, others pass unchanged, and a header names the forwarding node [interfaces 15]", async () => {
     const heard: string[][] = [];
-    const of = await owner((request, response) => {
+    const of = await startOwner((request, response) => {
       heard.push(request.rawHeaders);
       response.end("{}");
     });
-    const { port } = await front(of);
+    const { port } = await startFront(of);
     const headers = "X-A: 1\r\nx-a: 2\r\nTE: trailers\r\nExpect: 100-continue\r\n";
     await exchange(port, GET.replace("Connection: close\r\n", `${headers}Connection: close\r\n`));
     expect(heard[0]).toEqual([
@@ -187,12 +189,12 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
     for (const begins of [false, true]) {
       const left = deferred();
       const came = deferred();
-      const of = await owner((_request, response) => {
+      const of = await startOwner((_request, response) => {
         response.once("close", left.resolve);
         if (begins) response.write("a");
         came.resolve();
       });
-      const { port, results } = await front(of);
+      const { port, results } = await startFront(of);
       const socket = connect(port, "127.0.0.1");
       socket.write(GET);
       await (begins ? new Promise((resolve) => socket.once("data", resolve)) : came.promise);
@@ -205,8 +207,8 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
 
   it("stops waiting for an unreachable owner, and sends nothing to it [interfaces 15]", async () => {
     const came = deferred();
-    const of = await owner(() => came.resolve());
-    const { port, results, target } = await front(of);
+    const of = await startOwner(() => came.resolve());
+    const { port, results, target } = await startFront(of);
     const got = exchange(port, GET);
     await came.promise;
     expect(proxy.listOwners()).toEqual([target]);
@@ -225,12 +227,12 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
     let asked = 0;
     const all = deferred();
     const answers = new Map<string, ServerResponse>();
-    const of = await owner((request, response) => {
+    const of = await startOwner((request, response) => {
       answers.set(request.url!, response);
       asked += 1;
       if (asked === 4) all.resolve();
     });
-    const { port, results } = await front(of);
+    const { port, results } = await startFront(of);
     const got = ["/a", "/b", "/c", "/d"].map((path) => exchange(port, GET.replace("/x", path)));
     await all.promise;
     expect(results).toEqual([]);
@@ -254,7 +256,7 @@ describe("a request that is forwarded to its owner [interfaces 15]", () => {
     const free = await listen(createNetServer());
     await new Promise((resolve) => open.pop()!.close(resolve));
     proxy = new NodeProxy("http://127.0.0.1:1");
-    const of = await owner(async (request, response) => void response.end(await text(request)));
+    const of = await startOwner(async (request, response) => void response.end(await text(request)));
     const results: ProxyResult[] = [];
     const port = await listen(
       createServer(async (request, response) => {

@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Opens the sandboxes stored in the file, on a server without others. */
-async function opened() {
+async function openStored() {
   const { uploads } = createFakeUploads();
   const there = new Map<string, Sandbox>();
   const said: string[] = [];
@@ -58,7 +58,7 @@ async function opened() {
   return { saver, there, said, places, sweeps };
 }
 
-async function keep(...names: string[]): Promise<DocumentStore> {
+async function saveRows(...names: string[]): Promise<DocumentStore> {
   const store = await DocumentStore.open(file, () => {});
   const { uploads } = createFakeUploads();
   for (const name of names) {
@@ -73,8 +73,8 @@ async function keep(...names: string[]): Promise<DocumentStore> {
 
 describe("stored sandboxes at a start", () => {
   it("restore a world, and remove only unused bytes [interfaces 2]", async () => {
-    await (await keep("a", "b")).close();
-    const { saver, there, said, places, sweeps } = await opened();
+    await (await saveRows("a", "b")).close();
+    const { saver, there, said, places, sweeps } = await openStored();
     expect([[...there.keys()], said, places, sweeps]).toEqual([["a", "b"], [], [`${file}.uploads`], 1]);
     there.delete("a");
     await saver.close();
@@ -82,12 +82,12 @@ describe("stored sandboxes at a start", () => {
   });
 
   it("are set aside one by one, once and readably, if they cannot be restored [interfaces 2]", async () => {
-    const store = await keep("good");
+    const store = await saveRows("good");
     await store.commit(
       toPieces([put("bad", "elsewhere", "x", { a: 1 }), put("Not A Name", "world", "x", 1)]),
     );
     await store.close();
-    const { saver, there, said, sweeps } = await opened();
+    const { saver, there, said, sweeps } = await openStored();
     // A sandbox that was set aside may refer to files too, so none are removed.
     expect([[...there.keys()], sweeps]).toEqual([["good"], 0]);
     const aside = join(`${file}.set-aside`, "bad.json");
@@ -100,7 +100,7 @@ describe("stored sandboxes at a start", () => {
       0o600, 0o700,
     ]);
     await saver.close();
-    const again = await opened();
+    const again = await openStored();
     expect([[...again.there.keys()], again.said, again.sweeps]).toEqual([["good"], [], 1]);
     await again.saver.close();
   });

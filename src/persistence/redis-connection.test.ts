@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-async function stand(
+async function openConnection(
   info: Record<string, string> = {},
   answer?: (words: string[]) => FakeReply,
 ): Promise<{
@@ -31,7 +31,7 @@ async function stand(
 }
 
 /** Waits for the condition without timers: the clock is frozen, and only the socket changes the state. */
-async function reached(holds: () => boolean): Promise<void> {
+async function waitFor(holds: () => boolean): Promise<void> {
   for (const began = performance.now(); !holds(); ) {
     if (performance.now() - began > 10_000) throw new Error(`it has not come about: ${holds}`);
     await new Promise((resolve) => setImmediate(resolve));
@@ -42,7 +42,7 @@ const holdTime = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"]
 
 describe("a connection to Redis", () => {
   it("loads its scripts, and does not warn if Redis loses nothing [interfaces 15]", async () => {
-    const { redis, said, connect } = await stand();
+    const { redis, said, connect } = await openConnection();
     const connection = await connect();
     expect(redis.listArguments("SCRIPT")).toEqual(REDIS_SCRIPTS.map(({ text }) => ["LOAD", text]));
     expect([connection.run_id, connection.isUp, said]).toEqual(["run-1", true, []]);
@@ -53,7 +53,7 @@ describe("a connection to Redis", () => {
   });
 
   it("warns once of settings that may lose data, with the right ones [interfaces 15]", async () => {
-    const { redis, said, connect } = await stand({
+    const { redis, said, connect } = await openConnection({
       ...{ maxmemory_policy: "allkeys-lru", aof_enabled: "0", role: "slave" },
     });
     const { place } = await connect();
@@ -63,19 +63,19 @@ describe("a connection to Redis", () => {
       `${place} is a replica, which is read-only: use the address of its primary.`,
     ]);
     redis.drop();
-    await reached(() => redis.connections === 2 && redis.listArguments("INFO").length === 2);
+    await waitFor(() => redis.connections === 2 && redis.listArguments("INFO").length === 2);
     expect(said).toHaveLength(3);
   });
 
   it("does not warn of settings that Redis does not show [interfaces 15]", async () => {
-    const { redis, said, connect } = await stand();
+    const { redis, said, connect } = await openConnection();
     redis.info = { run_id: "run-1" };
     await connect();
     expect(said).toEqual([]);
   });
 
   it("is named by the address without user and password [interfaces 15]", async () => {
-    const { redis, connect } = await stand();
+    const { redis, connect } = await openConnection();
     const { host } = new URL(redis.url);
     expect((await connect(`redis://someone:s3cret@${host}/`)).place).toBe(`redis://${host}`);
     expect((await connect(`redis://${host}/1`)).place).toBe(`redis://${host}/1`);
@@ -84,7 +84,7 @@ describe("a connection to Redis", () => {
 
   it("reports in one sentence why a server cannot start [interfaces 15]", async () => {
     const why = async (answer: (words: string[]) => FakeReply) => {
-      const { redis, connect } = await stand({}, answer);
+      const { redis, connect } = await openConnection({}, answer);
       const url = redis.url.replace("//", "//:wrong@");
       const error = await connect(url).catch((thrown: Error) => thrown);
       expect((error as Error).name).toBe("PersistenceError");
@@ -107,7 +107,7 @@ describe("a connection to Redis", () => {
     expect(await why(to("INFO", "MISCONF NOAUTH"))).toBe(
       "--store redis://HOST: Redis refuses (MISCONF NOAUTH).",
     );
-    const { redis, connect } = await stand();
+    const { redis, connect } = await openConnection();
     await redis.close();
     open.splice(open.indexOf(redis), 1);
     await expect(connect()).rejects.toThrow(
@@ -116,7 +116,7 @@ describe("a connection to Redis", () => {
   });
 
   it("is closed if it failed [interfaces 15]", async () => {
-    const { redis, connect } = await stand({}, ([name]) =>
+    const { redis, connect } = await openConnection({}, ([name]) =>
       name === "INFO" ? new Error("ERR no") : undefined,
     );
     const closed = vi.fn();
@@ -139,7 +139,9 @@ describe("a connection to Redis", () => {
     ["ERR wrong script: 5ab, on @user_script:3.", "failed", "refuses (ERR wrong)"],
     ["ERR wrong &c @user_script: 3: -WRONG", "failed", "refuses (ERR wrong)"],
   ])("reports %s as %s [interfaces 15]", async (message, kind, words) => {
-    const { connect } = await stand({}, ([name]) => (name === "SET" ? new Error(message) : undefined));
+    const { connect } = await openConnection({}, ([name]) =>
+      name === "SET" ? new Error(message) : undefined,
+    );
     const connection = await connect();
     await expect(connection.send(["SET", "a", "b"])).rejects.toMatchObject({
       ...{ kind, message: `${connection.place} ${words}`, retry_after: 1 },
@@ -149,7 +151,7 @@ describe("a connection to Redis", () => {
   });
 
   it("runs a script by its sum, and sends its text if Redis has forgotten it [interfaces 15]", async () => {
-    const { redis, connect } = await stand();
+    const { redis, connect } = await openConnection();
     const connection = await connect();
     const words = ["2", "lease", "rows", "more", "1"];
     expect(await connection.runScript(COMMIT, ["lease", "rows"], ["more", "1"])).toBe("OK");
@@ -165,7 +167,7 @@ describe("a connection to Redis", () => {
   });
 
   it("refuses commands while disconnected, and reconnects by itself [interfaces 15]", async () => {
-    const { redis, connect } = await stand();
+    const { redis, connect } = await openConnection();
     const connection = await connect();
     const back: RedisFacts[] = [];
     connection.onReconnect = (facts) => back.push(facts);
@@ -173,27 +175,27 @@ describe("a connection to Redis", () => {
     expect(await silent).toBe("OK");
     redis.isSilent = true;
     const cut = connection.send(["GET", "b"]).catch((error: Error) => error);
-    await reached(() => redis.listArguments("GET").length === 2);
+    await waitFor(() => redis.listArguments("GET").length === 2);
     redis.isSilent = false;
     redis.drop();
     expect(await cut).toMatchObject({ kind: "unreachable", retry_after: 1 });
-    await reached(() => !connection.isUp);
+    await waitFor(() => !connection.isUp);
     await expect(connection.send(["GET", "c"])).rejects.toMatchObject({
       ...{ kind: "unreachable", message: `${connection.place} cannot be reached: there is no connection` },
     });
-    await reached(() => back.length === 1);
+    await waitFor(() => back.length === 1);
     expect([back, connection.isUp]).toEqual([[{ restarted: false }], true]);
     redis.info = { ...INFO, run_id: "run-2" };
     redis.drop();
-    await reached(() => back.length === 2);
+    await waitFor(() => back.length === 2);
     expect([back[1], connection.run_id]).toEqual([{ restarted: true }, "run-2"]);
     redis.drop();
-    await reached(() => back.length === 3);
+    await waitFor(() => back.length === 3);
     expect(back[2]).toEqual({ restarted: false });
   });
 
   it("is unreachable if Redis does not answer within two seconds, and is replaced [interfaces 15]", async () => {
-    const { redis, connect } = await stand();
+    const { redis, connect } = await openConnection();
     const connection = await connect();
     holdTime();
     redis.isSilent = true;
@@ -204,19 +206,19 @@ describe("a connection to Redis", () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect([settled, connection.isUp]).toEqual([[], true]);
     vi.advanceTimersByTime(1);
-    await reached(() => settled.length > 0);
+    await waitFor(() => settled.length > 0);
     expect(settled[0]).toMatchObject({
       ...{ kind: "unreachable", message: `${connection.place} cannot be reached: it does not answer` },
     });
     expect(connection.isUp).toBe(false);
     redis.isSilent = false;
     vi.advanceTimersByTime(50);
-    await reached(() => connection.isUp);
+    await waitFor(() => connection.isUp);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it("waits longer for larger requests [interfaces 15]", async () => {
-    const { redis, connect } = await stand();
+    const { redis, connect } = await openConnection();
     const connection = await connect();
     holdTime();
     redis.isSilent = true;
@@ -226,37 +228,37 @@ describe("a connection to Redis", () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(settled).toEqual([]);
     vi.advanceTimersByTime(10);
-    await reached(() => settled.length === 1);
+    await waitFor(() => settled.length === 1);
   });
 
   it("reconnects less and less often while Redis is down, at least once a second [interfaces 15]", async () => {
-    const { redis, connect } = await stand();
+    const { redis, connect } = await openConnection();
     const connection = await connect();
     holdTime();
     redis.answer = ([name]) => (name === "INFO" ? new Error("LOADING") : undefined);
     redis.drop();
-    await reached(() => !connection.isUp);
+    await waitFor(() => !connection.isUp);
     for (const after of [50, 100, 200, 400, 800, 1000, 1000]) {
       const { connections } = redis;
-      await reached(() => vi.getTimerCount() === 1);
+      await waitFor(() => vi.getTimerCount() === 1);
       vi.advanceTimersByTime(after - 1);
       await new Promise((resolve) => setImmediate(resolve));
       expect(redis.connections).toBe(connections);
       vi.advanceTimersByTime(1);
-      await reached(() => redis.connections === connections + 1);
+      await waitFor(() => redis.connections === connections + 1);
     }
-    await reached(() => vi.getTimerCount() === 1);
+    await waitFor(() => vi.getTimerCount() === 1);
     redis.answer = undefined;
     vi.advanceTimersByTime(1000);
-    await reached(() => connection.isUp);
+    await waitFor(() => connection.isUp);
   });
 
   it("never reconnects once closed [interfaces 15]", async () => {
-    const { redis, connect } = await stand();
+    const { redis, connect } = await openConnection();
     const connection = await connect();
     holdTime();
     redis.drop();
-    await reached(() => !connection.isUp);
+    await waitFor(() => !connection.isUp);
     connection.close();
     expect(vi.getTimerCount()).toBe(0);
 
@@ -264,11 +266,11 @@ describe("a connection to Redis", () => {
     const back = vi.fn();
     other.onReconnect = back;
     redis.drop();
-    await reached(() => !other.isUp);
+    await waitFor(() => !other.isUp);
     redis.isSilent = true;
     const { connections } = redis;
     vi.advanceTimersByTime(50);
-    await reached(() => redis.connections > connections && redis.listArguments("INFO").length === 3);
+    await waitFor(() => redis.connections > connections && redis.listArguments("INFO").length === 3);
     other.close();
     redis.drop();
     await new Promise((resolve) => setImmediate(resolve));

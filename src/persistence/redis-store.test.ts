@@ -218,7 +218,7 @@ describe("the store of a fleet", () => {
 });
 
 describe("the store of a fleet while Redis restarts", () => {
-  async function stand() {
+  async function openStore() {
     const fake = await startFakeRedis();
     const answers: ((words: string[]) => ReturnType<NonNullable<typeof fake.answer>>)[] = [];
     const usual = ([name, ...words]: string[]) =>
@@ -230,7 +230,7 @@ describe("the store of a fleet while Redis restarts", () => {
   }
 
   it("repeats a commit with the same id while Redis cannot be reached [interfaces 15]", async () => {
-    const { fake, store, answers } = await stand();
+    const { fake, store, answers } = await openStore();
     answers.push(
       () => new Error("LOADING it is"),
       () => new Error("BUSY it is"),
@@ -251,7 +251,7 @@ describe("the store of a fleet while Redis restarts", () => {
   });
 
   it("removes a deleted sandbox from the fleet's list, also after a moment without Redis [interfaces 15]", async () => {
-    const { fake, store } = await stand();
+    const { fake, store } = await openStore();
     await store.commit("one", toPieces([put("one", "world", "x", 1)]));
     const { answer } = fake;
     fake.answer = (words) =>
@@ -263,7 +263,7 @@ describe("the store of a fleet while Redis restarts", () => {
   });
 
   it("does not repeat a write that Redis refuses [interfaces 15]", async () => {
-    const { fake, store, answers } = await stand();
+    const { fake, store, answers } = await openStore();
     answers.push(() => new Error("OOM command not allowed"));
     await expect(store.commit("one", toPieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({
       kind: "full",

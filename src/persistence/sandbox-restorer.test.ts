@@ -10,7 +10,7 @@ import { listRowChanges } from "./sandbox-rows.ts";
 import type { Row } from "./store.ts";
 
 /** Restores a saved sandbox on a fake server. */
-function stand(wall = 0) {
+function createRestorer(wall = 0) {
   const made = createFakeSandbox();
   const { uploads, held } = createFakeUploads();
   const restoredSandboxes: { name: string; fixture: LoadedFixture; savedState: SavedState }[] = [];
@@ -56,7 +56,8 @@ function stand(wall = 0) {
 
 describe("a restored sandbox", () => {
   it("has everything that was saved of it [interfaces 2]", async () => {
-    const { restorer, rows, write, remove, plain, restoredSandboxes, from, said, restored, held } = stand();
+    const { restorer, rows, write, remove, plain, restoredSandboxes, from, said, restored, held } =
+      createRestorer();
     write("n2", "new");
     remove("n1");
     plain.windows.count("key", 10, 500);
@@ -81,7 +82,7 @@ describe("a restored sandbox", () => {
 
   it("keeps a frozen clock, moves a running one on, and never goes back [interfaces 2]", async () => {
     const clockAt = async (mode: "frozen" | "real" | "scaled", now: number) => {
-      const { restorer, rows, plain, restoredSandboxes } = stand(now);
+      const { restorer, rows, plain, restoredSandboxes } = createRestorer(now);
       plain.world.clock = {
         mode,
         at: 500,
@@ -89,7 +90,7 @@ describe("a restored sandbox", () => {
         rate: mode === "frozen" ? 0 : mode === "real" ? 1 : 60,
       };
       plain.toValue = () => ({
-        ...stand().plain.toValue(),
+        ...createRestorer().plain.toValue(),
         world: { ...plain.world.toValue(), clock: plain.world.clock },
       });
       await restorer.restoreRows("default", rows());
@@ -102,7 +103,7 @@ describe("a restored sandbox", () => {
   });
 
   it("keeps the order of its snapshots, with unlisted ones last [interfaces 2]", async () => {
-    const { restorer, rows, plain, restoredSandboxes } = stand();
+    const { restorer, rows, plain, restoredSandboxes } = createRestorer();
     for (const name of ["z", "m", "a"]) plain.snapshots.set(name, plain.toValue());
     const given = rows().map((row) =>
       row.id === "about" && row.section === "sandbox"
@@ -115,7 +116,7 @@ describe("a restored sandbox", () => {
   });
 
   it("uses the current fixture if it is unchanged, else the saved one [interfaces 2]", async () => {
-    const edited = stand();
+    const edited = createRestorer();
     const loaded: unknown[] = [];
     const present = { ...edited.plain.source, name: "present" };
     edited.parts.fixtures.load = (fixture) => {
@@ -141,7 +142,7 @@ describe("a restored sandbox", () => {
   });
 
   it("is refused for an invalid name, row or world, and nothing changes [interfaces 2]", async () => {
-    const { restorer, rows, parts, restoredSandboxes } = stand();
+    const { restorer, rows, parts, restoredSandboxes } = createRestorer();
     for (const name of ["No", "a/b", "", "-"]) {
       await expect(restorer.restoreRows(name, rows())).rejects.toThrow("no sandbox can have this name");
     }
@@ -162,7 +163,7 @@ describe("a restored sandbox", () => {
   });
 
   it("reports missing scenarios, and is deleted again if it fails [interfaces 6]", async () => {
-    const { restorer, rows, parts, said, deleted, plain } = stand();
+    const { restorer, rows, parts, said, deleted, plain } = createRestorer();
     const { restoreSaved } = parts.sandboxes;
     const restore = (restoreState: () => readonly UnusableScenario[]) => {
       parts.sandboxes.restoreSaved = (...given) => {
@@ -182,7 +183,7 @@ describe("a restored sandbox", () => {
   });
 
   it("needs no saved faults or uploads [interfaces 2]", async () => {
-    const { restorer, rows, restored, from } = stand();
+    const { restorer, rows, restored, from } = createRestorer();
     await restorer.restoreRows(
       "default",
       rows().filter(({ id }) => id !== "faults" && id !== "uploads"),

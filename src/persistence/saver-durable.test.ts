@@ -26,9 +26,9 @@ describe("the durable saver [interfaces 2]", () => {
   it("--durable: requests during a commit share the next one, and wait for it", async () => {
     const { saver, store, of, saved } = setUpSaver("a", "b");
     await saver.saveAll();
-    let goOn = () => {};
+    let release = () => {};
     store.pause = new Promise((resolve) => {
-      goOn = resolve;
+      release = resolve;
     });
     of("a").write("n2", "1");
     const first = saver.waitUntilStored(of("a").sandbox, saver.mark());
@@ -36,7 +36,7 @@ describe("the durable saver [interfaces 2]", () => {
     of("a").write("n2", "2");
     of("b").write("n2", "1");
     const later = ["a", "b"].map((name) => saver.waitUntilStored(of(name).sandbox, saver.mark()));
-    goOn();
+    release();
     await first;
     await Promise.all(later);
     expect(saved().slice(1)).toEqual([["a"], ["a", "b"]]);

@@ -42,11 +42,11 @@ const age = (file: string, seconds: number) => utimesSync(file, seconds, seconds
 
 describe("a database file in the folder of --persist", () => {
   it("may be opened if it is our own, new or empty [interfaces 2]", () => {
-    const look = () => files.requireKnownFormat();
-    expect(look).not.toThrow();
+    const inspect = () => files.requireKnownFormat();
+    expect(inspect).not.toThrow();
     for (const given of [{}, { version: 1 }, { id: 0, version: 0 }, { magic: "", version: 99, id: 5 }]) {
       write(given);
-      expect(look).not.toThrow();
+      expect(inspect).not.toThrow();
     }
   });
 

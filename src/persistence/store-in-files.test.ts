@@ -142,7 +142,7 @@ describe.each(FILE_STORES)("a store in files ($name) [interfaces 2]", (adapter) 
   it("a full disk refuses the whole commit, keeps earlier data, and accepts it when there is room [interfaces 2]", async ({
     skip,
   }) => {
-    const disk = smallDisk();
+    const disk = mountSmallDisk();
     if (disk === undefined) return skip("no separate file system could be mounted");
     const store = await adapter.open(disk);
     storeContext.open.push(store);
@@ -178,7 +178,7 @@ describe.each(FILE_STORES)("a store in files ($name) [interfaces 2]", (adapter) 
   ])(
     "a start on a %s disk says what to do, and loses nothing [interfaces 2]",
     async ([, advice, spoil, repair], { skip }) => {
-      const disk = smallDisk();
+      const disk = mountSmallDisk();
       if (disk === undefined) return skip("no separate file system could be mounted");
       const store = await adapter.open(disk);
       await store.commit(toPieces([put("a", "world", "x", 1)]));
@@ -198,7 +198,7 @@ describe.each(FILE_STORES)("a store in files ($name) [interfaces 2]", (adapter) 
 });
 
 /** A file system of 1.5 MB; undefined if the test may not mount one. */
-function smallDisk(): string | undefined {
+function mountSmallDisk(): string | undefined {
   const place = mkdtempSync(join(tmpdir(), "understudy-disk-"));
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1536k", "tmpfs", place]);
   onTestFinished(async () => {

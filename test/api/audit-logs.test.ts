@@ -28,7 +28,7 @@ const write = (name: string, fields: Partial<AuditChange> = {}, actor_id = "usr_
     recordAudit(tx, "org_acme", change, actor_id);
   });
 /** An entry at a given instant, in an organization whose log is empty at first. */
-const initech = (entity_name: string, timestamp: string) =>
+const makeInitechEntry = (entity_name: string, timestamp: string) =>
   stateRules(api, "audit_logs").post({
     organization_id: "org_initech",
     entity_name,
@@ -73,7 +73,7 @@ describe("audit_logs.export", () => {
   });
 
   it("orders entries of one instant by id [G28]", async () => {
-    for (const name of ["one", "two", "three"]) initech(name, EPOCH);
+    for (const name of ["one", "two", "three"]) makeInitechEntry(name, EPOCH);
     const stored = [...world().read().index(auditLogs, "by_organization", "org_initech")];
     expect(stored.map(({ id }) => id)).toEqual(stored.map(({ id }) => id).sort());
     expect(names(await exportRows(api, "", "hana", "org_initech"))).toEqual(
@@ -133,10 +133,10 @@ describe("audit_logs.export", () => {
   });
 
   it("includes both dates, and a date without time is the whole UTC day [G28]", async () => {
-    initech("last of the 9th", "2026-03-09T23:59:59.999Z");
-    initech("first of the 10th", "2026-03-10T00:00:00.000Z");
-    initech("last of the 10th", "2026-03-10T23:59:59.999Z");
-    initech("first of the 11th", "2026-03-11T00:00:00.000Z");
+    makeInitechEntry("last of the 9th", "2026-03-09T23:59:59.999Z");
+    makeInitechEntry("first of the 10th", "2026-03-10T00:00:00.000Z");
+    makeInitechEntry("last of the 10th", "2026-03-10T23:59:59.999Z");
+    makeInitechEntry("first of the 11th", "2026-03-11T00:00:00.000Z");
     const within = async (query: string) => names(await exportRows(api, query, "hana", "org_initech"));
     expect(await within("?from_date=2026-03-10&to_date=2026-03-10")).toEqual([
       "last of the 10th",
@@ -161,8 +161,8 @@ describe("audit_logs.export", () => {
   });
 
   it("searches entity name, actor name and e-mail for search_term, in any case [4.15, G28]", async () => {
-    initech("Größe der Türme", EPOCH);
-    initech("Other", EPOCH);
+    makeInitechEntry("Größe der Türme", EPOCH);
+    makeInitechEntry("Other", EPOCH);
     const search = async (term: string) =>
       names(await exportRows(api, `?search_term=${encodeURIComponent(term)}`, "hana", "org_initech"));
     expect(await search("GRÖSSE")).toEqual([]);
@@ -177,7 +177,7 @@ describe("audit_logs.export", () => {
 
   it("quotes what needs quoting and keeps formulas as they are [G28]", async () => {
     const hostile = ['=1+1,"x"', "two\nlines\r\n", "+49", "@here", "-2", "  blanks ", "käse 🧀", '"'];
-    for (const name of hostile) initech(name, EPOCH);
+    for (const name of hostile) makeInitechEntry(name, EPOCH);
     const { text } = await exportLog(api, "", "hana", "org_initech");
     expect(
       parseCsv(text)
@@ -191,7 +191,7 @@ describe("audit_logs.export", () => {
   it("escapes formulas for spreadsheets if csv_formulas is escape, and changes nothing else [G28]", async () => {
     await api.close();
     api = await startReference({ settings: { csv_formulas: "escape" } });
-    for (const name of ["=1+1", "@here", "plain", "a=b"]) initech(name, EPOCH);
+    for (const name of ["=1+1", "@here", "plain", "a=b"]) makeInitechEntry(name, EPOCH);
     const rows = await exportRows(api, "", "hana", "org_initech");
     expect(names(rows).sort()).toEqual(["'=1+1", "'@here", "a=b", "plain"]);
   });

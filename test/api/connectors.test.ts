@@ -34,7 +34,7 @@ async function seedJobs(): Promise<void> {
     });
   }
 }
-const hooli = (query = "") =>
+const listHooli = (query = "") =>
   api.call("ivan", "GET", `/v1/organizations/org_hooli/knowledge/connectors/jobs${query}`);
 
 describe("connector_jobs.list", () => {
@@ -91,7 +91,7 @@ describe("connector_jobs.list", () => {
 
   it("filters, then orders, then pages, and orders equal jobs by id [4.13]", async () => {
     await seedJobs();
-    const all = (await hooli("?limit=100")).body.jobs as Record<string, string | number>[];
+    const all = (await listHooli("?limit=100")).body.jobs as Record<string, string | number>[];
     expect(all).toHaveLength(12);
     for (const order_by of ["start_time", "-start_time", "duration", "-duration"]) {
       for (const filter of [
@@ -115,7 +115,7 @@ describe("connector_jobs.list", () => {
           )
           .map(({ job_id }) => job_id);
         const pages = [0, 5, 10].map((offset) =>
-          hooli(`?order_by=${order_by}${filter}&limit=5&offset=${offset}`),
+          listHooli(`?order_by=${order_by}${filter}&limit=5&offset=${offset}`),
         );
         const found = await Promise.all(pages);
         expect(

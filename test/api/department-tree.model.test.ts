@@ -55,7 +55,7 @@ afterEach(() => {
   worlds = [];
 });
 
-function freshWorld(): World {
+function makeWorld(): World {
   const world = new World({
     root,
     clock: makeClock("frozen", 0, 0),
@@ -69,7 +69,7 @@ function freshWorld(): World {
   return world;
 }
 
-function chainAbove(model: Model, start: string): string[] {
+function listChain(model: Model, start: string): string[] {
   const chain = [];
   for (let at: string | null | undefined = start; at != null; at = model.get(at)) chain.unshift(at);
   return chain;
@@ -80,14 +80,14 @@ function applyToModel(model: Model, command: Command): boolean {
   const { kind, id } = command;
   if (kind === "delete") {
     if (!model.has(id)) return false;
-    const doomed = [...model.keys()].filter((other) => chainAbove(model, other).includes(id));
+    const doomed = [...model.keys()].filter((other) => listChain(model, other).includes(id));
     for (const other of doomed) model.delete(other);
     return true;
   }
   const { parent } = command;
   if (parent !== null && !model.has(parent)) return false;
   if (kind === "create" ? model.has(id) : !model.has(id)) return false;
-  if (kind !== "create" && parent !== null && chainAbove(model, parent).includes(id)) return false;
+  if (kind !== "create" && parent !== null && listChain(model, parent).includes(id)) return false;
   model.set(id, parent);
   return true;
 }
@@ -135,7 +135,7 @@ function expectSame(world: World, model: Model): void {
     depth,
   ]);
   const expected = [...model.keys()].sort().map((id) => {
-    const chain = chainAbove(model, id);
+    const chain = listChain(model, id);
     return [id, model.get(id), chain.join("/"), chain.length - 1];
   });
   expect(actual).toEqual(expected);
@@ -144,7 +144,7 @@ function expectSame(world: World, model: Model): void {
 it("the department tree equals a simple model in 1,000 sequences of up to 40 commands [3.5]", () => {
   fc.assert(
     fc.property(fc.array(command, { minLength: 1, maxLength: 40, size: "max" }), (commands) => {
-      const world = freshWorld();
+      const world = makeWorld();
       const model: Model = new Map(FIXTURE.departments.map(({ id, parent_id = null }) => [id, parent_id]));
       for (const command of commands) {
         const before = world.root;

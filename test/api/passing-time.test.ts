@@ -322,7 +322,7 @@ describe("connector jobs [G34]", () => {
 
 describe("invoicing [G36]", () => {
   const invoices = async () => (await control("GET", "/state/invoices")).items;
-  const told = async (receiver: string) =>
+  const listEvents = async (receiver: string) =>
     (await control("GET", `/receivers/${receiver}/requests`)).items.map(
       ({ headers }: { headers: Record<string, string> }) => headers["x-service-event"],
     );
@@ -345,9 +345,9 @@ describe("invoicing [G36]", () => {
     const written = (await invoices()).filter(
       ({ created_at }: { created_at: string }) => created_at === "2026-04-01T00:00:00.000Z",
     );
-    const brief = (all: { organization_id: string; amount: number; status: string }[]) =>
+    const summarize = (all: { organization_id: string; amount: number; status: string }[]) =>
       all.map(({ organization_id, amount, status }) => [organization_id, amount, status]).sort();
-    expect(brief(written)).toEqual([
+    expect(summarize(written)).toEqual([
       ["org_acme", 850, "draft"],
       ["org_globex", 500, "draft"],
       ["org_hooli", 60, "draft"],
@@ -358,7 +358,7 @@ describe("invoicing [G36]", () => {
     );
     const ids = new Set(written.map(({ invoice_id }: { invoice_id: string }) => invoice_id));
     expect(
-      brief((await invoices()).filter(({ invoice_id }: { invoice_id: string }) => ids.has(invoice_id))),
+      summarize((await invoices()).filter(({ invoice_id }: { invoice_id: string }) => ids.has(invoice_id))),
     ).toEqual([
       ["org_acme", 850, "paid"],
       ["org_globex", 500, "failed"],
@@ -380,7 +380,7 @@ describe("invoicing [G36]", () => {
     await advance(17 * DAY);
     await control("PATCH", "/state/usage/org_globex", { monthly_limit: 100_000 });
     await advance(3 * DAY);
-    expect((await told(receiver.id)).sort()).toEqual([
+    expect((await listEvents(receiver.id)).sort()).toEqual([
       "invoice.created",
       "invoice.created",
       "invoice.failed",

@@ -59,7 +59,7 @@ async function visit(url: string): Promise<Page> {
 }
 
 /** A sandboxed frame, whose origin is `null`. */
-async function sandboxedFrame(page: Page): Promise<Frame> {
+async function openSandboxedFrame(page: Page): Promise<Frame> {
   await page.setContent(`<iframe sandbox="allow-scripts allow-forms" srcdoc="<body></body>"></iframe>`);
   const frame = (await (await page.waitForSelector("iframe")).contentFrame())!;
   await frame.waitForSelector("body", { state: "attached" });
@@ -68,7 +68,7 @@ async function sandboxedFrame(page: Page): Promise<Frame> {
 }
 
 /** The state that the attacks try to change. */
-async function state() {
+async function readState() {
   const { text } = await api.call(undefined, "GET", "/_control/sandboxes");
   const { status } = await api.call(undefined, "GET", "/_control/sandboxes/default/state/threads/thread_ada");
   return { text, thread: status, resets: api.understudy.sandboxes.get("default")!.resets };
@@ -98,12 +98,12 @@ const SITES: { name: string; open: () => Promise<Page | Frame>; target: () => st
   },
   {
     name: "a sandboxed frame of a foreign site",
-    open: async () => sandboxedFrame(await visit(`http://evil.test:${sitePort}/`)),
+    open: async () => openSandboxedFrame(await visit(`http://evil.test:${sitePort}/`)),
     target: () => `http://127.0.0.1:${port}`,
   },
   {
     name: "a sandboxed frame of a page on loopback",
-    open: async () => sandboxedFrame(await visit(`http://127.0.0.1:${sitePort}/`)),
+    open: async () => openSandboxedFrame(await visit(`http://127.0.0.1:${sitePort}/`)),
     target: () => `http://127.0.0.1:${port}`,
   },
 ];
@@ -113,7 +113,7 @@ const slow = { timeout: 4 * PATIENCE_MS };
 describe("a page of another origin in Chromium", slow, () => {
   it.each(SITES)("reads nothing and changes nothing by $name [interfaces 7]", async ({ open, target }) => {
     const page = await open();
-    const before = await state();
+    const before = await readState();
     expect(before).toMatchObject({ thread: 200 });
     const outcomes = (await page.evaluate(attack(target(), findConsoleFiles()))) as Record<string, string>;
     expect(Object.keys(outcomes).length).toBeGreaterThanOrEqual(29);
@@ -121,12 +121,12 @@ describe("a page of another origin in Chromium", slow, () => {
     expect(got).toEqual([]);
     // Beacons and simple requests do not report when they arrive. A later request on the same connection does.
     await page.evaluate(fetchFromPage(`${target()}/_control/health`, { mode: "no-cors", cache: "no-store" }));
-    expect(await state()).toEqual(before);
+    expect(await readState()).toEqual(before);
   });
 
   it("reads and changes nothing of the emulated API under a rebound name [interfaces 3]", async () => {
     const page = await visit(`http://evil.test:${port}/v1/models`);
-    const before = await state();
+    const before = await readState();
     const base = `http://evil.test:${port}`;
     const header = { "api-key": KEYS.ada };
     const tries: [string, object][] = [
@@ -143,7 +143,7 @@ describe("a page of another origin in Chromium", slow, () => {
         { status: 403, headers: { "content-type": "application/problem+json" } },
       ]);
     }
-    expect(await state()).toEqual(before);
+    expect(await readState()).toEqual(before);
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
     expect(body.total).toBe(0);
     // With the host name allowed, the same page works.
@@ -156,7 +156,7 @@ describe("a page of another origin in Chromium", slow, () => {
 
   it("would succeed with the same attempts if its own origin were on loopback [interfaces 7]", async () => {
     const page = await visit(`http://127.0.0.1:${sitePort}/`);
-    const before = await state();
+    const before = await readState();
     const outcomes = (await page.evaluate(attack(api.url, findConsoleFiles()))) as Record<string, string>;
     expect(outcomes).toMatchObject({
       "read /health": expect.stringMatching(/^got 200/),
@@ -169,7 +169,7 @@ describe("a page of another origin in Chromium", slow, () => {
       create: expect.stringMatching(/^got 201/),
       delete: expect.stringMatching(/^got 204/),
     });
-    const after = await state();
+    const after = await readState();
     expect(after.text).toContain('"forged"');
     expect(after.text).not.toContain('"victim"');
     expect(after.resets).toBeGreaterThan(before.resets);
@@ -181,7 +181,7 @@ const PREFLIGHTED = {
 };
 const CHANGE = { method: "DELETE", headers: { "api-key": KEYS.ada } };
 
-interface Seen {
+interface PageResult {
   status: number;
   headers: Record<string, string>;
 }
@@ -193,7 +193,7 @@ describe("the emulated API in Chromium", slow, () => {
       const page = await visit(`http://${host}:${sitePort}/`);
       const models = (await page.evaluate(
         fetchFromPage(`${api.url}/v1/models`, { headers: { "X-API-Key": KEYS.dan } }),
-      )) as Seen;
+      )) as PageResult;
       expect(models.status).toBe(200);
       for (const name of [
         "x-request-id",
@@ -203,7 +203,7 @@ describe("the emulated API in Chromium", slow, () => {
       ]) {
         expect(models.headers).toHaveProperty(name);
       }
-      const limited = (await page.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))) as Seen;
+      const limited = (await page.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))) as PageResult;
       expect(limited).toMatchObject({ status: 429, headers: { "retry-after": expect.any(String) } });
       const reparented = (await page.evaluate(
         fetchFromPage(`${api.url}/v1/organizations/org_acme/departments/dept_platform/reparent`, {
@@ -211,18 +211,18 @@ describe("the emulated API in Chromium", slow, () => {
           headers: { Authorization: `Bearer ${KEYS.ben}`, "Content-Type": "application/json" },
           body: JSON.stringify({ new_parent_id: "dept_ops" }),
         }),
-      )) as Seen;
+      )) as PageResult;
       expect(reparented.status).toBe(200);
       const removed = (await page.evaluate(
         fetchFromPage(`${api.url}/v1/threads/thread_ada`, CHANGE),
-      )) as Seen;
+      )) as PageResult;
       expect(removed.status).toBe(200);
     },
   );
 
   it("lets a page of another origin read nothing, and gets none of its preflighted requests [G30]", async () => {
     const page = await visit(`http://evil.test:${sitePort}/`);
-    const frame = await sandboxedFrame(await visit(`http://127.0.0.1:${sitePort}/`));
+    const frame = await openSandboxedFrame(await visit(`http://127.0.0.1:${sitePort}/`));
     for (const place of [page, frame]) {
       expect(await place.evaluate(fetchFromPage(`${api.url}/v1/models`, {}))).toBe("refused");
       expect(await place.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))).toBe("refused");
@@ -238,7 +238,7 @@ describe("the emulated API in Chromium", slow, () => {
       ["GET", 401],
       ["GET", 401],
     ]);
-    expect(await state()).toMatchObject({ thread: 200 });
+    expect(await readState()).toMatchObject({ thread: 200 });
   });
 
   it("allows only the origin of `cors_origins` [G30]", async () => {
@@ -249,7 +249,7 @@ describe("the emulated API in Chromium", slow, () => {
     expect(await page.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))).toMatchObject({
       status: 429,
     });
-    const frame = await sandboxedFrame(page);
+    const frame = await openSandboxedFrame(page);
     expect(await frame.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))).toBe("refused");
   });
 

@@ -23,7 +23,7 @@ const SECRET = "whsec_9b1d4f2c7a60e358";
 /** Text that loads a file, runs a script or breaks the layout if it is not escaped. */
 const HOSTILE = `<img src="http://127.0.0.1:9/x.png" onerror="document.title=1"><script>document.title=1</script>${"long".repeat(80)}`;
 
-async function receiverReport(): Promise<string> {
+async function createReceiverReport(): Promise<string> {
   const receiver = await startReceiver(SECRET, {});
   try {
     const report = await gradeReceiver(receiver.url, {
@@ -41,7 +41,7 @@ async function receiverReport(): Promise<string> {
   }
 }
 
-async function suiteReport(): Promise<string> {
+async function createSuiteReport(): Promise<string> {
   const api = await startReference();
   await api.call("dan", "POST", `/v1/${encodeURIComponent(HOSTILE)}`, { HOSTILE });
   const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
@@ -79,7 +79,7 @@ async function suiteReport(): Promise<string> {
   });
 }
 
-async function coverageReport(): Promise<string> {
+async function createCoverageReport(): Promise<string> {
   const api = await startReference();
   await api.call("dan", "GET", "/v1/models");
   const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/coverage");
@@ -88,7 +88,7 @@ async function coverageReport(): Promise<string> {
 }
 
 /** A report with a failed and an assumed check, of a target that is an Understudy. */
-async function verifyReport(
+async function createVerifyReport(
   console = "http://127.0.0.1:4747/_console/s/default",
   request = "req_5e1f",
 ): Promise<string> {
@@ -116,10 +116,10 @@ async function verifyReport(
 
 describe("an HTML report in a browser", { timeout: 4 * PATIENCE_MS }, () => {
   it.each([
-    ["receiver-test", receiverReport, /^Fail: webhook receiver http/],
-    ["suite", suiteReport, /^1 of 2 scenarios failed$/],
-    ["coverage", coverageReport, /^Coverage of sandbox <img/],
-    ["verify", verifyReport, /^Fail: contract of http/],
+    ["receiver-test", createReceiverReport, /^Fail: webhook receiver http/],
+    ["suite", createSuiteReport, /^1 of 2 scenarios failed$/],
+    ["coverage", createCoverageReport, /^Coverage of sandbox <img/],
+    ["verify", createVerifyReport, /^Fail: contract of http/],
   ])("of %s loads nothing, runs nothing and fits a phone [interfaces 2]", async (name, make, title) => {
     const file = join(folder, `${name}.html`);
     writeFileSync(file, await make());
@@ -179,7 +179,7 @@ describe("an HTML report in a browser", { timeout: 4 * PATIENCE_MS }, () => {
     writeFileSync(join(folder, "sent.html"), renderReceiverHtml(graded));
     writeFileSync(
       join(folder, "verified.html"),
-      await verifyReport(`${api.url}/_console/s/default`, requestId),
+      await createVerifyReport(`${api.url}/_console/s/default`, requestId),
     );
     for (const [page, link, region] of [
       ["coverage-of-command.html", "threads.delete", "Outcomes of threads.delete"],

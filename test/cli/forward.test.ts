@@ -31,7 +31,7 @@ describe("listen --forward-to", () => {
 
   const run = (...args: string[]) => runCommand([...args, "--url", api.url], { env });
 
-  async function below(path: string): Promise<unknown> {
+  async function listBelow(path: string): Promise<unknown> {
     const url = `${api.url}/_control/sandboxes/default${path}`;
     return (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).json();
   }
@@ -75,7 +75,7 @@ describe("listen --forward-to", () => {
     ]);
     child.kill("SIGINT");
     expect((await finished).code).toBe(0);
-    expect(await below(`/state/webhooks/${webhook_id}`)).toMatchObject({ status: 404 });
+    expect(await listBelow(`/state/webhooks/${webhook_id}`)).toMatchObject({ status: 404 });
   });
 
   it("does not count an application that is down as an answer, and uses the same secret after a reset [interfaces 11]", async () => {
@@ -112,7 +112,7 @@ describe("listen --forward-to", () => {
       expect(stderr).toContain(says);
       expect(stderr).not.toContain("unexpected");
       expect(code).toBe(2);
-      expect(await below("/receivers")).toEqual({ items: [], total: 0 });
+      expect(await listBelow("/receivers")).toEqual({ items: [], total: 0 });
     },
   );
 });

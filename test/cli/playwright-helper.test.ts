@@ -43,24 +43,24 @@ it("understudy-sandbox/playwright takes options, fails tests whose faults were n
     ["never triggers its scenario", "failed"],
     ["is refused", "failed"],
   ]);
-  const messageOf = (title: string) =>
+  const readMessage = (title: string) =>
     results
       .get(title)!
       .errors.map(({ message }) => message)
       .join("\n");
-  expect(messageOf("fails an assertion")).toContain(
+  expect(readMessage("fails by itself")).toContain(
     "found 0; nearest: GET /v1/models -> 200 (status is 200, not 404)",
   );
-  expect(messageOf("leaves a request held")).toContain(
+  expect(readMessage("leaves one held")).toContain(
     "still held at the end of the test: GET /v1/models (held_1",
   );
-  expect(messageOf("arms a rule that never triggers")).toContain(
+  expect(readMessage("arms in vain")).toContain(
     'armed but never triggered: fault_1 {"operation":"threads.delete"}',
   );
-  expect(messageOf("never triggers its scenario")).toContain(
+  expect(readMessage("leaves its scenario alone")).toContain(
     "armed but never triggered: models-list-rate-limited/",
   );
-  expect(messageOf("is refused")).toContain(
+  expect(readMessage("is refused")).toContain(
     'understudy has no option "sead"; its options are fixture, seed, clock',
   );
 

@@ -120,15 +120,15 @@ describe("verify on the command line", () => {
 
   it("stops the checks at Ctrl-C, restores what was changed, and reports [interfaces 2]", async () => {
     let created = false;
-    let listed = () => {};
+    let onListed = () => {};
     const asked = new Promise<void>((resolve) => {
-      listed = resolve;
+      onListed = resolve;
     });
     const slow = await startProxy(api.url, ({ method, path }, answer) => {
       if (path !== "/webhooks") return answer;
       if (created && method === "GET") {
         // The call after the creation is never answered, so the run is interrupted there.
-        listed();
+        onListed();
         return new Promise<never>(() => {});
       }
       created ||= method === "POST" && answer.status === 201;

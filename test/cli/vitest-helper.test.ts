@@ -15,7 +15,7 @@ interface Result {
 const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
 
 /** Runs the samples in a separate Vitest, which writes its reports to `folder`. */
-function run() {
+function runSamples() {
   const sample = "{sample,in-{node,jsdom,happy-dom}}.ts";
   const folder = createTempFolder();
   const { stderr } = spawnSync(process.execPath, [VITEST, "run"], {
@@ -26,19 +26,24 @@ function run() {
   const { testResults } = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as {
     testResults: { name: string; assertionResults: Result[] }[];
   };
-  const resultsOf = (file: RegExp) =>
+  const listResults = (file: RegExp) =>
     testResults.filter(({ name }) => file.test(name)).flatMap(({ assertionResults }) => assertionResults);
-  return { folder, stderr, results: resultsOf(/sample\.ts$/), inEnvironments: resultsOf(/in-[\w-]+\.ts$/) };
+  return {
+    folder,
+    stderr,
+    results: listResults(/sample\.ts$/),
+    inEnvironments: listResults(/in-[\w-]+\.ts$/),
+  };
 }
 
-let made: ReturnType<typeof run>;
+let made: ReturnType<typeof runSamples>;
 beforeAll(() => {
-  made = run();
+  made = runSamples();
 }, 180_000);
 afterAll(removeTempFolders);
 
 describe("understudy-sandbox/vitest", () => {
-  const messageOf = (title: string) =>
+  const readMessage = (title: string) =>
     made.results.find((one) => one.title === title)!.failureMessages.join("\n");
 
   it("gives each test a sandbox by its options, and fails tests whose faults were never triggered [interfaces 13]", () => {
@@ -59,22 +64,22 @@ describe("understudy-sandbox/vitest", () => {
       ["waits for what is still to come", "passed"],
       ["names the nearest request", "failed"],
     ]);
-    expect(messageOf("leaves a request held")).toContain(
+    expect(readMessage("leaves one held")).toContain(
       "still held at the end of the test: GET /v1/models (held_1",
     );
-    expect(messageOf("arms a rule that never triggers")).toContain(
+    expect(readMessage("arms in vain")).toContain(
       'armed but never triggered: fault_1 {"operation":"threads.delete"}',
     );
-    expect(messageOf("does not use up a rule")).toContain(
+    expect(readMessage("uses up too little")).toContain(
       'armed but not used up: fault_1 {"operation":"models.list"} triggered 1 of 2 times',
     );
-    expect(messageOf("never triggers its scenario")).toMatch(
+    expect(readMessage("leaves its scenario alone")).toMatch(
       /armed but never triggered: models-list-rate-limited\/[\w-]+ \{"operation":"models.list"/,
     );
-    expect(messageOf("are refused")).toContain(
+    expect(readMessage("are refused")).toContain(
       'understudy has no option "fixtur"; its options are fixture, seed, clock,',
     );
-    expect(messageOf("names the nearest request")).toMatch(
+    expect(readMessage("names the nearest")).toMatch(
       /to have received exactly 2 of \{"operation":"models.list","status":404\}, found 0; nearest: GET \/v1\/models -> 200 \(status is 200, not 404\)/,
     );
   });

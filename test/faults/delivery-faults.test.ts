@@ -15,14 +15,14 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const deleteThread = () => api.call("dan", "DELETE", "/v1/threads/thread_welcome");
-const settled = () => api.understudy.sandboxes.get("default")!.world.whenSettled();
+const settle = () => api.understudy.sandboxes.get("default")!.world.whenSettled();
 
-async function delivery() {
+async function readDelivery() {
   const { body } = await api.call("ada", "GET", `/webhooks/${webhook}/deliveries`);
   return body.data[0];
 }
 
-async function received(): Promise<number> {
+async function countReceived(): Promise<number> {
   return (await api.call(undefined, "GET", `${CONTROL}/receivers/${receiver.id}/requests`)).body.items.length;
 }
 
@@ -33,9 +33,9 @@ describe("a rule about deliveries", () => {
     const path = `${CONTROL}/receivers/${receiver.id}`;
     await api.call(undefined, "PATCH", path, { answers: [200, "hang"] });
     await deleteThread();
-    await settled();
+    await settle();
     await api.call("dan", "DELETE", "/v1/threads/thread_long");
-    await settled();
+    await settle();
     const { items } = (await api.call(undefined, "GET", `${CONTROL}/state/deliveries?webhook_id=${webhook}`))
       .body;
     const attempts = items.map(({ attempt_log: [attempt] }: { attempt_log: object[] }) => attempt);
@@ -49,22 +49,22 @@ describe("a rule about deliveries", () => {
   it("fails all six attempts without calling the receiver in receiver-down [interfaces 6]", async () => {
     await activate(api, "receiver-down");
     await deleteThread();
-    await settled();
+    await settle();
     await api.advance(8 * 3_600_000);
-    expect(await delivery()).toMatchObject({
+    expect(await readDelivery()).toMatchObject({
       status: "failed",
       response_code: 503,
       attempts: 6,
       next_retry: null,
     });
-    expect(await received()).toBe(0);
+    expect(await countReceived()).toBe(0);
   });
 
   it("disables the webhook by the 410 of receiver-gone [interfaces 6]", async () => {
     await activate(api, "receiver-gone");
     await deleteThread();
-    await settled();
-    expect(await delivery()).toMatchObject({ status: "failed", response_code: 410, attempts: 1 });
+    await settle();
+    expect(await readDelivery()).toMatchObject({ status: "failed", response_code: 410, attempts: 1 });
     const { body } = await api.call("ada", "GET", "/webhooks");
     expect(body.data.find(({ webhook_id }: { webhook_id: string }) => webhook_id === webhook).active).toBe(
       false,
@@ -74,24 +74,24 @@ describe("a rule about deliveries", () => {
   it("fails twice in receiver-flaky, then the delivery reaches the receiver [interfaces 6]", async () => {
     await activate(api, "receiver-flaky");
     await deleteThread();
-    await settled();
-    expect(await delivery()).toMatchObject({ status: "failed", response_code: 500, attempts: 1 });
+    await settle();
+    expect(await readDelivery()).toMatchObject({ status: "failed", response_code: 500, attempts: 1 });
     await api.advance(60_000);
-    expect(await delivery()).toMatchObject({ status: "failed", response_code: 503, attempts: 2 });
+    expect(await readDelivery()).toMatchObject({ status: "failed", response_code: 503, attempts: 2 });
     await api.advance(5 * 60_000);
-    expect(await delivery()).toMatchObject({ status: "success", response_code: 200, attempts: 3 });
-    expect(await received()).toBe(1);
+    expect(await readDelivery()).toMatchObject({ status: "success", response_code: 200, attempts: 3 });
+    expect(await countReceived()).toBe(1);
   });
 
   it("for another webhook or event does not affect a delivery [interfaces 6]", async () => {
     await arm(api, { match: { webhook: "wh_other" }, effect: { status: 500 } });
     await arm(api, { match: { event: "user.*" }, effect: { wire: "reset" } });
     await deleteThread();
-    await settled();
-    expect(await delivery()).toMatchObject({ status: "success", attempts: 1 });
+    await settle();
+    expect(await readDelivery()).toMatchObject({ status: "success", attempts: 1 });
     await arm(api, { id: "mine", match: { webhook }, times: 1, effect: { wire: "reset" } });
     await api.call("ada", "POST", `/webhooks/${webhook}/test`);
-    expect(await delivery()).toMatchObject({ status: "failed", response_code: 0 });
+    expect(await readDelivery()).toMatchObject({ status: "failed", response_code: 0 });
     expect((await api.call(undefined, "GET", `${CONTROL}/faults/mine`)).body.hits).toBe(1);
   });
 });

@@ -11,7 +11,7 @@ afterEach(() => api.close());
 const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
 const DEPARTMENT = "/state/departments/dept_ml";
 
-async function parentOf(): Promise<string> {
+async function readParent(): Promise<string> {
   return (await api.call(undefined, "GET", CONTROL + DEPARTMENT)).body.parent_id;
 }
 
@@ -85,7 +85,7 @@ describe("an override for one request", () => {
       { prefer: "wait=5, code=422" },
     );
     expect(among.body.error.code).toBe("DEPARTMENT_CYCLE_DETECTED");
-    expect(await parentOf()).toBe("dept_eng");
+    expect(await readParent()).toBe("dept_eng");
   });
 
   it("by Prefer for a success or another preference changes nothing [interfaces 3]", async () => {
@@ -136,7 +136,7 @@ describe("an override for one request", () => {
     );
     expect(answer.status).toBe(503);
     expect(getDecision(answer)).toBe("fault:header/lost-post");
-    expect(await parentOf()).toBe("dept_ops");
+    expect(await readParent()).toBe("dept_ops");
   });
 
   it("in a header takes precedence over an inline rule, and that over a scenario [interfaces 3]", async () => {
@@ -205,7 +205,7 @@ describe("the answer of a fault", () => {
     await arm(api, { effect: { status: 503 } });
     const c = await api.call(undefined, "POST", "/v1/auth/token", {});
     expect(c.body).toMatchObject({ status_code: 503 });
-    expect(await parentOf()).toBe("dept_eng");
+    expect(await readParent()).toBe("dept_eng");
   });
 
   it("is exactly the given status, body and headers [interfaces 6]", async () => {
@@ -299,7 +299,7 @@ describe("the phase of a fault", () => {
     const lost = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
     expect(lost.status).toBe(503);
     expect(getDecision(lost)).toBe("fault:inline/lost");
-    expect(await parentOf()).toBe("dept_ops");
+    expect(await readParent()).toBe("dept_ops");
     const retry = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
     expect(retry.body.parent_id).toBe("dept_ops");
   });
@@ -314,7 +314,7 @@ describe("the phase of a fault", () => {
   it("is before: nothing has changed [interfaces 6]", async () => {
     await arm(api, { effect: { status: 500 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(500);
-    expect(await parentOf()).toBe("dept_eng");
+    expect(await readParent()).toBe("dept_eng");
   });
 
   it("can match a body that the operation then reads and validates [interfaces 6]", async () => {

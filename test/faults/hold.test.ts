@@ -23,20 +23,20 @@ afterEach(async () => {
   close = async () => {};
 });
 
-async function overSockets(): Promise<SandboxClient> {
+async function openOverSockets(): Promise<SandboxClient> {
   api = await startReference();
   return connect(api.url).open("default");
 }
 
-async function inProcess(): Promise<SandboxClient> {
+async function openInProcess(): Promise<SandboxClient> {
   const sandbox = await createSandbox({ clock: { mode: "frozen", now: EPOCH } });
   close = () => sandbox.close();
   return sandbox;
 }
 
 describe.each([
-  ["over sockets", overSockets],
-  ["in process", inProcess],
+  ["over sockets", openOverSockets],
+  ["in process", openInProcess],
 ])("held requests, %s", (_where, start) => {
   let sandbox: SandboxClient;
   beforeEach(async () => {
@@ -335,7 +335,7 @@ async function openSandbox(sandbox: SandboxClient): Promise<SandboxClient> {
 }
 
 it("held requests are shown to pages in the stream of the timeline, and each change in the other stream [interfaces 20]", async () => {
-  const sandbox = await overSockets();
+  const sandbox = await openOverSockets();
   await sandbox.faults.add(MODELS);
   const live = await followEvents(api!, "/_control/sandboxes/default/live");
   const held = await followEvents(api!, "/_control/sandboxes/default/held/stream");

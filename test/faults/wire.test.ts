@@ -64,7 +64,7 @@ async function sendRaw(method: string, path: string, body?: string): Promise<Raw
 
 const reparent = (parent: string) => sendRaw("POST", REPARENT, JSON.stringify({ new_parent_id: parent }));
 
-async function parentOf(): Promise<string> {
+async function readParent(): Promise<string> {
   return (await api.call(undefined, "GET", `${CONTROL}/state/departments/dept_ml`)).body.parent_id;
 }
 
@@ -75,7 +75,8 @@ function splitResponse(text: string): { head: string; body: string; length: numb
 }
 
 describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => {
-  const expectChange = async () => expect(await parentOf()).toBe(phase === "after" ? "dept_ops" : "dept_eng");
+  const expectChange = async () =>
+    expect(await readParent()).toBe(phase === "after" ? "dept_ops" : "dept_eng");
 
   it("reset the connection without a byte [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "reset" } });

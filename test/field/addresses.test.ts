@@ -15,7 +15,7 @@ afterEach(() => {
 });
 afterAll(removeTempFolders);
 
-async function portOf(server: http.Server | https.Server): Promise<number> {
+async function readPort(server: http.Server | https.Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   servers.push(server);
@@ -92,7 +92,7 @@ describe("an option with an address", () => {
 
   it("completes a host and a port, also in the receiver test", async () => {
     const called: (string | undefined)[] = [];
-    const port = await portOf(
+    const port = await readPort(
       http.createServer((request, response) => {
         called.push(request.url);
         response.end("0");
@@ -112,8 +112,8 @@ describe("an option with an address", () => {
 
   it("names http and https in the message if one was used for the other", async () => {
     const [plain, secure] = [
-      await portOf(http.createServer((_, response) => response.end())),
-      await portOf(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY })),
+      await readPort(http.createServer((_, response) => response.end())),
+      await readPort(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY })),
     ];
     const at = async (url: string) => (await runCommand(["status", "--url", url])).stderr;
     expect(await at(`https://127.0.0.1:${plain}`)).toContain("speaks plain HTTP. Write http://");

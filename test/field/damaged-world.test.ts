@@ -134,14 +134,14 @@ describe("a flipped bit in a saved world", () => {
   }
 
   const places = ["worlds.json", "data"];
-  const fileOf = (place: string) => (place.endsWith(".json") ? place : join(place, "understudy.db"));
+  const findFile = (place: string) => (place.endsWith(".json") ? place : join(place, "understudy.db"));
 
   it.each(places)(
     "in %s is reported, the file is kept, and no other value is lost",
     async (name) => {
       const place = join(createTempFolder(), name);
       const { upload } = await saveWorld(place);
-      const file = fileOf(place);
+      const file = findFile(place);
       const saved = readFileSync(file);
       flip(file, "Quarterly figures");
       const damaged = readFileSync(file);

@@ -16,16 +16,16 @@ async function createSandbox(match: object) {
 }
 
 /** The id with every character as `%XX`, as some clients write the underscore. */
-const escaped = (id: string) => [...id].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
+const escapeAll = (id: string) => [...id].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
 
 describe("a percent-encoded id in a path", () => {
   const OWN = { path: "/v1/own/{id}/members" };
   it.each([
     ["org_acme", 200],
     ["org%5Facme", 200],
-    [escaped("org_acme"), 200],
+    [escapeAll("org_acme"), 200],
     ["org%5Fglobex", 403],
-    [escaped("org_globex"), 403],
+    [escapeAll("org_globex"), 403],
   ])("is decoded to check membership of the organization %s [interfaces 11]", async (id, status) => {
     const { name, control } = await createSandbox(OWN);
     const path = `/v1/own/${id}/members`;
@@ -33,7 +33,7 @@ describe("a percent-encoded id in a path", () => {
     expect(answer.status).toBe(status);
     const { body } = await control("POST", "/faults/explain", { method: "GET", path, principal: "usr_dan" });
     expect(body.status).toBe(status);
-    const organization = id.includes("globex") || id === escaped("org_globex") ? "org_globex" : "org_acme";
+    const organization = id.includes("globex") || id === escapeAll("org_globex") ? "org_globex" : "org_acme";
     expect(answer.headers.get("service-organization")).toBe(organization);
   });
 

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 afterAll(removeTempFolders);
 
-async function port(server: Server): Promise<number> {
+async function listen(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   undo.push(() => server.close());
@@ -58,15 +58,15 @@ async function forward(to: string, options: Partial<ForwardOptions> = {}) {
 
 const closed = async () => {
   const server = net.createServer();
-  const free = await port(server);
+  const free = await listen(server);
   await new Promise((resolve) => server.close(resolve));
   return free;
 };
 const plain = (answer: (socket: net.Socket) => void) =>
-  port(net.createServer((socket) => socket.on("error", () => {}).once("data", () => answer(socket))));
+  listen(net.createServer((socket) => socket.on("error", () => {}).once("data", () => answer(socket))));
 const secure = () =>
-  port(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY }, (_, response) => response.end()));
-const ok = () => port(http.createServer((_, response) => response.end()));
+  listen(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY }, (_, response) => response.end()));
+const ok = () => listen(http.createServer((_, response) => response.end()));
 
 const FAILURES: [title: string, to: () => Promise<string>, says: RegExp][] = [
   ["nothing listens", async () => `http://127.0.0.1:${await closed()}`, /ECONNREFUSED/],

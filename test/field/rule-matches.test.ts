@@ -16,7 +16,7 @@ async function arm(match: object, effect: object = { status: 503 }) {
 }
 
 /** The status of a request in a sandbox with this rule. */
-async function ask(match: object, path: string, effect?: object): Promise<number> {
+async function sendWithRule(match: object, path: string, effect?: object): Promise<number> {
   const { name, armed } = await arm(match, effect);
   expect(armed.status, armed.text).toBe(201);
   return (await api.call("dan", "GET", `/_s/${name}${path}`)).status;
@@ -37,7 +37,7 @@ describe("a rule matches what its author wrote", () => {
     ["/v1/{städte,orte}/x", "/v1/st%C3%A4dte/x"],
     ["/v1/two words/😀", "/v1/two%20words/%F0%9F%98%80"],
   ])("if its path %s has characters that a URL encodes: %s [interfaces 6]", async (path, sent) => {
-    expect(await ask({ method: "GET", path }, sent, STUB)).toBe(201);
+    expect(await sendWithRule({ method: "GET", path }, sent, STUB)).toBe(201);
     const { name } = await arm({ method: "GET", path: "/v1/other" }, STUB);
     await api.call("dan", "GET", `/_s/${name}${sent}`);
     const verify = `/_control/sandboxes/${name}/journal/verify`;
@@ -60,21 +60,31 @@ describe("a rule matches what its author wrote", () => {
     [false, "FALSE"],
   ])("if YAML reads %s from the text %s of a parameter or header [interfaces 6]", async (value, sent) => {
     const match = { operation: "models.list", query: { v: value } };
-    expect(await ask(match, `/v1/models?v=${sent}`)).toBe(503);
+    expect(await sendWithRule(match, `/v1/models?v=${sent}`)).toBe(503);
     const { name } = await arm({ operation: "models.list", header: { "X-Version": value } });
     const headers = { "api-key": KEYS.dan, "x-version": sent };
     expect((await fetch(`${api.url}/_s/${name}/v1/models`, { headers })).status).toBe(503);
   });
 
   it.each(["1.11", "", "1.1x", "2"])("but no other number for %j", async (sent) => {
-    expect(await ask({ operation: "models.list", query: { v: 1.1 } }, `/v1/models?v=${sent}`)).toBe(200);
-    expect(await ask({ operation: "models.list", query: { v: 0 } }, `/v1/models?v=${sent}`)).toBe(200);
-    expect(await ask({ operation: "models.list", query: { v: true } }, `/v1/models?v=${sent}`)).toBe(200);
+    expect(await sendWithRule({ operation: "models.list", query: { v: 1.1 } }, `/v1/models?v=${sent}`)).toBe(
+      200,
+    );
+    expect(await sendWithRule({ operation: "models.list", query: { v: 0 } }, `/v1/models?v=${sent}`)).toBe(
+      200,
+    );
+    expect(await sendWithRule({ operation: "models.list", query: { v: true } }, `/v1/models?v=${sent}`)).toBe(
+      200,
+    );
   });
 
   it("but a string only if it is equal", async () => {
-    expect(await ask({ operation: "models.list", query: { v: "1.1" } }, "/v1/models?v=1.10")).toBe(200);
-    expect(await ask({ operation: "models.list", query: { v: "true" } }, "/v1/models?v=True")).toBe(200);
+    expect(await sendWithRule({ operation: "models.list", query: { v: "1.1" } }, "/v1/models?v=1.10")).toBe(
+      200,
+    );
+    expect(await sendWithRule({ operation: "models.list", query: { v: "true" } }, "/v1/models?v=True")).toBe(
+      200,
+    );
   });
 
   it("if a header's value was sent in UTF-8, as curl does, or in Latin-1, as browsers do", async () => {
@@ -138,7 +148,9 @@ describe("a rule that no request can match is refused with the reason [interface
   });
 
   it("but a colon within a part of a path is an ordinary character", async () => {
-    expect(await ask({ method: "GET", path: "/v1/jobs:batch/a:1" }, "/v1/jobs:batch/a:1", STUB)).toBe(201);
+    expect(
+      await sendWithRule({ method: "GET", path: "/v1/jobs:batch/a:1" }, "/v1/jobs:batch/a:1", STUB),
+    ).toBe(201);
   });
 });
 

@@ -34,7 +34,7 @@ const inferFixture = (har: unknown) =>
   inferFixtureFromHar({ file: writeArchive(har), contract, resources: RESOURCES });
 
 /** An archive with only these answers. */
-function archive(
+function createArchive(
   entries: { path: string; status?: number; body?: unknown; wait?: number; method?: string }[],
 ): Har {
   const made = entries.map(({ path, status = 200, body = {}, wait = 1, method = "GET" }) => ({
@@ -104,7 +104,7 @@ describe("fixture from-har [interfaces 12]", () => {
   it("leaves out values that a fixture may not contain, and says so [interfaces 12]", async () => {
     const model = { key: "large", title: "Large", order: 1, is_active: true };
     const { fixture, dropped } = await inferFixture(
-      archive([
+      createArchive([
         {
           path: "/v1/models",
           body: {
@@ -159,7 +159,9 @@ describe("fixture from-har [interfaces 12]", () => {
   it("can leave out more values than a function call may have arguments [interfaces 12]", async () => {
     const others = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`other_${i}`, i]));
     const models = Array.from({ length: 10_000 }, (_, i) => ({ key: `model-${i}`, ...others }));
-    const { fixture, dropped } = await inferFixture(archive([{ path: "/v1/models", body: { models } }]));
+    const { fixture, dropped } = await inferFixture(
+      createArchive([{ path: "/v1/models", body: { models } }]),
+    );
     expect(fixture["models"]).toHaveLength(10_000);
     expect(dropped).toHaveLength(200_000);
   }, 60_000);
@@ -172,7 +174,7 @@ describe("fixture from-har [interfaces 12]", () => {
       offset: 2e9,
     };
     const { fixture } = await inferFixture(
-      archive([{ path: "/v1/music/org_a/collections/mcoll_1/tracks", body }]),
+      createArchive([{ path: "/v1/music/org_a/collections/mcoll_1/tracks", body }]),
     );
     expect(fixture["music_collections"]).toMatchObject([{ id: "mcoll_1", tracks: [] }]);
   });
@@ -204,7 +206,7 @@ describe("scenario from-har [interfaces 12]", () => {
     const waits = Array.from({ length: 100 }, (_, i) => ({ path: "/v1/models", wait: i + 1 }));
     const limited = { error: { code: "RATE_LIMIT_EXCEEDED" } };
     const { rules } = await inferScenario(
-      archive([
+      createArchive([
         ...waits.slice(0, 60),
         ...waits.slice(60, 80).map((one) => ({ ...one, status: 503 })),
         ...waits.slice(80).map((one) => ({ ...one, status: 429, body: limited })),
@@ -252,7 +254,7 @@ describe("scenario from-har [interfaces 12]", () => {
 
   it("has the percentiles of a long recording [interfaces 12]", async () => {
     const many = Array.from({ length: 12_000 }, (_, i) => ({ path: "/v1/models", wait: (i % 100) + 1 }));
-    const { rules } = await inferScenario(archive(many));
+    const { rules } = await inferScenario(createArchive(many));
     const [{ effect }] = rules as [{ effect: { delay: { p50: string; p99: string } } }];
     expect(Math.abs(Number.parseInt(effect.delay.p50, 10) - 50)).toBeLessThanOrEqual(2);
     expect(Number.parseInt(effect.delay.p99, 10)).toBeGreaterThanOrEqual(96);
@@ -261,7 +263,7 @@ describe("scenario from-har [interfaces 12]", () => {
   it("has rules for rare errors, and for statuses that HTTP does not have [interfaces 12]", async () => {
     const calls = Array.from({ length: 30_000 }, () => ({ path: "/v1/models", wait: 1 }));
     const odd = { path: "/v2/models", wait: 1, status: 999 };
-    const har = archive([...calls, { path: "/v1/models", wait: 1, status: 503 }, odd]);
+    const har = createArchive([...calls, { path: "/v1/models", wait: 1, status: 503 }, odd]);
     const { rules } = await inferScenario(har);
     expect(rules.slice(2)).toEqual([
       {
@@ -301,7 +303,7 @@ describe("an archive that cannot be used [interfaces 12]", () => {
         [JSON.stringify(session).slice(0, -40), 2, /is cut short or broken after \d+ entries/],
         ["[]", 2, /is not an HTTP Archive/],
         [
-          archive([{ path: "/other" }]),
+          createArchive([{ path: "/other" }]),
           1,
           /has no request of this API; its 1 entry belongs to other APIs, most of them of api\.example\.com/,
         ],

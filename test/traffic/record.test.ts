@@ -20,7 +20,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-async function recorder(target: string): Promise<Recorder & { entries: RecordedEntry[] }> {
+async function startRecorder(target: string): Promise<Recorder & { entries: RecordedEntry[] }> {
   const entries: RecordedEntry[] = [];
   const made = await createRecorder({
     target,
@@ -32,7 +32,9 @@ async function recorder(target: string): Promise<Recorder & { entries: RecordedE
   return { ...made, entries };
 }
 
-async function target(handle: (request: IncomingMessage, answer: ServerResponse) => void): Promise<string> {
+async function startTarget(
+  handle: (request: IncomingMessage, answer: ServerResponse) => void,
+): Promise<string> {
   const server: Server = createServer(handle);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -72,8 +74,8 @@ describe("record as a proxy [interfaces 12]", () => {
     ["GET http://elsewhere.test/a?b=1", "GET", "/a?b=1"],
     ["OPTIONS *", "OPTIONS", "/"],
   ])("forwards %s to the service, and keeps running [interfaces 12]", async (line, method, path) => {
-    const service = await target((request, answer) => answer.end(`${request.method} ${request.url}`));
-    const { url, entries } = await recorder(service);
+    const service = await startTarget((request, answer) => answer.end(`${request.method} ${request.url}`));
+    const { url, entries } = await startRecorder(service);
     const text = await sendRaw(url, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
     expect(text).toContain(`${method} ${path}`);
@@ -84,14 +86,14 @@ describe("record as a proxy [interfaces 12]", () => {
     ["TLS", "\u0016\u0003\u0001\u0002\u0000\u0001", 400, "it is TLS, and this port speaks plain HTTP"],
     ["CONNECT", "CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", 405, "CONNECT"],
   ])("says why it refuses a client that speaks %s [interfaces 12]", async (_name, sent, status, reason) => {
-    const { url } = await recorder("http://127.0.0.1:9");
+    const { url } = await startRecorder("http://127.0.0.1:9");
     const text = await sendRaw(url, sent);
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(text).toContain(reason);
   });
 
   it("passes on the headers of the service's answers [interfaces 12]", async () => {
-    const { url, entries } = await recorder(api.url);
+    const { url, entries } = await startRecorder(api.url);
     const paths = [
       "/v1/models",
       "/v1/usage/nowhere",
@@ -123,8 +125,8 @@ describe("record as a proxy [interfaces 12]", () => {
 
   it("keeps the order, spelling and repetition of headers [interfaces 12]", async () => {
     let seen: string[] = [];
-    const { url, entries } = await recorder(
-      await target((incoming, answer) => {
+    const { url, entries } = await startRecorder(
+      await startTarget((incoming, answer) => {
         seen = incoming.rawHeaders;
         answer.writeHead(200, "Quite OK", ["X-Twice", "1", "x-tWICE", "2", "Content-Length", "2"]).end("ok");
       }),
@@ -143,19 +145,19 @@ describe("record as a proxy [interfaces 12]", () => {
 
   it("names the target in requests of HTTP/1.0 that have no Host [interfaces 12]", async () => {
     let seen: string[] = [];
-    const service = await target(({ rawHeaders }, answer) => {
+    const service = await startTarget(({ rawHeaders }, answer) => {
       seen = rawHeaders;
       answer.end("seen");
     });
-    const { url } = await recorder(service);
+    const { url } = await startRecorder(service);
     expect(await sendRaw(url, "GET / HTTP/1.0\r\nX-One: 1\r\n\r\n")).toContain("seen");
     expect(seen.slice(0, 4)).toEqual(["Host", new URL(service).host, "X-One", "1"]);
   });
 
   it("passes on an upload while it is still being sent, and completely [interfaces 12]", async () => {
     let arrived = 0;
-    const { url, entries } = await recorder(
-      await target(async (incoming, answer) => {
+    const { url, entries } = await startRecorder(
+      await startTarget(async (incoming, answer) => {
         for await (const piece of incoming) arrived += (piece as Buffer).length;
         answer.end(String(arrived));
       }),
@@ -175,8 +177,8 @@ describe("record as a proxy [interfaces 12]", () => {
 
   it("passes on the events of a stream one by one, and ends it when the client disconnects [interfaces 12]", async () => {
     let left = false;
-    const { url, entries } = await recorder(
-      await target((_incoming, answer) => {
+    const { url, entries } = await startRecorder(
+      await startTarget((_incoming, answer) => {
         answer.writeHead(200, { "Content-Type": "text/event-stream" });
         answer.write("data: 1\n\n");
         answer.once("close", () => {
@@ -196,8 +198,8 @@ describe("record as a proxy [interfaces 12]", () => {
   });
 
   it("records a stream that was cut by the end of the recording with that reason [interfaces 12]", async () => {
-    const { url, entries, close } = await recorder(
-      await target((_incoming, answer) => void answer.writeHead(200).write("data: 1\n\n")),
+    const { url, entries, close } = await startRecorder(
+      await startTarget((_incoming, answer) => void answer.writeHead(200).write("data: 1\n\n")),
     );
     const response = await fetch(`${url}/events`);
     await close();
@@ -206,8 +208,8 @@ describe("record as a proxy [interfaces 12]", () => {
   });
 
   it("aborts an answer that the target aborts, and does not record it as an answer [interfaces 12]", async () => {
-    const { url, entries } = await recorder(
-      await target((incoming, answer) => {
+    const { url, entries } = await startRecorder(
+      await startTarget((incoming, answer) => {
         if (incoming.url === "/half") answer.writeHead(200, { "Content-Length": "10" }).write("half");
         setImmediate(() => answer.socket!.destroy());
       }),
@@ -229,12 +231,12 @@ describe("record as a proxy [interfaces 12]", () => {
     "sends a %s at most %i times over a used connection that breaks [interfaces 12]",
     async (method, times) => {
       let received = 0;
-      const service = await target(({ url }, answer) => {
+      const service = await startTarget(({ url }, answer) => {
         if (url === "/first") return void answer.end();
         received += 1;
         answer.destroy();
       });
-      const { url, entries } = await recorder(service);
+      const { url, entries } = await startRecorder(service);
       await (await fetch(`${url}/first`)).arrayBuffer();
       await expect(fetch(`${url}/broken`, { method })).rejects.toThrow();
       await eventually(() => expect(entries).toHaveLength(2));
@@ -245,10 +247,10 @@ describe("record as a proxy [interfaces 12]", () => {
   it.each(["é", "€", "😀"])(
     "keeps complete characters of the first 10 MB of a body, and drops %s if it is cut [interfaces 12]",
     async (character) => {
-      const service = await target(({ url }, answer) =>
+      const service = await startTarget(({ url }, answer) =>
         answer.end(`${"a".repeat(10 * 1024 * 1024 - Number(url!.slice(1)))}${character}b`),
       );
-      const { url, entries } = await recorder(service);
+      const { url, entries } = await startRecorder(service);
       const length = Buffer.byteLength(character);
       for (let kept = 1; kept <= length; kept++) await (await fetch(`${url}/${kept}`)).arrayBuffer();
       await eventually(() => expect(entries).toHaveLength(length));
@@ -264,7 +266,7 @@ describe("record as a proxy [interfaces 12]", () => {
     ["099 Low", "it sent the status 99"],
     ["200 OK\r\nBad Header: x", "a header of the answer lacks its colon, or has a space before it"],
   ])("answers 502 at once if the target answers %s [interfaces 12]", async (head, reason) => {
-    const { url } = await recorder(await startRawTarget(`HTTP/1.1 ${head}\r\n\r\n`));
+    const { url } = await startRecorder(await startRawTarget(`HTTP/1.1 ${head}\r\n\r\n`));
     const response = await fetch(`${url}/x`);
     expect(response.status).toBe(502);
     expect(((await response.json()) as { detail: string }).detail).toContain(
@@ -275,7 +277,7 @@ describe("record as a proxy [interfaces 12]", () => {
   it("passes on trailers, and headers that are longer than Node's limit [interfaces 12]", async () => {
     const long = "a".repeat(20_000);
     const chunked = `HTTP/1.1 200 OK\r\nX-Long: ${long}\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const { url } = await recorder(await startRawTarget(`${chunked}2\r\nok\r\n0\r\nX-Sum: 42\r\n\r\n`));
+    const { url } = await startRecorder(await startRawTarget(`${chunked}2\r\nok\r\n0\r\nX-Sum: 42\r\n\r\n`));
     const answer = await sendRaw(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     expect(answer).toContain(`X-Long: ${long}\r\n`);
     expect(answer).toMatch(/\r\nTrailer: X-Sum\r\n[\s\S]*\r\nX-Sum: 42\r\n\r\n$/);
@@ -292,7 +294,7 @@ describe("record as a proxy [interfaces 12]", () => {
     "survives trailers that Node cannot send: %s HTTP/%s, %s, %s [interfaces 12]",
     async (method, version, status, framing) => {
       const body = framing.startsWith("Transfer") ? "2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n" : "ok";
-      const { url, entries } = await recorder(
+      const { url, entries } = await startRecorder(
         await startRawTarget(
           `HTTP/1.1 ${status}\r\nTrailer: X-Sum\r\nX-Latin: \u00e9\r\n${framing}\r\n\r\n${body}`,
         ),
@@ -309,7 +311,7 @@ describe("record as a proxy [interfaces 12]", () => {
   );
 
   it("answers 502 with a reason for an unreachable target, and records no answer of the service [interfaces 12]", async () => {
-    const { url, entries } = await recorder("http://127.0.0.1:9");
+    const { url, entries } = await startRecorder("http://127.0.0.1:9");
     const response = await fetch(`${url}/v1/models`);
     expect([response.status, response.headers.get("content-type")]).toEqual([
       502,
@@ -325,7 +327,7 @@ describe("record as a proxy [interfaces 12]", () => {
 
 describe("a recorded archive [interfaces 12]", () => {
   it("has its secrets masked as in the journal [interfaces 12]", async () => {
-    const { url, entries } = await recorder(api.url);
+    const { url, entries } = await startRecorder(api.url);
     const canary = "ak_canaryCanaryCanary00000000000000000000000";
     await fetch(`${url}/v1/models?api_key=${canary}`, { headers: { authorization: `Bearer ${canary}` } });
     await fetch(`${url}/webhooks`, {
@@ -341,8 +343,8 @@ describe("a recorded archive [interfaces 12]", () => {
   });
 
   it("contains compressed bodies as text, and leaves out bodies that are not text [interfaces 12]", async () => {
-    const { url, entries } = await recorder(
-      await target((incoming, answer) => {
+    const { url, entries } = await startRecorder(
+      await startTarget((incoming, answer) => {
         if (incoming.url === "/image")
           return answer.writeHead(200, { "Content-Type": "image/png" }).end(Buffer.from([0x89, 0xff, 0xfe]));
         answer
@@ -371,8 +373,8 @@ describe("a recorded archive [interfaces 12]", () => {
     ["x-gzip", gzipSync("coded")],
   ])("contains a body in the coding %s as text [interfaces 12]", async (coding, bytes) => {
     const headers = { "Content-Encoding": coding, "Content-Type": "text/plain" };
-    const { url, entries } = await recorder(
-      await target((_incoming, answer) => answer.writeHead(200, headers).end(bytes)),
+    const { url, entries } = await startRecorder(
+      await startTarget((_incoming, answer) => answer.writeHead(200, headers).end(bytes)),
     );
     await sendRaw(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     await eventually(() => expect(entries).toHaveLength(1));

@@ -36,7 +36,7 @@ function writeArchive(har: unknown, name = "traffic.har"): string {
 const verify = (har: unknown, target?: string): Promise<VerifyReport> =>
   verifyRecorded({ contract: new Contract(RESOURCES), file: writeArchive(har), target });
 
-function reported({ checks }: VerifyReport): string[] {
+function listReported({ checks }: VerifyReport): string[] {
   return checks.filter(({ outcome }) => outcome === "failed" || outcome === "differs").map(({ id }) => id);
 }
 
@@ -54,7 +54,7 @@ const of = (entry: Har, path: string) => entry.request.url.endsWith(path);
 describe("an archive in place of a service [interfaces 12]", () => {
   it("has no deviations if the journal exported it [interfaces 12]", async () => {
     const report = await verify(session);
-    expect(reported(report)).toEqual([]);
+    expect(listReported(report)).toEqual([]);
     expect(report).toMatchObject({
       verdict: "pass",
       target: api.url,
@@ -76,7 +76,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
       at(`${api.url}/logo.png`),
     );
     const report = await verify(har);
-    expect(reported(report)).toEqual([]);
+    expect(listReported(report)).toEqual([]);
     expect(report.recorded).toMatchObject({ entries: 63, checked: 60, other_hosts: 2, unknown_paths: 1 });
   });
 
@@ -104,7 +104,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
       7,
     );
     const report = await verify(har);
-    expect(reported(report)).toEqual([]);
+    expect(listReported(report)).toEqual([]);
     expect(report.recorded!.not_checked).toEqual({
       "a browser's preflight": 1,
       "from a browser's cache": 1,
@@ -121,11 +121,11 @@ describe("an archive in place of a service [interfaces 12]", () => {
       return entry;
     };
     const sanitized = asFromBrowser(without);
-    expect(reported(await verify(sanitized))).toEqual([]);
+    expect(listReported(await verify(sanitized))).toEqual([]);
     // A header that browsers always leave out shows that the archive has all headers.
     sanitized.log.entries[0].request.headers.push({ name: "Authorization", value: "Bearer ***" });
     const report = await verify(sanitized);
-    expect(reported(report)).toContain("usage.retrieve_limits/no-credentials");
+    expect(listReported(report)).toContain("usage.retrieve_limits/no-credentials");
     expect(report.verdict).toBe("fail");
   });
 
@@ -144,18 +144,18 @@ describe("an archive in place of a service [interfaces 12]", () => {
         const changed = change(text);
         return { size: Buffer.byteLength(changed), mimeType, encoding: "base64", text: base64(changed) };
       });
-    expect(reported(await verify(packed((text) => text)))).toEqual([]);
-    expect(reported(await verify(packed(wrong)))).toContain("usage.retrieve_limits/answer");
+    expect(listReported(await verify(packed((text) => text)))).toEqual([]);
+    expect(listReported(await verify(packed(wrong)))).toContain("usage.retrieve_limits/answer");
     const left = await verify(spoilt(({ size, mimeType }) => ({ size, mimeType })));
     const cut = await verify(
       spoilt(({ size, mimeType, text }) => ({ size, mimeType, text: text.slice(0, 40) })),
     );
-    expect([reported(left), reported(cut)]).toEqual([[], []]);
+    expect([listReported(left), listReported(cut)]).toEqual([[], []]);
     // A body that is complete and not JSON is a failure of the service.
     const broken = await verify(
       spoilt(({ mimeType, text }) => ({ size: 40, mimeType, text: text.slice(0, 40) })),
     );
-    expect(reported(broken)).toContain("usage.retrieve_limits/answer");
+    expect(listReported(broken)).toContain("usage.retrieve_limits/answer");
   });
 
   it("reports an answer that is not JSON also if the request's body is missing [interfaces 12]", async () => {
@@ -171,7 +171,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     });
     const report = await verify(har);
     expect(report.recorded!.partly_checked["with the request's body left out"]).toBeGreaterThan(0);
-    expect(reported(report)).toContain("change_logs.list/answer");
+    expect(listReported(report)).toContain("change_logs.list/answer");
   });
 
   it("leaves no secret in the report, even if the archive masks none [interfaces 12]", async () => {
@@ -253,7 +253,7 @@ describe("an archive of any size [interfaces 12]", () => {
     stale.log.entries.push(changed);
     expect(others).toEqual([]);
     const report = await verify(stale);
-    expect(reported(report)).toEqual(["transcriptions.list_sentences/conditional"]);
+    expect(listReported(report)).toEqual(["transcriptions.list_sentences/conditional"]);
     expect(report.checks.flatMap(({ failures }) => failures)).toEqual([
       "/v1/audio/transcribe/trans_short/sentences has other content than before, and the same ETag",
     ]);
@@ -294,9 +294,9 @@ describe("an archive of any size [interfaces 12]", () => {
         json.total_count = titles.length;
       });
     expect(models.length).toBeGreaterThan(0);
-    expect(reported(await verify(sorted))).toEqual([]);
+    expect(listReported(await verify(sorted))).toEqual([]);
     for (const entry of models) replaceBody(entry, (json) => json.models.reverse());
-    expect(reported(await verify(sorted))).toEqual(["models.list/order"]);
+    expect(listReported(await verify(sorted))).toEqual(["models.list/order"]);
   });
 
   it("may refuse a file of another size than announced, and a year without usage [G08, G13]", async () => {
@@ -318,7 +318,7 @@ describe("an archive of any size [interfaces 12]", () => {
       .filter(({ status }: Har) => status === 422);
     expect(refused).toHaveLength(2);
     expect(refused[0].content.text).toContain('"file_size"');
-    expect(reported(await verify(har))).toEqual([]);
+    expect(listReported(await verify(har))).toEqual([]);
     const entry = har.log.entries.at(-1);
     entry.request.url = entry.request.url.replace("month=13", "month=12");
     entry.request.queryString = [];
@@ -346,7 +346,7 @@ describe("an archive of any size [interfaces 12]", () => {
         json.data = [delivery];
       });
     expect(lists.length).toBeGreaterThan(0);
-    expect(reported(await verify(redelivering))).toEqual([]);
+    expect(listReported(await verify(redelivering))).toEqual([]);
   });
 
   it("is found to contain a deleted object also if its JSON has spaces [4.7]", async () => {
@@ -359,10 +359,10 @@ describe("an archive of any size [interfaces 12]", () => {
     const { content } = list.response;
     content.text = JSON.stringify({ ...JSON.parse(content.text), thread_id: "thread_ada" }, null, 1);
     content.size = content.text.length;
-    expect(reported(await verify(revived))).toEqual(["threads.delete/gone"]);
+    expect(listReported(await verify(revived))).toEqual(["threads.delete/gone"]);
   });
 
-  const later = (entry: Har) => {
+  const sendLater = (entry: Har) => {
     entry.startedDateTime = new Date(Date.parse(entry.startedDateTime) + 10_000).toISOString();
   };
 
@@ -371,11 +371,11 @@ describe("an archive of any size [interfaces 12]", () => {
     const of = (path: string) => revoking.log.entries.find(({ request }: Har) => request.url.endsWith(path));
     const again = of("/dsh_gone/share-links/slink_board");
     again.request.url = again.request.url.replace("dsh_gone", "dsh_revenue");
-    later(again);
+    sendLater(again);
     const { content } = again.response;
     content.text = content.text.replaceAll("dsh_gone", "dsh_revenue");
     content.size = content.text.length;
-    expect(reported(await verify(revoking))).toEqual(["share_links.revoke/again"]);
+    expect(listReported(await verify(revoking))).toEqual(["share_links.revoke/again"]);
   });
 
   it("may contain a webhook that was changed after its creation, or disabled by a 410 [3.3, 4.21]", async () => {
@@ -393,18 +393,18 @@ describe("an archive of any size [interfaces 12]", () => {
     const changed = await har();
     await own.close();
     const list = changed.log.entries.at(-1);
-    later(list);
+    sendLater(list);
     const { content } = list.response;
     content.text = content.text.replaceAll('"active":true', '"active":false');
     content.size = content.text.length;
-    expect(reported(await verify(changed))).toEqual([]);
+    expect(listReported(await verify(changed))).toEqual([]);
     const unknown = structuredClone(changed);
     unknown.log.entries.at(-2).response.content = { size: 0, mimeType: "" };
     unknown.log.entries.at(-2).request.postData = undefined;
-    expect(reported(await verify(unknown))).toEqual([]);
+    expect(listReported(await verify(unknown))).toEqual([]);
     content.text = content.text.replaceAll('"second"', '"first"');
     content.size = content.text.length;
-    expect(reported(await verify(changed))).toEqual(["webhooks.update/sticks"]);
+    expect(listReported(await verify(changed))).toEqual(["webhooks.update/sticks"]);
   });
 
   it("is refused before an entry larger than 64 MB is read [interfaces 12]", async () => {

@@ -17,13 +17,13 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-const running = async (steps: Partial<Steps> = {}) => {
+const startRunning = async (steps: Partial<Steps> = {}) => {
   const receiver = await startReceiver(SECRET, steps);
   cleanups.push(() => receiver.close());
   return receiver;
 };
 
-async function listening(server: Server): Promise<number> {
+async function listen(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   cleanups.push(() => server.close());
@@ -43,7 +43,7 @@ async function findAdvice(
     request.resume();
     response.writeHead(status, headers).end(body);
   });
-  const url = `http://127.0.0.1:${await listening(server)}/hook`;
+  const url = `http://127.0.0.1:${await listen(server)}/hook`;
   return { ...(await grade(url)).checks[0]!, url };
 }
 
@@ -82,27 +82,27 @@ describe("the advice of the receiver test", () => {
   });
 
   it("says to store the delivery first for a late answer [6.4]", async () => {
-    const { url } = await running({ process: () => new Promise<never>(() => {}) });
+    const { url } = await startRunning({ process: () => new Promise<never>(() => {}) });
     const { advice } = (await grade(url, { timeoutMs: 300 })).checks[0]!;
     expect(advice).toMatch(/^Store the delivery durably.*answer 2xx.*waits 30 s/);
   });
 
   it("explains an untrusted certificate, and http used for https or the reverse [G24]", async () => {
     const secure = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY });
-    const port = await listening(secure);
+    const port = await listen(secure);
     const own = (await grade(`https://127.0.0.1:${port}/`)).checks[0]!;
     expect(own.advice).toMatch(/caFile/);
-    const plain = await running();
+    const plain = await startRunning();
     const tls = (await grade(plain.url.replace("http:", "https:"))).checks[0]!;
     expect(tls.advice).toMatch(/speaks plain HTTP/);
   });
 
   it("explains an answer that is not HTTP, and a closed connection [G24]", async () => {
     const other = net.createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-server\r\n"));
-    const noHttp = (await grade(`http://127.0.0.1:${await listening(other)}/`)).checks[0]!;
+    const noHttp = (await grade(`http://127.0.0.1:${await listen(other)}/`)).checks[0]!;
     expect(noHttp.advice).toMatch(/isn't HTTP/);
     const closing = http.createServer((request) => request.socket.destroy());
-    const hungUp = (await grade(`http://127.0.0.1:${await listening(closing)}/`)).checks[0]!;
+    const hungUp = (await grade(`http://127.0.0.1:${await listen(closing)}/`)).checks[0]!;
     expect(hungUp.advice).toMatch(/closed the connection.*exception, a crash or a restart/);
   });
 
@@ -122,25 +122,25 @@ describe("the advice of the receiver test", () => {
     const server = net.createServer((socket) => {
       socket.on("error", () => {}).once("data", () => socket.write(`HTTP/1.1 200 OK\r\n${rest}\r\n\r\n`));
     });
-    const url = `http://127.0.0.1:${await listening(server)}/`;
+    const url = `http://127.0.0.1:${await listen(server)}/`;
     expect((await grade(url, { timeoutMs: 500 })).checks[0]!.advice).toMatch(advice);
   });
 
   it("follows the answer, not the subject of the check [6.4]", async () => {
-    const { url } = await running({
+    const { url } = await startRunning({
       consider: (_context, { event }) => (event.startsWith("message") ? [502] : null),
     });
     const large = findCheck(await grade(url), "body-large");
     expect(large.detail).toContain("answered 502");
     expect(large.advice).toMatch(/gateway answered/);
-    const limited = await running({
+    const limited = await startRunning({
       screen: ({ request }) => (Number(request.headers["content-length"]) > 300_000 ? [413] : null),
     });
     expect(findCheck(await grade(limited.url), "body-large").advice).toMatch(/Raise the body limit/);
   });
 
   it("is the same in both checks that see a redirect [6.4]", async () => {
-    const { url } = await running({ screen: () => [301, "", { Location: "/webhook/" }] });
+    const { url } = await startRunning({ screen: () => [301, "", { Location: "/webhook/" }] });
     const report = await grade(url);
     expect(findCheck(report, "no-redirect").advice).toBe(findCheck(report, "valid-accepted").advice);
   });
@@ -177,14 +177,14 @@ describe("advice names options as the caller's interface does", () => {
       "a receiver with a certificate of its own",
       async () => {
         const server = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY });
-        return `https://127.0.0.1:${await listening(server)}/`;
+        return `https://127.0.0.1:${await listen(server)}/`;
       },
     ],
-    ["a receiver that goes down", async () => (await running({ screen: failsAfter(1) })).url],
-    ["a sound receiver without a probe", async () => (await running()).url],
+    ["a receiver that goes down", async () => (await startRunning({ screen: failAfter(1) })).url],
+    ["a sound receiver without a probe", async () => (await startRunning()).url],
   ];
   /** A receiver that answers 503 after `count` deliveries. */
-  function failsAfter(count: number): NonNullable<Steps["screen"]> {
+  function failAfter(count: number): NonNullable<Steps["screen"]> {
     let answered = 0;
     return () => (++answered > count ? [503] : null);
   }
@@ -220,7 +220,7 @@ describe("late side effects in the receiver test", () => {
   });
 
   it("are awaited for longer than the patience, and the option is named [6.4]", async () => {
-    const { url, probe } = await running(late(500));
+    const { url, probe } = await startRunning(late(500));
     const report = await grade(url, { probe, patienceMs: 300, only: ["valid-processed", "duplicate"] });
     expect(report.verdict).toBe("pass");
     expect(findCheck(report, "valid-processed").note).toMatch(
@@ -229,7 +229,7 @@ describe("late side effects in the receiver test", () => {
   });
 
   it("fail if they never come, and the option is named [6.4]", async () => {
-    const { url, probe } = await running({ process: () => [200] });
+    const { url, probe } = await startRunning({ process: () => [200] });
     const report = await grade(url, { probe, patienceMs: 50, only: ["valid-processed", "duplicate"] });
     for (const id of ["valid-processed", "duplicate"]) {
       const { outcome, advice } = findCheck(report, id);
@@ -284,7 +284,7 @@ describe("a wrong signature of a receiver", () => {
     ],
   ];
   it.each(causes)("is explained by a secret %s [6.3]", async (_name, signature, cause, mend) => {
-    const { url } = await running({
+    const { url } = await startRunning({
       isSigned: (context) => getSentSignature(context) === signature(context.body),
     });
     const report = await grade(url);
@@ -296,7 +296,7 @@ describe("a wrong signature of a receiver", () => {
   });
 
   it("has no invented cause for an unrelated secret [6.3]", async () => {
-    const { url } = await running({ isSigned: () => false });
+    const { url } = await startRunning({ isSigned: () => false });
     const { detail, advice } = (await grade(url)).checks[0]!;
     expect(detail).not.toContain("accepts a delivery with another signature");
     expect(advice).toContain("signature explain");
@@ -305,7 +305,7 @@ describe("a wrong signature of a receiver", () => {
 
 describe("checks that cannot be made from outside", () => {
   it("are listed once, with the place in the code to look at [6]", async () => {
-    const { url } = await running();
+    const { url } = await startRunning();
     const { manual_checks } = await grade(url, { only: ["valid-accepted"] });
     const text = manual_checks.map(({ what, how }) => `${what}. ${how}`).join("\n");
     expect(text).toMatch(/constant time.*timingSafeEqual/);

@@ -110,7 +110,7 @@ describe("a 503 to some deliveries", () => {
     "does not count as a broken connection in connection-reuse for a %s [interfaces 2]",
     async (_name, answer) => {
       const { found } = await gradeBy("connection-reuse", {
-        screen: alternating(answer),
+        screen: answerEveryFourth(answer),
       });
       expect(found).toMatchObject({ outcome: "passed", detail: expect.stringMatching(/^2 deliveries/) });
     },
@@ -196,7 +196,7 @@ describe("a 503 to some deliveries", () => {
 });
 
 /** Rejects every fourth request: often enough that the check might count two broken connections. */
-function alternating(answer: Answer): Steps["screen"] {
+function answerEveryFourth(answer: Answer): Steps["screen"] {
   let requests = 0;
   return () => {
     requests += 1;

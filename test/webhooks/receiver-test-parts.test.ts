@@ -53,7 +53,7 @@ const STORES_ID_TOO_EARLY: Partial<Steps> = {
 };
 
 /** Forgets the id if the client disconnects during the second answer, but does not undo the side effect. */
-function forgetsAbortedDelivery(): Partial<Steps> {
+function forgetAbortedDelivery(): Partial<Steps> {
   const attempts = new Map<string, number>();
   return {
     async process(context, payload) {
@@ -94,7 +94,7 @@ describe("a part of a check", () => {
       refusePayloads(({ timestamp }) => Date.now() - Date.parse(timestamp) >= WHOLE_SCHEDULE_MS),
     ],
     ["whole-schedule", "remembers deliveries whose body broke off", STORES_ID_TOO_EARLY],
-    ["timeout-after-commit", "forgets a delivery that is left within the answer", forgetsAbortedDelivery()],
+    ["timeout-after-commit", "forgets a delivery that is left within the answer", forgetAbortedDelivery()],
     ["unknown-event", "knows no test", refusePayloads(({ event }) => event === "webhook.test")],
     [
       "signature-every-form",

@@ -29,13 +29,13 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-const running = async (steps: Partial<Steps> = {}) => {
+const startRunning = async (steps: Partial<Steps> = {}) => {
   const receiver = await startReceiver(SECRET, steps);
   cleanups.push(() => receiver.close());
   return receiver;
 };
 
-async function listening(server: Server): Promise<number> {
+async function listen(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   cleanups.push(() => server.close());
@@ -48,7 +48,7 @@ async function convertProbe(probe: string, write = (ids: string[]): unknown => i
     const ids = (await (await fetch(probe)).json()) as string[];
     response.end(JSON.stringify(write(ids)));
   });
-  return `http://127.0.0.1:${await listening(server)}/`;
+  return `http://127.0.0.1:${await listen(server)}/`;
 }
 
 const grade = ({ url, ...options }: Partial<GradeReceiverOptions> & { url: string }) =>
@@ -94,7 +94,7 @@ describe("a sound receiver does not fail", () => {
   it.each([{ form: "ids" }, { form: "a count" }])(
     "if it processes deliveries long after its answer, seen through $form [interfaces 2]",
     async ({ form }) => {
-      const { url, probe } = await running(queueDeliveries(20));
+      const { url, probe } = await startRunning(queueDeliveries(20));
       const seen = form === "ids" ? probe : await convertProbe(probe);
       expect(failures(await grade({ url, probe: seen, settleMs: 120, patienceMs: 8000 }))).toEqual([]);
     },
@@ -103,14 +103,14 @@ describe("a sound receiver does not fail", () => {
   it.each([409, 503])(
     "if it answers %i to a copy of a delivery in progress [interfaces 2]",
     async (status) => {
-      const { url, probe } = await running(answerWhileBusy(status, 40));
+      const { url, probe } = await startRunning(answerWhileBusy(status, 40));
       expect(failures(await grade({ url, probe, patienceMs: 5000 }))).toEqual([]);
     },
   );
 
   it("if it answers 429 at first [interfaces 2]", async () => {
     let requests = 0;
-    const { url, probe } = await running({
+    const { url, probe } = await startRunning({
       screen() {
         requests += 1;
         return requests % 10 === 0 ? [429, "slow down", { "Retry-After": "0.1" }] : null;
@@ -120,14 +120,14 @@ describe("a sound receiver does not fail", () => {
   });
 
   it("if it answers 429 only to the forged delivery, which is not a refusal [interfaces 2]", async () => {
-    const { url } = await running({ refuseSignature: () => [429, "later", { "Retry-After": "0.1" }] });
+    const { url } = await startRunning({ refuseSignature: () => [429, "later", { "Retry-After": "0.1" }] });
     // The grader repeats each forgery until its patience ends.
     const found = failures(await grade({ url, only: ["signature-missing"] }));
     expect(found.find((text) => text.startsWith("signature-missing"))).toContain("429");
   });
 
   it("if deliveries from elsewhere are in a probe that lists ids [interfaces 2]", async () => {
-    const { url, probe } = await running();
+    const { url, probe } = await startRunning();
     let n = 0;
     const busy = await convertProbe(probe, (ids) => [
       ...ids,
@@ -141,7 +141,7 @@ describe("a sound receiver does not fail", () => {
   it.each([{ form: "ids" }, { form: "a count" }])(
     "if it ignores events after a user's creation, seen through $form [interfaces 2]",
     async ({ form }) => {
-      const { url, probe } = await running({
+      const { url, probe } = await startRunning({
         process: (context, payload) =>
           payload.event === "user.created" ? CORRECT_STEPS.process(context, payload) : [200],
       });
@@ -151,7 +151,7 @@ describe("a sound receiver does not fail", () => {
   );
 
   it("if it repeats the refused signature [interfaces 2]", async () => {
-    const { url } = await running({
+    const { url } = await startRunning({
       refuseSignature: (context) => [401, `${getSentSignature(context)} is wrong`],
     });
     const sendRightDigests = ["signature-truncated", "signature-surrounded", "signature-wrong-encoding"];
@@ -167,7 +167,7 @@ describe("a sound receiver does not fail", () => {
 
   it("if it is still starting, which is waited for [interfaces 2]", async () => {
     const placeholder = http.createServer();
-    const port = await listening(placeholder);
+    const port = await listen(placeholder);
     await new Promise((resolve) => placeholder.close(resolve));
     const grading = grade({ url: `http://127.0.0.1:${port}/`, patienceMs: 10_000 });
     const late = http.createServer((_request, response) => response.writeHead(404).end());
@@ -181,7 +181,7 @@ describe("a finding says what to fix", () => {
   const first = (report: ReceiverReport) => report.checks[0]!;
 
   it("a count that rises without a delivery is an error of the probe, never a finding [interfaces 2]", async () => {
-    const { url, probe } = await running();
+    const { url, probe } = await startRunning();
     let n = 0;
     const report = await grade({ url, probe: await convertProbe(probe, (ids) => ids.length + ++n) });
     expect(first(report)).toMatchObject({ id: "probe", outcome: "error" });
@@ -190,7 +190,7 @@ describe("a finding says what to fix", () => {
   });
 
   it("a list that is too long is distinguished from broken JSON [interfaces 2]", async () => {
-    const { url, probe } = await running();
+    const { url, probe } = await startRunning();
     const long = Array.from({ length: 60_000 }, (_, i) => `del_${i}_of_long_ago`);
     const report = await grade({ url, probe: await convertProbe(probe, (ids) => [...long, ...ids]) });
     expect(first(report)).toMatchObject({ id: "probe", outcome: "error" });
@@ -198,7 +198,7 @@ describe("a finding says what to fix", () => {
   });
 
   it("missing side effects name how long they were waited for [interfaces 2]", async () => {
-    const { url, probe } = await running({ process: () => [200, "ok"] });
+    const { url, probe } = await startRunning({ process: () => [200, "ok"] });
     const found = failures(await grade({ url, probe, only: ["valid-processed"] }));
     expect(found[0]).toMatch(/not at all instead of once, in \d+(\.\d)? s/);
   });
@@ -209,7 +209,7 @@ describe("a finding says what to fix", () => {
       if (request.url === "/hook/") followed += 1;
       response.writeHead(301, { Location: "/hook/" }).end();
     });
-    const report = await grade({ url: `http://127.0.0.1:${await listening(server)}/hook` });
+    const report = await grade({ url: `http://127.0.0.1:${await listen(server)}/hook` });
     expect(first(report).detail).toContain("answered 301");
     expect(first(report).detail).toContain("a redirect to /hook/");
     expect(followed).toBe(0);
@@ -217,7 +217,7 @@ describe("a finding says what to fix", () => {
 
   it("a connection closed without an answer points to the receiver's log [interfaces 2]", async () => {
     const server = http.createServer((request) => request.socket.destroy());
-    const report = await grade({ url: `http://127.0.0.1:${await listening(server)}/hook` });
+    const report = await grade({ url: `http://127.0.0.1:${await listen(server)}/hook` });
     expect(first(report).detail).toMatch(/closed the connection .* without an answer.*log/);
   });
 
@@ -225,7 +225,7 @@ describe("a finding says what to fix", () => {
     const server = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY }, (_request, response) => {
       response.end("ok");
     });
-    const url = `https://127.0.0.1:${await listening(server)}/hook`;
+    const url = `https://127.0.0.1:${await listen(server)}/hook`;
     expect(first(await grade({ url })).detail).toMatch(/self-signed certificate/);
     const caFile = path.join(mkdtempSync(path.join(tmpdir(), "receiver-test-")), "cert.pem");
     writeFileSync(caFile, TEST_CERTIFICATE);
@@ -236,7 +236,7 @@ describe("a finding says what to fix", () => {
   });
 
   it("checks that were not run take one line of the text [interfaces 2]", async () => {
-    const { url } = await running({ isSigned: () => false });
+    const { url } = await startRunning({ isSigned: () => false });
     const text = formatText(await grade({ url }));
     expect(text).toMatch(/\d+ checks were not run: connection-reuse, valid-processed/);
     expect(text.match(/Not run\./g)).toBeNull();

@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS, Settings } from "./settings.ts";
 const LOCALES = (Settings.properties.locale as unknown as { enum: string[] }).enum;
 const ADDRESS = /^[a-z0-9]+(\.[a-z0-9]+)*@example\.test$/;
 
-function inventor(locale: string, seed = 1) {
+function createInventor(locale: string, seed = 1) {
   return { random: new Random(seed), settings: { ...DEFAULT_SETTINGS, locale } };
 }
 
@@ -24,7 +24,7 @@ describe("generated values", () => {
     "x".repeat(300),
   ])("an e-mail address for the name %s is valid [G44]", (name) => {
     for (let seed = 0; seed < 50; seed++) {
-      const email = invent.inventEmail(name, "usr_k3v9", inventor("en", seed));
+      const email = invent.inventEmail(name, "usr_k3v9", createInventor("en", seed));
       expect(email).toMatch(ADDRESS);
       expect(email.indexOf("@")).toBeLessThanOrEqual(64);
     }
@@ -38,7 +38,7 @@ describe("generated values", () => {
     }),
   )("the address of %s spells its letters as %s [G44]", (name, spelled) => {
     for (let seed = 0; seed < 10; seed++)
-      expect(invent.inventEmail(name, "usr_1", inventor("en", seed))).toMatch(
+      expect(invent.inventEmail(name, "usr_1", createInventor("en", seed))).toMatch(
         new RegExp(`^${spelled}[.0-9]*@example\\.test$`),
       );
   });
@@ -60,12 +60,12 @@ describe("generated values", () => {
       invent.inventTeam,
       invent.inventJob,
       invent.inventTitle,
-      (context: ReturnType<typeof inventor>) =>
+      (context: ReturnType<typeof createInventor>) =>
         invent.inventEmail(invent.inventName(context), "usr_1", context),
-      (context: ReturnType<typeof inventor>) => invent.inventFilename(".pdf", context),
+      (context: ReturnType<typeof createInventor>) => invent.inventFilename(".pdf", context),
     ];
     for (const locale of LOCALES) {
-      const [one, two] = [inventor(locale), inventor(locale)];
+      const [one, two] = [createInventor(locale), createInventor(locale)];
       for (const kind of kinds) {
         const value = kind(one);
         expect(value.trim(), locale).not.toBe("");
@@ -74,14 +74,14 @@ describe("generated values", () => {
       expect(invent.inventEmail(invent.inventName(one), "usr_1", one), locale).toMatch(ADDRESS);
       expect(invent.inventFilename(".pdf", one), locale).toMatch(/^[a-z0-9-]+\.pdf$/);
     }
-    const [drawn, plain] = [inventor("en"), new Random(1)];
+    const [drawn, plain] = [createInventor("en"), new Random(1)];
     invent.inventFilename(".pdf", drawn);
     plain.uint32();
     expect(drawn.random.uint32()).toBe(plain.uint32());
   });
 
   it("names are in the language of the locale [G44]", () => {
-    expect(invent.inventName(inventor("ja"))).toMatch(/[\p{Script=Han}\p{Script=Hiragana}]/u);
-    expect(invent.inventName(inventor("ru"))).toMatch(/\p{Script=Cyrillic}/u);
+    expect(invent.inventName(createInventor("ja"))).toMatch(/[\p{Script=Han}\p{Script=Hiragana}]/u);
+    expect(invent.inventName(createInventor("ru"))).toMatch(/\p{Script=Cyrillic}/u);
   });
 });

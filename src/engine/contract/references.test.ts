@@ -11,7 +11,7 @@ const Parcel = Type.Object({
   items: Type.Array(Type.Object({ file_id: Id("file_", belongsTo("files")), note: Type.String() })),
 });
 
-function visited(value: unknown): string[] {
+function listVisited(value: unknown): string[] {
   const found: string[] = [];
   visitReferences(Parcel, value, ({ reference, id, path, isKey }) =>
     found.push(`${path.join(".")} ${reference.collection} ${id}${isKey ? " as key" : ""}`),
@@ -28,7 +28,7 @@ describe("declared references", () => {
       shares: { org_a: 1, org_b: 2 },
       items: [{ file_id: "file_a", note: "usr_ada" }, { file_id: "file_b" }],
     };
-    expect(visited(parcel)).toEqual([
+    expect(listVisited(parcel)).toEqual([
       "crate_id crates crate_a",
       "packed_by users usr_dan",
       "shares.org_a organizations org_a as key",
@@ -51,9 +51,9 @@ describe("declared references", () => {
   });
 
   it("are not found in values that are null, missing or of another type [interfaces 5]", () => {
-    expect(visited({ crate_id: null })).toEqual([]);
-    expect(visited({ crate_id: 5, items: "none", shares: [] })).toEqual([]);
-    expect(visited("parcel_a")).toEqual([]);
+    expect(listVisited({ crate_id: null })).toEqual([]);
+    expect(listVisited({ crate_id: 5, items: "none", shares: [] })).toEqual([]);
+    expect(listVisited("parcel_a")).toEqual([]);
   });
 
   it("distinguish owned records from mentioned ones [interfaces 4]", () => {

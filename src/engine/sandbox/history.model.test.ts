@@ -52,14 +52,14 @@ function makeRegistry(): SandboxRegistry {
 }
 
 /** The state that a rewind restores, as a snapshot contains it, without rate windows that have ended. */
-function seen(sandbox: Sandbox): object {
+function readState(sandbox: Sandbox): object {
   const { world, windows, taken_at } = sandbox.toValue();
   const open = windows.toJSON().filter(([, { minute }]) => minute === Math.floor(taken_at / MINUTE));
   return { world: encodeWorld(world), windows: Object.fromEntries(open) };
 }
 
 /** An entry in the model: copies of the world before and after it, and the line of entries that leads to it. */
-interface Known {
+interface ModelEntry {
   before: object;
   after: object;
   /** The positions of all entries that lead to this one. */
@@ -96,7 +96,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 class Machine {
   readonly registry = makeRegistry();
   readonly sandbox = this.registry.create({ name: "a" });
-  private readonly known = new Map<number, Known>();
+  private readonly known = new Map<number, ModelEntry>();
   private line: ReadonlySet<number> = new Set();
 
   async run(step: Command): Promise<void> {
@@ -120,7 +120,7 @@ class Machine {
         windows.count(KEY, 1000, world.epochNow());
         break;
       case "advance": {
-        const before = seen(this.sandbox);
+        const before = readState(this.sandbox);
         const began = { state: recorder.getState(), position: history.lastSequence };
         const change: WorldChange = { kind: "control", title: "advanced", subject: undefined, began };
         const ran = await world.runAs({ change }, () => world.advance((now) => now + step.minutes * MINUTE));
@@ -135,14 +135,14 @@ class Machine {
       case "rewind": {
         const entry = this.chosen(step.nth);
         if (entry === undefined) break;
-        const before = seen(this.sandbox);
+        const before = readState(this.sandbox);
         const known = this.known.get(entry.sequence)!;
         const began = { state: recorder.getState(), position: history.lastSequence };
         const change: WorldChange = { kind: "restore", title: "rewound", subject: entry.id, began };
         const { states } = entry;
         this.sandbox.rewind(states![step.to]);
         recorder.recordRewind(change, step.to === "before" ? entry.sequence - 1 : states!.end);
-        expect(seen(this.sandbox)).toEqual(known[step.to]);
+        expect(readState(this.sandbox)).toEqual(known[step.to]);
         const beforeIt = this.lines.get(entry.sequence - 1) ?? new Set();
         this.line = step.to === "before" ? beforeIt : known.line;
         this.note(change.entry!, before, [change.entry!]);
@@ -152,7 +152,7 @@ class Machine {
         const entry = this.chosen(step.nth);
         if (entry === undefined) break;
         const { fork } = this.registry.fork(this.sandbox, "b", entry.states![step.to]);
-        expect(seen(fork)).toEqual(this.known.get(entry.sequence)![step.to]);
+        expect(readState(fork)).toEqual(this.known.get(entry.sequence)![step.to]);
         this.registry.delete("b");
       }
     }
@@ -164,7 +164,7 @@ class Machine {
 
   private request(make: (change: WorldChange) => void): void {
     const { world, windows, history } = this.sandbox;
-    const before = seen(this.sandbox);
+    const before = readState(this.sandbox);
     const position = history.lastSequence;
     // In the order of the pipeline: the request is numbered and counted on arrival, and changes the world later.
     const number = world.requests++;
@@ -187,7 +187,7 @@ class Machine {
       this.line = new Set([...this.line, sequence]);
       this.lines.set(sequence, this.line);
     }
-    this.known.set(entry.sequence, { before, after: seen(this.sandbox), line: this.line });
+    this.known.set(entry.sequence, { before, after: readState(this.sandbox), line: this.line });
   }
 
   private chosen(nth: number): HistoryEntry | undefined {

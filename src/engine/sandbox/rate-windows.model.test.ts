@@ -26,7 +26,7 @@ interface Real {
 
 const toMinute = (instant: number) => Math.floor(instant / MINUTE);
 
-function figures({ events }: Model, { key, limit, at }: { key: string; limit: number; at: number }) {
+function readFigures({ events }: Model, { key, limit, at }: { key: string; limit: number; at: number }) {
   const mine = events.filter((event) => event.key === key && event.minute === toMinute(at));
   const used = mine.filter(({ tokens }) => tokens === undefined).length;
   const spent = mine.reduce((sum, { tokens = 0 }) => sum + tokens, 0);
@@ -55,12 +55,12 @@ class Count implements Command {
   toString = () => `count(${this.key}, ${this.limit})`;
   run(model: Model, { windows }: Real): void {
     const place = { key: this.key, limit: this.limit, at: model.now };
-    const exceeded = figures(model, place).used >= this.limit;
+    const exceeded = readFigures(model, place).used >= this.limit;
     const event = { key: this.key, minute: toMinute(model.now), tokens: undefined };
     if (!exceeded) model.events = [...model.events, event];
-    const { shown } = figures(model, place);
+    const { shown } = readFigures(model, place);
     expect(windows.count(this.key, this.limit, model.now)).toEqual({ ...shown, exceeded });
-    const none = figures(model, place).shown.remaining === 0;
+    const none = readFigures(model, place).shown.remaining === 0;
     expect(windows.getState(this.key, this.limit, model.now)).toEqual({ ...shown, exceeded: none });
     const exhausted = { ...shown, remaining: 0, exceeded: true };
     expect(windows.getExhaustedState(this.key, this.limit, model.now)).toEqual(exhausted);
@@ -91,7 +91,7 @@ class Spend implements Command {
     }
     const shown =
       newest === toMinute(at)
-        ? figures(model, { key: this.key, limit, at }).shown.token_remaining
+        ? readFigures(model, { key: this.key, limit, at }).shown.token_remaining
         : Math.max(0, limit * PER_REQUEST - this.tokens);
     const spending = { now: at, token_limit: limit * PER_REQUEST };
     expect(windows.spend(this.key, this.tokens, spending)).toBe(shown);

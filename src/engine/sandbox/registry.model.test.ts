@@ -29,7 +29,7 @@ const SNAPS = ["s1", "s2"] as const;
 const MINUTE = 60_000;
 
 /** The content of a snapshot in the model. */
-interface Held {
+interface StoredState {
   notes: Record<string, string>;
   due: Record<string, number>;
   now: number;
@@ -38,12 +38,12 @@ interface Held {
   counted: number;
 }
 interface Model {
-  present: Held;
-  first: Held;
-  snapshots: Map<string, Held>;
+  present: StoredState;
+  first: StoredState;
+  snapshots: Map<string, StoredState>;
 }
 
-const fresh = (seed: number): Held => ({
+const fresh = (seed: number): StoredState => ({
   notes: { note_0: "seed" },
   due: {},
   now: START,
@@ -51,7 +51,7 @@ const fresh = (seed: number): Held => ({
   seed,
   counted: 0,
 });
-const copy = (held: Held): Held => structuredClone(held);
+const copy = (held: StoredState): StoredState => structuredClone(held);
 
 function makeRegistry(): SandboxRegistry {
   const roots = new Map<number, ReturnType<typeof makeRoot>>();
@@ -229,7 +229,7 @@ class Machine {
     expect(this.registry.size).toBe(this.models.size);
     for (const [name, { present, snapshots }] of this.models) {
       const sandbox = this.registry.get(name)!;
-      const found = seen(sandbox);
+      const found = readState(sandbox);
       // Assertions that succeed take more time than the comparison.
       if (!isDeepStrictEqual(found, present)) expect(found, name).toEqual(present);
       expect(sandbox.snapshots.size).toBe(snapshots.size);
@@ -237,7 +237,7 @@ class Machine {
   }
 }
 
-function seen(sandbox: Sandbox): Held {
+function readState(sandbox: Sandbox): StoredState {
   const tx = sandbox.world.read();
   const found = [...tx.all(notes)];
   for (const { id: noteId, text } of found) {

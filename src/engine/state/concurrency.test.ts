@@ -11,7 +11,7 @@ function gate() {
   return { closed, open, fail };
 }
 /** Waits until all work that is ready has run. */
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it("a mutex runs tasks one after the other, also after one that failed", async () => {
   const turns = new Mutex();
@@ -27,15 +27,15 @@ it("a mutex runs tasks one after the other, also after one that failed", async (
   void turns.whenIdle().then(() => {
     ended = true;
   });
-  await settled();
+  await settle();
   expect(done).toEqual([]);
   first.fail(new Error("no"));
   await expect(one).rejects.toThrow("no");
-  await settled();
+  await settle();
   expect([done, ended]).toEqual([["second began"], false]);
   second.open();
   expect(await two).toBe(2);
-  await settled();
+  await settle();
   expect(ended).toBe(true);
   await new Mutex().whenIdle();
 });
@@ -51,7 +51,7 @@ it("waiting for pending work includes work that begins meanwhile or fails", asyn
   });
   work.track(second.closed);
   first.fail(new Error("no"));
-  await settled();
+  await settle();
   expect(over).toBe(false);
   second.open();
   await waiting;
@@ -61,7 +61,7 @@ it("waiting for pending work includes work that begins meanwhile or fails", asyn
 const never = new AbortController().signal;
 
 /** Work that ends when the test says so, and the list of work that has begun. */
-function stand(total: number) {
+function createQueue(total: number) {
   const queue = new FairQueue<object>(total);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -79,7 +79,7 @@ function stand(total: number) {
 
 describe("a fair queue", () => {
   it("delays a client by one task of another client, not by all of them [interfaces 7]", async () => {
-    const { begun, ask, endOne } = stand(1);
+    const { begun, ask, endOne } = createQueue(1);
     const [greedy, modest, third] = [{}, {}, {}];
     for (const name of ["g1", "g2", "g3", "g4"]) void ask(greedy, name);
     void ask(modest, "m1");
@@ -91,7 +91,7 @@ describe("a fair queue", () => {
   });
 
   it("leaves the other place to others if a client is limited to one task [interfaces 7]", async () => {
-    const { begun, ask, endOne } = stand(2);
+    const { begun, ask, endOne } = createQueue(2);
     const [greedy, modest] = [{}, {}];
     for (const name of ["g1", "g2", "g3", "g4"]) void ask(greedy, name);
     expect(begun).toEqual(["g1"]);
@@ -106,7 +106,7 @@ describe("a fair queue", () => {
   });
 
   it("runs at most `total` tasks at once, and a failed one makes room [interfaces 7]", async () => {
-    const { begun, ask, endOne } = stand(2);
+    const { begun, ask, endOne } = createQueue(2);
     const failing = new FairQueue<object>(1);
     await expect(failing.run({}, never, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
     expect(await failing.run({}, never, async () => "goes on")).toBe("goes on");
@@ -120,7 +120,7 @@ describe("a fair queue", () => {
   });
 
   it("frees the place of a waiting client that disconnects [interfaces 7]", async () => {
-    const { begun, ask, endOne } = stand(1);
+    const { begun, ask, endOne } = createQueue(1);
     const one = {};
     void ask(one, "first");
     const gone = new AbortController();

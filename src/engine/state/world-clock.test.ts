@@ -35,7 +35,7 @@ function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" | "s
 }
 
 /** Sets itself again for a year, each time after a random delay. */
-const restless: TimerHandler = (tx, timer) => {
+const repeatTimer: TimerHandler = (tx, timer) => {
   const random = tx.random("tick");
   tx.put(ticks, { id: tx.createId("tick_"), at: timer.due, text: `${timer.subject} ${tx.toIso(tx.now)}` });
   const due = timer.due + random.int(1, 9) * HOUR;
@@ -46,7 +46,7 @@ const restless: TimerHandler = (tx, timer) => {
 };
 
 async function trace(steps: number): Promise<string> {
-  const { world } = makeWorld({ timerHandlers: { expiry: restless, "file.step": restless } });
+  const { world } = makeWorld({ timerHandlers: { expiry: repeatTimer, "file.step": repeatTimer } });
   world.transact((tx) => {
     tx.schedule({ kind: "expiry", subject: "a", due: 1 });
     tx.schedule({ kind: "expiry", subject: "b", due: 1 });
@@ -75,7 +75,7 @@ describe("a sandbox's clock [interfaces 4]", () => {
   }, 180_000);
 
   it("runs simultaneous advances one after the other [interfaces 4]", async () => {
-    const { world } = makeWorld({ timerHandlers: { expiry: restless } });
+    const { world } = makeWorld({ timerHandlers: { expiry: repeatTimer } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: 1 }));
     const [first, second] = await Promise.all([
       world.advance((now) => now + DAY),
@@ -87,7 +87,7 @@ describe("a sandbox's clock [interfaces 4]", () => {
   });
 
   it("ends a running advance at a restore, and shows the snapshot's time [interfaces 4]", async () => {
-    const { world } = makeWorld({ timerHandlers: { expiry: restless } });
+    const { world } = makeWorld({ timerHandlers: { expiry: repeatTimer } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
     const snapshot = world.toValue();
     const advance = world.advance((now) => now + 100 * DAY);
@@ -101,7 +101,7 @@ describe("a sandbox's clock [interfaces 4]", () => {
   });
 
   it("ends a running clock change at a restore, and has the clock of the snapshot [interfaces 4]", async () => {
-    const { world } = makeWorld({ timerHandlers: { expiry: restless } });
+    const { world } = makeWorld({ timerHandlers: { expiry: repeatTimer } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
     const snapshot = world.toValue();
     const set = world.setClock("scaled", START + 100 * DAY, 60);

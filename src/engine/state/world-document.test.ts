@@ -34,7 +34,7 @@ const BASE: Root = {
   draws: 3,
 };
 
-function worldAfter(change: (tx: Transaction) => void): WorldValue {
+function makeWorldAfter(change: (tx: Transaction) => void): WorldValue {
   const tx = new Transaction(BASE, { origin: ORIGIN, now: 5, seed: 1, secretKey: "s" });
   change(tx);
   return {
@@ -47,7 +47,7 @@ function worldAfter(change: (tx: Transaction) => void): WorldValue {
   };
 }
 
-const changed = worldAfter((tx) => {
+const changed = makeWorldAfter((tx) => {
   tx.remove(notes, "note_1");
   tx.put(notes, { id: "note_3", text: "three" });
   tx.schedule({ kind: "expiry", subject: "note_3", due: 60_000 });

@@ -18,7 +18,7 @@ afterEach(() => {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A chunked request whose pieces are sent when the test says so. */
-function arriving() {
+function createArrivingBody() {
   const stream = new PassThrough();
   const socket = { bytesRead: 0 };
   const fields = { method: "POST", url: "/", headers: { "transfer-encoding": "chunked" }, rawHeaders: [] };
@@ -38,7 +38,7 @@ function arriving() {
 
 describe("a body that arrives slowly", () => {
   it("is read to its end as long as bytes arrive [quality 2.10]", async () => {
-    const { plain, send, end } = arriving();
+    const { plain, send, end } = createArrivingBody();
     const body = readBytes(plain, 100);
     for (const piece of ["one ", "two ", "three ", "four"]) {
       await send(piece);
@@ -49,7 +49,7 @@ describe("a body that arrives slowly", () => {
   });
 
   it("is aborted once its client stops sending, and not before [quality 2.10]", async () => {
-    const { incoming, plain, send } = arriving();
+    const { incoming, plain, send } = createArrivingBody();
     const body = readBytes(plain, 100).catch((error: unknown) => error);
     await send("one");
     vi.advanceTimersByTime(BODY_IDLE_MS);
@@ -64,7 +64,7 @@ it("a body is not cut off by the fake time of a test that runs the server", asyn
   vi.restoreAllMocks();
   // Replaces setInterval of node:timers too, not only the global, as sinon does.
   vi.spyOn(timers, "setInterval").mockImplementation(setInterval as never);
-  const { incoming, plain, send, end } = arriving();
+  const { incoming, plain, send, end } = createArrivingBody();
   const body = readBytes(plain, 100);
   await send("one");
   vi.advanceTimersByTime(10 * BODY_IDLE_MS);

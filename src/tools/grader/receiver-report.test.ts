@@ -5,7 +5,7 @@ import { formatText, listReceiverCases, renderReceiverHtml } from "./receiver-re
 
 const HOSTILE = `<script>alert(1)</script>"'&\u001b[2J`;
 
-function reportWith(check: Partial<CheckReport>): ReceiverReport {
+function createReport(check: Partial<CheckReport>): ReceiverReport {
   return {
     url: `http://127.0.0.1:3000/?${HOSTILE}`,
     probe: null,
@@ -43,7 +43,7 @@ function reportWith(check: Partial<CheckReport>): ReceiverReport {
 
 describe("the receiver test's reports [interfaces 2]", () => {
   it("HTML shows verdict, outcome, reason, advice and request, all escaped [interfaces 2]", () => {
-    const html = renderReceiverHtml(reportWith({}));
+    const html = renderReceiverHtml(createReport({}));
     expect(html).not.toContain("<script");
     expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;");
     for (const text of [
@@ -62,7 +62,7 @@ describe("the receiver test's reports [interfaces 2]", () => {
 
   it("HTML loads nothing from the network [interfaces 2]", () => {
     // A link within the page loads nothing.
-    expect(renderReceiverHtml(reportWith({}))).not.toMatch(/\bsrc=|\bhref=(?!"#)|@import|url\(/);
+    expect(renderReceiverHtml(createReport({}))).not.toMatch(/\bsrc=|\bhref=(?!"#)|@import|url\(/);
   });
 
   it.each([
@@ -70,18 +70,18 @@ describe("the receiver test's reports [interfaces 2]", () => {
     { outcome: "error", element: "<error" },
     { outcome: "not-observable", element: "<skipped" },
   ] as const)("JUnit reports $outcome as $element [interfaces 2]", ({ outcome, element }) => {
-    const xml = writeJunit(listReceiverCases(reportWith({ outcome })));
+    const xml = writeJunit(listReceiverCases(createReport({ outcome })));
     const found = ["<failure", "<error", "<skipped"].filter((one) => xml.includes(`${one} `));
     expect(found).toEqual([element]);
   });
 
   it("text has colours only on request, and never other control characters [interfaces 2]", () => {
-    const plain = formatText(reportWith({}));
+    const plain = formatText(createReport({}));
     expect(plain.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
-    const coloured = formatText(reportWith({}), { colour: true });
+    const coloured = formatText(createReport({}), { colour: true });
     expect(coloured).toContain("\u001b[31mFAIL");
     expect(coloured).not.toContain("\u001b[2J");
-    const hidden = formatText(reportWith({ detail: "\u001b[8mhidden" }), { colour: true });
+    const hidden = formatText(createReport({ detail: "\u001b[8mhidden" }), { colour: true });
     expect(hidden).toContain("\\u001b[8mhidden");
   });
 });

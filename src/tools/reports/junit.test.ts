@@ -5,7 +5,7 @@ import { type JunitCase, writeJunit } from "./junit.ts";
 const HOSTILE = `a<b>&"c'\u0000\u0007\u001b[31m\ud800 \ufffe é 😀 ]]>\n\tline`;
 
 /** Reads the document with a strict parser, so that what is not well-formed XML throws. */
-function parsed(xml: string): { tag: string; attributes: Record<string, string>; text: string }[] {
+function parseXml(xml: string): { tag: string; attributes: Record<string, string>; text: string }[] {
   const script = `
 import json, sys, xml.etree.ElementTree as E
 root = E.fromstring(sys.stdin.buffer.read())
@@ -29,7 +29,7 @@ describe("JUnit reports [2]", () => {
         { name: "two", cases: [one({ error: { message: "m", detail: "d" } })] },
       ],
     });
-    const elements = parsed(xml);
+    const elements = parseXml(xml);
     const counts = elements
       .filter(({ tag }) => tag.startsWith("testsuite"))
       .map(({ attributes }) => attributes);
@@ -44,7 +44,7 @@ describe("JUnit reports [2]", () => {
   it("stay well-formed with any name, message and output [2]", () => {
     const failure = { message: HOSTILE, detail: HOSTILE };
     const cases = [one({ name: HOSTILE, failure, system_out: HOSTILE })];
-    const elements = parsed(writeJunit({ name: HOSTILE, suites: [{ name: HOSTILE, cases }] }));
+    const elements = parseXml(writeJunit({ name: HOSTILE, suites: [{ name: HOSTILE, cases }] }));
     const clean = `a<b>&"c'[31m  é 😀 ]]>\n\tline`;
     const byTag = (tag: string) => elements.find((element) => element.tag === tag)!;
     expect(byTag("testcase").attributes["name"]).toBe(clean);

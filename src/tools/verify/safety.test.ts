@@ -24,7 +24,7 @@ interface Received {
 }
 
 /** A service that requires no credentials and carries out every request. */
-async function obedient(): Promise<{ url: string; received: Received[] }> {
+async function startObedient(): Promise<{ url: string; received: Received[] }> {
   const received: Received[] = [];
   const server = createServer(async (request: IncomingMessage, answer) => {
     let body = "";
@@ -81,7 +81,7 @@ describe("verify's options", () => {
 
 describe("verify without --write", () => {
   it("leaves a service unchanged even if the service carries out every request [interfaces 2]", async () => {
-    const { url, received } = await obedient();
+    const { url, received } = await startObedient();
     const report = await run(url, false);
     expect(report.verdict).toBe("fail");
     expect(received.length).toBeGreaterThan(100);
@@ -105,7 +105,7 @@ describe("verify without --write", () => {
   });
 
   it("refuses to send a request that changes something [interfaces 2]", async () => {
-    const { url, received } = await obedient();
+    const { url, received } = await startObedient();
     const target = new Target({
       ...{ url, key: KEY, write: false, timeoutMs: 1000, wait: async () => {}, userAgent: "test" },
       signal: new AbortController().signal,

@@ -11,7 +11,7 @@ beforeEach(async () => {
   await control("POST", "/reset");
 });
 
-const rowOf = (page: Page, name: RegExp) => page.getByRole("row", { name });
+const findRow = (page: Page, name: RegExp) => page.getByRole("row", { name });
 const grid = (page: Page) => page.getByRole("treegrid");
 const remove = (name: string) => api.call("dan", "DELETE", `/v1/threads/thread_${name}`);
 const titles = (page: Page) => page.locator(".entry-link").allTextContents();
@@ -55,8 +55,8 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
   it("is ordered by cause or by time, and folds effects, by keyboard too [interfaces 10]", async () => {
     await deleteWithRetry();
     const { page, complaints } = await open();
-    const deletion = rowOf(page, /DELETE \/v1\/threads\/thread_ada/);
-    const retry = rowOf(page, /200: thread.deleted, retry/);
+    const deletion = findRow(page, /DELETE \/v1\/threads\/thread_ada/);
+    const retry = findRow(page, /200: thread.deleted, retry/);
     await see(retry).toHaveAttribute("aria-level", "3");
     await see(deletion).toHaveAttribute("aria-expanded", "true");
     await deletion.locator(".fold").click();
@@ -93,30 +93,30 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await remove("later");
     await release.click();
     expect((await held).status).toBe(200);
-    await see(rowOf(page, /GET \/v1\/models/)).toBeVisible();
+    await see(findRow(page, /GET \/v1\/models/)).toBeVisible();
     const shown = await titles(page);
-    const placeOf = (word: string) => shown.findIndex((one) => one.includes(word));
-    expect(placeOf("thread_later")).toBeLessThan(placeOf("clock was advanced"));
-    expect(placeOf("clock was advanced")).toBeLessThan(placeOf("models"));
+    const findPlace = (word: string) => shown.findIndex((one) => one.includes(word));
+    expect(findPlace("thread_later")).toBeLessThan(findPlace("clock was advanced"));
+    expect(findPlace("clock was advanced")).toBeLessThan(findPlace("models"));
     await control("DELETE", "/faults");
   });
 
   it("pauses, and shows how many entries are new [interfaces 2]", async () => {
     await remove("first");
     const { page } = await open();
-    await see(rowOf(page, /thread_first/)).toBeVisible();
+    await see(findRow(page, /thread_first/)).toBeVisible();
     await page.getByRole("button", { name: "Pause" }).click();
     for (const name of ["a", "b", "c"]) await remove(name);
     await see(page.getByRole("button", { name: "Show 3 new" })).toBeVisible();
-    await see(rowOf(page, /thread_a/)).toHaveCount(0);
+    await see(findRow(page, /thread_a/)).toHaveCount(0);
     await page.getByRole("button", { name: "Show 3 new" }).press("Enter");
-    await see(rowOf(page, /thread_c/)).toBeVisible();
+    await see(findRow(page, /thread_c/)).toBeVisible();
   });
 
   it("does not move the row under the pointer when entries arrive [interfaces 2]", async () => {
     for (let at = 0; at < 40; at += 1) await remove(`old_${at}`);
     const { page } = await open();
-    const row = rowOf(page, /thread_old_35/);
+    const row = findRow(page, /thread_old_35/);
     await row.hover();
     const before = (await row.boundingBox())!.y;
     for (let at = 0; at < 5; at += 1) await remove(`new_${at}`);
@@ -128,13 +128,13 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
       element.scrollTop = 0;
     });
     await remove("newest");
-    await see(rowOf(page, /thread_newest/)).toBeInViewport();
+    await see(findRow(page, /thread_newest/)).toBeInViewport();
   });
 
   it("has links as rows, whose text can be selected [interfaces 2]", async () => {
     await remove("one");
     const { page } = await open();
-    const link = rowOf(page, /thread_one/).getByRole("link");
+    const link = findRow(page, /thread_one/).getByRole("link");
     const opened = page.context().waitForEvent("page");
     await link.click({ modifiers: ["ControlOrMeta"] });
     await (await opened).close();
@@ -158,7 +158,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_two");
     const { page, complaints } = await open();
     for (const name of [/thread_one/, /thread_two/]) {
-      await rowOf(page, name).click();
+      await findRow(page, name).click();
       await page.getByRole("button", { name: "Pin", exact: true }).press("Enter");
     }
     const pinned = page.getByRole("group", { name: "Pinned" });
@@ -186,7 +186,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
   it("resizes the pane by keyboard and by dragging, and remembers its width [interfaces 2]", async () => {
     await remove("one");
     const { page, complaints } = await open();
-    await rowOf(page, /thread_one/).click();
+    await findRow(page, /thread_one/).click();
     const pane = page.getByRole("region", { name: /^Entry / });
     const handle = page.getByRole("separator", { name: "Width of the pane" });
     const width = async () => (await pane.boundingBox())!.width;

@@ -16,7 +16,7 @@ beforeEach(async () => {
   await api.call(undefined, "DELETE", "/_control/sandboxes/what-if");
 });
 
-const rowOf = (page: Page, name: RegExp) => page.getByRole("row", { name });
+const findRow = (page: Page, name: RegExp) => page.getByRole("row", { name });
 const detail = (page: Page) => page.getByRole("region", { name: /^Entry / });
 
 describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
@@ -25,19 +25,19 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
     const { page, complaints } = await open();
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    await see(rowOf(page, /500: thread.deleted, first attempt/)).toBeVisible();
+    await see(findRow(page, /500: thread.deleted, first attempt/)).toBeVisible();
     // Each row shows its duration, and no row is selected.
-    await see(rowOf(page, /DELETE \/v1\/threads\/thread_ada/)).toContainText(/usr_ada\d+ ms\d\d:/);
-    await see(rowOf(page, /500: thread.deleted/)).toContainText(/\+1 delivery, ~1 webhook\d+ ms\d\d:/);
+    await see(findRow(page, /DELETE \/v1\/threads\/thread_ada/)).toContainText(/usr_ada\d+ ms\d\d:/);
+    await see(findRow(page, /500: thread.deleted/)).toContainText(/\+1 delivery, ~1 webhook\d+ ms\d\d:/);
     await see(page.getByRole("row", { selected: true })).toHaveCount(0);
     await control("POST", "/clock/advance", { by: "1h" });
-    const retry = rowOf(page, /200: thread.deleted, retry/);
+    const retry = findRow(page, /200: thread.deleted, retry/);
     await see(retry).toBeVisible();
     const levels = await page.evaluate(
       "[...document.querySelectorAll('[role=row]')].map((row) => row.ariaLevel)",
     );
     // The request, its attempt, the retry.
-    const at = await rowOf(page, /DELETE \/v1\/threads\/thread_ada/).getAttribute("aria-rowindex");
+    const at = await findRow(page, /DELETE \/v1\/threads\/thread_ada/).getAttribute("aria-rowindex");
     expect((levels as string[]).slice(Number(at) - 1, Number(at) + 2)).toEqual(["1", "2", "3"]);
     await retry.click();
     await see(detail(page)).toContainText("Caused by");
@@ -55,7 +55,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
       parent_id: "dept_none",
     });
     const { page, complaints } = await open();
-    await rowOf(page, /reparent/).click();
+    await findRow(page, /reparent/).click();
     await see(detail(page).getByRole("region", { name: "Why" })).not.toBeEmpty();
     await see(detail(page)).toContainText("departments.reparent");
     await see(detail(page).getByRole("region", { name: "Request" })).toContainText("dept_none");
@@ -73,7 +73,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   it("rewinds to before a mistake and marks undone entries [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page, complaints } = await open();
-    await rowOf(page, /DELETE/).click();
+    await findRow(page, /DELETE/).click();
     const changes = detail(page).getByRole("region", { name: "Changes" });
     await see(changes).toContainText("thread_ada");
     await detail(page).getByRole("button", { name: "Rewind to before this" }).click();
@@ -81,15 +81,15 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("dialog").getByRole("button", { name: "Rewind" }).click();
     await see(page.getByRole("dialog")).toHaveCount(0);
     expect((await control("GET", "/state/threads/thread_ada")).status).toBe(200);
-    await see(rowOf(page, /DELETE.*undone/)).toBeVisible();
-    const rewind = rowOf(page, /rewind.*Rewound to before “DELETE \/v1\/threads\/thread_ada”/);
+    await see(findRow(page, /DELETE.*undone/)).toBeVisible();
+    const rewind = findRow(page, /rewind.*Rewound to before “DELETE \/v1\/threads\/thread_ada”/);
     await rewind.click();
     await detail(page).getByRole("button", { name: "Undo rewind" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Rewind" }).click();
     await see(page.getByRole("dialog")).toHaveCount(0);
     expect((await control("GET", "/state/threads/thread_ada")).status).toBe(404);
-    await see(rowOf(page, /200 DELETE.*undone/)).toHaveCount(0);
-    await see(rowOf(page, /DELETE \/v1\/threads/).first()).toBeVisible();
+    await see(findRow(page, /200 DELETE.*undone/)).toHaveCount(0);
+    await see(findRow(page, /DELETE \/v1\/threads/).first()).toBeVisible();
     expect(complaints).toEqual([]);
   });
 
@@ -119,12 +119,12 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "GET", "/v1/models");
     const { page, complaints } = await open();
     const marked = (name: RegExp, mark: string) =>
-      rowOf(page, name).getByRole("img", { name: mark, exact: true });
+      findRow(page, name).getByRole("img", { name: mark, exact: true });
     await see(marked(/models.*delayed 20 ms/, "delayed")).toBeVisible();
     await see(marked(/404.*thread_none.*delayed 20 ms/, "rejected")).toBeVisible();
     await see(marked(/503.*usage/, "injected")).toBeVisible();
     await see(marked(/200 GET \/v1\/models.*usr_ada/, "OK")).toBeVisible();
-    await rowOf(page, /models.*delayed/).click();
+    await findRow(page, /models.*delayed/).click();
     await see(detail(page)).toContainText(
       "models.list succeeded for usr_dan. A fault delayed the answer by 20 ms and changed nothing else",
     );
@@ -160,11 +160,11 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(reused.request.query).toBe("limit=2");
     const { page, complaints } = await open();
     await see(page.getByRole("row")).toHaveCount(9);
-    await see(rowOf(page, /DELETE.*undone/)).toHaveCount(3);
+    await see(findRow(page, /DELETE.*undone/)).toHaveCount(3);
     // Two entries with the same request id have different addresses and details.
     for (const { seq, method, row } of [
-      { ...deletion, row: rowOf(page, /DELETE/).last() },
-      { ...reused, row: rowOf(page, /limit=2/) },
+      { ...deletion, row: findRow(page, /DELETE/).last() },
+      { ...reused, row: findRow(page, /limit=2/) },
     ]) {
       await row.click();
       await see(page).toHaveURL(new RegExp(`entry=${seq}$`));
@@ -183,7 +183,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   it("forks into a second sandbox, and shows an invalid name at its field [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await open();
-    await rowOf(page, /DELETE/).click();
+    await findRow(page, /DELETE/).click();
     await detail(page).getByRole("button", { name: "Fork from before this" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Not A Name");
@@ -201,7 +201,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   it("repeats a request once if a busy page gets a double click [interfaces 10]", async () => {
     await api.call("dan", "GET", "/v1/models");
     const { page } = await open();
-    await rowOf(page, /GET \/v1\/models/).click();
+    await findRow(page, /GET \/v1\/models/).click();
     let repeats = 0;
     await page.route("**/repeat", async (route) => {
       repeats += 1;
@@ -219,10 +219,10 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   it("repeats a request and fails the next call [interfaces 10]", async () => {
     await api.call("dan", "GET", "/v1/models");
     const { page, complaints } = await open();
-    await rowOf(page, /GET \/v1\/models/).click();
+    await findRow(page, /GET \/v1\/models/).click();
     await detail(page).getByRole("button", { name: "Repeat" }).click();
     await see(detail(page)).toContainText("The response is the same.");
-    await see(rowOf(page, /GET \/v1\/models/)).toHaveCount(2);
+    await see(findRow(page, /GET \/v1\/models/)).toHaveCount(2);
     await detail(page).getByRole("button", { name: "Fail the next call" }).click();
     const dialog = page.getByRole("dialog");
     await choose(page, "Failure", /429 RATE_LIMIT_EXCEEDED/);
@@ -231,7 +231,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(200);
     expect((await api.call("dan", "GET", "/v1/models")).body.error.code).toBe("RATE_LIMIT_EXCEEDED");
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
-    await see(rowOf(page, /injected 429/)).toBeVisible();
+    await see(findRow(page, /injected 429/)).toBeVisible();
     expect(complaints).toEqual([]);
   });
 
@@ -239,7 +239,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("dan", "GET", "/v1/models?limit=2");
     const { page } = await open();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await rowOf(page, /GET \/v1\/models/).click();
+    await findRow(page, /GET \/v1\/models/).click();
     const clipboard = () => page.evaluate("navigator.clipboard.readText()");
     await detail(page).getByRole("button", { name: "Copy as curl" }).click();
     await see(detail(page).getByRole("button", { name: "Copied" })).toBeVisible();
@@ -291,7 +291,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("dan", "HEAD", "/v1/models?of[]=a");
     const { page } = await open();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await rowOf(page, /HEAD \/v1\/models/).click();
+    await findRow(page, /HEAD \/v1\/models/).click();
     await detail(page).getByRole("button", { name: "Copy as curl" }).click();
     const copied = () => page.evaluate("navigator.clipboard.readText()");
     await expect.poll(copied).toMatch(/^curl -i --head --globoff '/);
@@ -306,7 +306,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("dan", "PATCH", "/v1/users/usr_dan", { name: "Danny" });
     await api.call("dan", "GET", "/v1/models?limit=2");
     const { page, complaints } = await open();
-    await rowOf(page, /GET \/v1\/models/).click();
+    await findRow(page, /GET \/v1\/models/).click();
     await detail(page).getByRole("button", { name: "Edit and send again" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Path").fill("/v1/models?limit=1");
@@ -392,7 +392,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   it("resumes a lost stream without duplicate rows [interfaces 2]", async () => {
     const { page } = await open();
     await api.call("dan", "DELETE", "/v1/threads/thread_first");
-    await see(rowOf(page, /thread_first/)).toHaveCount(1);
+    await see(findRow(page, /thread_first/)).toHaveCount(1);
     api.understudy.server.closeAllConnections();
     // The connections of the test itself must be reopened too.
     const health = () =>
@@ -402,16 +402,16 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
       );
     await expect.poll(health, { timeout: PATIENCE_MS }).toBe(200);
     await api.call("dan", "DELETE", "/v1/threads/thread_second");
-    await see(rowOf(page, /thread_second/)).toHaveCount(1);
+    await see(findRow(page, /thread_second/)).toHaveCount(1);
     await waitForLive(page);
-    await see(rowOf(page, /thread_first/)).toHaveCount(1);
+    await see(findRow(page, /thread_first/)).toHaveCount(1);
     await see(page.getByRole("alert")).toHaveCount(0);
   });
 
   it("reports that the states of an entry have expired [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await open();
-    await rowOf(page, /DELETE/).click();
+    await findRow(page, /DELETE/).click();
     await detail(page).getByRole("button", { name: "Fork from before this" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("too-late");
@@ -442,12 +442,12 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("alert")).toHaveCount(0);
     await see(page.getByRole("heading", { name: "Bundle" })).toBeVisible();
     await see(page.getByRole("status")).toContainText("failed.bundle.json");
-    await rowOf(page, /DELETE \/v1\/threads\/thread_ada/).click();
+    await findRow(page, /DELETE \/v1\/threads\/thread_ada/).click();
     const step = page.getByRole("region", { name: "Step 1" });
     await see(step.getByRole("region", { name: "Response" })).toContainText("Thread deleted");
     await see(step).not.toContainText(KEYS.ada);
     await expectAccessible(page);
-    await rowOf(page, /clock\/advance/).click();
+    await findRow(page, /clock\/advance/).click();
     await see(page.getByRole("region", { name: "Step 2" })).toContainText('"by": "1m"');
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
@@ -460,7 +460,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
       document.querySelector("h1").dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
     }`);
     await see(page.getByRole("status")).toContainText("dropped.json");
-    await see(rowOf(page, /DELETE/)).toBeVisible();
+    await see(findRow(page, /DELETE/)).toBeVisible();
     expect(complaints).toEqual([]);
   });
 

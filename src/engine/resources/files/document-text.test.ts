@@ -7,7 +7,7 @@ const MB = 1024 * 1024;
 const { signal } = new AbortController();
 
 /** The number of turns of the event loop during the work. */
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
+async function countTurns(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let goesOn = true;
   const ended = work.finally(() => {
@@ -33,7 +33,7 @@ describe("the text of a document", () => {
   ])(
     "is read from %s in turns with other requests, and reading ends with its client [interfaces 7]",
     async (_what, read) => {
-      expect(await turnsDuring(read(signal))).toBeGreaterThan(10);
+      expect(await countTurns(read(signal))).toBeGreaterThan(10);
       const client = new AbortController();
       const reading = read(client.signal);
       client.abort(new Error("the client left"));

@@ -6,7 +6,7 @@ import { createSystemLookup, resolveTarget } from "./resolve-target.ts";
 afterEach(() => vi.restoreAllMocks());
 
 /** A system resolver that answers when the test says so. */
-function heldResolver() {
+function createHeldResolver() {
   const asked: string[] = [];
   const answers: ((fail?: Error) => void)[] = [];
   const held = (hostname: string) =>
@@ -22,7 +22,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("looking up names", () => {
   it("uses two threads at most for names that never answer, and lets the others wait [G24]", async () => {
-    const { asked, answers } = heldResolver();
+    const { asked, answers } = createHeldResolver();
     const lookup = createSystemLookup();
     const found = ["a.test", "b.test", "c.test", "d.test"].map((name) => lookup(name));
     await settled();
@@ -38,7 +38,7 @@ describe("looking up names", () => {
   });
 
   it("shares one query for a name until it is answered [G24]", async () => {
-    const { asked, answers } = heldResolver();
+    const { asked, answers } = createHeldResolver();
     const lookup = createSystemLookup();
     const both = [lookup("a.test"), lookup("a.test")];
     await settled();

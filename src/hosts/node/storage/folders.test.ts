@@ -49,7 +49,7 @@ afterEach(() => {
   rmSync(parent, { recursive: true, force: true });
 });
 
-function left(change: { start?: string; pid?: number; began?: string }): string {
+function leaveFolder(change: { start?: string; pid?: number; began?: string }): string {
   const [start, pid, began, rest] = parts;
   const name = `${change.start ?? start}${change.pid ?? pid}-${change.began ?? began}-${rest}`;
   mkdirSync(join(parent, name));
@@ -58,12 +58,12 @@ function left(change: { start?: string; pid?: number; began?: string }): string 
 }
 
 /** The id of a process that has just ended. */
-const deadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
+const findDeadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
 
 describe("files that a killed server leaves behind", () => {
   it("are removed with the folder of a process that is gone [interfaces 7]", async () => {
-    const pid = deadPid();
-    const names = [left({ pid, began: "12345" }), left({ pid, began: "0" })];
+    const pid = findDeadPid();
+    const names = [leaveFolder({ pid, began: "12345" }), leaveFolder({ pid, began: "0" })];
     expect((await sweepOrphanedFolders()).toSorted()).toEqual(names.toSorted());
     for (const name of names) expect(existsSync(join(parent, name))).toBe(false);
   });
@@ -71,21 +71,21 @@ describe("files that a killed server leaves behind", () => {
   it.runIf(existsSync("/proc/self/stat"))(
     "are removed if the process id belongs to another process now [interfaces 7]",
     async () => {
-      const name = left({ began: String(Number(parts[2]) + 1) });
+      const name = leaveFolder({ began: String(Number(parts[2]) + 1) });
       expect(await sweepOrphanedFolders()).toEqual([name]);
     },
   );
 
   it("stay if their server runs, or if the system cannot report when it started [interfaces 7]", async () => {
-    const names = [left({ began: "0" }), basename(own.path)];
+    const names = [leaveFolder({ began: "0" }), basename(own.path)];
     expect(await sweepOrphanedFolders()).toEqual([]);
     for (const name of names) expect(existsSync(join(parent, name))).toBe(true);
   });
 
   it("are the only ones removed: other machines' folders, other names, files and links stay [interfaces 7]", async () => {
-    const pid = deadPid();
+    const pid = findDeadPid();
     const [start, , , rest] = parts;
-    const foreign = left({ pid, start: "understudy-uploads-0123456789ab-" });
+    const foreign = leaveFolder({ pid, start: "understudy-uploads-0123456789ab-" });
     for (const name of ["understudy-AbCdEf", `understudy-uploads-${pid}`, "understudy-test-x"])
       mkdirSync(join(parent, name));
     writeFileSync(join(parent, `${start}${pid}-1-${rest}`), "a file");
@@ -98,8 +98,8 @@ describe("files that a killed server leaves behind", () => {
   });
 
   it("are removed once by several servers that start at the same time [interfaces 7]", async () => {
-    const pid = deadPid();
-    const names = Array.from({ length: 20 }, (_, i) => left({ pid, began: String(100 + i) }));
+    const pid = findDeadPid();
+    const names = Array.from({ length: 20 }, (_, i) => leaveFolder({ pid, began: String(100 + i) }));
     const removed = await Promise.all([
       sweepOrphanedFolders(),
       sweepOrphanedFolders(),
