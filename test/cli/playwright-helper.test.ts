@@ -48,16 +48,16 @@ it("understudy-sandbox/playwright takes options, fails tests whose faults were n
       .get(title)!
       .errors.map(({ message }) => message)
       .join("\n");
-  expect(readMessage("fails by itself")).toContain(
+  expect(readMessage("fails an assertion")).toContain(
     "found 0; nearest: GET /v1/models -> 200 (status is 200, not 404)",
   );
-  expect(readMessage("leaves one held")).toContain(
+  expect(readMessage("leaves a request held")).toContain(
     "still held at the end of the test: GET /v1/models (held_1",
   );
-  expect(readMessage("arms in vain")).toContain(
+  expect(readMessage("arms a rule that never triggers")).toContain(
     'armed but never triggered: fault_1 {"operation":"threads.delete"}',
   );
-  expect(readMessage("leaves its scenario alone")).toContain(
+  expect(readMessage("never triggers its scenario")).toContain(
     "armed but never triggered: models-list-rate-limited/",
   );
   expect(readMessage("is refused")).toContain(

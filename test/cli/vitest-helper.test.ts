@@ -64,22 +64,22 @@ describe("understudy-sandbox/vitest", () => {
       ["waits for what is still to come", "passed"],
       ["names the nearest request", "failed"],
     ]);
-    expect(readMessage("leaves one held")).toContain(
+    expect(readMessage("leaves a request held")).toContain(
       "still held at the end of the test: GET /v1/models (held_1",
     );
-    expect(readMessage("arms in vain")).toContain(
+    expect(readMessage("arms a rule that never triggers")).toContain(
       'armed but never triggered: fault_1 {"operation":"threads.delete"}',
     );
-    expect(readMessage("uses up too little")).toContain(
+    expect(readMessage("does not use up a rule")).toContain(
       'armed but not used up: fault_1 {"operation":"models.list"} triggered 1 of 2 times',
     );
-    expect(readMessage("leaves its scenario alone")).toMatch(
+    expect(readMessage("never triggers its scenario")).toMatch(
       /armed but never triggered: models-list-rate-limited\/[\w-]+ \{"operation":"models.list"/,
     );
     expect(readMessage("are refused")).toContain(
       'understudy has no option "fixtur"; its options are fixture, seed, clock,',
     );
-    expect(readMessage("names the nearest")).toMatch(
+    expect(readMessage("names the nearest request")).toMatch(
       /to have received exactly 2 of \{"operation":"models.list","status":404\}, found 0; nearest: GET \/v1\/models -> 200 \(status is 200, not 404\)/,
     );
   });
