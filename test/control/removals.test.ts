@@ -266,7 +266,8 @@ function belongsToRemoved(key: string, gone: ReadonlySet<string>, cause: string)
   if (key === cause) return true;
   const [name, id] = [key.slice(0, key.indexOf(" ")), key.slice(key.indexOf(" ") + 1)];
   const { schema } = COLLECTIONS.find((collection) => collection.name === name)!;
-  let found = false;
+  // The usage of a key (`org_x:apikey_y`) is part of its organization's.
+  let found = name === "usage" && id.includes(":") && gone.has(`usage ${id.split(":")[0]}`);
   visitReferences(schema, root.tables.get(name)!.get(id), ({ reference, id: owner }) => {
     found ||= reference.owned && gone.has(`${reference.collection} ${owner}`);
   });

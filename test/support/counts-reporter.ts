@@ -6,7 +6,7 @@ import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from "vitest/n
  * language, Redis or nginx (scripts/runtimes.mjs), or no permission to mount a small disk.
  */
 export const NEEDS_TOOLS =
-  /^test[\\/](browser[\\/]|docs[\\/]|field[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/](tls|unsaved)\.test\.ts|hardening[\\/]outside\.test\.ts|cli[\\/]hostile-world\.test\.ts|fleet[\\/]|own[\\/]saved-documents\.test\.ts)|^src[\\/]persistence[\\/](redis-store|store(-in-files)?)\.test\.ts/;
+  /^test[\\/](browser[\\/]|docs[\\/]|field[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/](tls|failed-saves)\.test\.ts|hardening[\\/]outside\.test\.ts|cli[\\/]hostile-environment\.test\.ts|fleet[\\/]|own[\\/]saved-documents\.test\.ts)|^src[\\/]persistence[\\/](redis-store|store(-in-files)?)\.test\.ts/;
 
 /**
  * Prints the counts of a run as its last line, which continuous integration reads. A skipped test counts as failed,
