@@ -1,5 +1,5 @@
 // Finds words and sentence patterns that cost readers a second reading (design rules: CONTRIBUTING.md, "Words"):
-//   node scripts/lint-words.mjs              src/, bin/, scripts/, types/, scenarios/, fixtures/, docs/, README.md, CONTRIBUTING.md, and titles of tests
+//   node scripts/lint-words.mjs              src/, bin/, scripts/, types/, scenarios/, fixtures/, test/, bench/, matrix/, docs/, README.md, CONTRIBUTING.md
 //   node scripts/lint-words.mjs src/cli      a folder or file
 //   node scripts/lint-words.mjs --count      only how often each pattern was found
 // An exception is a line of scripts/word-exceptions.txt: path, pattern's name, a part of the line, the reason; by tabs.
@@ -63,7 +63,16 @@ function* listFiles(path) {
 }
 
 const SOURCES = ["src", "bin", "scripts", "types", "scenarios", "fixtures"];
-const PLACES = [...SOURCES, "test", "docs", "README.md", "CONTRIBUTING.md"];
+const PLACES = [
+  ...SOURCES,
+  "test",
+  "bench/src",
+  "bench/README.md",
+  "matrix",
+  "docs",
+  "README.md",
+  "CONTRIBUTING.md",
+];
 
 function isLinted(file) {
   const path = relative(root, file).replaceAll(sep, "/");
@@ -80,9 +89,12 @@ function findTestTitle(line) {
   return inCall ?? alone ?? "";
 }
 
-/** The part of a line that is linted: titles of black-box tests, comments and descriptions of YAML, else all. */
+/** The part of a line that is linted: titles, comments and names of tests, but not their data; comments and descriptions of YAML; else all. */
 function selectLinted(path, line) {
-  if (path.startsWith("test/")) return /\((["'`])(.*?)\1, (async|function|\()/.exec(line)?.[2] ?? "";
+  if (path.startsWith("test/")) {
+    const title = /\((["'`])(.*?)\1, (async|function|\()/.exec(line)?.[2] ?? "";
+    return `${title} ${line.replace(/(["'`])(?:\\.|(?!\1).)*\1/g, '""')}`;
+  }
   return !path.endsWith(".yaml") || /^\s*(#|description:)/.test(line) ? line : "";
 }
 

@@ -181,8 +181,8 @@ describe("state rules of assistants [G18, G31]", () => {
     assistants().remove("asst_new");
     expect(assistants().get("asst_new")).toBeUndefined();
     const { body } = await history("dan", "asst_new");
-    const told = body.audit_logs.map((entry: Entry) => [entry.action, entry.resource_name, entry.user_name]);
-    expect(told).toEqual([
+    const rows = body.audit_logs.map((entry: Entry) => [entry.action, entry.resource_name, entry.user_name]);
+    expect(rows).toEqual([
       ["deleted", "New 5", "Ada Osei"],
       ...[5, 4, 3, 2, 1].map((i) => ["updated", `New ${i}`, "Ada Osei"]),
       ["created", "New", "Ben Castro"],

@@ -373,8 +373,10 @@ describe("state rules of usage [interfaces 4]", () => {
     expect(await shown()).toEqual([895, 465]);
     expect(await shown("?month=2")).toEqual([360, 160]);
     expect(emitted.map(({ data }) => data["scope"])).toEqual(["api_key"]);
-    const { emitted: told } = rows.patch("org_acme:apikey_ben", { spent: { "0": 275_000_000 } });
-    expect(told.map(({ event, data }) => `${data["scope"]} ${event}`)).toContain("organization usage.limit");
+    const { emitted: newEvents } = rows.patch("org_acme:apikey_ben", { spent: { "0": 275_000_000 } });
+    expect(newEvents.map(({ event, data }) => `${data["scope"]} ${event}`)).toContain(
+      "organization usage.limit",
+    );
     expect(await shown()).toEqual([1010, 580]);
     rows.remove("org_acme:apikey_ben", { silent: true });
     expect(await shown()).toEqual([735, 305]);

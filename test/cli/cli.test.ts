@@ -93,9 +93,9 @@ describe("a command against a running server", () => {
     expect(stdout).toMatch(/^access +decides +usr_cleo is not allowed to do this: needs to own the thread/m);
     expect(stdout).toMatch(/^spending +not reached$/m);
     await run("scenario", "on", "models-list-rate-limited");
-    const told = await json("explain", "GET", "/v1/models", "--header", `api-key=${KEYS.dan}`);
-    expect(told).toMatchObject({ status: 429, principal: "usr_dan", rules: [{ triggers: true }] });
-    expect(await json("explain", "GET /v1/models", "--header", `api-key=${KEYS.dan}`)).toEqual(told);
+    const explanation = await json("explain", "GET", "/v1/models", "--header", `api-key=${KEYS.dan}`);
+    expect(explanation).toMatchObject({ status: 429, principal: "usr_dan", rules: [{ triggers: true }] });
+    expect(await json("explain", "GET /v1/models", "--header", `api-key=${KEYS.dan}`)).toEqual(explanation);
     await run("scenario", "off", "models-list-rate-limited");
     const wrong = await run("explain", "models.lst");
     expect([wrong.code, wrong.stderr]).toEqual([

@@ -80,7 +80,7 @@ describe("trigger and clock advance", () => {
     expect([failed.code, failed.stderr]).toEqual([1, "understudy: 1 of 1 attempts failed\n"]);
     expect(failed.stdout).toMatch(/failed {2}500 {5}answered 500$/m);
     expect((await run("trigger", "user.created", "--expect", "success")).code).toBe(0);
-    const nobody = await run(
+    const undelivered = await run(
       "trigger",
       "user.created",
       "--organization",
@@ -88,7 +88,7 @@ describe("trigger and clock advance", () => {
       "--expect",
       "success",
     );
-    expect([nobody.code, nobody.stderr]).toEqual([1, "understudy: no webhook received it\n"]);
+    expect([undelivered.code, undelivered.stderr]).toEqual([1, "understudy: no webhook received it\n"]);
     const wrong = await run("trigger", "user.created", "--organization", "org_acm");
     expect([wrong.code, wrong.stderr]).toEqual([
       2,

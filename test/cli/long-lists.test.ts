@@ -43,9 +43,9 @@ it.each([
   [["clock", "advance", "--until-delivered"], [[retry], [retry]], 2 * MANY],
   [["clock", "pending"], [ran.map(({ at: due_at, ...timer }) => ({ due_at, ...timer }))], MANY],
   [["trigger", "user.created"], [], MANY],
-])("%j lists every item of a long list [interfaces 2]", async (words, pending, told) => {
+])("%j lists every item of a long list [interfaces 2]", async (words, pending, listed) => {
   const url = await startBusyServer(pending);
   const { code, stdout, stderr } = await runCommand([...words, "--url", url]);
   expect([code, stderr]).toEqual([0, ""]);
-  expect(stdout.match(/file_\d+/g)).toHaveLength(told);
+  expect(stdout.match(/file_\d+/g)).toHaveLength(listed);
 });

@@ -86,9 +86,9 @@ describe("verify on the command line", () => {
   it("exits 1 if nothing answers, and if the key is refused [interfaces 2]", async () => {
     const closed = await startRecordingServer(() => {});
     await closed.close();
-    const nobody = await verify(closed.url);
-    expect(nobody.code).toBe(1);
-    expect(nobody.stderr).toMatch(/^understudy: nothing answers at http/);
+    const unanswered = await verify(closed.url);
+    expect(unanswered.code).toBe(1);
+    expect(unanswered.stderr).toMatch(/^understudy: nothing answers at http/);
     const refused = await runCommand(["verify", "--target", api.url, "--key", KEYS.revoked]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("refuses the key with 401");

@@ -100,7 +100,7 @@ describe("verify against Understudy itself", () => {
       expect(listNotObserved(report)).toEqual(listUnobservable(who, { write: true }));
       const { removed, added, changed } = await control("GET", "/snapshots/before/diff/now");
       expect(removed).toEqual({});
-      // What remains: tokens, two files (one in a store), a cancelled job, and log entries of moving a department and
+      // These records remain: tokens, two files (one in a store), a cancelled job, and log entries of moving a department and
       // back.
       expect(new Set(Object.keys(added))).not.toContain("webhooks");
       expect(Object.keys(changed)).not.toContain("departments");

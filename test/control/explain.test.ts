@@ -103,16 +103,16 @@ describe("faults/explain", () => {
       probability: 0.5,
       effect: { delay: "1ms" },
     });
-    const foretold: string[] = [];
+    const explained: string[] = [];
     const came: string[] = [];
     for (let i = 0; i < 5; i++) {
       await explain(name, MODELS);
       const { body } = await explain(name, MODELS);
       const { headers, status } = await listModels(name);
-      foretold.push(`${body.status} ${body.decision}`);
+      explained.push(`${body.status} ${body.decision}`);
       came.push(`${status} ${headers.get("x-sandbox-decision")}`);
     }
-    expect(foretold).toEqual(came);
+    expect(explained).toEqual(came);
     expect(new Set(came).size).toBeGreaterThan(2);
     const { body } = await explain(name, MODELS);
     expect(body.rules[1]).toMatchObject({

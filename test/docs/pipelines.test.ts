@@ -59,7 +59,7 @@ async function createPipelineProject(): Promise<ExampleProject> {
 
 async function runSuccessfully(on: ExampleProject, lines: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await on.run(on.replacePorts(lines.join("\n")));
-  expect({ code, told: code === 0 ? "" : stdout + stderr }).toEqual({ code: 0, told: "" });
+  expect({ code, output: code === 0 ? "" : stdout + stderr }).toEqual({ code: 0, output: "" });
   return stdout;
 }
 

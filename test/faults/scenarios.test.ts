@@ -190,10 +190,10 @@ describe("an edit of a scenario's file", () => {
     );
     await expect.poll(() => changes.length).toBe(2);
     const { items } = (await control("GET", "/scenarios")).body;
-    const mended = items.find(({ name }: { name: string }) => name === "mine");
-    expect(mended.problem).toBeUndefined();
+    const corrected = items.find(({ name }: { name: string }) => name === "mine");
+    expect(corrected.problem).toBeUndefined();
     // A rule whose definition is unchanged keeps its progress.
-    expect(mended.rules).toMatchObject([
+    expect(corrected.rules).toMatchObject([
       { id: "edited", hits: 2 },
       { id: "more", hits: 0 },
     ]);

@@ -39,13 +39,13 @@ describe("verify of a service that deviates from the contract in one way", () =>
   });
 
   it.each(ALTERATIONS)("finds $title [interfaces 12]", async (one) => {
-    const [asked, told] = await Promise.all([
+    const [live, recorded] = await Promise.all([
       services.live(one, { write: one.write === true, only: selectChecks(one.live) }),
       services.recorded(one),
     ]);
-    expect(listReported(asked)).toContain(one.live);
-    if (one.har === null) expect(listReported(told)).toEqual([]);
-    else expect(listReported(told)).toContain(one.har);
+    expect(listReported(live)).toContain(one.live);
+    if (one.har === null) expect(listReported(recorded)).toEqual([]);
+    else expect(listReported(recorded)).toContain(one.har);
   });
 
   it("finds all but one alteration in a recording [interfaces 12]", () => {

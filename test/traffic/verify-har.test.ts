@@ -205,12 +205,12 @@ describe("an archive in place of a service [interfaces 12]", () => {
     har.log.entries = Array.from({ length: 30 }, () => har.log.entries).flat();
     const report = await verify(har);
     const check = report.checks.find(({ id }) => id === "headers/service-api-version")!;
-    const told = check.failures.reduce(
+    const reported = check.failures.reduce(
       (sum, text) => sum + 1 + Number(/and (\d+) more/.exec(text)?.[1] ?? 0),
       0,
     );
-    const untold = Number(/^(\d+) problems/.exec(check.notes[0] ?? "0 problems")![1]);
-    expect(told + untold).toBe(1800);
+    const unreported = Number(/^(\d+) problems/.exec(check.notes[0] ?? "0 problems")![1]);
+    expect(reported + unreported).toBe(1800);
     expect(check.failures.length).toBeLessThanOrEqual(20);
     expect(check.requests.length).toBeLessThanOrEqual(20);
   });

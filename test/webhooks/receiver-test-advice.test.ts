@@ -243,7 +243,7 @@ describe("late side effects in the receiver test", () => {
 describe("a wrong signature of a receiver", () => {
   const digest = (key: string | Uint8Array, body: Buffer | string) =>
     createHmac("sha256", key).update(body).digest("hex");
-  const causes: [name: string, signature: (body: Buffer) => string, cause: RegExp, mend: RegExp][] = [
+  const causes: [name: string, signature: (body: Buffer) => string, cause: RegExp, fix: RegExp][] = [
     [
       "without its prefix",
       (body) => `sha256=${digest(SECRET.slice(6), body)}`,
@@ -283,7 +283,7 @@ describe("a wrong signature of a receiver", () => {
       /without anything added/,
     ],
   ];
-  it.each(causes)("is explained by a secret %s [6.3]", async (_name, signature, cause, mend) => {
+  it.each(causes)("is explained by a secret %s [6.3]", async (_name, signature, cause, fix) => {
     const { url } = await startRunning({
       isSigned: (context) => getSentSignature(context) === signature(context.body),
     });
@@ -291,7 +291,7 @@ describe("a wrong signature of a receiver", () => {
     const { outcome, detail, advice } = report.checks[0]!;
     expect(outcome).toBe("failed");
     expect(detail).toMatch(cause);
-    expect(advice).toMatch(mend);
+    expect(advice).toMatch(fix);
     expect(JSON.stringify(report)).not.toContain(SECRET.slice(6));
   });
 

@@ -100,10 +100,10 @@ describe("a delivery in progress [interfaces 4]", () => {
       gate.waiting[sent]!(200);
     }
     await world.whenSettled();
-    const told = gate.bodies
+    const userIds = gate.bodies
       .slice(1)
       .map((body) => (JSON.parse(body) as { data: { user_id: string } }).data.user_id);
-    expect(told).toEqual(asked);
+    expect(userIds).toEqual(asked);
   });
 
   it("has its own pending retries in a fork, which end when the fork is deleted [interfaces 4]", async () => {

@@ -136,7 +136,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await api.call(undefined, "GET", `${S}/clock`)).body.now).toBe(now);
     await page.getByRole("region", { name: "Confirmations" }).getByRole("button", { name: "Undo" }).click();
     await see(pending).toContainText("transcription");
-    // What was due before it is still pending.
+    // The job was due before the transcription, and is still pending.
     await see(pending).toContainText("connector job");
     expect(complaints).toEqual([]);
   });

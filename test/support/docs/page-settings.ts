@@ -1,6 +1,6 @@
 import { findBlocks } from "./pages.ts";
 
-/** What a page's examples need to run unchanged. */
+/** Settings that the examples of a page need to run unchanged. */
 export interface PageSettings {
   /** Whether the page starts its server or needs none. */
   ownServer?: boolean;

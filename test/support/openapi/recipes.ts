@@ -4,7 +4,7 @@ import { png, transparentPng } from "./pictures.ts";
 /** A realistic request that reaches one documented success. */
 export interface Recipe {
   status: number;
-  /** What distinguishes recipes with the same status. */
+  /** Distinguishes recipes with the same status. */
   name?: string;
   request: (world: FreshWorld) => Sent | Promise<Sent>;
 }

@@ -13,7 +13,7 @@ export interface HostileReceiver {
   close(): Promise<void>;
 }
 
-/** What a receiver does with a connection after the first bytes of a request. */
+/** Handles a connection of a receiver after the first bytes of a request. */
 type Behaviour = (socket: net.Socket) => void;
 
 const EVERY_MS = 20;
