@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 import { Button, Select, SelectValue } from "react-aria-components";
 import { Link, useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../address.ts";
@@ -15,8 +15,6 @@ import { HeldRequests } from "./held-requests.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { ThemeButton } from "./theme.tsx";
 
-const importPalette = () => import("./palette.tsx");
-const LazyPalette = lazy(importPalette);
 /** Gives the view time to load first. */
 const PALETTE_DELAY_MS = 500;
 
@@ -33,17 +31,21 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
     const count = unseenCount > 0 ? `(${unseenCount}) ` : "";
     document.title = `${count}${view?.title ?? "Not found"} · ${sandbox} · Understudy`;
   }, [view, sandbox, unseenCount]);
-  const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }>>(LazyPalette);
+  const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }>>();
+  // Loaded before it is opened: letters that the user types meanwhile would be lost.
   useEffect(() => {
-    // Letters that the user types while a lazy component loads would be lost.
-    const prepare = () =>
-      importPalette().then(
+    if (Palette !== undefined) return undefined;
+    const fail = (error: unknown) => {
+      throw error;
+    };
+    const load = () =>
+      import("./palette.tsx").then(
         (module) => setPalette(() => module.default),
-        () => {},
+        (error) => isPaletteOpen && setPalette(() => () => fail(error)),
       );
-    const timer = setTimeout(prepare, PALETTE_DELAY_MS);
+    const timer = setTimeout(load, isPaletteOpen ? 0 : PALETTE_DELAY_MS);
     return () => clearTimeout(timer);
-  }, []);
+  }, [isPaletteOpen, Palette]);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
@@ -109,11 +111,7 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
       <HeldRequests />
       <Confirmations />
       <StatusLine />
-      {isPaletteOpen && (
-        <Suspense>
-          <Palette onClose={() => setPaletteOpen(false)} />
-        </Suspense>
-      )}
+      {isPaletteOpen && Palette !== undefined && <Palette onClose={() => setPaletteOpen(false)} />}
     </div>
   );
 }

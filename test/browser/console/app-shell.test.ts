@@ -105,6 +105,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await openAt("/s/default/timeline");
     const hasLoaded = "performance.getEntriesByType('resource').some(({ name }) => name.includes('palette'))";
     await expect.poll(() => page.evaluate(hasLoaded)).toBe(true);
+    await page.evaluate("new Promise((resolve) => requestIdleCallback(resolve))");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("timel");
     await see(page.getByRole("searchbox", { name: /^Search views/ })).toHaveValue("timel");
