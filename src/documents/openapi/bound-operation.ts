@@ -1,17 +1,14 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { emit } from "../../engine/contract/event.ts";
-import { parseInstant } from "../../engine/contract/instant.ts";
-import { findInvalidField, parseNumber } from "../../engine/contract/invalid-field.ts";
+import { findInvalidField } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { isEqual, mapValues } from "../../engine/maps.ts";
 import { BoundAccess, type BoundParts } from "./bound-access.ts";
-import { addFile, type SentFile, toDownload } from "./bound-files.ts";
+import { BoundBody } from "./bound-body.ts";
+import { type SentFile, toDownload } from "./bound-files.ts";
 import { createLister } from "./bound-list.ts";
-import { chooseMedia, coerceForm, listForeignFields } from "./declare-operation.ts";
 import { generateValue } from "./generate-value.ts";
-import { applyPatch } from "./json-patch.ts";
 import { createBodyPresenter, createRecordPresenter, findSchema } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import { fill, toValues } from "./templates.ts";
@@ -22,12 +19,7 @@ export class BoundOperation {
   readonly handle: (call: Call, record: object, prepared: unknown) => unknown;
   private readonly parts: BoundParts;
   private readonly schemas: Schemas;
-  /** The schema of the request's body. */
-  private readonly body: unknown;
-  /** Fields of a body that are not stored. */
-  private readonly ignoredFields: ReadonlySet<string>;
-  /** Whether a record has the described fields alone. */
-  private readonly isClosed: boolean;
+  private readonly body: BoundBody;
   private readonly presentRecord: ReturnType<typeof createRecordPresenter>;
   private readonly presentBody: ReturnType<typeof createBodyPresenter> | undefined;
   private readonly itemAt: string;
@@ -38,12 +30,7 @@ export class BoundOperation {
     const { described, binding, target, context, success } = parts;
     this.parts = parts;
     this.schemas = context.reading.schemas;
-    this.body = described.body && chooseMedia(described.body.media)?.schema?.node;
-    this.ignoredFields = this.findIgnoredFields(this.body);
-    const keywords = this.schemas.mergeKeywords(target.spec?.schema);
-    const { additionalProperties, unevaluatedProperties, patternProperties } = keywords;
-    this.isClosed =
-      patternProperties === undefined && [additionalProperties, unevaluatedProperties].includes(false);
+    this.body = new BoundBody(parts);
     const answer = success.json?.schema?.node;
     this.itemAt = binding.item_at ?? "";
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
@@ -55,21 +42,6 @@ export class BoundOperation {
     this.endOfAddress = context.reading.operations.some(({ path }) => isPathOfOne(path)) ? "/" : "";
     this.access = new BoundAccess(parts);
     this.handle = this.toHandler();
-  }
-
-  /**
-   * Those that are `readOnly` by the body's schema, else the record's; the id always by the record's. And those that have
-   * other types in a record.
-   */
-  private findIgnoredFields(body: unknown): ReadonlySet<string> {
-    const { spec } = this.parts.target;
-    const ownFields = this.schemas.listFields(spec?.schema);
-    const fields = new Map([...ownFields, ...this.schemas.listFields(body)]);
-    if (spec !== undefined && ownFields.has(spec.idField))
-      fields.set(spec.idField, ownFields.get(spec.idField));
-    const isReadOnly = ([, node]: [string, unknown]) => this.schemas.has(node, "readOnly");
-    const names = [...fields].filter(isReadOnly).map(([name]) => name);
-    return new Set([...names, ...listForeignFields(body, spec?.schema, this.schemas)]);
   }
 
   private toHandler(): BoundOperation["handle"] {
@@ -92,7 +64,7 @@ export class BoundOperation {
 
   private create(call: Call, files: readonly SentFile[] | undefined): unknown {
     const { target, binding } = this.parts;
-    const fields = this.readBody(call, files);
+    const fields = this.body.read(call, files);
     const sentNames = Object.keys(fields);
     const values = toValues(call);
     Object.assign(fields, this.access.toConditions(call));
@@ -123,46 +95,6 @@ export class BoundOperation {
     return new Reply(status, body, { [name]: `${request.base_url}${path}/${id}${this.endOfAddress}` });
   }
 
-  /** The fields of the body that the client may set, and its files. */
-  private readBody(call: Call, files: readonly SentFile[] | undefined): JsonObject {
-    const media = this.parts.described.body && chooseMedia(this.parts.described.body.media);
-    const isForm = media?.type.startsWith("multipart/") === true;
-    const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
-    const fields: JsonObject = {};
-    const { target, context } = this.parts;
-    const { isInferred } = context;
-    const ownFields = this.schemas.listFields(target.spec?.schema);
-    const bodyFields = this.schemas.listFields(this.body);
-    for (const [name, sent] of Object.entries(isJsonObject(body) ? body : {})) {
-      if (this.ignoredFields.has(name) || (this.isClosed && !ownFields.has(name))) continue;
-      const node = ownFields.get(name);
-      const types = this.schemas.listTypes(node);
-      const isNothing = sent === null && types.size > 0 && !types.has("null");
-      if (isNothing && isInferred && !isMergePatch(call)) continue;
-      const typed = toTypes(sent, types);
-      // A field that the body describes as a text may have any.
-      const value = this.toTime(typed === undefined && !bodyFields.has(name) ? sent : typed, node);
-      if (value !== undefined) fields[name] = value;
-    }
-    for (const file of files ?? []) addFile(fields, target.fieldNames, file);
-    return fields;
-  }
-
-  /**
-   * With an inferred binding, a text in the form of a record's times, which a request may describe as any text; undefined
-   * for any other text.
-   */
-  private toTime(value: unknown, node: unknown): unknown {
-    const { schemas } = this;
-    const isTime = [node, ...schemas.listAlternatives(node)].some(
-      (one) => schemas.mergeKeywords(one)["format"] === "date-time",
-    );
-    if (!this.parts.context.isInferred || !isTime || typeof value !== "string") return value;
-    if (schemas.compileValidator(node, "answer")(value)) return value;
-    const instant = parseInstant(value);
-    return instant === undefined ? undefined : new Date(instant).toISOString();
-  }
-
   /** Sets fields that name an organization or a user to the caller's, where the request leaves them out. */
   private addOwners({ principal }: Call, fields: JsonObject): void {
     if (principal === undefined) return;
@@ -187,7 +119,9 @@ export class BoundOperation {
 
   private update(call: Call, record: object, prepared: SentFile[] | undefined): unknown {
     const { target, binding, action } = this.parts;
-    const fields = Array.isArray(call.body) ? this.readPatch(call, record) : this.readBody(call, prepared);
+    const fields = Array.isArray(call.body)
+      ? this.body.readPatch(call, record)
+      : this.body.read(call, prepared);
     const sentNames = Object.keys(fields);
     const { idField } = target.collection;
     if (fields[idField] !== undefined && String(fields[idField]) !== target.getId(record))
@@ -196,10 +130,8 @@ export class BoundOperation {
     Object.assign(fields, fill(binding.set ?? {}, toValues(call)));
     this.requireOwners(call, fields);
     if (action === "replace") this.keepConditions(call, record, fields);
-    const changes = isMergePatch(call)
-      ? this.mergePatch(target.toPublic(record, call.world), fields)
-      : fields;
-    const replaced = action === "replace" ? this.schemas.listFields(this.body) : undefined;
+    const changes = this.body.toChanges(call, record, fields);
+    const replaced = action === "replace" ? this.body.fields : undefined;
     const changed = target.update(call, record, changes, replaced);
     const after = this.toFitting(call, { record: changed, sent: sentNames, before: record as JsonObject });
     this.emit(call, after);
@@ -211,31 +143,6 @@ export class BoundOperation {
     const before = this.parts.target.toPublic(record, call.world);
     for (const name of Object.keys(this.access.toConditions(call)))
       if (fields[name] === undefined) fields[name] = before[name];
-  }
-
-  private mergePatch(before: JsonObject, fields: JsonObject): JsonObject {
-    const { target } = this.parts;
-    const entries = Object.entries(mergeFields(before, fields));
-    return Object.fromEntries(
-      entries.map(([name, value]) => [name, value === null ? target.getRemovedValue(name) : value]),
-    );
-  }
-
-  /** The fields that a JSON patch changes; what the server sets stays. @throws ApiError INVALID_INPUT */
-  private readPatch({ body, world }: Call, record: object): JsonObject {
-    const { target } = this.parts;
-    const patch = body as JsonObject[];
-    const before = target.toPublic(record, world);
-    const after = applyPatch(before, patch);
-    if (!isJsonObject(after)) throw invalidInput("body", after, "the patched record must be an object");
-    const changedNames = Object.keys({ ...before, ...after }).filter(
-      (name) => !target.isSetByServer(name) && !isEqual(before[name], after[name]),
-    );
-    // Fields that a new whole record lacks become undefined, as in PUT, and not null.
-    const replacesRecord = target.spec !== undefined && patch.some(({ path }) => path === "");
-    const toValue = (name: string) =>
-      Object.hasOwn(after, name) ? after[name] : replacesRecord ? undefined : target.getRemovedValue(name);
-    return Object.fromEntries(changedNames.map((name) => [name, toValue(name)]));
   }
 
   /**
@@ -319,24 +226,4 @@ export class BoundOperation {
       organizations.length > 0 || organization === undefined ? organizations : [organization],
     );
   }
-}
-
-/** A number as a text, or a text as a number, where a record has only that; undefined for any other text. */
-function toTypes(value: unknown, types: ReadonlySet<string>): unknown {
-  const hasNumbers = types.has("number") || types.has("integer");
-  if (typeof value === "number" && types.has("string") && !hasNumbers) return String(value);
-  return typeof value === "string" && hasNumbers && !types.has("string") ? parseNumber(value) : value;
-}
-
-const isMergePatch = ({ headers }: Call) =>
-  String(headers["content-type"] ?? "").startsWith("application/merge-patch+json");
-
-/** A merge patch (RFC 7396), applied to the fields that it names. */
-function mergeFields(before: JsonObject, patch: JsonObject): JsonObject {
-  return mapValues(patch, (value, name) => {
-    const old = before[name];
-    if (!isJsonObject(value) || !isJsonObject(old)) return value;
-    const merged = { ...old, ...mergeFields(old, value) };
-    return Object.fromEntries(Object.entries(merged).filter(([key]) => value[key] !== null));
-  });
 }

@@ -1,0 +1,137 @@
+import { invalidInput } from "../../engine/contract/errors.ts";
+import { parseInstant } from "../../engine/contract/instant.ts";
+import { parseNumber } from "../../engine/contract/invalid-field.ts";
+import type { Call } from "../../engine/contract/operation.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { isEqual, mapValues } from "../../engine/maps.ts";
+import type { BoundParts } from "./bound-access.ts";
+import { addFile, type SentFile } from "./bound-files.ts";
+import { chooseMedia, coerceForm, listForeignFields } from "./declare-operation.ts";
+import { applyPatch } from "./json-patch.ts";
+import type { Schemas } from "./schemas.ts";
+
+/** Reads the fields of a record from the bodies of one operation. */
+export class BoundBody {
+  /** The described fields, with their schemas. */
+  readonly fields: ReadonlyMap<string, unknown>;
+  private readonly parts: BoundParts;
+  private readonly schemas: Schemas;
+  private readonly media: ReturnType<typeof chooseMedia>;
+  private readonly schema: unknown;
+  /** Fields that are not stored. */
+  private readonly ignoredFields: ReadonlySet<string>;
+  /** Whether a record has the described fields alone. */
+  private readonly isClosed: boolean;
+
+  constructor(parts: BoundParts) {
+    const { described, target, context } = parts;
+    this.parts = parts;
+    this.schemas = context.reading.schemas;
+    this.media = described.body && chooseMedia(described.body.media);
+    this.schema = this.media?.schema?.node;
+    this.fields = this.schemas.listFields(this.schema);
+    this.ignoredFields = this.findIgnoredFields();
+    const keywords = this.schemas.mergeKeywords(target.spec?.schema);
+    const { additionalProperties, unevaluatedProperties, patternProperties } = keywords;
+    this.isClosed =
+      patternProperties === undefined && [additionalProperties, unevaluatedProperties].includes(false);
+  }
+
+  /**
+   * Those that are `readOnly` by the body's schema, else the record's; the id always by the record's. And those that have
+   * other types in a record.
+   */
+  private findIgnoredFields(): ReadonlySet<string> {
+    const { spec } = this.parts.target;
+    const ownFields = this.schemas.listFields(spec?.schema);
+    const fields = new Map([...ownFields, ...this.fields]);
+    if (spec !== undefined && ownFields.has(spec.idField))
+      fields.set(spec.idField, ownFields.get(spec.idField));
+    const isReadOnly = ([, node]: [string, unknown]) => this.schemas.has(node, "readOnly");
+    const names = [...fields].filter(isReadOnly).map(([name]) => name);
+    return new Set([...names, ...listForeignFields(this.schema, spec?.schema, this.schemas)]);
+  }
+
+  /** The fields of the body that the client may set, and its files. */
+  read(call: Call, files: readonly SentFile[] | undefined): JsonObject {
+    const isForm = this.media?.type.startsWith("multipart/") === true;
+    const body = isForm ? coerceForm(call.body, this.schema, this.schemas) : call.body;
+    const fields: JsonObject = {};
+    const { target, context } = this.parts;
+    const { isInferred } = context;
+    const ownFields = this.schemas.listFields(target.spec?.schema);
+    for (const [name, sent] of Object.entries(isJsonObject(body) ? body : {})) {
+      if (this.ignoredFields.has(name) || (this.isClosed && !ownFields.has(name))) continue;
+      const node = ownFields.get(name);
+      const types = this.schemas.listTypes(node);
+      const isNothing = sent === null && types.size > 0 && !types.has("null");
+      if (isNothing && isInferred && !isMergePatch(call)) continue;
+      const typed = toTypes(sent, types);
+      // A field that the body describes as a text may have any.
+      const value = this.toTime(typed === undefined && !this.fields.has(name) ? sent : typed, node);
+      if (value !== undefined) fields[name] = value;
+    }
+    for (const file of files ?? []) addFile(fields, target.fieldNames, file);
+    return fields;
+  }
+
+  /**
+   * With an inferred binding, a text in the form of a record's times, which a request may describe as any text; undefined
+   * for any other text.
+   */
+  private toTime(value: unknown, node: unknown): unknown {
+    const { schemas } = this;
+    const isTime = [node, ...schemas.listAlternatives(node)].some(
+      (one) => schemas.mergeKeywords(one)["format"] === "date-time",
+    );
+    if (!this.parts.context.isInferred || !isTime || typeof value !== "string") return value;
+    if (schemas.compileValidator(node, "answer")(value)) return value;
+    const instant = parseInstant(value);
+    return instant === undefined ? undefined : new Date(instant).toISOString();
+  }
+
+  /** The changes that the fields of a body mean: those of a merge patch are merged with the record's. */
+  toChanges(call: Call, record: object, fields: JsonObject): JsonObject {
+    if (!isMergePatch(call)) return fields;
+    const { target } = this.parts;
+    const merged = mergeFields(target.toPublic(record, call.world), fields);
+    return mapValues(merged, (value, name) => (value === null ? target.getRemovedValue(name) : value));
+  }
+
+  /** The fields that a JSON patch changes; what the server sets stays. @throws ApiError INVALID_INPUT */
+  readPatch({ body, world }: Call, record: object): JsonObject {
+    const { target } = this.parts;
+    const patch = body as JsonObject[];
+    const before = target.toPublic(record, world);
+    const after = applyPatch(before, patch);
+    if (!isJsonObject(after)) throw invalidInput("body", after, "the patched record must be an object");
+    const changedNames = Object.keys({ ...before, ...after }).filter(
+      (name) => !target.isSetByServer(name) && !isEqual(before[name], after[name]),
+    );
+    // Fields that a new whole record lacks become undefined, as in PUT, and not null.
+    const replacesRecord = target.spec !== undefined && patch.some(({ path }) => path === "");
+    const toValue = (name: string) =>
+      Object.hasOwn(after, name) ? after[name] : replacesRecord ? undefined : target.getRemovedValue(name);
+    return Object.fromEntries(changedNames.map((name) => [name, toValue(name)]));
+  }
+}
+
+/** A number as a text, or a text as a number, where a record has only that; undefined for any other text. */
+function toTypes(value: unknown, types: ReadonlySet<string>): unknown {
+  const hasNumbers = types.has("number") || types.has("integer");
+  if (typeof value === "number" && types.has("string") && !hasNumbers) return String(value);
+  return typeof value === "string" && hasNumbers && !types.has("string") ? parseNumber(value) : value;
+}
+
+const isMergePatch = ({ headers }: Call) =>
+  String(headers["content-type"] ?? "").startsWith("application/merge-patch+json");
+
+/** A merge patch (RFC 7396), applied to the fields that it names. */
+function mergeFields(before: JsonObject, patch: JsonObject): JsonObject {
+  return mapValues(patch, (value, name) => {
+    const old = before[name];
+    if (!isJsonObject(value) || !isJsonObject(old)) return value;
+    const merged = { ...old, ...mergeFields(old, value) };
+    return Object.fromEntries(Object.entries(merged).filter(([key]) => value[key] !== null));
+  });
+}
