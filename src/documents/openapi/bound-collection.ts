@@ -1,4 +1,3 @@
-import type { ErrorObject } from "ajv";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { createStateContext, type FactoryContext } from "../../engine/contract/factory.ts";
 import {
@@ -16,7 +15,7 @@ import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import { getOwn } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
-import { completeObject, generateValue, inventField } from "./generate-value.ts";
+import { completeObject, generateValue } from "./generate-value.ts";
 import { matches } from "./list-records.ts";
 import {
   type CollectionSpec,
@@ -25,15 +24,12 @@ import {
   isStoredInstant,
   UPDATED_NAMES,
 } from "./own-collection.ts";
+import { RecordRules } from "./record-rules.ts";
 import type { Schemas } from "./schemas.ts";
 
 const MAX_TRIES = 100;
-/** For records that are only compared with a schema. */
-const ANY = { now: "2026-01-01T00:00:00.000Z", seed: 1 };
 /** Values that clients send as the id of a new record, which has none yet. */
 const NO_IDS: readonly unknown[] = [0, null, "", "00000000-0000-0000-0000-000000000000"];
-/** The keywords about a record as a whole. */
-const RECORD_KEYWORD = /^(oneOf|anyOf|not|if|minProperties|maxProperties|dependentRequired)$/;
 
 /** A collection as bound operations use it: the reference's own, or one that the document declares. */
 export class BoundCollection extends PublicCollection {
@@ -41,6 +37,7 @@ export class BoundCollection extends PublicCollection {
   readonly fieldSchemas: Readonly<Record<string, JsonSchema>>;
   /** The names of `fieldSchemas`. */
   readonly fieldNames: ReadonlySet<string>;
+  readonly recordRules: RecordRules;
   private readonly schemas: Schemas;
   private readonly instants: readonly string[];
   private readonly hasNumericId: boolean;
@@ -56,6 +53,8 @@ export class BoundCollection extends PublicCollection {
     const names = Object.keys(this.fieldSchemas);
     this.instants = names.filter((field) => isStoredInstant(this.fieldSchemas[field]!));
     this.fieldNames = new Set(names);
+    const storedOtherwise = new Set([collection.idField, ...this.instants]);
+    this.recordRules = new RecordRules(spec?.schema, { schemas, storedOtherwise });
     const id = spec && schemas.listFields(spec.schema).get(spec.idField);
     this.hasNumericId = id !== undefined && isNumeric(id, schemas);
   }
@@ -135,7 +134,7 @@ export class BoundCollection extends PublicCollection {
       if (record[field] === undefined && (CREATED_NAMES.test(field) || UPDATED_NAMES.test(field)))
         record[field] = world.now;
     const whole = this.complete(record, fields, world) as JsonObject;
-    return world.insert(collection, this.completeWhole(whole, { random: world.random(collection.name) }));
+    return world.insert(collection, this.recordRules.complete(whole, world.random(collection.name)));
   }
 
   /** @param replaced the fields that are removed if `changes` lacks them, unless a record needs them or only the server sets them */
@@ -194,43 +193,6 @@ export class BoundCollection extends PublicCollection {
     return fits ? invented : generateValue(schemas, node, random.uint32());
   }
 
-  /** Adds generated fields to a new record that breaks a rule about whole records. */
-  completeWhole(record: JsonObject, { random }: Pick<FactoryContext, "random">): object {
-    if (this.findBrokenRule(record) === undefined) return record;
-    const generated = Object.entries(this.generateWhole(record, random.uint32()));
-    const added = Object.fromEntries(generated.filter(([name]) => !this.instants.includes(name)));
-    const whole = { ...record, ...added, ...record };
-    return this.findBrokenRule(whole) === undefined ? whole : record;
-  }
-
-  private generateWhole(given: JsonObject, seed: number): JsonObject {
-    return generateValue(this.schemas, this.spec?.schema, seed, this.toComparable(given)) as JsonObject;
-  }
-
-  /** The rule about whole records that a record breaks, in its stored or its public form. */
-  private findBrokenRule(record: JsonObject): ErrorObject | undefined {
-    const { schemas } = this;
-    const schema = this.spec?.schema;
-    if (!Object.keys(schemas.mergeKeywords(schema)).some((key) => RECORD_KEYWORD.test(key))) return undefined;
-    const validate = schemas.compileValidator(schema, "answer");
-    if (validate(completeObject(this.toComparable(record), schema, { schemas, ...ANY }))) return undefined;
-    return validate.errors!.find((one) => one.instancePath === "" && RECORD_KEYWORD.test(one.keyword));
-  }
-
-  /** The described fields, with any id and any instants, whose stored forms differ. */
-  private toComparable(fields: JsonObject): JsonObject {
-    const { schemas } = this;
-    const described = schemas.listFields(this.spec?.schema);
-    const { idField } = this.collection;
-    const entries = Object.entries(fields).filter(([name]) => described.has(name));
-    return Object.fromEntries(
-      entries.map(([name, value]) => {
-        const isStored = name === idField || this.instants.includes(name);
-        return [name, isStored ? inventField(described.get(name), { schemas, ...ANY }) : value];
-      }),
-    );
-  }
-
   /**
    * The first of the given fields that does not fit the document's schema, which says more than the collection's; else the
    * rule about whole records that they break, which no other fields can make valid unless `isWhole`.
@@ -246,11 +208,7 @@ export class BoundCollection extends PublicCollection {
       const pointer = appendStep("", name) + invalid.pointer;
       return { ...invalid, pointer, field: toFieldName(pointer) };
     }
-    const broken = this.findBrokenRule(fields);
-    const canFit = (given: JsonObject) =>
-      this.findBrokenRule(this.generateWhole(given, ANY.seed)) === undefined;
-    if (broken === undefined || (!isWhole && canFit(fields)) || !canFit({})) return undefined;
-    return { field: "body", pointer: "", value: fields, message: broken.message ?? "is invalid" };
+    return this.recordRules.findInvalid(fields, isWhole);
   }
 
   /** The fields that stay when a client replaces a record without sending them. */

@@ -64,7 +64,7 @@ export class BoundCollections {
       const bound = this.find(one.name)!;
       const factory = createFactory(one, byName, (...invented) => bound.replaceUnfit(...invented));
       const createWhole: Factory<object> = (given, context) =>
-        bound.completeWhole(factory(given, context) as JsonObject, context);
+        bound.recordRules.complete(factory(given, context) as JsonObject, context.random);
       return [one.name, createWhole] as const;
     });
     return Object.fromEntries(entries);
