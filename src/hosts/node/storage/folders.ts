@@ -79,7 +79,7 @@ export function throwWithFolder(error: Error, folder: string): never {
   throw Object.assign(error, { folder });
 }
 
-/** Syncs the names of the files in a folder to disk. Windows does that by itself, and refuses to. */
+/** Syncs the names of the files in a folder to disk; not on Windows, which stores them itself and refuses this call. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
