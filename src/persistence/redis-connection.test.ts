@@ -217,6 +217,20 @@ describe("a connection to Redis", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it("says that Redis does not answer also to commands sent later, until it is replaced [interfaces 15]", async () => {
+    const { redis, connect } = await openConnection();
+    const connection = await connect();
+    holdTime();
+    redis.isSilent = true;
+    const send = (name: string) => connection.send(["GET", name]).catch((error: Error) => error.message);
+    const first = send("a");
+    vi.advanceTimersByTime(1000);
+    const second = send("b");
+    vi.advanceTimersByTime(1000);
+    const messages = [await first, await second, await send("c")];
+    expect(new Set(messages)).toEqual(new Set([`${connection.place} cannot be reached: it does not answer`]));
+  });
+
   it("waits longer for larger requests [interfaces 15]", async () => {
     const { redis, connect } = await openConnection();
     const connection = await connect();

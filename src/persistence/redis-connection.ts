@@ -1,4 +1,4 @@
-import { createClient, ErrorReply, RESP_TYPES } from "redis";
+import { createClient, DisconnectsClientError, ErrorReply, RESP_TYPES } from "redis";
 import { REDIS_SCRIPTS, type RedisScript } from "./redis-scripts.ts";
 import { PersistenceError, StoreRefusal } from "./store.ts";
 
@@ -22,6 +22,9 @@ export function toFleetRefusal(kind: StoreRefusal["kind"], message: string, head
   return new StoreRefusal(kind, message, RETRY_AFTER_SECONDS, headers);
 }
 
+const NO_CONNECTION = "there is no connection";
+const NO_ANSWER = "it does not answer";
+
 /** Facts about the Redis at the other end. */
 export interface RedisFacts {
   /** Redis restarted since the last connection, and may have lost data. */
@@ -43,6 +46,8 @@ export class RedisConnection {
   /** Id of the Redis process, new after each of its starts. */
   run_id: string | undefined;
   private isClosed = false;
+  /** Why commands are refused while there is no client. */
+  private downReason = NO_CONNECTION;
   private retryTimer: NodeJS.Timeout | undefined;
 
   private constructor(url: string, warn: (warning: string) => void) {
@@ -72,7 +77,7 @@ export class RedisConnection {
   /** Sends one command. @throws StoreRefusal */
   async send(words: readonly Word[], options: { as?: "bytes" } = {}): Promise<Reply> {
     const { client } = this;
-    if (client === undefined) throw this.toUnreachableRefusal("there is no connection");
+    if (client === undefined) throw this.toUnreachableRefusal(this.downReason);
     let bytes = 0;
     for (const word of words) bytes += word.length;
     const pending = (
@@ -83,8 +88,8 @@ export class RedisConnection {
       timer = setTimeout(
         () => {
           // First, because dropping the connection rejects the waiting commands too.
-          reject(this.toUnreachableRefusal("it does not answer"));
-          this.drop(client);
+          reject(this.toUnreachableRefusal(NO_ANSWER));
+          this.drop(client, NO_ANSWER);
         },
         ANSWER_TIMEOUT_MS + bytes / BYTES_PER_MS,
       );
@@ -92,6 +97,8 @@ export class RedisConnection {
     try {
       return await Promise.race([pending, timeout]);
     } catch (error) {
+      // Another command had no answer, and the connection was dropped with all that waited.
+      if (error instanceof DisconnectsClientError) throw this.toUnreachableRefusal(this.downReason);
       throw this.toRefusal(error as Error);
     } finally {
       clearTimeout(timer);
@@ -144,9 +151,10 @@ export class RedisConnection {
   }
 
   /** Drops the connection, and opens another. */
-  private drop(client: Client): void {
+  private drop(client: Client, reason = NO_CONNECTION): void {
     if (this.client !== client || this.isClosed) return;
     this.client = undefined;
+    this.downReason = reason;
     if (client.isOpen) client.destroy();
     this.reconnect(MIN_RETRY_MS);
   }
