@@ -150,16 +150,33 @@ describe("a reference", () => {
   it.each([
     ["other file", "./b.yaml#/A", 'a.yaml:6:13: the reference "./b.yaml#/A" is not in this document'],
     ["other server", "https://x.test/a.yaml", "nothing is fetched"],
-    [
-      "missing name",
-      "#/components/schemas/Bery",
-      'leads nowhere (did you mean "#/components/schemas/Berry"?)',
-    ],
     ["itself", "#/components/schemas/A", "leads back to itself"],
     ["a text", "#/info/title", "leads to no object"],
-    ["missing anchor", "#bery", 'leads nowhere (did you mean "#berry"?)'],
   ])("is refused with its place: to %s", (_, ref, message) => {
     expect(describeCompileErrors(schema(ref))).toContain(message);
+  });
+
+  it.each([
+    ["name", "#/components/schemas/Bery", "#/components/schemas/Berry"],
+    ["anchor", "#bery", "#berry"],
+  ])("to a missing %s is a warning with its place, and the rest is served", (_, ref, hint) => {
+    const { warnings, operations } = compile(
+      `${schema(ref)}paths: { /a: { get: { responses: {}, parameters: [{ $ref: "#/nowhere" }] } } }\n`,
+    );
+    expect(warnings.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
+      `6:13 the reference ${JSON.stringify(ref)} leads nowhere, so any value fits (did you mean ${JSON.stringify(hint)}?)`,
+      '8:59 the reference "#/nowhere" leads nowhere, so it is left out',
+    ]);
+    expect(operations).toHaveLength(1);
+  });
+
+  it("to a missing alternative takes any value, also beside one that fits", () => {
+    const body = `content: { application/json: { schema: { oneOf: [{ type: integer }, { $ref: "#/nowhere" }] } } }`;
+    const { operations } = compile(
+      `${HEAD}paths: { /a: { post: { requestBody: { ${body} }, responses: {} } } }\n`,
+    );
+    const { schema: alternatives } = operations[0]!.body as { schema: object };
+    expect([toValidator(alternatives)("a"), toValidator(alternatives)(1)]).toEqual([true, true]);
   });
 
   it("that is not a text is refused with its place", () => {

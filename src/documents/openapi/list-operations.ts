@@ -65,7 +65,10 @@ export function readOpenApi(document: UserDocument, root: JsonObject): OpenApiRe
   reader.check();
   const operations = reader.problems.length === 0 ? reader.listOperations() : [];
   const { references, schemas, problems } = reader;
-  const warnings = warnOfUnsupported(document, reader.unsupported);
+  const warnings = [
+    ...warnOfEach(document, reader.missing, ""),
+    ...warnOfUnsupported(document, reader.unsupported),
+  ];
   return { document, root, references, schemas, operations, problems, warnings };
 }
 
@@ -76,6 +79,8 @@ class DocumentReader {
   private readonly document: UserDocument;
   private readonly root: JsonObject;
   readonly unsupported: UnsupportedFeature[] = [];
+  /** References to what the document lacks. */
+  readonly missing: UnsupportedFeature[] = [];
 
   constructor(document: UserDocument, root: JsonObject) {
     this.document = document;
@@ -101,7 +106,8 @@ class DocumentReader {
       this.report([...path, "$ref"], 'a reference must be a text such as "#/components/schemas/Tag"');
     if (typeof reference === "string") {
       const problem = this.references.check(node, isSchema);
-      if (problem !== undefined)
+      if (problem?.isMissing) this.warnOfMissing(node, [...path, "$ref"], { isSchema, hint: problem.hint });
+      else if (problem !== undefined)
         this.report(
           [...path, "$ref"],
           `the reference ${JSON.stringify(reference)} ${problem.message}`,
@@ -227,6 +233,7 @@ class DocumentReader {
       for (const [index, entry] of entries.entries()) {
         if (!isJsonObject(entry)) continue;
         const parameter = this.references.follow({ node: entry, path: [...parentPath, "parameters", index] });
+        if (this.references.isMissing(parameter.node)) continue;
         const { name, in: place } = parameter.node;
         if (place === "querystring") {
           this.warn("a parameter of the whole query string (it is not read)", parameter.path);
@@ -285,6 +292,17 @@ class DocumentReader {
   private warn(feature: string, path: DocumentPath): void {
     this.unsupported.push({ feature, path });
   }
+
+  private warnOfMissing(
+    { $ref: reference }: JsonObject,
+    path: DocumentPath,
+    { isSchema, hint }: { isSchema: boolean; hint: string | undefined },
+  ): void {
+    const effect = isSchema ? "any value fits" : "it is left out";
+    const suggestion = hint === undefined ? "" : ` (did you mean ${JSON.stringify(hint)}?)`;
+    const feature = `the reference ${JSON.stringify(reference)} leads nowhere, so ${effect}${suggestion}`;
+    this.missing.push({ feature, path });
+  }
 }
 
 /**
@@ -329,11 +347,19 @@ export function warnOfUnsupported(
   document: UserDocument,
   found: readonly UnsupportedFeature[],
 ): DocumentProblem[] {
+  return warnOfEach(document, found, "not supported: ");
+}
+
+function warnOfEach(
+  document: UserDocument,
+  found: readonly UnsupportedFeature[],
+  start: string,
+): DocumentProblem[] {
   const paths = new Map<string, DocumentPath[]>();
   for (const { feature, path } of found) getOrAdd(paths, feature, () => []).push(path);
   return [...paths].map(([feature, [path, ...others]]) => {
     const more = others.length === 0 ? "" : ` and ${others.length} more of them`;
-    return locateProblem(document, { path: path!, message: `not supported: ${feature}${more}` });
+    return locateProblem(document, { path: path!, message: `${start}${feature}${more}` });
   });
 }
 

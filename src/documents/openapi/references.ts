@@ -12,8 +12,11 @@ export interface ResolvedNode<T = JsonObject> {
   path: DocumentPath;
 }
 
-/** The problem of a `$ref`. The message follows the text of the `$ref`: `leads nowhere`. */
-type BadReference = Pick<ProblemDetails, "message" | "hint">;
+/** The problem of a `$ref`. The message follows the text of the `$ref`: `leads to no object`. */
+interface BadReference extends Pick<ProblemDetails, "message" | "hint"> {
+  /** Whether the document lacks the target, so that the `$ref` describes nothing. */
+  isMissing?: boolean;
+}
 
 /** Combining more schemas, one within another, would overflow the stack in reading and in validation. */
 export const MAX_COMBINED = 1_000;
@@ -52,6 +55,11 @@ export class References {
     return this.targets.get(ref);
   }
 
+  /** Whether a `$ref` leads nowhere. */
+  isMissing(node: unknown): boolean {
+    return isJsonObject(node) && typeof node["$ref"] === "string" && this.find(node["$ref"]) === undefined;
+  }
+
   private search(ref: string): ResolvedNode<unknown> | undefined {
     if (ref !== "#" && !ref.startsWith("#/")) return this.findAnchor(ref);
     const path: (string | number)[] = [];
@@ -87,7 +95,8 @@ export class References {
         message: `is not in this document; only references within it, which begin with #/, are followed, and nothing is fetched`,
       };
     const target = this.find(ref);
-    if (target === undefined) return { message: "leads nowhere", hint: this.suggestReference(ref) };
+    if (target === undefined)
+      return { message: "leads nowhere", hint: this.suggestReference(ref), isMissing: true };
     if (!isJsonObject(target.node) && !(isSchema && typeof target.node === "boolean"))
       return { message: "leads to no object" };
     return this.isCircular(node) ? { message: "leads back to itself" } : undefined;

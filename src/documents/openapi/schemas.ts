@@ -144,8 +144,12 @@ export class Schemas extends SchemaReader {
     }
     const key = Array.isArray(node["oneOf"]) ? "oneOf" : "anyOf";
     if (Array.isArray(schema[key])) this.amendChoice(schema, { node, key, purpose });
-    // In a circle, an alternative that is still being applied counts as fitting, so two may fit.
-    if (Array.isArray(schema["oneOf"]) && this.references.combinesItself(node)) {
+    // In a circle, an alternative that is still being applied counts as fitting, so two may fit. And any value fits a
+    // reference that leads nowhere.
+    const mayFitTwo = () =>
+      this.references.combinesItself(node) ||
+      (node["oneOf"] as unknown[]).some((one) => this.references.isMissing(one));
+    if (Array.isArray(schema["oneOf"]) && mayFitTwo()) {
       schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), { anyOf: schema["oneOf"] }];
       delete schema["oneOf"];
     }
