@@ -170,7 +170,7 @@ async function readBody(exchange: ControlExchange): Promise<void> {
 /** Unreadable JSON is 422 here, like everything else that cannot be accepted (interfaces 4). */
 function readJson(request: PlainRequest, bytes: Uint8Array, maxValues: number): unknown {
   try {
-    const { value, text } = parseJson(request, bytes, maxValues);
+    const { value, text } = parseJson(request, bytes, { maxValues });
     const inexact = findInexactNumber(text);
     if (inexact === undefined) return value;
     throw unprocessable(inexact.field, inexact.value.toString(), TOO_LARGE);

@@ -193,3 +193,120 @@ x-understudy:
     expect([answer.status, answer.body]).toEqual([201, { id: expect.any(String), size: 5 }]);
   },
 );
+
+describe("a body that may be JSON or a form", () => {
+  const PHOTO = '{ schema: { $ref: "#/components/schemas/Photo" } }';
+  const TYPES = [
+    ...["application/json", "text/json", "application/*+json"],
+    ...["application/x-www-form-urlencoded", "multipart/form-data"],
+  ];
+  const serve = (types = TYPES) => {
+    const served = serveDocument(`openapi: 3.0.3
+info: { title: t, version: "1" }
+paths:
+  /v1/photos:
+    get: { operationId: list, responses: { "200": { description: d, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Photo" } } } } } } }
+    post:
+      operationId: add
+      requestBody: { required: true, content: { ${types.map((one) => `"${one}": ${PHOTO}`).join(", ")} } }
+      responses: { "201": { description: d, content: { application/json: ${PHOTO} } } }
+  /v1/photos/{id}:
+    get: { operationId: get, responses: { "200": { description: d, content: { application/json: ${PHOTO} } } } }
+components:
+  schemas:
+    Photo:
+      type: object
+      required: [name]
+      properties:
+        id: { type: string, readOnly: true }
+        name: { type: string }
+        size: { type: integer }
+        tags: { type: array, items: { type: string } }
+        code: { oneOf: [{ type: integer }, { type: string }] }
+        file: { type: string, format: binary, nullable: true }
+`);
+    closing.push(() => served.understudy.close());
+    return (body: unknown, type?: string, headers: Record<string, string> = {}) =>
+      served.send("POST", "/v1/photos", {
+        body,
+        headers: { ...headers, ...(type && { "content-type": type }) },
+      });
+  };
+  const form = (parts: readonly Part[]) => toForm(parts);
+
+  it.each<[string, unknown, string | undefined]>([
+    ["application/json", '{"name":"a","size":3,"tags":["x"]}', "application/json"],
+    ["text/json", '{"name":"a","size":3,"tags":["x"]}', "text/json; charset=utf-8"],
+    ["another name of JSON", '{"name":"a","size":3,"tags":["x"]}', "application/vnd.t+json"],
+    ["a url-encoded form", "name=a&size=3&tags=x", "application/x-www-form-urlencoded"],
+    [
+      "a multipart form",
+      form([
+        ["name", "a"],
+        ["size", "3"],
+        ["tags", "x"],
+      ]),
+      undefined,
+    ],
+  ])("is accepted as %s, with the types of its fields [interfaces 18]", async (_, body, type) => {
+    const send = serve();
+    const { status, body: photo } = await send(body, type);
+    expect([status, photo]).toEqual([201, expect.objectContaining({ name: "a", size: 3, tags: ["x"] })]);
+  });
+
+  it("is validated in each format, and refused in any other [interfaces 18]", async () => {
+    const send = serve();
+    for (const [body, type] of [
+      ['{"name":"a","size":"big"}', "text/json"],
+      ["name=a&size=big", "application/x-www-form-urlencoded"],
+      [
+        form([
+          ["name", "a"],
+          ["size", "big"],
+        ]),
+        undefined,
+      ],
+    ] as const) {
+      const answer = await send(body, type);
+      expect([answer.status, answer.body.error.details]).toEqual([422, { field: "size", value: "big" }]);
+    }
+    expect((await send("{", "text/json")).body.error.code).toBe("INVALID_JSON");
+    expect((await send("name: a", "application/yaml")).status).toBe(415);
+    expect((await send("{}", "text/json; charset=latin1")).status).toBe(415);
+  });
+
+  it("keeps a text that looks like a number, unless it came from a form [interfaces 18]", async () => {
+    const send = serve();
+    expect((await send({ name: "a", code: "7" })).body.code).toBe("7");
+  });
+
+  it("may be a url-encoded or a multipart form without JSON [interfaces 18]", async () => {
+    const send = serve(TYPES.slice(3));
+    expect((await send("name=a&size=3", TYPES[3])).body).toMatchObject({ name: "a", size: 3 });
+    expect(
+      (
+        await send(
+          form([
+            ["name", "a"],
+            ["size", "3"],
+          ]),
+        )
+      ).body,
+    ).toMatchObject({ name: "a", size: 3 });
+    expect((await send('{"name":"a"}', "application/json")).status).toBe(415);
+  });
+
+  it("may have a file in a form [interfaces 18]", async () => {
+    const parts: Part[] = [
+      ["name", "a"],
+      ["file", new Blob(["one"]), "1.txt"],
+    ];
+    expect(await serve()(form(parts))).toMatchObject({ status: 201, body: { name: "a", size: 3 } });
+  });
+
+  it("may be announced with Expect in each format [RFC 9110, 10.1.1]", async () => {
+    const headers = { expect: "100-continue", "content-length": "6" };
+    const send = serve();
+    expect((await send("name=a", "application/x-www-form-urlencoded", headers)).status).toBe(201);
+  });
+});

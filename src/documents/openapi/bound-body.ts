@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { isEqual, mapValues } from "../../engine/maps.ts";
 import type { BoundParts } from "./bound-access.ts";
 import { addFile, type SentFile } from "./bound-files.ts";
-import { chooseMedia, coerceForm, listForeignFields } from "./declare-operation.ts";
+import { chooseMedia, coerceForm, findForm, listForeignFields } from "./declare-operation.ts";
 import { applyPatch } from "./json-patch.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -16,7 +16,6 @@ export class BoundBody {
   readonly fields: ReadonlyMap<string, unknown>;
   private readonly parts: BoundParts;
   private readonly schemas: Schemas;
-  private readonly media: ReturnType<typeof chooseMedia>;
   private readonly schema: unknown;
   /** Fields that are not stored. */
   private readonly ignoredFields: ReadonlySet<string>;
@@ -27,8 +26,7 @@ export class BoundBody {
     const { described, target, context } = parts;
     this.parts = parts;
     this.schemas = context.reading.schemas;
-    this.media = described.body && chooseMedia(described.body.media);
-    this.schema = this.media?.schema?.node;
+    this.schema = described.body && chooseMedia(described.body.media)?.schema?.node;
     this.fields = this.schemas.listFields(this.schema);
     this.ignoredFields = this.findIgnoredFields();
     const keywords = this.schemas.mergeKeywords(target.spec?.schema);
@@ -54,8 +52,9 @@ export class BoundBody {
 
   /** The fields of the body that the client may set, and its files. */
   read(call: Call, files: readonly SentFile[] | undefined): JsonObject {
-    const isForm = this.media?.type.startsWith("multipart/") === true;
-    const body = isForm ? coerceForm(call.body, this.schema, this.schemas) : call.body;
+    const isForm = /^multipart\//i.test(String(call.headers["content-type"]));
+    const form = isForm ? findForm(this.parts.described.body) : undefined;
+    const body = form ? coerceForm(call.body, form.schema?.node, this.schemas) : call.body;
     const fields: JsonObject = {};
     const { target, context } = this.parts;
     const { isInferred } = context;

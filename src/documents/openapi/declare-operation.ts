@@ -55,10 +55,8 @@ export function declareSuccess({ json }: DescribedSuccess, status: number, schem
 
 /** The parts of a request's body that are files, by name. */
 export function listFileParts(body: DescribedOperation["body"], schemas: Schemas): Map<string, unknown> {
-  const media = body && chooseMedia(body.media);
   const parts = new Map<string, unknown>();
-  if (media === undefined || !media.type.startsWith("multipart/")) return parts;
-  for (const [name, node] of schemas.listProperties(media.schema?.node))
+  for (const [name, node] of schemas.listProperties(findForm(body)?.schema?.node))
     if (isFile(node, schemas)) parts.set(name, node);
   return parts;
 }
@@ -81,7 +79,11 @@ export function chooseMedia(media: readonly Media[]): Media | undefined {
   );
 }
 
+const TEXT_JSON = "text/json";
 const FORM = "application/x-www-form-urlencoded";
+export const findForm = (body: DescribedOperation["body"]) =>
+  body?.media.find(({ type }) => type.startsWith("multipart/"));
+const isUrlEncoded = ({ type }: Media) => type.startsWith(FORM);
 
 /** A media type without parameters. */
 const getBareType = ({ type }: Media) => type.split(";", 1)[0]!.trim();
@@ -91,18 +93,24 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
   const media = body && chooseMedia(body.media);
   if (body === undefined || media === undefined || method === "GET") return undefined;
   const patchMedia = body.media.find(({ type }) => type.startsWith(JSON_PATCH) && type !== media.type);
-  const plainBody = media.schema?.node ?? true;
+  const form = findForm(body);
+  const urlEncoded = body.media.find(isUrlEncoded);
+  const plainBody = (media === form ? urlEncoded : media)?.schema?.node ?? true;
   // A JSON patch is a list, and no other body of an update is.
   const node = patchMedia
     ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       { if: { type: "array" }, then: patchMedia.schema?.node ?? true, else: plainBody }
     : plainBody;
   const optional = !body.required;
-  if (media.type.startsWith("multipart/")) return { ...toForm(media, schemas), optional };
+  if (media === form && urlEncoded === undefined) return { ...toForm(media, schemas), optional };
   const schema = schemas.declare({ node, path: media.schema?.path ?? [] }, "request") as TSchema;
-  if (mayBeJson(media.type)) {
+  const isJson = mayBeJson(media.type);
+  if (isJson || urlEncoded !== undefined) {
     const others = body.media.filter(
-      (one) => mayBeJson(one.type) && one !== patchMedia && getBareType(one) !== getBareType(media),
+      (one) =>
+        (mayBeJson(one.type) || one === urlEncoded) &&
+        one !== patchMedia &&
+        getBareType(one) !== getBareType(media),
     );
     const byType = others.flatMap((one) =>
       one.schema === undefined
@@ -114,11 +122,12 @@ function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): Bod
       schema,
       optional,
       ...(byType.length > 0 && { schemas_by_type: Object.fromEntries(byType) }),
+      ...(body.media.some(({ type }) => type.startsWith(TEXT_JSON)) && { json_types: [TEXT_JSON] }),
+      ...(urlEncoded && {
+        text: { types: [FORM], read: (sent) => parseForm(sent, urlEncoded, schemas), isBesideJson: isJson },
+      }),
+      ...(form && { form: toForm(form, schemas) }),
     };
-  }
-  if (media.type.startsWith(FORM)) {
-    const text = { types: [FORM], read: (sent: string) => parseForm(sent, media, schemas) };
-    return { kind: "json", schema, optional, text };
   }
   if (media.type.startsWith("text/"))
     return { kind: "json", schema, optional, text: { types: [getBareType(media)], read: (sent) => sent } };
@@ -135,7 +144,7 @@ export function* listUnreadBodies(
   const bodyPath = [...place, "requestBody"];
   if (method === "GET") return yield { feature: "a body of GET (it is not read)", path: bodyPath };
   for (const { type, schema } of body.media)
-    if (type !== readMedia.type && !(mayBeJson(type) && mayBeJson(readMedia.type)))
+    if (type !== readMedia.type && !(isReadBeside(type) && isReadBeside(readMedia.type)))
       yield {
         feature: `a body in ${type} beside ${readMedia.type} (only the latter is read)`,
         path: schema?.path.slice(0, -1) ?? bodyPath,
@@ -149,6 +158,10 @@ export function* listUnreadBodies(
   else if (!isMultipart && !mayBeJson(readMedia.type) && !EXPECTED_TYPES.test(readMedia.type))
     yield { feature: `a body in ${readMedia.type} (any bytes are accepted)`, path };
 }
+
+/** Whether a type is read beside others of these. */
+const isReadBeside = (type: string) =>
+  mayBeJson(type) || type.startsWith(FORM) || type.startsWith("multipart/form-data");
 
 /** The names of a body's fields whose types in a record are others, so that they are not stored. Numbers are, as texts. */
 export function listForeignFields(body: unknown, record: unknown, schemas: Schemas): string[] {

@@ -371,7 +371,7 @@ function toId(method: Method, path: string): string {
 
 /** Whether content of this media type may be JSON, as with a wildcard type. */
 export function mayBeJson(type: string): boolean {
-  return /^(application\/([\w.+-]+\+)?json|\*\/\*|application\/\*)\s*(;|$)/.test(type);
+  return /^(application\/([\w.+*-]+\+)?json|text\/json|\*\/\*|application\/\*)\s*(;|$)/.test(type);
 }
 
 /** The type that JSON of a described type is sent as: the usual one for a wildcard, and for a type that no header can have. */

@@ -97,23 +97,29 @@ export type BodySpec<B extends TSchema = TSchema> =
       limit?: number;
       /** The schema documents it; the handler validates, because it can say more than a schema. */
       validated?: "by handler";
-      /** Another format in place of JSON, such as a url-encoded form. */
-      text?: { types: readonly string[]; read: (text: string) => unknown };
+      /** Other names of JSON than `application/json` and those that end with `+json`, such as `text/json`. */
+      json_types?: readonly string[];
+      /** Another format in place of JSON, or beside it, such as a url-encoded form. */
+      text?: { types: readonly string[]; read: (text: string) => unknown; isBesideJson?: boolean };
+      /** A form with files that is taken beside the other formats. */
+      form?: FormSpec<B>;
     }
-  | {
-      kind: "multipart";
-      fields: B;
-      files: Readonly<Record<string, FileSpec>>;
-      /** As above. */
-      optional?: boolean;
-      default?: Readonly<Record<string, unknown>>;
-    }
+  | FormSpec<B>
   | {
       kind: "stream";
       optional?: boolean;
       /** Whether its bytes are stored in the upload that `access` returns. */
       isUpload?: boolean;
     };
+
+export interface FormSpec<B extends TSchema = TSchema> {
+  kind: "multipart";
+  fields: B;
+  files: Readonly<Record<string, FileSpec>>;
+  /** As above. */
+  optional?: boolean;
+  default?: Readonly<Record<string, unknown>>;
+}
 
 export interface FileSpec {
   required: boolean;

@@ -12,7 +12,7 @@ import type { Transaction } from "../state/transaction.ts";
 import type { BodyCapture } from "./body-capture.ts";
 import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
 import { type Address, type Answer, findOriginalBase, type PlainRequest } from "./plain-http.ts";
-import { type JsonBody, readJsonBytes } from "./read-body.ts";
+import { type JsonBody, readJsonBytes, readMediaType } from "./read-body.ts";
 import type { StepExchange } from "./run-steps.ts";
 
 /** The differences of a dry run: nothing is counted, changed or awaited. */
@@ -128,8 +128,17 @@ export class Exchange implements RequestIdSource, StepExchange {
    * @throws ApiError PAYLOAD_TOO_LARGE; ClientGoneError
    */
   readBody(): Promise<Uint8Array> {
-    this.pendingBody ??= readJsonBytes(this.request, getJsonLimit(this.sandbox.settings));
+    const { body } = this.operation ?? {};
+    const otherTypes = body?.kind === "json" ? [...(body.json_types ?? []), ...(body.text?.types ?? [])] : [];
+    this.pendingBody ??= readJsonBytes(this.request, getJsonLimit(this.sandbox.settings), otherTypes);
     return this.pendingBody;
+  }
+
+  /** How the body is read: an operation may take a form beside JSON. */
+  get bodySpec(): AnyOperation["body"] {
+    const { body } = this.operation ?? {};
+    if (body?.kind !== "json" || body.form === undefined) return body;
+    return readMediaType(this.request) === "multipart/form-data" ? body.form : body;
   }
 
   /** Whether `readBody` was called, so that the request's own body cannot be read again. */

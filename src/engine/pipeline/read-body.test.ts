@@ -27,7 +27,8 @@ describe("a request's body", () => {
 
 describe("a request's JSON", () => {
   const json = { headers: { "content-type": "application/json" } };
-  const parsed = (text: string, maxValues?: number) => parseJson(json, toUtf8(text), maxValues).value;
+  const parsed = (text: string, maxValues?: number) =>
+    parseJson(json, toUtf8(text), { ...(maxValues !== undefined && { maxValues }) }).value;
   const nested = (depth: number, inner = "") => "[".repeat(depth) + inner + "]".repeat(depth);
 
   it("may nest a hundred levels deep, and no deeper [quality 2.11]", () => {

@@ -8,11 +8,20 @@ const MAX_JSON_VALUES = 100_000;
 
 type Received = Pick<PlainRequest, "headers" | "body">;
 
-/** The whole body of a call that takes JSON. @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE; ClientGoneError */
-export async function readJsonBytes(request: Received, limit: number): Promise<Uint8Array> {
+/**
+ * The whole body of a call that takes JSON.
+ * @param otherTypes media types that the caller reads, too
+ * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE; ClientGoneError
+ */
+export async function readJsonBytes(
+  request: Received,
+  limit: number,
+  otherTypes: readonly string[] = [],
+): Promise<Uint8Array> {
   const { expect, "content-length": length } = request.headers;
   // A client with `Expect: 100-continue` is refused for its headers before it sends the body (RFC 9110, 10.1.1).
-  if (expect !== undefined && Number(length) > 0 && Number(length) <= limit) requireJson(request);
+  const isAnnounced = expect !== undefined && Number(length) > 0 && Number(length) <= limit;
+  if (isAnnounced && !hasType(request, otherTypes)) requireJson(request);
   return readBytes(request, limit);
 }
 
@@ -39,17 +48,18 @@ export interface JsonBody {
 }
 
 /**
- * @param maxValues keys and list entries
+ * @param options.maxValues keys and list entries
+ * @param options.types names of JSON that are taken beside the usual ones
  * @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON (also for invalid UTF-8, too deep nesting and too many values)
  */
 export function parseJson(
   request: Pick<PlainRequest, "headers">,
   bytes: Uint8Array,
-  maxValues = MAX_JSON_VALUES,
+  { maxValues = MAX_JSON_VALUES, types = [] }: { maxValues?: number; types?: readonly string[] } = {},
 ): JsonBody {
   if (bytes.length === 0)
     throw createInvalidJsonError("The body is empty; this operation expects a JSON document.");
-  requireJson(request);
+  requireJson(request, types);
   const text = decodeUtf8(bytes);
   const excess = findExcess(bytes, maxValues);
   if (excess !== undefined) throw createInvalidJsonError(excess);
@@ -69,8 +79,7 @@ export function parseText(
 ): JsonBody {
   requireUncompressed(request);
   const type = String(request.headers["content-type"] ?? "");
-  const sent = readMediaType(request);
-  if (!types.some((one) => one === sent || (one.endsWith("/*") && sent.startsWith(one.slice(0, -1)))))
+  if (!hasType(request, types))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Send Content-Type: ${types.join(" or ")}, not ${type === "" ? "none" : JSON.stringify(type)}.`,
     });
@@ -84,6 +93,12 @@ export function readMediaType({ headers }: Pick<PlainRequest, "headers">): strin
     .split(";", 1)[0]!
     .trim()
     .toLowerCase();
+}
+
+/** Whether the body has one of these types, which may be ranges such as `text/*`. */
+export function hasType(request: Pick<PlainRequest, "headers">, types: readonly string[]): boolean {
+  const sent = readMediaType(request);
+  return types.some((one) => one === sent || (one.endsWith("/*") && sent.startsWith(one.slice(0, -1))));
 }
 
 /** @throws ApiError UNSUPPORTED_MEDIA_TYPE */
@@ -102,11 +117,11 @@ function requireUncompressed({ headers }: Pick<PlainRequest, "headers">): void {
     });
 }
 
-function requireJson(request: Pick<PlainRequest, "headers">): void {
+function requireJson(request: Pick<PlainRequest, "headers">, otherTypes: readonly string[] = []): void {
   requireUncompressed(request);
   const type = request.headers["content-type"] as string | undefined;
   if (type === "application/json") return;
-  if (!/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type ?? ""))
+  if (!/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type ?? "") && !hasType(request, otherTypes))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Send Content-Type: application/json, not ${type === undefined ? "none" : JSON.stringify(type)}.`,
     });

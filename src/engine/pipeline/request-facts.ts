@@ -60,7 +60,7 @@ export class RequestFacts implements FaultFacts {
 
   /** Reads the body for matches and details. Ignores an invalid body, which validation refuses later. */
   async readBody(): Promise<void> {
-    if (this.operation.body?.kind === "json") {
+    if (this.exchange.bodySpec?.kind === "json") {
       try {
         this.exchange.body = await this.exchange.readBody();
         this.body = JSON.parse(fromUtf8(this.exchange.body));

@@ -9,7 +9,7 @@ import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, findOrganizationInPath, ORGANIZATION_ID, toCall, Undecidable } from "./exchange.ts";
 import { canForward, forwardToUpstream } from "./forward-to-upstream.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
-import { parseJson, parseText, readMediaType, requireForm } from "./read-body.ts";
+import { hasType, parseJson, parseText, readMediaType, requireForm } from "./read-body.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
 import {
   checkSurplusBody,
@@ -123,8 +123,8 @@ export function toRefusalRate({ sandbox, identity, rate, at }: Exchange): RateSt
  * @throws ApiError INVALID_JSON, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT
  */
 function readBody(exchange: Exchange): undefined | Promise<void> {
-  const { dryRun } = exchange;
-  const { body, prepare } = exchange.operation!;
+  const { dryRun, bodySpec: body } = exchange;
+  const { prepare } = exchange.operation!;
   if (dryRun?.incompleteReason !== undefined) throw new Undecidable(dryRun.incompleteReason);
   if (body?.kind === "json") return readJson(exchange, body);
   if (body === undefined && prepare === undefined) return undefined;
@@ -142,7 +142,11 @@ async function readJson(exchange: Exchange, spec: Body<"json">): Promise<void> {
   exchange.body = body;
   if (spec.optional && body.length === 0)
     exchange.json = spec.default && { value: spec.default, text: JSON.stringify(spec.default) };
-  else exchange.json = spec.text ? parseText(request, body, spec.text) : parseJson(request, body);
+  else {
+    const { text, json_types: types = [] } = spec;
+    const isText = text !== undefined && (text.isBesideJson !== true || hasType(request, text.types));
+    exchange.json = isText ? parseText(request, body, text) : parseJson(request, body, { types });
+  }
 }
 
 async function readForm(exchange: Exchange, spec: Body<"multipart">): Promise<void> {
@@ -177,8 +181,7 @@ function validate(exchange: Exchange): void {
 }
 
 function validateBody(exchange: Exchange): unknown {
-  const { operation, json, form, request } = exchange;
-  const spec = operation!.body;
+  const { bodySpec: spec, json, form, request } = exchange;
   if (spec === undefined) checkSurplusBody(request.headers, exchange);
   if (spec?.kind === "json") {
     return (
