@@ -1,6 +1,6 @@
 import { describeLostEntries } from "../engine/contract/text.ts";
 import { flag, number, text } from "./command.ts";
-import { onPipeClosed, print, printJsonLine, printLines } from "./process.ts";
+import { onOutputLost, print, printJsonLine, printLines } from "./process.ts";
 
 /** Options of `journal` and `history`. */
 export const LOG_OPTIONS = {
@@ -40,7 +40,7 @@ export async function printLog<E extends { sequence: number }>(
     return print(json, page, isEmpty ? whenEmpty : "No entries match.");
   }
   // Exits, since the stream never ends.
-  onPipeClosed(() => process.exit());
+  onOutputLost(() => process.exit());
   const printEntry = (entry: E) => (json ? printJsonLine(entry) : printLines(format(entry)));
   for (const entry of entries) if (entry.sequence <= newest) printEntry(entry);
   for await (const entry of follow(newest)) printEntry(entry);

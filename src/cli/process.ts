@@ -30,35 +30,36 @@ export function printError(text: string): void {
   process.stderr.write(`understudy: ${toPrintableLines(text)}\n`);
 }
 
-let isReaderGone = false;
-const pipeListeners = new Set<() => void>();
+let isOutputLost = false;
+const lossListeners = new Set<() => void>();
 
 /**
- * Reports output that cannot be written, such as to a full disk. If the reader closes the pipe (`understudy openapi |
- * head`), the command still runs to its end and exits with the code of its result.
+ * A command whose output cannot be written, such as to a full disk, runs to its end, reports that, and exits with 2. If
+ * the reader closed the pipe (`understudy openapi | head`), it reports nothing and exits with the code of its result.
  */
 export function watchOutput(): void {
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
-    if (code === "EPIPE") return void endFollowers();
-    printError(`the output cannot be written${code === undefined ? "" : ` (${code})`}`);
-    process.exit(2);
+    if (isOutputLost) return;
+    isOutputLost = true;
+    if (code !== "EPIPE") {
+      printError(`the output cannot be written${code === undefined ? "" : ` (${code})`}`);
+      process.once("exit", () => {
+        process.exitCode = 2;
+      });
+    }
+    for (const end of lossListeners) end();
   });
   process.stderr.on("error", () => {});
 }
 
-function endFollowers(): void {
-  isReaderGone = true;
-  for (const end of pipeListeners) end();
-}
-
 /**
- * Calls back when the reader has closed the pipe, for commands that print until they are stopped. Returns a function
+ * Calls back when output can no longer be written, for commands that print until they are stopped. Returns a function
  * that removes the listener.
  */
-export function onPipeClosed(end: () => void): () => void {
-  if (isReaderGone) end();
-  else pipeListeners.add(end);
-  return () => void pipeListeners.delete(end);
+export function onOutputLost(end: () => void): () => void {
+  if (isOutputLost) end();
+  else lossListeners.add(end);
+  return () => void lossListeners.delete(end);
 }
 
 /** Left-aligned columns, as wide as their widest cell. */

@@ -25,18 +25,19 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
   const name = command.join(" ");
   const showStatus = createStatusLine(!json && isInteractive(process.stderr));
   const server = await SuiteServer.start();
-  try {
-    const sandbox = await server.client.sandbox({ fixture, seed, origin: true });
-    const env = server.getEnvironment(sandbox);
-    let notFound: CommandNotFound | undefined;
-    const run = (signal: AbortSignal) =>
-      runOnce(command, env, signal).catch((error: unknown) => {
-        // A command that cannot be started is not a failure of the client.
-        if (error instanceof CommandNotFound) notFound = error;
-        throw error;
-      });
-    const result = await runWithCleanup((signal) =>
-      gradeClient(sandbox, run, {
+  // Until the server has closed, so that a second signal does not lose the report.
+  return runWithCleanup(async (signal) => {
+    try {
+      const sandbox = await server.client.sandbox({ fixture, seed, origin: true });
+      const env = server.getEnvironment(sandbox);
+      let notFound: CommandNotFound | undefined;
+      const run = (stop: AbortSignal) =>
+        runOnce(command, env, stop).catch((error: unknown) => {
+          // A command that cannot be started is not a failure of the client.
+          if (error instanceof CommandNotFound) notFound = error;
+          throw error;
+        });
+      const result = await gradeClient(sandbox, run, {
         only,
         skip,
         timeoutMs,
@@ -44,20 +45,20 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
         exportFailed: reports.html !== undefined,
         onRun: ({ run: number, of, checks }) =>
           showStatus(`[${number}/${of}] ${checks.join(", ") || "without failures"}`),
-      }).finally(() => showStatus("")),
-    );
-    if (notFound !== undefined) throw notFound;
-    writeReports(reports, {
-      cases: () => listClientCases(result, name),
-      html: () => renderClientHtml(result, name),
-    });
-    const text = formatReport(result, { colour: isInteractive(process.stdout) });
-    const reason = result.verdict === "not-graded" && "the client could not be graded";
-    const failed = reason || result.verdict === "fail";
-    return { value: { ...result, exports: undefined }, text, styled: true, failed };
-  } finally {
-    await server.close();
-  }
+      }).finally(() => showStatus(""));
+      if (notFound !== undefined) throw notFound;
+      writeReports(reports, {
+        cases: () => listClientCases(result, name),
+        html: () => renderClientHtml(result, name),
+      });
+      const text = formatReport(result, { colour: isInteractive(process.stdout) });
+      const reason = result.verdict === "not-graded" && "the client could not be graded";
+      const failed = reason || result.verdict === "fail";
+      return { value: { ...result, exports: undefined }, text, styled: true, failed };
+    } finally {
+      await server.close();
+    }
+  });
 }
 
 /** @throws CommandNotFound; Error with the reason if the command fails */

@@ -36,15 +36,16 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
       ? await SuiteServer.start({ files, scenariosFolder: findOwnScenarios(undefined) })
       : SuiteServer.connect(url, token);
   const progress = createProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
-  try {
-    if (url !== undefined) await server.client.health();
-    const [missing] = await server.findMissing(scenarios.map(({ scenario }) => scenario));
-    if (missing !== undefined)
-      throw new UsageError(
-        `${missing} has stages, and the server at ${url} does not have this scenario; put its file into that server's folder of scenarios, or leave out --url`,
-      );
-    const { result, interrupted } = await runWithCleanup(async (signal) => ({
-      result: await runSuite({
+  // Until the server has closed, so that a second signal does not lose the summary.
+  return runWithCleanup(async (signal) => {
+    try {
+      if (url !== undefined) await server.client.health();
+      const [missing] = await server.findMissing(scenarios.map(({ scenario }) => scenario));
+      if (missing !== undefined)
+        throw new UsageError(
+          `${missing} has stages, and the server at ${url} does not have this scenario; put its file into that server's folder of scenarios, or leave out --url`,
+        );
+      const result = await runSuite({
         server,
         scenarios,
         command,
@@ -54,16 +55,15 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
         timeoutMs,
         onStart: (name) => progress.start(name),
         onEnd: (one) => progress.end(one),
-      }),
-      interrupted: signal.aborted,
-    }));
-    writeReports(reports, { cases: () => toSuiteReport(result), html: () => renderSuiteHtml(result) });
-    const reason = interrupted && "interrupted; the commands were ended and their sandboxes deleted";
-    return { value: result, text: formatSuite(result), failed: reason || !result.ok };
-  } finally {
-    progress.close();
-    await server.close();
-  }
+      });
+      const reason = signal.aborted && "interrupted; the commands were ended and their sandboxes deleted";
+      writeReports(reports, { cases: () => toSuiteReport(result), html: () => renderSuiteHtml(result) });
+      return { value: result, text: formatSuite(result), failed: reason || !result.ok };
+    } finally {
+      progress.close();
+      await server.close();
+    }
+  });
 }
 
 const MAX_OUTPUT_LINES = 60;

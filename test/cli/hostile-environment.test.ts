@@ -1,10 +1,12 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { until } from "../support/eventually.ts";
+import { freePort } from "../support/redis.ts";
 import { createTempFolder, runCommand, startCommand, startServer } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
@@ -156,6 +158,27 @@ describe("a command whose reader closes the pipe", () => {
       expect([code, text]).toEqual([2, "understudy: the output cannot be written (ENOSPC)\n"]);
     },
   );
+
+  it.each([
+    ["a server", ["start"]],
+    ["a recorder", ["record", "--target", "http://127.0.0.1:9", "--out", "out.har"]],
+  ])("%s runs on if the disk is full and cannot take its output [interfaces 2]", async (_what, words) => {
+    const cwd = createTempFolder();
+    const port = await freePort();
+    const line = `exec '${process.execPath}' '${BIN}' ${words.join(" ")} --port ${port} > /dev/full`;
+    const child = spawn("/bin/bash", ["-c", line], { cwd, stdio: ["ignore", "ignore", "pipe"] });
+    let text = "";
+    child.stderr.on("data", (chunk) => {
+      text += chunk;
+    });
+    const ended = once(child, "exit");
+    await expect.poll(() => text).toBe("understudy: the output cannot be written (ENOSPC)\n");
+    const call = () => fetch(`http://127.0.0.1:${port}/v1/models`).then((answer) => answer.status, String);
+    expect([await call(), await call()]).toEqual(words[0] === "start" ? [401, 401] : [502, 502]);
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([2, null]);
+    expect(text).toBe("understudy: the output cannot be written (ENOSPC)\n");
+  });
 });
 
 describe("wrong usage", () => {

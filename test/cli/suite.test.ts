@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
@@ -252,6 +253,35 @@ describe("suite", () => {
     expect(xml).toMatch(/name="third"[^>]*>\s*<skipped message="the suite was interrupted before it began"/);
     expect(readFileSync(join(cwd, "out.html"), "utf8")).toContain("1 of 3 scenarios failed, 2 did not run");
   });
+
+  it.each([
+    ["suite", ["suite", "calm.yaml"], "0 passed, 1 failed"],
+    ["coverage", ["coverage"], "documented outcomes"],
+    ["client-test", ["client-test"], "stopped by its user in run 1"],
+  ])(
+    "%s prints its result if a second signal comes while the server closes [interfaces 2]",
+    async (_name, words, result) => {
+      // A request without an end delays the server; the process that sends it leaves the command's group.
+      const hold = `const { existsSync, writeFileSync } = require("node:fs");
+        require("node:net").connect(new URL(process.env.UNDERSTUDY_URL).port, "127.0.0.1")
+          .on("error", () => {})
+          .write("POST /_control/sandboxes HTTP/1.1\\r\\nhost: localhost\\r\\ncontent-length: 9\\r\\n\\r\\n",
+            () => writeFileSync("began", ""));
+        setInterval(() => existsSync("enough") && process.exit(), 100);`;
+      const command = `require("node:child_process")
+        .spawn(process.execPath, ["hold.cjs"], { detached: true, stdio: "ignore" });
+        setInterval(() => {}, 1000);`;
+      const cwd = writeScenarios({ "calm.yaml": CALM, "hold.cjs": hold, "command.cjs": command });
+      const running = startCommand([...words, "--", process.execPath, "command.cjs"], { cwd });
+      await expect.poll(() => existsSync(join(cwd, "began"))).toBe(true);
+      running.child.kill("SIGINT");
+      await setTimeout(1000);
+      running.child.kill("SIGINT");
+      writeFileSync(join(cwd, "enough"), "");
+      const { code, stdout } = await running.finished;
+      expect([code, stdout]).toEqual([1, expect.stringContaining(result)]);
+    },
+  );
 
   it("says how many requests an unmet expectation requires, with and without a description", async () => {
     const cwd = writeScenarios({

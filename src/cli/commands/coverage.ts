@@ -83,20 +83,21 @@ async function measureCoverage(
   const { SuiteServer } = await import("../../client/suite/suite-server.ts");
   const { describeFailedEnd, runCommand } = await import("../../client/suite/run-command.ts");
   const server = await SuiteServer.start({ scenariosFolder: findOwnScenarios(scenarios) });
-  try {
-    const result = await runWithCleanup((signal) =>
-      runCommand(command, {
+  // Until the server has closed, so that a second signal does not lose the coverage.
+  return runWithCleanup(async (signal) => {
+    try {
+      const result = await runCommand(command, {
         env: { UNDERSTUDY_URL: server.client.url },
         timeoutMs: undefined,
         signal,
         outputFds: [json ? 2 : 1, 2],
-      }),
-    );
-    const matrix = await server.client.coverage();
-    return { matrix, subject: command.join(" "), failure: describeFailedEnd(result) };
-  } finally {
-    await server.close();
-  }
+      });
+      const matrix = await server.client.coverage();
+      return { matrix, subject: command.join(" "), failure: describeFailedEnd(result) };
+    } finally {
+      await server.close();
+    }
+  });
 }
 
 function formatCoverage({ operations, covered, total, percent }: CoverageMatrix): string {

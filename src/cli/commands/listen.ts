@@ -15,7 +15,7 @@ import {
 } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import type { SubscribedEvents } from "../forward-deliveries.ts";
-import { onPipeClosed, onTermination, printError, printJsonLine, printLines } from "../process.ts";
+import { onOutputLost, onTermination, printError, printJsonLine, printLines } from "../process.ts";
 
 const DEFAULT_PORT = 4748;
 
@@ -111,7 +111,7 @@ async function listSubscribable(server: UnderstudyClient): Promise<string[]> {
 }
 
 function onEnd(end: () => void): () => void {
-  const removals = [onTermination(end), onPipeClosed(end)];
+  const removals = [onTermination(end), onOutputLost(end)];
   return () => {
     for (const remove of removals) remove();
   };
