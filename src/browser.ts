@@ -4,7 +4,7 @@ import { createInProcessHandler } from "./control/answer-in-process.ts";
 import { LocalDirectory } from "./control/directory.ts";
 import { readLibraryOptions } from "./control/library-options.ts";
 import type { ControlServer } from "./control/operation.ts";
-import { asProblem } from "./control/problem.ts";
+import { toHostRefusal } from "./control/problem.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary } from "./documents/scenario-library.ts";
 import { createEngine } from "./engine/index.ts";
@@ -68,7 +68,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     api: API,
     outbound: createInProcessOutbound(ownFetch, options.onDelivery, network, location?.origin),
     readForm: readFormData,
-    toHostRefusal: (error) => (error instanceof NotAvailableError ? asProblem(error)!.toAnswer() : undefined),
+    toHostRefusal,
     defaults: { fixture: options.fixture, seed, clock, settings },
   });
   const { sandboxes } = engine;
@@ -80,7 +80,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     sites: { origins: NO_ORIGINS } as never,
     sendToSelf: createSendInProcess(ownFetch),
     createGraderNetwork() {
-      throw new NotAvailableError("the receiver test needs a server");
+      throw new NotAvailableError("the receiver test needs a server; start one for it");
     },
     startedAt: performance.now(),
     directory: new LocalDirectory(sandboxes),

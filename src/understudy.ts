@@ -8,7 +8,7 @@ import { createGuard } from "./control/guard.ts";
 import { createRecordLimit } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
 import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
-import { toFullDiskProblem } from "./control/problem.ts";
+import { toHostRefusal } from "./control/problem.ts";
 import { sendStoreRefusal, toEngineDurability } from "./control/store-refusals.ts";
 import type { Understudy, UnderstudyOptions } from "./control/understudy-options.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
@@ -60,7 +60,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     outbound,
     replay,
     readForm,
-    toHostRefusal: (error) => toFullDiskProblem(error)?.toAnswer(),
+    toHostRefusal,
     defaults: options,
     overrides: options.overrides,
     delay: options.delay,

@@ -140,9 +140,7 @@ export function asProblem(error: unknown): Problem | undefined {
   const fullDisk = toFullDiskProblem(error);
   if (fullDisk !== undefined) return fullDisk;
   if (error instanceof NotAvailableError)
-    return new Problem("not-available", {
-      detail: `${toSentence(capitalize(error.message))} Start a server for it.`,
-    });
+    return new Problem("not-available", { detail: toSentence(capitalize(error.message)) });
   return error instanceof ApiError ? toApiProblem(error) : undefined;
 }
 
@@ -179,8 +177,14 @@ export function toStoreProblem(
   });
 }
 
+/** The answer to an API request if the host lacks a function, or its disk is full; undefined for any other error. */
+export function toHostRefusal(error: unknown): Answer | undefined {
+  const problem = error instanceof NotAvailableError ? asProblem(error) : toFullDiskProblem(error);
+  return problem?.toAnswer();
+}
+
 /** The problem if the disk of a folder for uploads is full; undefined for any other error. */
-export function toFullDiskProblem(error: unknown): Problem | undefined {
+function toFullDiskProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error && "syscall" in error)) return undefined;
   const { folder } = error as { folder?: string };
   const { kind, message } = toStoreRefusal(error, folder ?? "the folder for uploads");

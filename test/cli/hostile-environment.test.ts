@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { until } from "../support/eventually.ts";
+import { drawPicture } from "../support/image-setup.ts";
 import { freePort } from "../support/redis.ts";
 import { createTempFolder, runCommand, startCommand, startServer } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
@@ -178,6 +179,33 @@ describe("a command whose reader closes the pipe", () => {
     child.kill("SIGTERM");
     expect(await ended).toEqual([2, null]);
     expect(text).toBe("understudy: the output cannot be written (ENOSPC)\n");
+  });
+});
+
+it("a server that cannot load sharp answers images with 501, and says what to install [interfaces 17]", async () => {
+  const cwd = createTempFolder();
+  const hooks = `export const resolve = (name, context, next) => {
+    if (name === "sharp") throw new Error("Could not load the sharp module\\nPossible solutions");
+    return next(name, context);
+  };`;
+  const preload = `import { register } from "node:module";
+    register("data:text/javascript,${encodeURIComponent(hooks)}");`;
+  writeFileSync(join(cwd, "preload.mjs"), preload);
+  const env = { NODE_OPTIONS: `--import=${join(cwd, "preload.mjs")}` };
+  const server = await startServer([], { cwd, env });
+  onTestFinished(() => void server.stop());
+  const upload = (bytes: Buffer, name: string) => {
+    const form = new FormData();
+    form.append("file", new File([bytes], name, { type: "image/png" }));
+    const headers = { "api-key": "ak_danMemberAcme00000000000000000000000000" };
+    const url = `${server.ready.url}/v1/organizations/org_acme/files/upload`;
+    return fetch(url, { method: "POST", headers, body: form });
+  };
+  const refused = await upload(await drawPicture(20, 20).png().toBuffer(), "a.png");
+  expect([refused.status, refused.headers.get("content-type")]).toEqual([501, "application/problem+json"]);
+  expect(await refused.json()).toMatchObject({
+    detail:
+      "The package sharp, which processes images, cannot be loaded: Could not load the sharp module. Install it for this system (npm install --include=optional sharp), and restart.",
   });
 });
 

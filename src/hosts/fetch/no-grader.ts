@@ -3,6 +3,6 @@ import { NotAvailableError } from "../../engine/platform.ts";
 /* Replaces the receiver test in builds for a page. */
 
 export function requireGradable(): never {
-  throw new NotAvailableError("the receiver test needs a server");
+  throw new NotAvailableError("the receiver test needs a server; start one for it");
 }
 export const gradeFor = requireGradable;

@@ -55,11 +55,13 @@ providePlatform({
   } as never,
   loadImageTools() {
     if ("OffscreenCanvas" in globalThis) return import("./web-images.ts");
-    return Promise.reject(new NotAvailableError("this host does not process images"));
+    return Promise.reject(new NotAvailableError("this host does not process images; start a server for it"));
   },
   loadFaker(locale) {
     if (locale !== "en")
-      throw new NotAvailableError(`names of the locale ${locale} are made by the server only`);
+      throw new NotAvailableError(
+        `names of the locale ${locale} are made by a server only; start one for it`,
+      );
     return faker;
   },
   loadDocumentTools: () => import("./web-document-text.ts"),

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { Script } from "node:vm";
 import { createGunzip, gzip } from "node:zlib";
 import { faker as english } from "@faker-js/faker/locale/en";
-import { providePlatform } from "../../engine/platform.ts";
+import { NotAvailableError, providePlatform } from "../../engine/platform.ts";
 
 const requireModule = createRequire(import.meta.url);
 
@@ -34,7 +34,13 @@ providePlatform({
   },
   nextTurn: () => setImmediate(),
   runBounded,
-  loadImageTools: () => import("./images.ts"),
+  loadImageTools: () =>
+    import("./images.ts").catch(({ message }: Error) => {
+      const [reason] = message.split("\n");
+      throw new NotAvailableError(
+        `the package sharp, which processes images, cannot be loaded: ${reason}. Install it for this system (npm install --include=optional sharp), and restart`,
+      );
+    }),
   // Every start with the reference fixture needs English. Jest cannot load an ES module with `require`, so it has no other locale.
   loadFaker: (locale) =>
     locale === "en" ? english : requireModule(`@faker-js/faker/locale/${locale}`).faker,
