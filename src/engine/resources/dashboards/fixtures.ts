@@ -5,6 +5,7 @@ import {
   type FixtureEntry,
   listReader,
   readEntries,
+  toInterval,
 } from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
@@ -32,7 +33,7 @@ export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const dashboard_id = fields.dashboard_id ?? requireFirstRecord(world, dashboards, "dashboard_id").id;
   const status = fields.status ?? (fields.revoked_at == null ? "active" : "revoked");
-  const defaultRevokedAt = isFixture ? now - DAY_MS : now;
+  const defaultRevokedAt = isFixture ? Math.max(now - DAY_MS, fields.created_at ?? now - DAY_MS) : now;
   return {
     link_id: fields.link_id ?? context.createId("slink_"),
     dashboard_id,
@@ -77,18 +78,19 @@ export const dashboardsFixture = listReader(dashboards, {
   },
 });
 
-/** Makes the links of a dashboard: the first was created a day after it, each other one a day after the one before. */
+/** Makes the links of a dashboard: each was created a day after the one before, or less if the dashboard is younger. */
 function makeLinks(
   { id, share_links = [] }: FixtureEntry<typeof entryFormat>,
   base: BaseBuilder,
 ): ShareLink[] {
   const { created_at } = base.world.get(dashboards, id)!;
+  const interval = toInterval(created_at, share_links.length, DAY_MS);
   return share_links.map((entry, position) =>
     makeShareLink(
       {
         ...linkFormat.toFields(entry, base),
         dashboard_id: id,
-        created_at: created_at + (position + 1) * DAY_MS,
+        created_at: created_at + (position + 1) * interval,
       },
       base.createContext("share_links", entry.link_id),
     ),

@@ -5,6 +5,7 @@ import {
   type FixtureEntry,
   readOrGenerate,
   toEntriesAndCount,
+  toInterval,
 } from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
@@ -90,17 +91,18 @@ function generateThread(entry: Entry, base: BaseBuilder): Thread {
   return makeThread(entryFormat.toFields(entry, base), base.createContext("threads", entry.id));
 }
 
-/** Generates questions and answers, a minute apart, from the beginning of the thread on. */
+/** Generates questions and answers, a minute apart or less if the thread is younger, from its beginning on. */
 function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Message[] {
   const { entries, count } = toEntriesAndCount(entry.messages ?? 2);
   const context = base.createContext("messages", entry.id);
+  const interval = toInterval(thread.created_at, count, MINUTE_MS);
   const firstExchange = context.random.int(0, EXCHANGES.length - 1);
   return Array.from({ length: count }, (_, position) => {
     const turn = position % 2;
     const defaults = {
       role: turn === 0 ? ("user" as const) : ("assistant" as const),
       content: EXCHANGES[(firstExchange + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
-      created_at: thread.created_at + (position + 1) * MINUTE_MS,
+      created_at: thread.created_at + (position + 1) * interval,
     };
     const fields = messageFormat.toFields(entries[position] ?? {}, base);
     return makeMessage({ ...defaults, ...fields, thread_id: thread.id }, context);

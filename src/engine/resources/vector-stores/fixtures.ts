@@ -48,12 +48,13 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   const started_at =
     fields.started_at ??
     (givenEnd === null
-      ? pickStart({ status, processing_ms, progress_percent: fields.progress_percent ?? 0 }, context)
+      ? pickStart({ ...ids, status, processing_ms, progress_percent: fields.progress_percent ?? 0 }, context)
       : givenEnd - length);
   const completed_at =
     status === "processing"
       ? null
-      : (givenEnd ?? (isFixture ? started_at + length : Math.max(now, started_at)));
+      : (givenEnd ??
+        (isFixture ? Math.min(started_at + length, Math.max(now, started_at)) : Math.max(now, started_at)));
   const progress = calculateProgress({ started_at, processing_ms }, completed_at ?? now);
   const givenPercent = status === "failed" ? fields.progress_percent : undefined;
   return {
@@ -81,16 +82,23 @@ function pickStatus(
 
 function pickStart(
   {
+    store_id,
+    file_id,
     status,
     processing_ms,
     progress_percent,
-  }: Pick<StoreFile, "status" | "processing_ms" | "progress_percent">,
-  { random, isFixture, now }: FactoryContext,
+  }: Pick<StoreFile, "store_id" | "file_id" | "status" | "processing_ms" | "progress_percent">,
+  { random, world, isFixture, now }: FactoryContext,
 ): number {
   if (!isFixture) return status === "processing" ? findStart(progress_percent, processing_ms, now) : now;
-  return status === "processing"
-    ? -random.int(0, Math.max(0, processing_ms - 1))
-    : -random.int(DAY_MS, 30 * DAY_MS);
+  const start =
+    status === "processing"
+      ? -random.int(0, Math.max(0, processing_ms - 1))
+      : -random.int(DAY_MS, 30 * DAY_MS);
+  const created = [world.get(vectorStores, store_id), world.get(files, file_id)].map(
+    (one) => one?.created_at,
+  );
+  return Math.max(start, ...created.filter((instant) => instant !== undefined));
 }
 
 const MAX_SCANNED = 1000;

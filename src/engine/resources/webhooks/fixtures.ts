@@ -156,7 +156,14 @@ function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: 
   const webhook = makeWebhook(entryFormat.toFields(entry, base), base.createContext("webhooks", entry.id));
   const { webhook_id, organization_id, events } = webhook;
   const sent = (entry.deliveries ?? []).map((deliveryEntry) => {
-    const fields = deliveryFormat.toFields(deliveryEntry, base);
+    // By default a day ago, or when a younger webhook was created.
+    const end = {
+      [deliveryEntry.status === "failed" ? "last_attempt" : "delivered_at"]: Math.max(
+        -DAY_MS,
+        webhook.created_at,
+      ),
+    };
+    const fields = { ...end, ...deliveryFormat.toFields(deliveryEntry, base) };
     return makeDelivery(
       { ...fields, webhook_id, organization_id, event: deliveryEntry.event ?? events[0] },
       base.createContext("deliveries", deliveryEntry.delivery_id),
