@@ -68,13 +68,41 @@ const paths = [
   ),
   describeList("/cursors", CURSOR, `next: ${URL}`),
   describeList(
+    "/nestjs",
+    PAGE,
+    `meta: { type: object, required: [page, take, itemCount, pageCount], properties: { page: ${N}, take: ${N}, itemCount: ${N}, pageCount: ${N} } }`,
+  ),
+  describeList(
+    "/typeorm",
+    PAGE,
+    `meta: { type: object, required: [itemCount, totalItems, itemsPerPage, totalPages, currentPage], properties: { itemCount: ${N}, totalItems: ${N}, itemsPerPage: ${N}, totalPages: ${N}, currentPage: ${N} } }`,
+  ),
+  describeList(
+    "/laravel",
+    PAGE,
+    `first_page_url: ${URL}, last_page_url: ${URL}, next_page_url: ${URL}, prev_page_url: ${URL}, from: ${NULLABLE}, to: ${NULLABLE}, last_page: ${N}, total: ${N}, links: { type: object, required: [first, last], properties: { first: ${URL}, last: ${URL} } }`,
+  ),
+  describeList(
+    "/spring",
+    PAGE,
+    `first: { type: boolean }, last: { type: boolean }, empty: { type: boolean }, numberOfElements: ${N}, totalElements: ${N}, page: { type: object, required: [totalElements, size], properties: { totalElements: ${N}, size: ${N} } }`,
+  ),
+  describeList(
+    "/mongoose",
+    PAGE,
+    `totalDocs: ${N}, pagingCounter: ${N}, hasNextPage: { type: boolean }, more: { type: boolean }, count: ${N}`,
+  ),
+  describeList(
     "/bare",
     PAGE,
     undefined,
     "headers: { Link: { schema: { type: string } }, X-Total-Count: { schema: { type: integer } }, X-Next-Page: { schema: { type: integer } }, X-Total-Pages: { schema: { type: integer } } },",
   ),
 ];
-const names = ["numbered", "nested", "linked", "offsets", "brackets", "deep", "ended", "cursors", "bare"];
+const names = [
+  ...["numbered", "nested", "linked", "offsets", "brackets", "deep", "ended", "cursors", "bare"],
+  ...["nestjs", "typeorm", "laravel", "spring", "mongoose"],
+];
 const DOCUMENT = `openapi: 3.0.3
 info: { title: t, version: "1" }
 paths:
@@ -149,6 +177,38 @@ describe("a page contains its position and the neighbouring pages", () => {
         links: { next: "http://x.test/brackets?page%5Bnumber%5D=3&page%5Bsize%5D=2" },
       },
     ],
+    ["/nestjs?page=3", { meta: { page: 3, take: 2, itemCount: 5, pageCount: 3 } }],
+    [
+      "/typeorm?page=3",
+      { meta: { itemCount: 1, totalItems: 5, itemsPerPage: 2, totalPages: 3, currentPage: 3 } },
+    ],
+    [
+      "/laravel?page=2",
+      {
+        first_page_url: "http://x.test/laravel?page=1",
+        last_page_url: "http://x.test/laravel?page=3",
+        next_page_url: "http://x.test/laravel?page=3",
+        prev_page_url: "http://x.test/laravel?page=1",
+        links: { first: "http://x.test/laravel?page=1", last: "http://x.test/laravel?page=3" },
+        from: 3,
+        to: 4,
+        last_page: 3,
+        total: 5,
+      },
+    ],
+    ["/laravel?page=9", { from: null, to: null, last_page: 3, next_page_url: null }],
+    [
+      "/spring?page=3",
+      {
+        first: false,
+        last: true,
+        empty: false,
+        numberOfElements: 1,
+        totalElements: 5,
+        page: { totalElements: 5, size: 2 },
+      },
+    ],
+    ["/mongoose?page=3", { totalDocs: 5, pagingCounter: 5, hasNextPage: false, more: false, count: 1 }],
     ["/ended?limit=5", { next_cursor: "", first_id: "5", last_id: "1" }],
   ])("%s [interfaces 18]", async (path, facts) => {
     expect(await get(path)).toMatchObject(facts);

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { BoundAccess, BoundParts } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import {
+  type Fact,
   findFactPlaces,
   findFirstPage,
   findPageNames,
@@ -41,6 +42,12 @@ export function createLister(
   const headers = Object.keys((success.node["headers"] ?? {}) as JsonObject);
   const links = createPageLinks(names, answer, schemas);
   const getId = (record: object) => target.getId(record);
+  /** Undefined if the place has another type: `first` may be a link. */
+  const toDescribed = (fact: unknown, place: string) => {
+    const types = schemas.listTypes(findSchema(answer, place, schemas));
+    const factTypes = typeof fact === "number" ? ["number", "integer"] : [typeof fact];
+    return types.size === 0 || factTypes.some((one) => types.has(one)) ? fact : undefined;
+  };
   // Sorted by order and id, so that a cursor is found by binary search; built-in collections may be sorted otherwise.
   const isRanked = binding.sort === undefined && target.spec !== undefined;
   const findRecords = (call: Call) => {
@@ -73,11 +80,11 @@ export function createLister(
     if (names.total !== undefined) places.push([names.total, page.total]);
     if (names.next !== undefined) places.push([names.next, links.find(names.next, call, page, 1)]);
     if (names.more !== undefined) places.push([names.more, page.next !== undefined]);
-    for (const [place, fact] of factPlaces)
-      places.push([
-        place,
-        fact === "previous" ? links.find(place, call, page, -1) : (facts[fact] ?? links.toNone(place)),
-      ]);
+    for (const [place, fact] of factPlaces) {
+      const isLink = fact === "previous" || fact === "next";
+      const value = isLink ? undefined : toDescribed(facts[fact], place);
+      places.push([place, value ?? links.findNamed(place, call, page, fact)]);
+    }
     const filledPlaces = places.filter(([, value]) => value !== undefined);
     return new Reply(status, presentBody(filledPlaces, call.world), sentHeaders);
   };
@@ -121,6 +128,18 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
     return isCursor ? page.next : toUrl(call, pageQuery);
   };
 
+  /** The link of a place with the name of a fact; as `toNone` if the fact has no page. */
+  const findNamed = (place: string, call: Call, page: RecordPage, fact: Fact): unknown => {
+    const { limit, total } = page;
+    const start = fact === "isLast" ? Math.floor(Math.max(0, total - 1) / limit) * limit : 0;
+    if (fact === "next") return find(place, call, page, 1);
+    if (fact === "previous") return find(place, call, page, -1);
+    // The page before the one that follows it.
+    if (limit > 0 && (fact === "isFirst" || fact === "isLast"))
+      return find(place, call, { ...page, start: start + limit }, -1);
+    return toNone(place);
+  };
+
   /** `Link`, and headers such as `X-Total-Count` and `X-Next-Page`, where the document has them. */
   const listHeaders = (headers: readonly string[], call: Call, page: RecordPage): [string, string][] => {
     const [next, previous] = [toPageQuery(page, names, 1), toPageQuery(page, names, -1)];
@@ -135,7 +154,7 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
       const fact = findFactPlaces([name], [])[0]?.[1];
       const firstValue = (pageQuery: typeof next) => pageQuery && Object.values(pageQuery)[0];
       if (fact === "previous") return firstValue(previous);
-      if (name.startsWith("next")) return firstValue(next);
+      if (fact === "next" || name.startsWith("next")) return firstValue(next);
       return fact && facts[fact];
     };
     return headers.flatMap((header) => {
@@ -143,7 +162,7 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
       return value === undefined || value === "" ? [] : [[header, String(value)]];
     });
   };
-  return { find, listHeaders, toNone };
+  return { find, findNamed, listHeaders };
 }
 
 /** Whether a place has a URL rather than a cursor. */

@@ -19,32 +19,55 @@ export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = 
   ],
   ["page", /^(page|page_?number|page_?no|page\[number\])$/i],
 ];
+const TOTAL_NAME = /^total(_?(count|items|results|size|elements|records|entries|hits|docs))?$/i;
+const COUNT_NAME = /^(count|item_?count|number_?of_?elements)$/i;
+const MORE_NAME = /^(has_?(more|next(_?page)?)|more)$/i;
 const PLACE_NAMES: readonly (readonly [keyof PageNames, RegExp])[] = [
-  [
-    "next",
-    /^(next_?(cursor|page_?token|token|page|offset|url|link)?|end_?cursor|cursor|after|page_?token)$/i,
-  ],
-  ["total", /^(total(_?(count|items|results|size|elements|records))?|count)$/i],
-  ["more", /^(has_?(more|next(_?page)?)|more)$/i],
+  ["next", /^(next_?(cursor|(page_?)?(token|url|link)|page|offset)?|end_?cursor|cursor|after|page_?token)$/i],
+  ["total", TOTAL_NAME],
+  // Else the number of records on the page.
+  ["total", COUNT_NAME],
+  ["more", MORE_NAME],
 ];
 /** Names by which an answer may state facts of its page. */
-const FACT_NAMES: readonly (readonly [keyof PageFacts | "previous", RegExp])[] = [
-  ["previous", /^prev(ious)?(_?(page|offset|url|link))?$/i],
+const FACT_NAMES: readonly (readonly [Fact, RegExp])[] = [
+  ["next", /^next_?(cursor|(page_?)?(token|url|link)|page|offset)?$/i],
+  ["total", TOTAL_NAME],
+  ["count", COUNT_NAME],
+  ["more", MORE_NAME],
+  ["previous", /^prev(ious)?_?((page_?)?(url|link)|page|offset)?$/i],
   ["hasPrevious", /^has_?prev(ious)?(_?page)?$/i],
   ["pages", /^(total_?pages|page_?count|num_?pages|pages|last_?page)$/i],
   ["page", /^(page|page_?(number|no)|current_?page|number)$/i],
-  ["limit", /^(limit|per_?page|page_?size|size)$/i],
+  ["limit", /^(limit|(items_?)?per_?page|page_?size|size|take)$/i],
   ["start", /^(offset|skip)$/i],
+  ["from", /^(from|paging_?counter)$/i],
+  ["to", /^to$/i],
+  ["isFirst", /^(is_?)?first_?((page_?)?(url|link)|page)?$/i],
+  ["isLast", /^(is_?)?last_?((page_?)?(url|link)|page)?$/i],
+  ["isEmpty", /^(is_?)?empty$/i],
   ["firstId", /^first_?id$/i],
   ["lastId", /^last_?id$/i],
 ];
 
+export type Fact = keyof PageFacts | "previous" | "next";
+
 /** The facts that an answer may state of its page. */
 interface PageFacts {
+  total: number;
+  /** The number of records on the page. */
+  count: number;
+  more: boolean;
   page: number;
   pages: number;
   limit: number;
   start: number;
+  /** The positions of the first and the last record, from 1 on; null on an empty page. */
+  from: number | null;
+  to: number | null;
+  isFirst: boolean;
+  isLast: boolean;
+  isEmpty: boolean;
   hasPrevious: boolean;
   firstId: string | null;
   lastId: string | null;
@@ -54,7 +77,7 @@ interface PageFacts {
 export function findFactPlaces(
   places: readonly string[],
   usedPlaces: readonly unknown[],
-): (readonly [place: string, fact: keyof PageFacts | "previous"])[] {
+): (readonly [place: string, fact: Fact])[] {
   return places.flatMap((place) => {
     const name = getName(place);
     const [fact] = FACT_NAMES.find(([, pattern]) => pattern.test(name)) ?? [];
@@ -63,11 +86,20 @@ export function findFactPlaces(
 }
 
 export function toFacts(
-  { records, total, start, limit, firstPage }: RecordPage,
+  { records, total, start, limit, firstPage, next }: RecordPage,
   getId: (record: object) => string,
 ): PageFacts {
   const [first, last] = [records[0], records.at(-1)];
+  const isEmpty = records.length === 0;
   return {
+    total,
+    count: records.length,
+    more: next !== undefined,
+    from: isEmpty ? null : start + 1,
+    to: isEmpty ? null : start + records.length,
+    isFirst: start === 0,
+    isLast: next === undefined,
+    isEmpty,
     page: limit === 0 ? firstPage : Math.floor(start / limit) + firstPage,
     pages: limit === 0 ? 0 : Math.ceil(total / limit),
     limit,
