@@ -62,5 +62,17 @@ describe("the API's page [interfaces 9]", () => {
     expect(section("music_collections.list_tracks")).toMatch(
       /Query:\n\n- `limit`: integer, 1 to \d+, default `\d+`/,
     );
+    expect(section("meeting_sessions.export_transcript")).toContain(
+      "- `format`: `txt`, `srt`, `json`, default `txt`\n",
+    );
+  });
+
+  it("says which provider has a field, and what it is if it is left out [4.20]", () => {
+    const text = section("images.uncrop");
+    const sides = "`extend_left`, `extend_right`, `extend_up`, `extend_down`";
+    expect(text).toContain(`- ${sides}: integer, 0 to 2,000. Pixels, for provider_a. Default: 0\n`);
+    expect(text).toMatch(/- `seed`: integer. For provider_a\n- `prompt`: For provider_b\n/);
+    expect(text).toContain("For provider_b. Default: 1024x1024\n");
+    expect(text.replaceAll("\n", " ")).toContain("`mask_file`, which it requires");
   });
 });

@@ -22,7 +22,7 @@ export function describeType(schema: JsonSchema): string {
   if (choices !== undefined) return [...new Set(choices.map(describeType))].join(" or ");
   if (allOf !== undefined && type === undefined) return allOf.map(describeType).join(" with ");
   if (schema.const !== undefined) return quote(schema.const);
-  if (schema.enum !== undefined) return schema.enum.map(quote).join(", ");
+  if (schema.enum !== undefined) return schema.enum.map(quote).join(", ") + describeDefault(schema);
   if (type === "array")
     return `list of ${describeType(schema.items ?? {})}${describeBounds(schema.minItems, schema.maxItems, "items")}`;
   if (type === "object" || schema.properties !== undefined) return describeObject(schema);

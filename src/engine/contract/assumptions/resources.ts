@@ -147,7 +147,7 @@ export const RESOURCES: AssumptionsById = {
     chosen:
       "A file that is empty, or whose content is not of its type, fails when parsing ends, one without text when chunking ends, one without words when embedding ends; error_message says why.",
     details: [
-      "For `application/octet-stream` and a form's file without a Content-Type the file name decides the type. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without uploaded bytes is processed by its type.",
+      "For `application/octet-stream` and a form's file without a Content-Type the file name decides the type. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind (its text is not read), and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without uploaded bytes is processed by its type.",
       "One connector job in twenty fails after a tenth to nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` job syncs everything since the last successful reset again.",
       "With `live_meetings` on, every running meeting gets a line each 9 to 16 seconds of the sandbox's clock; after each 500 lines, half as often.",
     ],

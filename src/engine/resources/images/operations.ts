@@ -13,7 +13,11 @@ import { createSizeError, decodeImage, type InspectedImage, inspectImage } from 
 /** The sizes of provider_b (4.20). */
 const SIZES = ["1024x1024", "1024x1536", "1536x1024"] as const;
 
-const ExtendBy = () => Type.Optional(Type.Integer({ minimum: 0, maximum: 2000 }));
+/** A default in the schema would let generated clients send the field to provider_b, which refuses it. */
+const ExtendBy = () =>
+  Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 2000, description: "Pixels, for provider_a. Default: 0" }),
+  );
 
 const UncropFields = Type.Object({
   provider: StringEnum(["provider_a", "provider_b"]),
@@ -22,9 +26,9 @@ const UncropFields = Type.Object({
   extend_right: ExtendBy(),
   extend_up: ExtendBy(),
   extend_down: ExtendBy(),
-  seed: Type.Optional(Type.Integer()),
-  prompt: Type.Optional(Type.String()),
-  size: Type.Optional(StringEnum(SIZES)),
+  seed: Type.Optional(Type.Integer({ description: "For provider_a" })),
+  prompt: Type.Optional(Type.String({ description: "For provider_b" })),
+  size: Type.Optional(StringEnum(SIZES, { description: "For provider_b. Default: 1024x1024" })),
 });
 type UncropFields = Static<typeof UncropFields>;
 
@@ -52,7 +56,7 @@ export const uncropImage = operation({
   route: "POST /v1/images/uncrop",
   summary: "Extend an image beyond its borders",
   description:
-    "`provider_a` grows the image by the requested pixels (JPEG); `provider_b` scales it to a size and fills the mask's transparent area (PNG).",
+    "`provider_a` grows the image by the requested pixels (JPEG); `provider_b` scales it to a size and fills the transparent area of `mask_file`, which it requires (PNG). A field of the other provider is 422.",
   body: {
     kind: "multipart",
     fields: UncropFields,
