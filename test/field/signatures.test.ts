@@ -14,6 +14,7 @@ const TEXT = `{"event":"user.created","data":${DATA},"timestamp":"2026-03-15T12:
 const BODY = Buffer.from(TEXT);
 const hmac = (key: string | Uint8Array, bytes: string | Uint8Array) =>
   createHmac("sha256", key).update(bytes);
+const otherHmac = (algorithm: string) => createHmac(algorithm, SECRET).update(BODY);
 const signText = (bytes: string | Uint8Array) => `sha256=${hmac(SECRET, bytes).digest("hex")}`;
 const value = JSON.parse(TEXT);
 const sorted = (text: string) => {
@@ -94,6 +95,39 @@ const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
     "wrong-encoding",
     /right.*base64/,
   ],
+  ["base64 without a prefix", hmac(SECRET, BODY).digest("base64"), "no-prefix", /; also, .*right.*base64/],
+  ["SHA-1 without a prefix", otherHmac("sha1").digest("hex"), "no-prefix", /; also, .*the length of sha1/],
+  [
+    "sha512= and its digest",
+    `sha512=${otherHmac("sha512").digest("hex")}`,
+    "wrong-prefix",
+    /HMAC with sha512/,
+  ],
+  ["the prefix twice", `sha256=${signText(BODY)}`, "wrong-prefix", /follow "sha256="; "sha256=" follows$/],
+  [
+    "another prefix behind it",
+    `sha256=v1=${hmac(SECRET, BODY).digest("hex")}`,
+    "wrong-prefix",
+    /"v1=" follows$/,
+  ],
+  ["Python's bytes", `sha256=b'${hmac(SECRET, BODY).digest("hex")}'`, "wrong-encoding", /quotes around it$/],
+  [
+    "quotes and no prefix",
+    `"${hmac(SECRET, BODY).digest("hex")}"`,
+    "no-prefix",
+    /; also, .*quotes around it$/,
+  ],
+  ["0x before it", `sha256=0x${hmac(SECRET, BODY).digest("hex")}`, "wrong-encoding", /0x before it$/],
+  [
+    "C#'s BitConverter",
+    hmac(SECRET, BODY)
+      .digest("hex")
+      .toUpperCase()
+      .replaceAll(/..(?!$)/g, "$&-"),
+    "no-prefix",
+    /; also, .*"-" between its bytes$/,
+  ],
+  ["no digest at all", "zzz", "no-prefix", /it has no prefix; also, .*not hex$/],
   [
     "hex in upper case",
     signText(BODY).replace(/\w+$/, (hex) => hex.toUpperCase()),

@@ -65,32 +65,58 @@ export function explainMismatch({ value, ...inputs }: DigestInputs & { value: st
     return addFix({ code: "surrounding-space", reason: "the header's value has spaces around it" });
   if (value.includes(","))
     return addFix({ code: "repeated-header", reason: "the header holds several values separated by commas" });
-  const digest = value.startsWith(PREFIX)
-    ? value.slice(PREFIX.length)
-    : value.replace(/^[\w-]{1,31}[=:]/, "");
-  const reading = readDigest(digest);
+  const { text, wrapping } = unwrap(
+    removePrefixes(value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value),
+  );
+  const reading = readDigest(text);
   const candidate = reading && findMatchingDigest(reading.digest, inputs, reading.algorithm);
-  const formFinding = value.startsWith(PREFIX)
-    ? explainForm(digest, { reading, candidate, inputs })
-    : explainPrefix(value);
+  const forms = [explainPrefix(value), explainForm(text, { reading, candidate, inputs, wrapping })].filter(
+    (finding) => finding !== null,
+  );
   const candidateFinding = explainCandidate(candidate, inputs);
-  if (formFinding === null)
-    return addFix(candidateFinding, candidate?.mistake === "key-and-bytes" ? "body-changed" : undefined);
-  if (candidate === undefined || candidate.mistake === "none") return addFix(formFinding);
-  const reason = `${formFinding.reason}; also, ${describeCandidate(candidate, reading!.algorithm)}`;
-  return addFix({ ...formFinding, reason }, candidateFinding.code);
+  const [first] = forms;
+  if (first === undefined)
+    return addFix(candidateFinding, candidate?.mistake === "key-and-bytes" ? ["body-changed"] : []);
+  const hasOtherMistake = candidate !== undefined && candidate.mistake !== "none";
+  const reasons = forms.map(({ reason }) => reason);
+  if (hasOtherMistake) reasons.push(describeCandidate(candidate, reading!.algorithm));
+  const codes = [...forms, ...(hasOtherMistake ? [candidateFinding] : [])].map(({ code }) => code);
+  return addFix({ code: first.code, reason: reasons.join("; also, ") }, codes);
 }
 
-/** @param second the code of a mistake of another kind */
-function addFix(finding: Finding, second?: VerdictCode): Explanation {
-  const fixes = [FIXES[finding.code], ...(second === undefined ? [] : [FIXES[second]])];
+/** @param others codes of further mistakes */
+function addFix(finding: Finding, others: readonly VerdictCode[] = []): Explanation {
+  const fixes = [finding.code, ...others].map((code) => FIXES[code]);
   return { ...finding, fix: [...new Set(fixes)].join(" ") };
 }
 
-function explainPrefix(value: string): Finding {
+const BYTES_APART = /^(?:[0-9a-f]{2}[-: ])+[0-9a-f]{2}$/i;
+
+/** Removes `sha256=`, `v1=`, `sha512: ` and the like. */
+function removePrefixes(value: string): string {
+  return BYTES_APART.test(value) ? value : value.replace(/^(?:[A-Za-z][\w-]{0,30}\s*[=:]\s*)+(?=["'\w])/, "");
+}
+
+/** Removes what languages write around a digest or between its bytes. */
+function unwrap(text: string): { text: string; wrapping: string | undefined } {
+  const quoted = /^b?(["'])(.*)\1$/.exec(text)?.[2];
+  if (quoted !== undefined) return { text: quoted, wrapping: "quotes around it" };
+  if (/^0x[0-9a-f]+$/i.test(text)) return { text: text.slice(2), wrapping: "0x before it" };
+  if (!BYTES_APART.test(text)) return { text, wrapping: undefined };
+  return { text: text.replaceAll(/[-: ]/g, ""), wrapping: `"${text[2]}" between its bytes` };
+}
+
+/** Explains a missing, wrong or second prefix; null if the prefix is right. */
+function explainPrefix(value: string): Finding | null {
+  if (value.startsWith(PREFIX)) {
+    const rest = value.slice(PREFIX.length);
+    const second = rest.slice(0, rest.length - removePrefixes(rest).length);
+    if (second === "") return null;
+    return { code: "wrong-prefix", reason: `the digest must follow "${PREFIX}"; "${second}" follows` };
+  }
   const prefix = /^([A-Za-z][\w-]{0,30})\s*[=:]/.exec(value)?.[1];
   if (prefix === undefined)
-    return { code: "no-prefix", reason: `the value must start with "${PREFIX}"; it starts with the digest` };
+    return { code: "no-prefix", reason: `the value must start with "${PREFIX}"; it has no prefix` };
   const spelling = prefix.toLowerCase() === "sha256" ? " (exactly so: lower case, then =)" : "";
   return {
     code: "wrong-prefix",
@@ -101,12 +127,19 @@ function explainPrefix(value: string): Finding {
 /** Explains a wrong encoding, case or length of the digest; null if the cause is another. */
 function explainForm(
   text: string,
-  context: { reading: Reading | undefined; candidate: DigestCandidate | undefined; inputs: DigestInputs },
+  context: {
+    reading: Reading | undefined;
+    candidate: DigestCandidate | undefined;
+    inputs: DigestInputs;
+    wrapping: string | undefined;
+  },
 ): Finding | null {
-  const { reading, candidate, inputs } = context;
+  const { reading, candidate, inputs, wrapping } = context;
+  if (wrapping !== undefined)
+    return { code: "wrong-encoding", reason: `the digest must be lowercase hex alone; it has ${wrapping}` };
   if (!/^[0-9a-f]*$/i.test(text)) return explainEncoding(text, context);
   if (text.length === HEX_LENGTH) {
-    if (candidate?.mistake !== "none") return null;
+    if (candidate?.mistake !== "none" || text === text.toLowerCase()) return null;
     return {
       code: "upper-case",
       reason: "the digest is right but must be lowercase hex; it has upper-case letters",
