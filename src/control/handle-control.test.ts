@@ -6,7 +6,7 @@ import { type Api, startReference } from "../../test/support/harness.ts";
 import { NodeRequest } from "../hosts/node/node-request.ts";
 import { createControl } from "./handle-control.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
-import { toInternalProblem } from "./problem.ts";
+import { toHostRefusal, toInternalProblem } from "./problem.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 let api: Api;
@@ -87,4 +87,6 @@ it("a chunk of the build that is gone is answered with what to do [interfaces 4]
   const gone = Object.assign(new Error("Cannot find module"), { code: "ERR_MODULE_NOT_FOUND" });
   expect(toInternalProblem(gone, log).message).toContain("Restart the server.");
   expect(toInternalProblem(new Error("a defect"), log).message).toContain("please report it");
+  expect(String(toHostRefusal(gone)?.body)).toContain("Restart the server.");
+  expect(toHostRefusal(new Error("a defect"))).toBeUndefined();
 });

@@ -177,10 +177,13 @@ export function toStoreProblem(
   });
 }
 
-/** The answer to an API request if the host lacks a function, or its disk is full; undefined for any other error. */
+/**
+ * The answer to an API request if the host lacks a function or a file, or its disk is full; undefined for any other
+ * error.
+ */
 export function toHostRefusal(error: unknown): Answer | undefined {
   const problem = error instanceof NotAvailableError ? asProblem(error) : toFullDiskProblem(error);
-  return problem?.toAnswer();
+  return (problem ?? toMissingFileProblem(error))?.toAnswer();
 }
 
 /** The problem if the disk of a folder for uploads is full; undefined for any other error. */
@@ -262,11 +265,19 @@ function toApiProblem(error: ApiError): Problem {
 /** The answer to a defect of ours, which it logs. */
 export function toInternalProblem(error: unknown, log: Log): Problem {
   log.error({ err: error }, "internal error in the control API");
-  const isModuleGone = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
+  return (
+    toMissingFileProblem(error) ??
+    new Problem("internal", {
+      detail: "An unexpected error occurred. The server's log says more; please report it.",
+    })
+  );
+}
+
+function toMissingFileProblem(error: unknown): Problem | undefined {
+  if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") return undefined;
   return new Problem("internal", {
-    detail: isModuleGone
-      ? "A file of Understudy is missing; probably it was updated or built since the server started. Restart the server."
-      : "An unexpected error occurred. The server's log says more; please report it.",
+    detail:
+      "A file of Understudy is missing; probably it was updated or built since the server started. Restart the server.",
   });
 }
 

@@ -35,8 +35,10 @@ providePlatform({
   nextTurn: () => setImmediate(),
   runBounded,
   loadImageTools: () =>
-    import("./images.ts").catch(({ message }: Error) => {
-      const [reason] = message.split("\n");
+    import("./images.ts").catch((error: NodeJS.ErrnoException) => {
+      const [reason] = error.message.split("\n");
+      // A file of the build may be gone, not the package.
+      if (error.code === "ERR_MODULE_NOT_FOUND" && !reason!.includes("'sharp'")) throw error;
       throw new NotAvailableError(
         `the package sharp, which processes images, cannot be loaded: ${reason}. Install it for this system (npm install --include=optional sharp), and restart`,
       );
