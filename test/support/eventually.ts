@@ -4,11 +4,11 @@ import { vi } from "vitest";
 export const eventually = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
-/** Repeats `holds` until it is true. The timeout of a minute is longer than any busy machine needs. */
+/** Repeats `holds` until it is true. The timeout is longer than any busy machine needs, and shorter than a test's. */
 export const until = (holds: () => unknown): Promise<void> =>
   vi.waitFor(
     async () => {
       if (!(await holds())) throw new Error(`it has not come about: ${holds}`);
     },
-    { timeout: 15_000, interval: 5 },
+    { timeout: 50_000, interval: 5 },
   );

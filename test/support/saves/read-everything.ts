@@ -1,9 +1,11 @@
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../../../src/engine/sandbox/sandbox-value.ts";
 import { encodeWorld, type TableDocument } from "../../../src/engine/state/world-document.ts";
+import { until } from "../eventually.ts";
 import { type Api, startReference } from "../harness.ts";
 
 /** Reads all state of all sandboxes: what clients see, and internal values that affect what they see later. */
@@ -57,9 +59,16 @@ function normalize(value: unknown): unknown {
  * same.
  */
 export async function expectSaved(api: Api, folder: string, durable: boolean): Promise<void> {
-  const killed = join(folder, "killed");
-  rmSync(killed, { recursive: true, force: true });
-  cpSync(join(folder, "live"), killed, { recursive: true });
+  const [live, killed] = [join(folder, "live"), join(folder, "killed")];
+  // SQLite may write while the files are copied one by one, which a process that is killed cannot leave behind.
+  const listChanges = () =>
+    readdirSync(live).map((name) => statSync(join(live, name), { bigint: true }).mtimeNs);
+  await until(() => {
+    const before = listChanges();
+    rmSync(killed, { recursive: true, force: true });
+    cpSync(live, killed, { recursive: true });
+    return isDeepStrictEqual(listChanges(), before);
+  });
   const again = await startReference({ persist: { folder: killed, durable } });
   try {
     const [before, after] = [await readEverything(api), await readEverything(again)];
