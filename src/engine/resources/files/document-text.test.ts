@@ -83,6 +83,13 @@ describe("the text of a document", () => {
     const deep = `${"[".repeat(5000)}1${"]".repeat(5000)}`;
     expect(readJson(`{"a": ${deep}, "b": 2}`, whole)).toBe("b: 2");
   });
+
+  it("has the numbers of JSON as they are written, since a reply quotes them word for word [G20]", () => {
+    const text = String.raw`{"id": 9007199254740993, "sums": [1.50, -0, 1e400], "note": "\"\\ 7.50 \u0041"}`;
+    expect(readJson(text, { isWhole: true })).toBe(
+      String.raw`id: 9007199254740993|sums: 1.50|sums: -0|sums: 1e400|note: "\ 7.50 A`.replaceAll("|", "\n"),
+    );
+  });
 });
 
 const decode = (bytes: Buffer, { mime_type = "text/plain", isWhole = true } = {}) =>

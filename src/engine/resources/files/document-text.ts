@@ -137,14 +137,24 @@ async function* cutIntoPieces(text: string, signal: AbortSignal): AsyncGenerator
 /** Deeper values are left out, since a document may nest deeper than the stack. */
 const MAX_JSON_DEPTH = 50;
 
+/** Matches all texts with a number that JavaScript writes in another way, such as `1.50`; most texts have none. */
+const MAYBE_REWRITTEN = /\d{16}|\d[eE]|\.\d*0(?!\d)|-0/;
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+/** Turns the numbers of valid JSON into strings, which stay as they are written. */
+function quoteNumbers(text: string): string {
+  return text.replaceAll(STRING_OR_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`));
+}
+
 /**
- * Writes a line for each value, after the names that lead to it. Undefined for invalid JSON; the first part of a
- * longer document cannot be parsed and stays as it is.
+ * Writes a line for each value, after the names that lead to it; numbers stay as they are written. Undefined for invalid
+ * JSON; the first part of a longer document cannot be parsed and stays as it is.
  */
 export function readJson(text: string, { isWhole }: { isWhole: boolean }): string | undefined {
   let document: unknown;
   try {
     document = JSON.parse(text);
+    if (MAYBE_REWRITTEN.test(text)) document = JSON.parse(quoteNumbers(text));
   } catch {
     return isWhole ? undefined : text;
   }
