@@ -387,3 +387,74 @@ components:
     expect([ids, cursor]).toEqual([whole, ""]);
   },
 );
+
+describe("a list without bindings", () => {
+  const string = (name: string, more = "") => query(name, `type: string${more}`);
+  const serve = async (parameters: string[]) => {
+    await served.understudy.close();
+    const task = 'content: { application/json: { schema: { $ref: "#/components/schemas/Task" } } }';
+    served = serveDocument(`openapi: 3.0.3
+info: { title: t, version: "1" }
+paths:
+  /tasks:
+    get: { operationId: list, parameters: [${parameters.join(", ")}], responses: { "200": { description: d, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Task" } } } } } } }
+    post: { operationId: create, requestBody: { ${task} }, responses: { "201": { description: d, ${task} } } }
+  /tasks/{id}:
+    get: { operationId: get, responses: { "200": { description: d, ${task} } } }
+components:
+  schemas:
+    Task: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, title: { type: string }, note: { type: string }, rank: { type: integer }, secret: { type: string, writeOnly: true }, created_at: { type: string, format: date-time, readOnly: true } } }
+`);
+    for (const [at, title] of ["Buy milk", "Call Ada", "milk the cow", "Sell"].entries())
+      await served.send("POST", "/tasks", {
+        body: { title, note: `by Ben ${at}`, rank: [2, 1, 2, 3][at], secret: "x7" },
+      });
+    for (let more = 5; more <= 10; more++)
+      await served.send("POST", "/tasks", { body: { title: "z", note: "", rank: 9 } });
+    return async (search: string) => (await get(`/tasks?${search}`)).map(({ id }: { id: number }) => id);
+  };
+
+  it.each(["search", "q"])("is searched by %s, for each word in any text [interfaces 18]", async (name) => {
+    const list = await serve([string(name)]);
+    expect(await list(`${name}=MILK`)).toEqual([3, 1]);
+    expect(await list(`${name}=milk%20ben%200`)).toEqual([1]);
+    expect(await list(`${name}=x7`)).toEqual([]);
+    expect(await list(`${name}=nothing`)).toEqual([]);
+    expect(await list(`${name}=`)).toHaveLength(10);
+    expect(await list("")).toHaveLength(10);
+  });
+
+  const all = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1];
+  it.each([
+    ["ordering", "ordering=id", [...all].reverse()],
+    ["ordering", "ordering=-rank,id", [5, 6, 7, 8, 9, 10, 4, 1, 3, 2]],
+    ["sort", "sort=rank:asc,id:desc", [2, 3, 1, 4, 10, 9, 8, 7, 6, 5]],
+    ["sort", "sort=title,desc", [5, 6, 7, 8, 9, 10, 3, 4, 2, 1]],
+    ["order_by", "order_by=created%20asc", all],
+    ["sortBy", "sortBy=colour", all],
+    ["ordering", "", all],
+  ])("is sorted by %s: %s [interfaces 18]", async (name, search, ids) => {
+    const list = await serve([string(name)]);
+    const found = await list(search);
+    if (search.startsWith("sort=title")) expect(found.slice(6)).toEqual(ids.slice(6));
+    else expect(found).toEqual(ids);
+  });
+
+  it("is sorted in the direction of another parameter, and has each record on one page [interfaces 18]", async () => {
+    const direction = string("direction", ", enum: [asc, desc], default: asc");
+    const list = await serve([string("sort"), direction, ...CURSOR]);
+    expect(await list("sort=id&limit=3")).toEqual([1, 2, 3]);
+    expect(await list("sort=id&direction=desc&limit=3")).toEqual([10, 9, 8]);
+    expect(await list("sort=id&limit=3&cursor=3")).toEqual([4, 5, 6]);
+  });
+
+  it("is sorted by the parts of Spring's `pageable` [interfaces 18]", async () => {
+    const list = await serve([
+      query(
+        "pageable",
+        "type: object, properties: { page: { type: integer, minimum: 0 }, size: { type: integer }, sort: { type: array, items: { type: string } } }",
+      ),
+    ]);
+    expect(await list("page=0&size=3&sort=rank,desc&sort=id,asc")).toEqual([5, 6, 7]);
+  });
+});

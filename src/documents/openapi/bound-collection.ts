@@ -74,6 +74,12 @@ export class BoundCollection extends PublicCollection {
     return this.collection.getId(record);
   }
 
+  /** A field's value, by which records are sorted. */
+  getValue(record: object, field: string): unknown {
+    const value = (record as JsonObject)[field];
+    return this.hasNumericId && field === this.collection.idField ? Number(value) : value;
+  }
+
   find(world: WorldReader, id: unknown): object | undefined {
     return world.get(this.collection, String(id)) as object | undefined;
   }

@@ -9,15 +9,19 @@ import {
   findFirstPage,
   findPageNames,
   listPlaces,
+  listQueryNames,
   type PageNames,
   type RecordPage,
   readPage,
+  readQuery,
   sortBy,
+  splitName,
   toFacts,
   toPageQuery,
 } from "./list-records.ts";
 import { createBodyPresenter, createRecordPresenter, findSchema } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
+import { DIRECTION_NAME, ORDER_NAME, readOrdering, SEARCH_NAME, search } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 
 /** Answers a page of a target's records in the form that the document describes. */
@@ -38,6 +42,10 @@ export function createLister(
   const filters = described.parameters
     .filter(({ in: place, name }) => place === "query" && target.fieldNames.has(name) && !paging.has(name))
     .map(({ name }) => name);
+  const others = listQueryNames(described, schemas).filter((name) => !target.fieldNames.has(name));
+  const [searchName, orderName, directionName] = [SEARCH_NAME, ORDER_NAME, DIRECTION_NAME].map((pattern) =>
+    others.find((name) => pattern.test(splitName(name).part)),
+  );
   const factPlaces = findFactPlaces(listPlaces(answer, schemas), [names.total, names.next, names.more]);
   const headers = Object.keys((success.node["headers"] ?? {}) as JsonObject);
   const links = createPageLinks(names, answer, schemas);
@@ -48,27 +56,38 @@ export function createLister(
     const factTypes = typeof fact === "number" ? ["number", "integer"] : [typeof fact];
     return types.size === 0 || factTypes.some((one) => types.has(one)) ? fact : undefined;
   };
-  // Sorted by order and id, so that a cursor is found by binary search; built-in collections may be sorted otherwise.
-  const isRanked = binding.sort === undefined && target.spec !== undefined;
   const findRecords = (call: Call) => {
     const query = call.query as JsonObject;
     const conditions = access.toConditions(call);
     for (const name of filters) if (query[name] !== undefined) conditions[name] = query[name];
-    return source.list(call.world, conditions);
+    const records = source.list(call.world, conditions);
+    const words = readQuery(query, searchName);
+    return typeof words === "string"
+      ? search(records, words, (one) => target.toPublic(one, call.world))
+      : records;
   };
-  const readSort = (call: Call) => {
-    const sort = binding.sort === undefined ? undefined : fill(binding.sort, toValues(call));
-    return typeof sort === "string" && sort !== "" ? sort : undefined;
+  const readSorts = (call: Call): string[] => {
+    if (binding.sort === undefined) {
+      const [order, direction] = [orderName, directionName].map((name) =>
+        readQuery(call.query as JsonObject, name),
+      );
+      return readOrdering(order, direction, target.fieldNames);
+    }
+    const sort = fill(binding.sort, toValues(call));
+    return typeof sort === "string" && sort !== "" ? [sort] : [];
   };
+  const getValue = (record: object, field: string) => target.getValue(record, field);
   return (call) => {
     const query = call.query as JsonObject;
-    const sort = readSort(call);
-    const records = findRecords(call);
-    const page = readPage(sort === undefined ? records : sortBy(records, sort), query, names, {
+    const sorts = readSorts(call);
+    const sorted = sorts.reduceRight((rows, sort) => sortBy(rows, sort, getValue), findRecords(call));
+    const page = readPage(sorted, query, names, {
       order: source.getOrder,
       getId,
-      sort,
-      isRanked,
+      getValue,
+      sort: sorts[0],
+      // By order and id, so that a cursor is found by binary search; built-in collections may be sorted otherwise.
+      isRanked: sorts.length === 0 && target.spec !== undefined,
       firstPage,
       find: (id) => target.find(call.world, id),
     });

@@ -193,6 +193,7 @@ export interface RecordPage {
 interface RecordOrder extends Pick<RecordPage, "firstPage"> {
   order: (record: object) => Order;
   getId: (record: object) => string;
+  getValue: (record: object, field: string) => unknown;
   find: (id: string) => object | undefined;
   /** The field by which the list is sorted before `order` and id; `-field` for descending. */
   sort: string | undefined;
@@ -245,7 +246,7 @@ function hasPlainParts({ parameters }: DescribedOperation, name: string): boolea
 }
 
 /** The parts of a name such as `page[size]`. */
-function splitName(name: string): { map: string | undefined; part: string } {
+export function splitName(name: string): { map: string | undefined; part: string } {
   const [, map, part = name] = /^(\w+)\[(\w+)\]$/.exec(name) ?? [];
   return { map, part };
 }
@@ -253,7 +254,7 @@ function splitName(name: string): { map: string | undefined; part: string } {
 const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
   (offset ?? page ?? cursor ?? limit) !== undefined;
 
-function readQuery(query: JsonObject, name: string | undefined): unknown {
+export function readQuery(query: JsonObject, name: string | undefined): unknown {
   if (name === undefined) return undefined;
   const { map, part } = splitName(name);
   return query[name] ?? (map && (query[map] as JsonObject | undefined)?.[part]);
@@ -267,9 +268,9 @@ function readCount(query: JsonObject, name: string | undefined): number | undefi
 /** The place of a record in a list; in a sorted list also its `sort` and the field's value. */
 type Rank = readonly [order: Order, id: string, sort?: string, value?: unknown];
 
-function toRank(record: object, { order, getId, sort }: RecordOrder): Rank {
+function toRank(record: object, { order, getId, getValue, sort }: RecordOrder): Rank {
   const rank = [order(record), getId(record)] as const;
-  return sort === undefined ? rank : [...rank, sort, readSorting(sort).getValue(record) ?? null];
+  return sort === undefined ? rank : [...rank, sort, readSorting(sort, getValue).getValue(record) ?? null];
 }
 
 function writeCursor(record: object, order: RecordOrder): string {
@@ -298,9 +299,9 @@ function parseRank(cursor: string): Rank | undefined {
 function findAfter(
   rows: View<object>,
   [lastOrder, lastId, , lastValue]: Rank,
-  { order, getId, sort, isRanked }: RecordOrder,
+  { order, getId, getValue, sort, isRanked }: RecordOrder,
 ): number {
-  const sorting = sort === undefined ? undefined : readSorting(sort);
+  const sorting = sort === undefined ? undefined : readSorting(sort, getValue);
   const compareToLast = (record: object) => sorting?.compare(sorting.getValue(record), lastValue) ?? 0;
   const isAfter = (record: object) => {
     const difference = compareToLast(record);
@@ -324,16 +325,20 @@ function findAfter(
 }
 
 /** Orders a list by a field; ties stay as they were. */
-export function sortBy(rows: Iterable<object>, sort: string): View<object> {
-  const { getValue, compare } = readSorting(sort);
+export function sortBy(
+  rows: Iterable<object>,
+  sort: string,
+  getField: RecordOrder["getValue"],
+): View<object> {
+  const { getValue, compare } = readSorting(sort, getField);
   return View.ofList<object>([...rows].sort((a, b) => compare(getValue(a), getValue(b))));
 }
 
-function readSorting(sort: string) {
+function readSorting(sort: string, getField: RecordOrder["getValue"]) {
   const field = sort.replace(/^[-+]/, "");
   const sign = sort.startsWith("-") ? -1 : 1;
   return {
-    getValue: (record: object) => (record as JsonObject)[field],
+    getValue: (record: object) => getField(record, field),
     compare: (a: unknown, b: unknown) => sign * compareFields(a, b),
   };
 }

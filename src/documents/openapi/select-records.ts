@@ -79,3 +79,40 @@ export function createRecordSource(target: BoundCollection, { deleted = false }:
 export type RecordSource = ReturnType<typeof createRecordSource>;
 
 const isOneOwner = (value: unknown) => value != null && !Array.isArray(value);
+
+/** Query parameters by which a list is searched and sorted, unless a field has the name. */
+export const SEARCH_NAME = /^(search|q)$/i;
+export const ORDER_NAME = /^(ordering|sort|sort_?by|order_?by)$/i;
+export const DIRECTION_NAME = /^(order|direction|(sort|order)_?(order|dir|direction))$/i;
+
+/** The records of which a text field contains each word, in any case. */
+export function search(
+  records: Iterable<object>,
+  words: string,
+  toPublic: (record: object) => JsonObject,
+): View<object> {
+  const terms = words.toLowerCase().split(/[\s,]+/);
+  const hasAll = (record: object) => {
+    // As they are stored, where instants are no texts.
+    const values = Object.keys(toPublic(record)).map((name) => (record as JsonObject)[name]);
+    const texts = values.filter((value) => typeof value === "string");
+    return terms.every((term) => texts.some((text) => text.toLowerCase().includes(term)));
+  };
+  return View.ofList([...records].filter(hasAll));
+}
+
+/** The fields of `name`, `-name`, `name:desc` or `name,desc`, in the form `-name`; others are ignored. */
+export function readOrdering(order: unknown, direction: unknown, fieldNames: ReadonlySet<string>): string[] {
+  const isDescending = (one: unknown) => /^desc/i.test(String(one));
+  const sorts: string[] = [];
+  for (const part of [order ?? []]
+    .flat()
+    .join(",")
+    .split(/[,:\s]+/)) {
+    const [, sign, name = ""] = /^([-+]?)(.*)$/.exec(part)!;
+    const field = [name, `${name}_at`].find((one) => fieldNames.has(one));
+    if (field !== undefined) sorts.push((sign === "-" || isDescending(direction) ? "-" : "") + field);
+    else if (isDescending(part) && sorts.length > 0) sorts.push(`-${sorts.pop()!.replace(/^-/, "")}`);
+  }
+  return sorts;
+}
