@@ -137,6 +137,24 @@ describe("trigger and clock advance", () => {
       200, 500,
     ]);
 
+    await createReceiver([200, 500, 200]);
+    const lost = await run("trigger", "user.created", "--count", "2", "--duplicate", "--expect", "success");
+    expect([lost.code, lost.stderr]).toEqual([1, "understudy: 1 of 4 attempts failed\n"]);
+    expect(lost.stdout.match(/(success|failed) .*$/gm)).toEqual([
+      "success  200",
+      "failed   500     answered 500",
+      "success  200",
+      "success  200",
+    ]);
+    for (const answers of [
+      [500, 200],
+      [200, 200, 200, 500],
+    ]) {
+      await createReceiver(answers);
+      const args = ["--count", "2", "--duplicate", "--shuffle", "--expect", "success"];
+      expect((await run("trigger", "user.created", ...args)).stderr).toContain("1 of 4 attempts failed");
+    }
+
     const mixed = await createReceiver([200]);
     const shuffled = await json(
       "trigger",
@@ -151,6 +169,11 @@ describe("trigger and clock advance", () => {
     expect((await received(mixed)).map((id) => happened.indexOf(id))).toEqual([3, 4, 1, 0, 2]);
     expect(await json("deliveries", "list", "--status", "pending")).toMatchObject({ total: 0 });
     expect((await run("trigger", "user.created", "--shuffle")).stderr).toContain("--shuffle needs --count");
+    await createReceiver([200, 500]);
+    const [delivered] = ids(await json("trigger", "user.created"));
+    const refused = await run("deliveries", "redeliver", delivered!, "--again");
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toMatch(/success .* answered 500\n\n0 of 1 were delivered\.$/m);
     const again = await run("deliveries", "redeliver", first!, "--json");
     expect([again.code, again.stderr]).toEqual([
       2,

@@ -309,6 +309,10 @@ describe("deliveries are in the journal", () => {
     expect(reset.reasons[1]).toBe(
       `no retry follows: the webhook is inactive, since its receiver answered 410 to ${entry.delivery.delivery_id}, attempt 1`,
     );
+    await control("PATCH", `/${name}/state/webhooks/${data.webhook_id}`, { active: true });
+    await control("POST", `/${name}/deliveries/redeliver`, { all_failed: true, webhook: data.webhook_id });
+    const [third] = (await control("GET", `/${name}/journal?event=user.created`)).body.entries;
+    expect(third.reasons[1]).toBe("no retry follows a redelivery");
   });
 });
 

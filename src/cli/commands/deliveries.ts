@@ -53,12 +53,14 @@ const redeliver = sandboxCommand({
       if (value !== undefined && !all) throw new UsageError(`--${name} needs --all-failed`);
   },
   toOptionName: (field) => (field.startsWith("ids[") ? "<ids>" : undefined),
-  async run({ ids, "all-failed": all, since, webhook, again }, { deliveries }) {
+  async run({ ids, "all-failed": all, since, webhook, again }, sandbox) {
     const selection = all ? { all_failed: true as const } : { ids };
-    const page = await deliveries.redeliver({ ...selection, since, webhook, again });
+    const page = await sandbox.deliveries.redeliver({ ...selection, since, webhook, again });
     const { items, total } = page;
-    const failed = items.filter(({ status }) => status === "failed").length;
-    const text = `${formatList(items, total)}\n\n${total - failed} of ${total} were delivered.`;
+    const attempts = again ? await readLatestAttempts(sandbox, items) : items;
+    const failed = attempts.filter(({ status }) => status === "failed").length;
+    const shown = items.map((one, i) => ({ ...one, why: attempts[i]!.why }));
+    const text = `${formatList(shown, total)}\n\n${total - failed} of ${total} were delivered.`;
     return { value: page, text: total === 0 ? "No failed deliveries." : text, failed: failed > 0 };
   },
 });
@@ -83,6 +85,33 @@ export async function lookUpDeliveries(
     if (delivery !== undefined) found.set(id, delivery);
   }
   return found;
+}
+
+type Delivered = Pick<ListedDelivery, "delivery_id" | "webhook_id" | "status" | "response_code" | "attempts">;
+
+export interface Attempt {
+  delivery_id: string;
+  webhook_id: string;
+  status: "success" | "failed";
+  response_code: number;
+  why: string | null;
+}
+
+/** The latest attempt of each; a delivery that succeeded stays delivered when a second attempt fails. */
+export async function readLatestAttempts(
+  sandbox: SandboxClient,
+  deliveries: readonly Delivered[],
+): Promise<Attempt[]> {
+  const unclear = deliveries.filter(({ attempts, status }) => attempts > 1 || status === "failed");
+  const found = await lookUpDeliveries(
+    sandbox,
+    unclear.map(({ delivery_id }) => delivery_id),
+  );
+  return deliveries.map(({ delivery_id, webhook_id, ...delivery }) => {
+    const { response_code, why } = found.get(delivery_id)?.log.at(-1) ?? { ...delivery, why: null };
+    const status = response_code >= 200 && response_code < 300 ? "success" : "failed";
+    return { delivery_id, webhook_id, status, response_code, why };
+  });
 }
 
 function formatList(items: readonly ListedDelivery[], total: number): string {

@@ -4,7 +4,7 @@ import type { EventName, Triggered, TriggerOptions } from "../../client/types.ts
 import { choice, flag, number, readTypedValues, sandboxCommand, text, texts } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { formatTable } from "../process.ts";
-import { lookUpDeliveries } from "./deliveries.ts";
+import { type Attempt, readLatestAttempts } from "./deliveries.ts";
 
 const MAX_COUNT = 10_000;
 
@@ -47,13 +47,13 @@ export const triggerCommand = sandboxCommand({
       duplicate,
       intervalMs: parseRate(rate),
     });
-    const failed = sent.filter(({ status }) => status !== "success").map(({ delivery_id }) => delivery_id);
-    const failedDeliveries = await lookUpDeliveries(sandbox, failed);
-    const deliveries = sent.map((one) => ({
-      ...one,
-      why: failedDeliveries.get(one.delivery_id)?.why ?? null,
+    const { attempts } = sent;
+    const failed = attempts.filter(({ status }) => status === "failed");
+    const deliveries = sent.deliveries.map((delivery) => ({
+      ...delivery,
+      why: failed.find(({ delivery_id }) => delivery_id === delivery.delivery_id)?.why ?? null,
     }));
-    const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code, why }) => [
+    const rows = attempts.map(({ delivery_id, webhook_id, status, response_code, why }) => [
       delivery_id,
       webhook_id,
       status,
@@ -65,8 +65,10 @@ export const triggerCommand = sandboxCommand({
         ? `${event} was emitted; no active webhook is registered for it.${await listInactive(sandbox, event)}`
         : formatTable(["delivery", "webhook", "status", "answer", "why"], rows);
     const why =
-      sent.length === 0 ? "no webhook received it" : `${failed.length} of ${sent.length} attempts failed`;
-    const isFailed = expect !== undefined && (sent.length === 0 || failed.length > 0);
+      attempts.length === 0
+        ? "no webhook received it"
+        : `${failed.length} of ${attempts.length} attempts failed`;
+    const isFailed = expect !== undefined && (attempts.length === 0 || failed.length > 0);
     return { value: { deliveries }, text, ...(isFailed && { failed: why }) };
   },
 });
@@ -85,6 +87,13 @@ async function listInactive(sandbox: SandboxClient, event: string): Promise<stri
 
 type Deliveries = Triggered["deliveries"];
 
+interface Sent {
+  /** Each once. */
+  deliveries: Deliveries;
+  /** A delivery that succeeded stays delivered when its second attempt fails. */
+  attempts: Attempt[];
+}
+
 interface Sending {
   event: EventName;
   options: TriggerOptions;
@@ -95,22 +104,25 @@ interface Sending {
   duplicate: boolean;
 }
 
-async function sendInOrder(sandbox: SandboxClient, sending: Sending): Promise<Deliveries> {
+async function sendInOrder(sandbox: SandboxClient, sending: Sending): Promise<Sent> {
   const { event, options, count, intervalMs, duplicate } = sending;
-  const allDeliveries: Deliveries = [];
+  const sent: Sent = { deliveries: [], attempts: [] };
   const nextTurn = createPacer(intervalMs);
   for (let i = 0; i < count; i++) {
     await nextTurn();
     const { deliveries } = await sandbox.events.trigger(event, options);
+    sent.deliveries.push(...deliveries);
+    sent.attempts.push(...(await readLatestAttempts(sandbox, deliveries)));
     const ids = deliveries.map(({ delivery_id }) => delivery_id);
-    if (duplicate && ids.length > 0) await sandbox.deliveries.redeliver({ ids, again: true });
-    for (const delivery of deliveries) allDeliveries.push(delivery);
+    if (!duplicate || ids.length === 0) continue;
+    const { items } = await sandbox.deliveries.redeliver({ ids, again: true });
+    sent.attempts.push(...(await readLatestAttempts(sandbox, items)));
   }
-  return allDeliveries;
+  return sent;
 }
 
 /** A rule makes the first attempts fail, as an outage would; then each delivery is sent again (interfaces 14). */
-async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise<Deliveries> {
+async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise<Sent> {
   const { event, options, count, intervalMs, duplicate } = sending;
   const match = { event };
   const outage = await sandbox.faults.add({ match, effect: { status: 503 }, lease: { ttl: "1m" } });
@@ -124,13 +136,15 @@ async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise
     await sandbox.faults.remove(outage.id);
   }
   const deliveriesById = new Map<string, Deliveries[number]>();
+  const attempts: Attempt[] = [];
   const nextTurn = createPacer(intervalMs);
   for (const id of reorder(duplicate ? [...deliveryIds, ...deliveryIds] : deliveryIds)) {
     await nextTurn();
     const { items } = await sandbox.deliveries.redeliver({ ids: [id], again: true });
     for (const one of items) deliveriesById.set(id, one);
+    attempts.push(...(await readLatestAttempts(sandbox, items)));
   }
-  return deliveryIds.flatMap((id) => deliveriesById.get(id) ?? []);
+  return { deliveries: deliveryIds.flatMap((id) => deliveriesById.get(id) ?? []), attempts };
 }
 
 /** Returns a function that resolves when the next delivery may start. */

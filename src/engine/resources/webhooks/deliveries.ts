@@ -165,7 +165,9 @@ export function describeNextStep(world: WorldReader, queued: QueuedAttempt, resp
   if (delivery.next_retry !== null) return `the next retry is due at ${world.toIso(delivery.next_retry)}`;
   const inactive = explainInactive(webhook);
   if (inactive !== null) return `no retry follows: the webhook is inactive, since ${inactive}`;
-  return "no retry follows: it was the last of the schedule";
+  return queued.kind === "redelivery"
+    ? "no retry follows a redelivery"
+    : "no retry follows: it was the last of the schedule";
 }
 
 /** A retry has become due: queues it, and returns the attempt's id. */
