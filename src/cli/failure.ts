@@ -76,17 +76,17 @@ export function explainUnknownScenario({ message, hint }: UnknownScenarioError):
 const COMMANDS: readonly (readonly [call: string, command: string])[] = [
   ["GET /_control/sandboxes ", "sandbox list"],
   ["GET /_control/openapi.json ", "openapi"],
-  ["GET S/snapshots ", "snapshot list"],
-  ["GET S/scenarios ", "scenario list"],
-  ["GET S/deliveries ", "deliveries list"],
-  ["GET S/history ", "history"],
+  ["GET /_control/sandboxes/{name}/snapshots ", "snapshot list"],
+  ["GET /_control/sandboxes/{name}/scenarios ", "scenario list"],
+  ["GET /_control/sandboxes/{name}/deliveries ", "deliveries list"],
+  ["GET /_control/sandboxes/{name}/history ", "history"],
 ];
 
 function replaceCallsWithCommands(message: string): string {
   return COMMANDS.reduce(
     (text, [call, command]) => text.replace(call, `\`understudy ${command}\` `),
     message,
-  ).replace(/(?<=\b[A-Z]+ )S\//, "/_control/sandboxes/{name}/");
+  );
 }
 
 type SystemError = NodeJS.ErrnoException & {

@@ -183,8 +183,10 @@ export function formatBanner(understudy: Understudy, ready: Ready, options: Bann
     `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
     "",
     ...describeAddresses(understudy, base, ready, options),
-    ...sandbox.api.resources.flatMap(({ own, operations }) =>
-      own === undefined ? [] : [`  Own      ${pluralize(operations.length, "operation")} of ${own.source}`],
+    ...sandbox.api.resources.flatMap(({ userSource, operations }) =>
+      userSource === undefined
+        ? []
+        : [`  Own      ${pluralize(operations.length, "operation")} of ${userSource.source}`],
     ),
     "",
     "  Credentials (header `api-key`):",

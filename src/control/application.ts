@@ -34,7 +34,7 @@ function addMounts(app: Express, mounts: readonly Mount[], { guard, origins, con
   const requireSource = toHandler((request) => guard.requireAllowedSource(request));
   const requireSandboxOfPort = toHandler((request) => {
     const portSandbox = origins.findSandbox(request.socket);
-    if (portSandbox !== undefined) requireAtPort(portSandbox, readPath(request));
+    if (portSandbox !== undefined) requirePathOfSandbox(portSandbox, readPath(request));
   });
   const requireToken = toHandler((request) => guard.requireToken(request));
   const answerPreflights: RequestHandler = (request, response, next) => {
@@ -79,7 +79,7 @@ export function createBrowserGate(guard: Guard) {
 }
 
 /** Refuses calls for other sandboxes at the port of one sandbox (interfaces 16). @throws Problem 421 */
-function requireAtPort(portSandbox: string, path: string): void {
+function requirePathOfSandbox(portSandbox: string, path: string): void {
   const [, name] = /^\/_(?:control\/sandboxes|receivers)\/([^/]+)/.exec(normalizePath(path)) ?? [];
   if (name === portSandbox || path === "/_control/health") return;
   throw new Problem("misdirected", {

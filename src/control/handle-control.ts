@@ -254,7 +254,7 @@ class ControlChange implements WorldChange, ChangeSource {
   subject: string | undefined = undefined;
   private readonly sandbox: Sandbox;
   private readonly settings: Sandbox["settings"];
-  private readonly own: Sandbox["own"];
+  private readonly ownResources: Sandbox["ownResources"];
   private readonly activeKeyLines: string;
   private readonly generation: number;
 
@@ -264,7 +264,7 @@ class ControlChange implements WorldChange, ChangeSource {
     this.title = `${operation.summary}.`;
     this.sandbox = sandbox;
     this.settings = sandbox.settings;
-    this.own = sandbox.own;
+    this.ownResources = sandbox.ownResources;
     this.activeKeyLines = sandbox.faults.rules.activeKeyLines;
     sandbox.world.catchUp();
     this.began = { state: sandbox.recorder.getState(), position: sandbox.history.lastSequence };
@@ -285,7 +285,7 @@ class ControlChange implements WorldChange, ChangeSource {
   }
 
   private hasChanged(): boolean {
-    const { world, settings, faults, own } = this.sandbox;
+    const { world, settings, faults, ownResources } = this.sandbox;
     const { clock } = this.began.state.environment;
     // A frozen clock that is set to its own instant is another object.
     const isSameClock =
@@ -293,7 +293,7 @@ class ControlChange implements WorldChange, ChangeSource {
     return (
       world.generation !== this.generation ||
       settings !== this.settings ||
-      own !== this.own ||
+      ownResources !== this.ownResources ||
       faults.rules.activeKeyLines !== this.activeKeyLines ||
       !isSameClock
     );

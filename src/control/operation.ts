@@ -108,7 +108,7 @@ type OperationDeclaration<P extends TObject, Q extends TObject, B extends TSchem
   GenericControlOperation<P, Q, B, S>,
   "method" | "path" | "section" | "errors"
 > & {
-  /** Method and path, such as `GET S/clock`, where `S` is short for `/_control/sandboxes/{name}` (interfaces 4). */
+  /** Method and path, such as `GET /_control/sandboxes/{name}/clock`. */
   route: `${Method} ${string}`;
   /** By default `interfaces 4`. */
   section?: string;
@@ -145,13 +145,13 @@ export function operation<
   S extends TSchema = TSchema,
 >({ route, ...declaration }: OperationDeclaration<P, Q, B, S>): ControlOperation {
   const [method, path] = route.split(" ") as [Method, string];
-  const isBelowSandbox = /^S\b/.test(path);
+  const isBelowSandbox = path.startsWith(SANDBOX_PATH);
   const { success, describeChange } = declaration;
   return {
     section: "interfaces 4",
     errors: [],
     method,
-    path: isBelowSandbox ? SANDBOX_PATH + path.slice(1) : path,
+    path,
     ...(isBelowSandbox && { params: SandboxParams }),
     ...declaration,
     ...(describeChange && {

@@ -80,10 +80,10 @@ export function quoteWord(word: string): string {
 /** Kinds of names in a path, and the call that lists them. */
 const LISTED_BY = {
   sandbox: "/_control/sandboxes",
-  snapshot: "S/snapshots",
-  collection: "S/state",
-  receiver: "S/receivers",
-  "inline rule": "S/faults",
+  snapshot: "/_control/sandboxes/{name}/snapshots",
+  collection: "/_control/sandboxes/{name}/state",
+  receiver: "/_control/sandboxes/{name}/receivers",
+  "inline rule": "/_control/sandboxes/{name}/faults",
 } as const;
 
 /** 404 for an unknown name. */
@@ -106,12 +106,12 @@ const WORD_KINDS = {
   ],
   method: ["is not a method that a request may have", "there are {all}"],
   code: ["is not a code of the catalogue", "it has {all}"],
-  stage: ["is not a stage of an active scenario", "`GET S/scenarios` lists them"],
-  user: ["is not a user of this sandbox", "GET S/state/users lists them"],
+  stage: ["is not a stage of an active scenario", "`GET /_control/sandboxes/{name}/scenarios` lists them"],
+  user: ["is not a user of this sandbox", "GET /_control/sandboxes/{name}/state/users lists them"],
   event: ["is not an event of the service", "it has {all}"],
   "event pattern": ["matches no event of the service", "it has {all}"],
-  webhook: ["is not a webhook of this sandbox", "GET S/state/webhooks lists them"],
-  delivery: ["is not a delivery of this sandbox", "GET S/deliveries lists them"],
+  webhook: ["is not a webhook of this sandbox", "GET /_control/sandboxes/{name}/state/webhooks lists them"],
+  delivery: ["is not a delivery of this sandbox", "GET /_control/sandboxes/{name}/deliveries lists them"],
 } as const;
 
 /** 422 for an unknown word in the body or query. */
@@ -200,7 +200,7 @@ function toFullDiskProblem(error: unknown): Problem | undefined {
 /** 422, since the name is in the body and not in the path. */
 function unknownScenario({ scenario, hint }: UnknownScenarioError, field: string): Problem {
   return new Problem("invalid-input", {
-    detail: `${toSentence(`There is no scenario ${quoteWord(scenario)}`, hint)} GET S/scenarios lists them all.`,
+    detail: `${toSentence(`There is no scenario ${quoteWord(scenario)}`, hint)} GET /_control/sandboxes/{name}/scenarios lists them all.`,
     field,
     value: scenario,
     hint,

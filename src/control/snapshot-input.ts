@@ -43,7 +43,7 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
           taken_at: 1773576000000,
           world: {
             seed: 1,
-            secret_key: "kept-as-it-is",
+            secret_key: "6f1d0c",
             origin: 1773576000000,
             clock: { mode: "frozen", now: 1773576000000, rate: 0 },
             requests: 0,
@@ -58,8 +58,8 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
 );
 
 /**
- * Converts an uploaded snapshot to a value that can be restored. Every record must be one that the state calls could
- * show, so that none breaks the emulated API later.
+ * Converts an uploaded snapshot to a value that can be restored. Each record must be valid for the calls that
+ * read and write state, so that none breaks the emulated API later.
  * @throws Problem 422
  */
 export async function readSnapshot({ api, blobs }: Sandbox, document: unknown): Promise<SandboxValue> {
@@ -92,7 +92,7 @@ function requireKnownFormat({ format, version }: Record<string, unknown>): void 
   }
   if (typeof version === "number" && version > SNAPSHOT_VERSION) {
     throw new Problem("snapshot-too-new", {
-      detail: `The snapshot has format version ${version}, and this Understudy reads up to version ${SNAPSHOT_VERSION}: it was written by a newer release. Update Understudy, or save the snapshot again with this one.`,
+      detail: `The snapshot has format version ${version}, and this Understudy reads up to version ${SNAPSHOT_VERSION}: it was written by a newer release. Update Understudy, or save the snapshot again with the release that runs here.`,
       field: "version",
       value: version,
     });

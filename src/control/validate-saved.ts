@@ -113,17 +113,17 @@ export function createSavedValidator(getApi: () => Api, log: { warn(sentence: st
     checkShape: (saved: unknown) => checkInput(Saved, saved),
     checkWorld(world: WorldValue, base: Root, { resources }: Api) {
       validateWorld(
-        resources.filter(({ own }) => own === undefined),
+        resources.filter(({ userSource }) => userSource === undefined),
         world,
         base,
       );
       for (const resource of resources) {
-        if (resource.own === undefined) continue;
+        if (resource.userSource === undefined) continue;
         try {
           validateWorld([resource], world, base);
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
-          log.warn(`A record is kept that no longer fits ${resource.own.source}: ${error.message}`);
+          log.warn(`A record is kept that no longer fits ${resource.userSource.source}: ${error.message}`);
         }
       }
     },

@@ -36,35 +36,36 @@ export class Document<T> {
   /** The problem of the newest text, if it is invalid. */
   problem: DocumentError | undefined;
   private readonly source: DocumentSource<T>;
-  private readonly versionsByFile = new Map<string, string>();
+  /** The version of each file on disk when it was read. */
+  private readonly fileVersions = new Map<string, string>();
 
   constructor(source: DocumentSource<T>) {
     this.file = source.file;
     this.source = source;
   }
 
-  /** The files that it was read from, and those that prevent a newer version. */
+  /** The files that it was read from, and those with errors in a newer text. */
   get files(): Iterable<string> {
-    return this.versionsByFile.keys();
+    return this.fileVersions.keys();
   }
 
   dependsOn(file: string): boolean {
-    return this.versionsByFile.has(file);
+    return this.fileVersions.has(file);
   }
 
   /** Whether the file has changed since the active version was read. */
   isOutdated(file: string): boolean {
-    const version = this.versionsByFile.get(file);
-    return version !== undefined && version !== getFileVersion(file);
+    const fileVersion = this.fileVersions.get(file);
+    return fileVersion !== undefined && fileVersion !== getFileVersion(file);
   }
 
   get isStale(): boolean {
-    return [...this.versionsByFile.keys()].some((file) => this.isOutdated(file));
+    return [...this.fileVersions.keys()].some((file) => this.isOutdated(file));
   }
 
   /**
-   * Reads the document again. If the newest text is invalid, or `differs` refuses it, the last good version stays, with
-   * the problem. Returns whether the version changed, as `differs` decides.
+   * Reads the document again. If the newest text is invalid, or `differs` throws because it cannot replace the active
+   * version, that version stays, with the problem. Returns whether the version changed, as `differs` decides.
    */
   refresh(differs: (before: T, after: T) => boolean): boolean {
     const before = this.version;
@@ -73,16 +74,16 @@ export class Document<T> {
       const changed = before === undefined || differs(before, value);
       if (changed) this.version = value;
       this.problem = undefined;
-      this.versionsByFile.clear();
-      for (const [file, version] of files) this.versionsByFile.set(file, version);
+      this.fileVersions.clear();
+      for (const [file, fileVersion] of files) this.fileVersions.set(file, fileVersion);
       return changed;
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;
       this.problem = error;
-      // A newly extended file may be broken; when it is fixed, this document is read again.
+      // The broken file may be one that the newest text extends: when it is fixed, this document is read again.
       const suspects = error.problems.map((one) => resolve(this.source.cwd, one.file));
       for (const file of suspects)
-        if (!this.versionsByFile.has(file)) this.versionsByFile.set(file, getFileVersion(file));
+        if (!this.fileVersions.has(file)) this.fileVersions.set(file, getFileVersion(file));
       return false;
     }
   }

@@ -17,7 +17,7 @@ export class SandboxImage implements SandboxState {
   readonly faults: SandboxState["faults"];
   readonly snapshots: SandboxState["snapshots"];
   readonly history: SandboxState["history"];
-  readonly own: SandboxState["own"];
+  readonly ownResources: SandboxState["ownResources"];
   private readonly uploads: StorableUploads;
   /** Versions of the sandbox's parts and counters, which are equal if nothing has changed. */
   private versions: { parts: readonly unknown[]; counts: readonly unknown[] } | undefined;
@@ -37,7 +37,7 @@ export class SandboxImage implements SandboxState {
     this.faults = faults;
     this.snapshots = new Map(sandbox.snapshots);
     this.history = sandbox.history.toSnapshot();
-    this.own = sandbox.own;
+    this.ownResources = sandbox.ownResources;
     for (const { blobs } of this.snapshots.values()) uploads.hold(blobs);
   }
 
@@ -79,10 +79,20 @@ export class SandboxImage implements SandboxState {
   }
 
   private readParts(): readonly unknown[] {
-    const { world, faults, source, settings, seed, resets, start, created_at, own } = this.sandbox;
+    const { world, faults, source, settings, seed, resets, start, created_at, ownResources } = this.sandbox;
     const { root, clock, generation } = world;
     const worldParts = [world, root, clock, generation, this.uploads.getRevision(this.sandbox)];
-    return [...worldParts, faults.rules.revision, source, settings, seed, resets, start, created_at, own];
+    return [
+      ...worldParts,
+      faults.rules.revision,
+      source,
+      settings,
+      seed,
+      resets,
+      start,
+      created_at,
+      ownResources,
+    ];
   }
 
   private readCounts(): readonly unknown[] {

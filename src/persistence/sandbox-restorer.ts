@@ -41,7 +41,7 @@ type UsedParts = Omit<RestorerParts, "sandboxes"> & {
 interface ParsedSandbox {
   saved: SavedSandbox;
   /** Resources of this sandbox alone. */
-  own: readonly Resource[];
+  ownResources: readonly Resource[];
   /** The API with them. */
   api: Api;
 }
@@ -58,9 +58,9 @@ export class SandboxRestorer {
   private async parse(name: string, rows: readonly Row[]): Promise<ParsedSandbox> {
     const operationRows = rows.filter(({ section, id }) => section === "sandbox" && id === "operations");
     const { operations } = parseSavedSandbox(() => undefined, operationRows);
-    const { api, own } = await this.readOwnOperations(name, operations);
+    const { api, ownResources } = await this.readOwnOperations(name, operations);
     const idFields = new Map([...api.collections, timers].map(({ name, idField }) => [name, idField]));
-    return { saved: parseSavedSandbox((collection) => idFields.get(collection), rows), own, api };
+    return { saved: parseSavedSandbox((collection) => idFields.get(collection), rows), ownResources, api };
   }
 
   private async readOwnOperations(
@@ -68,11 +68,11 @@ export class SandboxRestorer {
     operations: SavedSandbox["operations"],
   ): Promise<Omit<ParsedSandbox, "saved">> {
     const api = this.parts.getApi();
-    if (operations == null) return { api, own: [] };
+    if (operations == null) return { api, ownResources: [] };
     const { readSentOperations } = await import("../documents/openapi/read-sent-document.ts");
     try {
-      const { own } = readSentOperations(operations, api.resources);
-      return { own, api: extendApi(api, own) };
+      const { ownResources } = readSentOperations(operations, api.resources);
+      return { ownResources, api: extendApi(api, ownResources) };
     } catch (error) {
       const { message } = error as Error;
       throw new MissingOperations(
@@ -107,7 +107,9 @@ export class SandboxRestorer {
     error: Error,
   ): MissingOperations | undefined {
     const about = rows.find(({ section, id }) => section === "sandbox" && id === "about");
-    const sources = new Set(this.parts.getApi().resources.flatMap(({ own }) => own?.source ?? []));
+    const sources = new Set(
+      this.parts.getApi().resources.flatMap(({ userSource }) => userSource?.source ?? []),
+    );
     const missing = readOperationSources(about?.text).filter((source) => !sources.has(source));
     if (missing.length === 0) return undefined;
     const reason = error.message.replace(/\.$/, "");
@@ -136,7 +138,7 @@ export class SandboxRestorer {
   /** Everything is built and validated before the sandbox is created. */
   private async restoreSaved(
     name: string,
-    { saved, own, api }: ParsedSandbox,
+    { saved, ownResources, api }: ParsedSandbox,
     folder: string | undefined,
   ): Promise<{ sandbox: Sandbox; value: SandboxValue }> {
     const { validator, fixtures, sandboxes, log, wallClock, uploads } = this.parts;
@@ -152,7 +154,7 @@ export class SandboxRestorer {
     const clock = toCurrentClock(present.facts.clock, value.world.clock.at, wallClock());
     const currentValue = { ...value, world: { ...value.world, clock } };
     const { seed, settings } = about;
-    const sandbox = sandboxes.restoreSaved({ name, seed, settings, own }, fixture, {
+    const sandbox = sandboxes.restoreSaved({ name, seed, settings, ownResources }, fixture, {
       ...about,
       value: currentValue,
       snapshots,

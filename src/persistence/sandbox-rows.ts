@@ -41,15 +41,17 @@ export function* listRowChanges(
     before === undefined ||
     before.sandbox !== after.sandbox ||
     before.base !== after.base ||
-    before.own !== after.own;
+    before.ownResources !== after.ownResources;
   const old = isNew ? undefined : before;
   if (old === undefined) {
     yield { sandbox, clear: "" };
     yield put("sandbox", "fixture", { name: after.about.fixture, document: after.source.getDocument() });
-    for (const { own } of after.own) yield put("sandbox", "operations", own!.sent);
+    for (const { userSource } of after.ownResources) yield put("sandbox", "operations", userSource!.sent);
   }
-  const serverResources = after.sandbox.api.resources.filter((resource) => !after.own.includes(resource));
-  const ownSources = serverResources.flatMap((resource) => resource.own?.source ?? []);
+  const serverResources = after.sandbox.api.resources.filter(
+    (resource) => !after.ownResources.includes(resource),
+  );
+  const ownSources = serverResources.flatMap((resource) => resource.userSource?.source ?? []);
   // A snapshot may have collections of operations that the sandbox no longer has; their records are not saved.
   const idFields = new Map(
     [...after.sandbox.api.collections, timers].map(({ name, idField }) => [name, idField]),

@@ -21,7 +21,7 @@ export function createFaults(seed: number): SandboxFaults {
   const get = (name: string) => derived.find(name)!;
   const has = (name: string) => derived.has(name);
   const scenarios = { get, getLastGood: get, has, cachedNames: derived, subscribe() {}, unsubscribe() {} };
-  const sandbox = { seed, api: API, own: [] as readonly Resource[] } as Sandbox;
+  const sandbox = { seed, api: API, ownResources: [] as readonly Resource[] } as Sandbox;
   return new SandboxFaults({ scenarios, serverRules: [], overrides: true, readSpending: () => [] }, sandbox);
 }
 

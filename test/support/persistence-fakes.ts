@@ -46,7 +46,7 @@ export function createFakeSandbox(name = "default", base = createRoot({ id: "n1"
     ...{ name, created_at: 1000, fixture: "reference", seed: 7, resets: 0, start: 500 },
     settings: { ...DEFAULT_SETTINGS },
     api: { resources: [], collections: [notes] },
-    own: [] as never[],
+    ownResources: [] as never[],
     world: makeNotesWorld(base),
     windows: new RateWindows(),
     source: {

@@ -46,7 +46,7 @@ export async function openReplayWorld(
     sandbox.held.holdsRequests = false;
     if (bundle.document !== undefined) {
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
-      sandbox.setResources(readSentOperations(bundle.document, sandbox.api.resources).own);
+      sandbox.setResources(readSentOperations(bundle.document, sandbox.api.resources).ownResources);
     }
     sandbox.faults.setInitialScenarios(bundle.active);
     const url = await understudy.listen(0, "127.0.0.1");

@@ -48,7 +48,7 @@ function describeUnended({ until }: Stage, stageStates: readonly SandboxStage[])
   if (Object.values(until).every((limit) => limit === undefined)) return [];
   if (stageStates.some(({ state }) => state === "ended")) return [];
   const requestCount = Math.max(...stageStates.map(({ requests }) => requests));
-  if (until.held) return ["the stage did not end: no request was held"];
+  if (until.held) return ["the stage did not end: it ends when a request is held, and none was"];
   const reason =
     until.requests === undefined
       ? "its time had not passed"
@@ -56,7 +56,7 @@ function describeUnended({ until }: Stage, stageStates: readonly SandboxStage[])
   return [`the stage did not end: ${reason}`];
 }
 
-/** A rule that was never triggered proves nothing about the application, unless it need not trigger. */
+/** Lists rules that were never triggered, since the run says nothing about them; rules that need not trigger are left out. */
 export function describeNeverTriggered(outcomes: readonly RuleOutcome[], { rules }: Scenario): string[] {
   const silentIds = new Set(rules.filter(mayStaySilent).map(({ id }) => id));
   return outcomes
@@ -64,7 +64,7 @@ export function describeNeverTriggered(outcomes: readonly RuleOutcome[], { rules
     .map(({ id }) => `the rule ${id} was never triggered`);
 }
 
-/** A rule need not trigger if it is off, or if it answers a path that the API lacks with content. */
+/** Rules that are off, and rules that serve content at a path that the API lacks. */
 function mayStaySilent(rule: Rule): boolean {
   return canNeverTrigger(rule) || findServedKind(rule.document) === "content";
 }

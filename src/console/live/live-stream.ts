@@ -55,7 +55,7 @@ export class LiveStream {
       this.setConnection("hidden");
     };
     document.addEventListener("visibilitychange", openOrClose, { signal });
-    // Try a new token immediately.
+    // Connect as soon as the user has entered another token.
     const unsubscribe = tokenRequest.subscribe(
       () => this.state.get().connection === "locked" && this.retry(),
     );

@@ -107,7 +107,7 @@ export interface Command {
   detail?: string | undefined;
   /** The address that the command opens, below CONSOLE_BASE. */
   to?: string;
-  /** Runs an action and confirms it. */
+  /** Runs an action, then shows a message that it succeeded. */
   run?: () => Promise<unknown>;
 }
 

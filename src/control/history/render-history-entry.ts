@@ -96,7 +96,7 @@ export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
   const entry = history.find(id);
   if (entry !== undefined) return entry;
   throw new Problem("unknown-entry", {
-    detail: `The history has no entry ${id.slice(0, 100)}; ${describeLostEntries(history.dropped)} evicted since the last reset. GET S/history lists its entries.`,
+    detail: `The history has no entry ${id.slice(0, 100)}; ${describeLostEntries(history.dropped)} evicted since the last reset. GET /_control/sandboxes/{name}/history lists its entries.`,
     value: id,
   });
 }

@@ -5,7 +5,7 @@ import { conflict } from "../problem.ts";
 export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "bundle.make",
-    route: "POST S/bundle",
+    route: "POST /_control/sandboxes/{name}/bundle",
     summary: "Export requests and changes as a file for `understudy replay`",
     description:
       "Contains the fixture, seed, clock, settings and scenarios, and in order the requests, the control calls that changed something, and the answers. Credentials are replaced by placeholders, so masking loses nothing.",

@@ -96,14 +96,14 @@ const PendingTimerInput = ClosedObject(timerFields, {
 export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "clock.show",
-    route: "GET S/clock",
+    route: "GET /_control/sandboxes/{name}/clock",
     summary: "Show the sandbox's time",
     success: { status: 200, schema: ClockBody },
     handle: ({ sandbox }) => renderClock(sandbox.world),
   }),
   operation({
     id: "clock.set",
-    route: "PUT S/clock",
+    route: "PUT /_control/sandboxes/{name}/clock",
     summary: "Freeze, scale or release the clock",
     description:
       "`frozen` without `now` stops the clock at its current time. A later `now` runs the timers that become due; an earlier one is refused.",
@@ -127,7 +127,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "clock.advance",
-    route: "POST S/clock/advance",
+    route: "POST /_control/sandboxes/{name}/clock/advance",
     summary: "Move the clock forward and run the timers that become due",
     body: { kind: "json", schema: AdvanceInput },
     describeChange: ({ body: { by, to, next }, sandbox: { world } }) => {
@@ -151,7 +151,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "clock.pending",
-    route: "GET S/clock/pending",
+    route: "GET /_control/sandboxes/{name}/clock/pending",
     summary: "List pending timers, earliest first",
     query: ClosedObject({
       limit: Type.Optional(Type.Integer({ minimum: 1, description: "The maximum number; by default all" })),
@@ -180,7 +180,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "clock.run",
-    route: "POST S/clock/pending/run",
+    route: "POST /_control/sandboxes/{name}/clock/pending/run",
     summary: "Run a pending timer before it is due, without moving the clock",
     body: { kind: "json", schema: PendingTimerInput },
     describeChange: ({ body: { kind, subject } }) => ({
@@ -194,7 +194,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
         throw unprocessable(
           "subject",
           subject,
-          `has no pending timer of kind ${kind}; GET S/clock/pending lists all pending timers`,
+          `has no pending timer of kind ${kind}; GET /_control/sandboxes/{name}/clock/pending lists all pending timers`,
         );
       const ran = [await running];
       return { now: renderClock(sandbox.world).now, ran };
@@ -202,7 +202,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "clock.stop",
-    route: "DELETE S/clock/advance",
+    route: "DELETE /_control/sandboxes/{name}/clock/advance",
     summary: "Stop a running advance where it is",
     success: { status: 204 },
     handle: ({ sandbox: { world } }) => world.stopAdvance(),

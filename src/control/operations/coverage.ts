@@ -44,14 +44,14 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "coverage.show",
-    route: "GET S/coverage",
+    route: "GET /_control/sandboxes/{name}/coverage",
     summary: "Count the documented outcomes seen, by operation",
     success: { status: 200, schema: CoverageMatrix },
     handle: ({ sandbox }) => buildCoverageMatrix(sandbox.api.operations, sandbox.outcomes),
   }),
   operation({
     id: "coverage.map",
-    route: "GET S/coverage.html",
+    route: "GET /_control/sandboxes/{name}/coverage.html",
     summary: "Show the coverage as a heat map",
     success: { status: 200, content_types: ["text/html"] },
     handle: ({ sandbox: { api, name, outcomes } }) =>
@@ -59,7 +59,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "coverage.clear",
-    route: "DELETE S/coverage",
+    route: "DELETE /_control/sandboxes/{name}/coverage",
     summary: "Clear the counts; a reset does not",
     success: { status: 204 },
     handle: ({ sandbox }) => sandbox.outcomes.clear(),

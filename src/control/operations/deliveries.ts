@@ -124,7 +124,7 @@ function getStatus({ status, next_retry }: Delivery): Static<typeof Status> {
 function unknownDelivery(id: string, tx: Transaction): Problem {
   const hint = findNearest(id, listKnownIds(tx));
   return new Problem("unknown-record", {
-    detail: `${toSentence(`There is no delivery ${quoteWord(id)}`, hint)} GET S/deliveries lists them.`,
+    detail: `${toSentence(`There is no delivery ${quoteWord(id)}`, hint)} GET /_control/sandboxes/{name}/deliveries lists them.`,
     value: id,
     hint,
   });
@@ -142,7 +142,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "deliveries.list",
     section: "interfaces 14",
-    route: "GET S/deliveries",
+    route: "GET /_control/sandboxes/{name}/deliveries",
     summary: "List deliveries of all webhooks, newest first, with reasons",
     query: DeliveryQuery,
     success: { status: 200, schema: ListOf(ListedDelivery) },
@@ -159,7 +159,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "deliveries.redeliver",
     section: "interfaces 14",
-    route: "POST S/deliveries/redeliver",
+    route: "POST /_control/sandboxes/{name}/deliveries/redeliver",
     summary: "Attempt failed deliveries again, and wait",
     description:
       "Sends the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it.",
@@ -193,7 +193,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "deliveries.show",
     section: "interfaces 14",
-    route: "GET S/deliveries/{id}",
+    route: "GET /_control/sandboxes/{name}/deliveries/{id}",
     summary: "Show a delivery with the bytes of each attempt",
     params: DeliveryParams,
     errors: ["unknown-record"],
@@ -208,7 +208,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "outbox.list",
-    route: "GET S/outbox",
+    route: "GET /_control/sandboxes/{name}/outbox",
     summary: "List e-mails that the service would have sent, newest first",
     success: { status: 200, schema: ListOf(EmailBody) },
     handle({ sandbox: { world } }) {

@@ -66,7 +66,7 @@ export const TriggeredBody = ClosedObject(
 export const EVENT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "events.trigger",
-    route: "POST S/events",
+    route: "POST /_control/sandboxes/{name}/events",
     summary: "Emit a webhook event and wait for the first attempts",
     body: { kind: "json", schema: TriggerInput },
     describeChange: ({ body: { event, for: subject } }) => ({

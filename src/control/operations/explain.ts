@@ -100,7 +100,7 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.explain",
     section: "interfaces 11",
-    route: "POST S/faults/explain",
+    route: "POST /_control/sandboxes/{name}/faults/explain",
     summary: "Explain how a request would be answered, without running it",
     description: "Returns the outcome of each step, and for each active rule why it would trigger or not.",
     reads: true,
@@ -197,7 +197,7 @@ function requireKey({ world }: Sandbox, user_id: string): string {
   const key = findKeyOfUser(reader, user_id);
   if (key !== undefined) return key.key;
   if (reader.get(users, user_id) !== undefined) {
-    const advice = "make one with POST S/state/api_keys, or omit the principal";
+    const advice = "make one with POST /_control/sandboxes/{name}/state/api_keys, or omit the principal";
     throw unprocessable("principal", user_id, `has no API key to call with; ${advice}`);
   }
   const userIds = [...reader.all(users).page(0, 1000)].map(({ id }) => id);

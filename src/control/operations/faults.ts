@@ -80,7 +80,7 @@ const RuleParams = sandboxParams({
 export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.list",
-    route: "GET S/faults",
+    route: "GET /_control/sandboxes/{name}/faults",
     summary: "List inline rules in the order of evaluation, newest first",
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
@@ -90,7 +90,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "faults.add",
-    route: "POST S/faults",
+    route: "POST /_control/sandboxes/{name}/faults",
     summary: "Arm a rule; if it is armed already with the same id and content, renew its lease",
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",
@@ -117,7 +117,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "faults.retrieve",
-    route: "GET S/faults/{id}",
+    route: "GET /_control/sandboxes/{name}/faults/{id}",
     summary: "Show an inline rule and how often it was triggered",
     params: RuleParams,
     errors: ["unknown-inline-rule"],
@@ -132,7 +132,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "faults.change",
-    route: "PUT S/faults/{id}",
+    route: "PUT /_control/sandboxes/{name}/faults/{id}",
     summary: "Replace an inline rule; id and place stay, its counts begin at zero",
     params: RuleParams,
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
@@ -149,7 +149,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "faults.remove",
-    route: "DELETE S/faults/{id}",
+    route: "DELETE /_control/sandboxes/{name}/faults/{id}",
     summary: "Disarm an inline rule",
     params: RuleParams,
     kind: "scenario",
@@ -164,7 +164,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "faults.clear",
-    route: "DELETE S/faults",
+    route: "DELETE /_control/sandboxes/{name}/faults",
     summary: "Disarm all inline rules; scenarios are unchanged",
     kind: "scenario",
     describeChange: () => ({ title: "All inline rules were disarmed." }),

@@ -35,7 +35,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "held.list",
     section: "interfaces 20",
-    route: "GET S/held",
+    route: "GET /_control/sandboxes/{name}/held",
     summary: "List requests and deliveries that a rule holds, oldest first",
     success: { status: 200, schema: HeldList },
     handle({ sandbox: { held } }) {
@@ -45,7 +45,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "held.stream",
     section: "interfaces 20",
-    route: "GET S/held/stream",
+    route: "GET /_control/sandboxes/{name}/held/stream",
     summary: "Follow the list: sent at once and after each change",
     success: { status: 200, content_types: ["text/event-stream"], events: HeldList },
     handle({ sandbox: { held } }) {
@@ -55,7 +55,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "held.release",
     section: "interfaces 20",
-    route: "POST S/held/{id}/release",
+    route: "POST /_control/sandboxes/{name}/held/{id}/release",
     summary: "Release one: it continues, or gets the given answer",
     description:
       "Without a body it continues. `answer`, `error` and `wire` are those of a rule's effect, and replace the answer of the operation or receiver. A request that is held before its change then changes nothing.",

@@ -101,7 +101,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "history.list",
     section: "interfaces 10",
-    route: "GET S/history",
+    route: "GET /_control/sandboxes/{name}/history",
     summary: "List the sandbox's changes, newest first, each with its cause",
     query: HistoryQuery,
     success: { status: 200, schema: HistoryBody },
@@ -116,7 +116,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "history.stream",
     section: "interfaces 10",
-    route: "GET S/history/stream",
+    route: "GET /_control/sandboxes/{name}/history/stream",
     summary: "Follow the history",
     headers: RESUME_HEADERS,
     success: { status: 200, content_types: ["text/event-stream"], events: HistoryEntryBody },
@@ -130,7 +130,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "history.retrieve",
     section: "interfaces 10",
-    route: "GET S/history/{id}",
+    route: "GET /_control/sandboxes/{name}/history/{id}",
     summary: "Show a change with all its causes and effects",
     params: EntryParams,
     errors: ["unknown-entry"],
@@ -145,7 +145,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "history.changes",
     section: "interfaces 10",
-    route: "GET S/history/{id}/changes",
+    route: "GET /_control/sandboxes/{name}/history/{id}/changes",
     summary: "Show each record that a change affected, before and after",
     params: EntryParams,
     errors: ["unknown-entry", "state-evicted"],
@@ -156,7 +156,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "history.rewind",
     section: "interfaces 10",
-    route: "POST S/history/{id}/rewind",
+    route: "POST /_control/sandboxes/{name}/history/{id}/rewind",
     summary: "Rewind to before or after a change, also an undone one",
     description:
       "Restores data, credentials, rate windows, clock, timers, pending deliveries and random state; settings, scenarios, rules and journal stay.",
@@ -182,7 +182,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "history.fork",
     section: "interfaces 10",
-    route: "POST S/history/{id}/fork",
+    route: "POST /_control/sandboxes/{name}/history/{id}/fork",
     summary: "Create a sandbox from the state before or after a change",
     params: EntryParams,
     body: {
@@ -211,7 +211,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "history.repeat",
     section: "interfaces 10",
-    route: "POST S/history/{id}/repeat",
+    route: "POST /_control/sandboxes/{name}/history/{id}/repeat",
     summary: "Send an entry's request again, as its caller, and compare the answers",
     description: "A request that changed nothing has no entry; use its id in the journal.",
     params: EntryParams,

@@ -47,7 +47,7 @@ export const Expectation = Type.Unsafe<Expectation>({
 
 export const VERIFY_JOURNAL = operation({
   id: "journal.verify",
-  route: "POST S/journal/verify",
+  route: "POST /_control/sandboxes/{name}/journal/verify",
   summary: "Check whether expected requests or deliveries occurred, and show the nearest misses",
   description:
     "A match that nothing can satisfy is 422: an unknown operation, event or code, an operation with the method or path of another, an impossible path, and, while the journal is complete, a path, method, user or webhook that it has not seen. Once the journal has evicted entries, any other match is 409, since they might have matched.",

@@ -44,7 +44,7 @@ function createFilter({ kind, ...match }: Filter, { api }: Sandbox): (entry: Jou
 export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "journal.list",
-    route: "GET S/journal",
+    route: "GET /_control/sandboxes/{name}/journal",
     summary: "List requests and delivery attempts, newest first, with reasons",
     query: JournalQuery,
     success: { status: 200, schema: JournalBody },
@@ -60,7 +60,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "journal.search",
     section: "interfaces 11",
-    route: "GET S/journal/search",
+    route: "GET /_control/sandboxes/{name}/journal/search",
     summary: "Find entries whose request or response body contains a text",
     query: ClosedObject({
       body: OptionalText("The text, in upper or lower case; by default any"),
@@ -87,14 +87,14 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "journal.clear",
-    route: "DELETE S/journal",
+    route: "DELETE /_control/sandboxes/{name}/journal",
     summary: "Clear the journal",
     success: { status: 204 },
     handle: ({ sandbox }) => sandbox.journal.clear(),
   }),
   operation({
     id: "journal.stream",
-    route: "GET S/journal/stream",
+    route: "GET /_control/sandboxes/{name}/journal/stream",
     summary: "Follow the journal",
     query: ClosedObject(filters),
     headers: RESUME_HEADERS,
@@ -109,7 +109,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "journal.har",
-    route: "GET S/journal.har",
+    route: "GET /_control/sandboxes/{name}/journal.har",
     summary: "Download the journal as an HTTP Archive 1.2",
     success: { status: 200, schema: HarBody, headers: ["Content-Disposition"] },
     handle({ sandbox, server, site }) {
@@ -121,7 +121,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   VERIFY_JOURNAL,
   operation({
     id: "journal.retrieve",
-    route: "GET S/journal/{id}",
+    route: "GET /_control/sandboxes/{name}/journal/{id}",
     summary: "Show one entry",
     params: sandboxParams({
       id: Type.String({
@@ -144,7 +144,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     // The id says `journal` since it is published; the stream has the history too.
     id: "journal.live",
     section: "interfaces 11",
-    route: "GET S/live",
+    route: "GET /_control/sandboxes/{name}/live",
     summary: "Follow journal and history in one stream, as the console does: entries so far, then new ones",
     headers: {
       "last-event-id": "The id of the last event received; an unknown id starts from the beginning",

@@ -69,7 +69,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "operations.list",
     section: "interfaces 18",
-    route: "GET S/operations",
+    route: "GET /_control/sandboxes/{name}/operations",
     summary: "List own operations, of the server and of this sandbox",
     success: { status: 200, schema: OwnOperationsBody },
     handle: ({ sandbox }) => listOwnOperations(sandbox, []),
@@ -77,7 +77,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "operations.replace",
     section: "interfaces 18",
-    route: "PUT S/operations",
+    route: "PUT /_control/sandboxes/{name}/operations",
     summary: "Serve an OpenAPI document in this sandbox, in place of an earlier one",
     body: {
       kind: "json",
@@ -101,7 +101,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
       ),
     },
     describeChange: ({ sandbox }) => ({
-      title: `The sandbox got ${sandbox.own.flatMap(({ operations }) => operations).length} operations of its own.`,
+      title: `The sandbox got ${sandbox.ownResources.flatMap(({ operations }) => operations).length} operations of its own.`,
     }),
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: OwnOperationsBody },
@@ -109,8 +109,8 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
       requireRoom(server, "upload_bytes", countUtf8Bytes(JSON.stringify(body)), "bytes of own operations");
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       try {
-        const { own, warnings } = readSentOperations(body, server.getApi().resources);
-        sandbox.setResources(own);
+        const { ownResources, warnings } = readSentOperations(body, server.getApi().resources);
+        sandbox.setResources(ownResources);
         return listOwnOperations(sandbox, warnings);
       } catch (error) {
         if (!(error instanceof OwnOperationError)) throw error;
@@ -121,7 +121,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "operations.types",
     section: "interfaces 18",
-    route: "GET S/operations/types",
+    route: "GET /_control/sandboxes/{name}/operations/types",
     summary: "Show TypeScript types of own operations, collections and events",
     success: { status: 200, content_types: ["text/plain"] },
     async handle({ sandbox }) {
@@ -132,7 +132,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "operations.document",
     section: "interfaces 18",
-    route: "GET S/openapi.json",
+    route: "GET /_control/sandboxes/{name}/openapi.json",
     summary: "Show this sandbox's API, with its own operations",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ sandbox, server, site }) {
@@ -143,7 +143,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "operations.delete",
     section: "interfaces 18",
-    route: "DELETE S/operations",
+    route: "DELETE /_control/sandboxes/{name}/operations",
     summary: "Remove this sandbox's own operations, with their records",
     describeChange: () => ({ title: "The sandbox lost the operations of its own." }),
     success: { status: 204 },
@@ -151,8 +151,8 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-function listOwnOperations({ api, own }: Sandbox, warnings: string[]) {
-  const sandboxOnly = new Set<AnyOperation>(own.flatMap(({ operations }) => operations));
+function listOwnOperations({ api, ownResources }: Sandbox, warnings: string[]) {
+  const sandboxOnly = new Set<AnyOperation>(ownResources.flatMap(({ operations }) => operations));
   const items = api.operations
     .filter(({ sourceFile }) => sourceFile !== undefined)
     .map((one) => ({
@@ -164,7 +164,7 @@ function listOwnOperations({ api, own }: Sandbox, warnings: string[]) {
       scope: sandboxOnly.has(one) ? ("sandbox" as const) : ("server" as const),
     }));
   const collections = api.resources
-    .filter((resource) => resource.own !== undefined)
+    .filter((resource) => resource.userSource !== undefined)
     .flatMap((resource) => resource.collections.map(({ name }) => name));
   return { ...toList(items), collections, warnings };
 }

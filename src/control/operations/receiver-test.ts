@@ -82,7 +82,7 @@ export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "receivers.test",
     section: "interfaces 14",
-    route: "POST S/receiver-test",
+    route: "POST /_control/sandboxes/{name}/receiver-test",
     summary: "Grade a webhook receiver, as `understudy receiver-test` does",
     description:
       "Sends signed, forged, malformed and repeated deliveries from this server to the addresses that it may call. The test ends if the client disconnects.",

@@ -73,7 +73,7 @@ const ReceiverParams = sandboxParams({
 export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "receivers.create",
-    route: "POST S/receivers",
+    route: "POST /_control/sandboxes/{name}/receivers",
     summary: "Open a webhook receiver inside the server",
     body: { kind: "json", schema: ReceiverInput, optional: true },
     describeChange: (_call, answer) => {
@@ -104,7 +104,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "receivers.list",
-    route: "GET S/receivers",
+    route: "GET /_control/sandboxes/{name}/receivers",
     summary: "List the sandbox's receivers, newest first",
     success: { status: 200, schema: ListOf(ReceiverBody) },
     handle(call) {
@@ -114,7 +114,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "receivers.retrieve",
-    route: "GET S/receivers/{id}",
+    route: "GET /_control/sandboxes/{name}/receivers/{id}",
     summary: "Show a receiver",
     params: ReceiverParams,
     errors: ["unknown-receiver"],
@@ -123,7 +123,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "receivers.update",
-    route: "PATCH S/receivers/{id}",
+    route: "PATCH /_control/sandboxes/{name}/receivers/{id}",
     summary: "Change a receiver; a new list of answers starts with its first",
     params: ReceiverParams,
     body: { kind: "json", schema: ReceiverInput },
@@ -147,7 +147,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "receivers.delete",
-    route: "DELETE S/receivers/{id}",
+    route: "DELETE /_control/sandboxes/{name}/receivers/{id}",
     summary: "Close a receiver, and delete the webhooks whose `receiver_id` names it",
     params: ReceiverParams,
     describeChange: ({ params: { id } }) => ({ title: `The receiver ${id} was closed.`, subject: id }),
@@ -159,7 +159,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "receivers.requests",
-    route: "GET S/receivers/{id}/requests",
+    route: "GET /_control/sandboxes/{name}/receivers/{id}/requests",
     summary: "List a receiver's requests, oldest first, with verdicts on their signatures",
     params: ReceiverParams,
     errors: ["unknown-receiver"],
@@ -173,7 +173,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "receivers.follow",
     section: "interfaces 11",
-    route: "GET S/receivers/{id}/stream",
+    route: "GET /_control/sandboxes/{name}/receivers/{id}/stream",
     summary: "Follow the deliveries that a receiver answers with `forward`",
     description:
       "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. If several clients follow, the last to connect gets each delivery.",
@@ -190,7 +190,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "receivers.answer",
     section: "interfaces 11",
-    route: "POST S/receivers/{id}/forwarded/{delivery}",
+    route: "POST /_control/sandboxes/{name}/receivers/{id}/forwarded/{delivery}",
     summary: "Answer a forwarded delivery",
     params: sandboxParams({
       id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }),

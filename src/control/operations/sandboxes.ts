@@ -124,14 +124,14 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "sandboxes.retrieve",
-    route: "GET S",
+    route: "GET /_control/sandboxes/{name}",
     summary: "Show a sandbox",
     success: { status: 200, schema: SandboxBody },
     handle: ({ sandbox, site }) => renderSandbox(sandbox, site),
   }),
   operation({
     id: "sandboxes.update",
-    route: "PATCH S",
+    route: "PATCH /_control/sandboxes/{name}",
     summary: "Change settings",
     body: {
       kind: "json",
@@ -151,7 +151,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "sandboxes.delete",
-    route: "DELETE S",
+    route: "DELETE /_control/sandboxes/{name}",
     summary: "Delete a sandbox; `default` is reset instead",
     success: { status: 204 },
     handle({ sandbox, server }) {
@@ -161,7 +161,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "sandboxes.reset",
-    route: "POST S/reset",
+    route: "POST /_control/sandboxes/{name}/reset",
     summary: "Reset everything to the initial state; settings and snapshots stay",
     body: { kind: "json", schema: ResetInput, optional: true },
     errors: ["limit-reached", "invalid-document"],
@@ -176,7 +176,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "sandboxes.fork",
-    route: "POST S/fork",
+    route: "POST /_control/sandboxes/{name}/fork",
     summary: "Create a second sandbox with the same state",
     body: {
       kind: "json",

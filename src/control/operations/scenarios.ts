@@ -114,14 +114,14 @@ export const ActiveScenariosBody = ClosedObject(
 export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "scenarios.list",
-    route: "GET S/scenarios",
+    route: "GET /_control/sandboxes/{name}/scenarios",
     summary: "List all scenarios, whether each is active here, and how often its rules were triggered",
     success: { status: 200, schema: ListOf(ScenarioBody) },
     handle: ({ sandbox, server }) => listScenarios(server, sandbox),
   }),
   operation({
     id: "scenarios.activate",
-    route: "PUT S/scenarios/active",
+    route: "PUT /_control/sandboxes/{name}/scenarios/active",
     summary: "Activate exactly these scenarios, in this order; `[]` for none",
     body: {
       kind: "json",

@@ -55,7 +55,7 @@ export const SnapshotBody = ClosedObject(
 export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.list",
-    route: "GET S/snapshots",
+    route: "GET /_control/sandboxes/{name}/snapshots",
     summary: "List snapshots, oldest first",
     success: { status: 200, schema: ListOf(SnapshotBody) },
     handle({ sandbox }) {
@@ -64,7 +64,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "snapshots.save",
-    route: "POST S/snapshots",
+    route: "POST /_control/sandboxes/{name}/snapshots",
     summary: "Save the current state",
     description:
       "Contains data, credentials, clock, timers, pending deliveries, half-finished uploads and random state. Waits up to 5 s for deliveries in progress.",
@@ -97,7 +97,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "snapshots.restore",
-    route: "POST S/snapshots/{snap}/restore",
+    route: "POST /_control/sandboxes/{name}/snapshots/{snap}/restore",
     summary: "Restore a snapshot; settings, scenarios, faults and journal stay",
     params: SnapshotParams,
     kind: "restore",
@@ -115,7 +115,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "snapshots.download",
-    route: "GET S/snapshots/{snap}",
+    route: "GET /_control/sandboxes/{name}/snapshots/{snap}",
     summary: "Download a snapshot, including uploads; `now` is the current state",
     params: SnapshotParams,
     errors: ["unknown-snapshot"],
@@ -135,7 +135,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "snapshots.upload",
-    route: "PUT S/snapshots/{snap}",
+    route: "PUT /_control/sandboxes/{name}/snapshots/{snap}",
     summary: "Upload a snapshot of this or another sandbox",
     params: SnapshotParams,
     body: { kind: "json", schema: SnapshotFile, limit: MAX_UPLOAD_BYTES, validated: "by handler" },
@@ -161,7 +161,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "snapshots.delete",
-    route: "DELETE S/snapshots/{snap}",
+    route: "DELETE /_control/sandboxes/{name}/snapshots/{snap}",
     summary: "Delete a snapshot",
     params: SnapshotParams,
     errors: ["unknown-snapshot"],
@@ -173,7 +173,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "snapshots.diff",
-    route: "GET S/snapshots/{a}/diff/{b}",
+    route: "GET /_control/sandboxes/{name}/snapshots/{a}/diff/{b}",
     summary: "Compare two snapshots, also of two sandboxes; `now` is the current state",
     params: SnapshotPairParams,
     query: DifferenceQuery,

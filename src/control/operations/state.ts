@@ -113,7 +113,7 @@ const CollectionBody = ClosedObject(
 export const STATE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "state.collections",
-    route: "GET S/state",
+    route: "GET /_control/sandboxes/{name}/state",
     summary: "List the collections with their sizes",
     success: { status: 200, schema: ListOf(CollectionBody) },
     handle({ sandbox }) {
@@ -132,7 +132,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "state.list",
-    route: "GET S/state/{collection}",
+    route: "GET /_control/sandboxes/{name}/state/{collection}",
     summary: "List records, filtered by fields",
     params: CollectionParams,
     query: Type.Object(
@@ -181,7 +181,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "state.create",
-    route: "POST S/state/{collection}",
+    route: "POST /_control/sandboxes/{name}/state/{collection}",
     summary: "Create a record; missing fields are generated from the sandbox's seed",
     params: CollectionParams,
     query: ChangeQuery,
@@ -201,7 +201,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "state.retrieve",
-    route: "GET S/state/{collection}/{id}",
+    route: "GET /_control/sandboxes/{name}/state/{collection}/{id}",
     summary: "Show a record",
     params: RecordParams,
     errors: ["unknown-collection", "unknown-record"],
@@ -215,7 +215,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "state.update",
-    route: "PATCH S/state/{collection}/{id}",
+    route: "PATCH /_control/sandboxes/{name}/state/{collection}/{id}",
     summary: "Change fields of a record",
     params: RecordParams,
     query: ChangeQuery,
@@ -234,7 +234,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   }),
   operation({
     id: "state.delete",
-    route: "DELETE S/state/{collection}/{id}",
+    route: "DELETE /_control/sandboxes/{name}/state/{collection}/{id}",
     summary: "Delete a record and the records that belong to it",
     params: RecordParams,
     query: ChangeQuery,

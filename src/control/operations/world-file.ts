@@ -18,7 +18,7 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "sandboxes.export",
     section: "interfaces 19",
-    route: "POST S/export",
+    route: "POST /_control/sandboxes/{name}/export",
     summary: "Export the sandbox as a file for `understudy open` and the viewer",
     description:
       "World, timeline with its states, journal, settings and scenarios, compressed; secrets are replaced as in bundles.",

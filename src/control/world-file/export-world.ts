@@ -48,7 +48,7 @@ function toContent(
   const { source, created_at, fixture, seed, settings, resets, start, faults, history, snapshots } = sandbox;
   const base = source.buildRoot(seed);
   // The OpenAPI document that this sandbox got for itself; those of the whole server are in `operations` below.
-  const ownSource = sandbox.own[0]?.own;
+  const ownSource = sandbox.ownResources[0]?.userSource;
   const { about, entries } = history.toSnapshot();
   return {
     saved: {
@@ -70,7 +70,9 @@ function toContent(
       name: scenario,
       document: scenarios.getLastGood(scenario).document,
     })),
-    operations: sandbox.api.resources.flatMap((one) => (one.own && !one.own.sent ? [one.own] : [])),
+    operations: sandbox.api.resources.flatMap((one) =>
+      one.userSource && !one.userSource.sent ? [one.userSource] : [],
+    ),
   };
 }
 

@@ -81,7 +81,7 @@ function findOwnDocument(
   { content: { saved, operations } }: WorldFile,
   { getApi }: ControlServer,
 ): OperationDocuments | undefined {
-  const served = getApi().resources.flatMap(({ own }) => own ?? []);
+  const served = getApi().resources.flatMap(({ userSource }) => userSource ?? []);
   const missing = operations.filter(
     (one) => !served.some(({ source, sha256 }) => source === one.source || (sha256 && sha256 === one.sha256)),
   );

@@ -73,7 +73,7 @@ function checkExclusiveBound(value: unknown, key: string): string | undefined {
   return `${key} must be a number, or in OpenAPI 3.0 true or false`;
 }
 
-/** `maxLength` and the like against `minLength`; a lower bound is compared with itself, which fits. */
+/** Compares an upper bound, such as `maxLength`, with its lower bound. Does nothing for a lower bound. */
 function checkBound(key: string, schema: JsonObject): string | undefined {
   const lowerKey = key.replace(/^max/, "min");
   return (schema[lowerKey] as number) > (schema[key] as number)

@@ -9,31 +9,35 @@ export const JSON_PATCH = "application/json-patch+json";
 export function applyPatch(document: JsonObject, patch: readonly unknown[]): unknown {
   // The document is a property, so that a patch can replace the document like any value in it.
   const holder: JsonObject = { document: structuredClone(document) };
-  for (const [position, step] of patch.entries()) applyStep(holder, isJsonObject(step) ? step : {}, position);
+  for (const [position, operation] of patch.entries())
+    applyOperation(holder, isJsonObject(operation) ? operation : {}, position);
   return holder["document"];
 }
 
-function applyStep(holder: JsonObject, step: JsonObject, position: number): void {
+function applyOperation(holder: JsonObject, operation: JsonObject, position: number): void {
   const createError = (key: string, reason: string) => {
     const field = `[${position}].${key}`;
-    return invalidInput(field, step[key] ?? null, `${field} ${reason}`);
+    return invalidInput(field, operation[key] ?? null, `${field} ${reason}`);
   };
-  const locate = (key: "path" | "from", { isNew = false } = {}): [JsonObject | unknown[], name: string] => {
-    const pointer = step[key];
+  const locate = (
+    key: "path" | "from",
+    { mayBeNew = false } = {},
+  ): [JsonObject | unknown[], name: string] => {
+    const pointer = operation[key];
     if (typeof pointer !== "string" || (pointer !== "" && !pointer.startsWith("/")))
       throw createError(key, 'must be a JSON pointer such as "/title"');
-    const steps = ["document", ...toSteps(pointer)];
-    const name = steps.pop()!;
+    const segments = ["document", ...toSteps(pointer)];
+    const name = segments.pop()!;
     let parent: unknown = holder;
-    for (const one of steps) parent = read(parent, one);
+    for (const one of segments) parent = read(parent, one);
     const exists = read(parent, name) !== undefined;
     if (Array.isArray(parent)) {
-      if (exists || (isNew && (name === "-" || name === String(parent.length)))) return [parent, name];
-    } else if (isJsonObject(parent) && (exists || (isNew && name !== "__proto__"))) return [parent, name];
+      if (exists || (mayBeNew && (name === "-" || name === String(parent.length)))) return [parent, name];
+    } else if (isJsonObject(parent) && (exists || (mayBeNew && name !== "__proto__"))) return [parent, name];
     throw createError(key, "names nothing");
   };
   const insert = (value: unknown) => {
-    const [parent, name] = locate("path", { isNew: true });
+    const [parent, name] = locate("path", { mayBeNew: true });
     if (Array.isArray(parent)) parent.splice(name === "-" ? parent.length : Number(name), 0, value);
     else parent[name] = value;
   };
@@ -44,7 +48,7 @@ function applyStep(holder: JsonObject, step: JsonObject, position: number): void
     delete parent[name];
     return value;
   };
-  const { op, value } = step;
+  const { op, value } = operation;
   if (["add", "replace", "test"].includes(op as string) && value === undefined)
     throw createError("value", "is required");
   if (op === "add") insert(value);

@@ -37,16 +37,16 @@ export function toOwnSource(
 
 function toResource(
   { collections, operations, events, factories, state }: Omit<CompiledDocument, "warnings">,
-  own: NonNullable<Resource["own"]>,
+  userSource: NonNullable<Resource["userSource"]>,
 ): Resource {
   return {
-    name: own.source,
-    own,
+    name: userSource.source,
+    userSource,
     collections,
     events,
     factories,
     state,
-    operations: operations.map((operation) => ({ ...operation, sourceFile: own.source })),
+    operations: operations.map((operation) => ({ ...operation, sourceFile: userSource.source })),
     fixture: toFixtureReader(collections, factories, state),
   };
 }

@@ -15,12 +15,12 @@ import { toOwnSource } from "./openapi-source.ts";
 export function readSentOperations(
   sent: OperationDocuments,
   resources: readonly Resource[],
-): { own: readonly Resource[]; warnings: string[] } {
+): { ownResources: readonly Resource[]; warnings: string[] } {
   const readWarnings: string[] = [];
   const resource = readSentDocument(sent).read(resources, (sentence) => readWarnings.push(sentence));
-  const { source } = resource.own!;
-  const { api, warnings } = joinResources(resources, [{ ...resource, own: { source, sent } }]);
-  return { own: api.resources.slice(resources.length), warnings: [...readWarnings, ...warnings] };
+  const { source } = resource.userSource!;
+  const { api, warnings } = joinResources(resources, [{ ...resource, userSource: { source, sent } }]);
+  return { ownResources: api.resources.slice(resources.length), warnings: [...readWarnings, ...warnings] };
 }
 
 export function readSentDocument({ openapi, bindings }: OperationDocuments): OperationSource {

@@ -16,7 +16,9 @@ export interface Api {
 }
 
 export function createApi(declarations: readonly Resource[]): Api {
-  const ownEvents = declarations.flatMap(({ own, events = [] }) => (own === undefined ? [] : events));
+  const ownEvents = declarations.flatMap(({ userSource, events = [] }) =>
+    userSource === undefined ? [] : events,
+  );
   const ownEventNames = ownEvents.map(({ name }) => name);
   const resources =
     ownEvents.length === 0

@@ -24,7 +24,7 @@ export interface Resource {
    * The declaration of a user's own resource; messages name its `source`. If that is a file: the digest of its bytes
    * and, unless it is code, its documents as `content`. If it is a control call: its documents as `sent`.
    */
-  own?: { source: string; sha256?: string; content?: OperationDocuments; sent?: OperationDocuments };
+  userSource?: { source: string; sha256?: string; content?: OperationDocuments; sent?: OperationDocuments };
   /** The fixture's keys that fill this resource (interfaces 5). */
   fixture?: FixtureReader;
   /** The factory of each collection, by name; every collection of the state calls has one. */

@@ -297,8 +297,8 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
    * Rules of scenarios and options were read for the server; a sandbox with operations of its own reads them again.
    */
   private readForSandbox(rules: readonly Rule[]): readonly Rule[] {
-    const { own, api } = this.sandbox;
-    return own.length === 0 ? rules : rules.map((rule) => readRuleForApi(rule, api));
+    const { ownResources, api } = this.sandbox;
+    return ownResources.length === 0 ? rules : rules.map((rule) => readRuleForApi(rule, api));
   }
 }
 

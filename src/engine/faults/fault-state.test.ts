@@ -114,8 +114,8 @@ it("the server's delay applies to operations of one sandbox, also after a reset 
   const server = assemble({ fixture: "reference", clock: { mode: "frozen", now: 0 }, delay: "1ms" });
   const paths = { "/v1/health": { get: { operationId: "health", responses: { 200: { description: "" } } } } };
   const openapi = { openapi: "3.1.0", info: { title: "Health", version: "1" }, paths };
-  const { own } = readSentOperations({ openapi }, sandbox.api.resources);
-  const mine = server.sandboxes.create({ name: "mine", own });
+  const { ownResources } = readSentOperations({ openapi }, sandbox.api.resources);
+  const mine = server.sandboxes.create({ name: "mine", ownResources });
   const { rules } = mine.faults as SandboxFaults;
   const isDelayed = () => rules.allRules.some(({ rule }) => rule.operations?.has("health"));
   const created = isDelayed();

@@ -76,19 +76,22 @@ export class RefusalScenarios {
 /** The scenarios that a sandbox can activate: the server's, and those derived from the operations that it alone has. */
 export class SandboxScenarios implements ScenarioSource {
   private readonly server: ScenarioSource;
-  private readonly sandbox: Pick<Sandbox, "own">;
-  private cached: { own: Sandbox["own"]; derived: RefusalScenarios } | undefined;
+  private readonly sandbox: Pick<Sandbox, "ownResources">;
+  private cached: { ownResources: Sandbox["ownResources"]; derived: RefusalScenarios } | undefined;
 
-  constructor(server: ScenarioSource, sandbox: Pick<Sandbox, "own">) {
+  constructor(server: ScenarioSource, sandbox: Pick<Sandbox, "ownResources">) {
     this.server = server;
     this.sandbox = sandbox;
   }
 
   /** The derived scenarios of the sandbox's own operations. */
   get derived(): RefusalScenarios {
-    const { own } = this.sandbox;
-    if (this.cached?.own !== own)
-      this.cached = { own, derived: new RefusalScenarios(own.flatMap(({ operations }) => operations)) };
+    const { ownResources } = this.sandbox;
+    if (this.cached?.ownResources !== ownResources)
+      this.cached = {
+        ownResources,
+        derived: new RefusalScenarios(ownResources.flatMap(({ operations }) => operations)),
+      };
     return this.cached!.derived;
   }
 

@@ -5,13 +5,13 @@ import type { Resource } from "../contract/resource.ts";
 import { API, RESOURCES } from "../resources/index.ts";
 import { type DeclarationSource, isDeclaration } from "./declaration.ts";
 
-/** A file of own operations, or another source of them. */
+/** A file of the user's own operations, or another source of them. */
 export interface OperationSource {
   /** The source's name in messages. */
   source: string;
   /** The digest of its bytes, for bundles. */
   sha256?: string;
-  /** @param earlierResources those of the reference and of earlier sources @throws OwnOperationError, DocumentError */
+  /** @param earlierResources those of the built-in API and of earlier sources @throws OwnOperationError, DocumentError */
   read(earlierResources: readonly Resource[], warn: (sentence: string) => void): Resource;
 }
 
@@ -36,7 +36,7 @@ export function createJoinedApi(sources: readonly OperationSource[]): JoinedApi 
   return { api, warnings: [...sourceWarnings, ...warnings] };
 }
 
-/** The reference's operations and those of the sources; warns of those that are not used. @throws OwnOperationError */
+/** The built-in operations and those of the sources; warns of those that are not used. @throws OwnOperationError */
 export function readApi(sources: readonly OperationSource[], log: { warn(sentence: string): void }): Api {
   if (sources.length === 0) return API;
   const { api, warnings } = createJoinedApi(sources);
@@ -77,7 +77,7 @@ export async function readDeclarations(
 }
 
 /**
- * The operations of the reference and a user's own. Where both have an endpoint, the reference's is used.
+ * The built-in operations and a user's own. Where both have an endpoint, the built-in one is used.
  * @throws OwnOperationError if two of the user's own conflict
  */
 export function joinResources(reference: readonly Resource[], userResources: readonly Resource[]): JoinedApi {
@@ -128,7 +128,7 @@ function requireDistinct(
       const existing = owners.get(name);
       if (existing !== undefined)
         throw new OwnOperationError(
-          `${resource.own?.source ?? resource.name} declares the ${noun} ${name}, which ${existing.own === undefined ? "the reference" : existing.own.source} has already`,
+          `${resource.userSource?.source ?? resource.name} declares the ${noun} ${name}, which ${existing.userSource === undefined ? "the reference" : existing.userSource.source} has already`,
           { subject: name },
         );
       owners.set(name, resource);

@@ -66,7 +66,7 @@ export function createOwnResource(
   );
   const resource: Resource = {
     name: source.source,
-    own: { source: source.source, ...(source.sha256 !== undefined && { sha256: source.sha256 }) },
+    userSource: { source: source.source, ...(source.sha256 !== undefined && { sha256: source.sha256 }) },
     collections: [...created.values()],
     operations: declarations
       .filter((one) => one.kind === "operation")

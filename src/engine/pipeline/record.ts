@@ -2,7 +2,7 @@ import type { AnsweredRequest, JournalEntry } from "../sandbox/journal-entry.ts"
 import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire } from "./plain-http.ts";
 
-/** Writes the journal entry, which references existing values where it can, and counts the operation's outcome. */
+/** Writes the journal entry, which shares the values of the exchange to save memory, and counts the operation's outcome. */
 export function recordRequest(
   exchange: Exchange,
   answer: Answer,
@@ -39,7 +39,7 @@ export function recordRequest(
   };
   const change = historyChange?.entry;
   const entry = sandbox.journal.add(details, change);
-  // The refusal is part of the title.
+  // The change's title says that the request was refused, so streams of the history get it again.
   if (change?.isRefused) sandbox.history.touch(change);
   const { operation, code } = exchange;
   if (operation !== undefined) sandbox.outcomes.count(operation.id, code ?? answer.status);

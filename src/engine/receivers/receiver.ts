@@ -110,7 +110,7 @@ const Receiver = Type.Object({
   /** Requests answered with the present list of answers. */
   served: Type.Integer({ minimum: 0 }),
   created_at: Instant(),
-  /** Removed with the last client that follows it. */
+  /** Whether the receiver is deleted when the last client that follows it disconnects. */
   leased: Type.Optional(Type.Boolean()),
 });
 export type Receiver = Static<typeof Receiver>;

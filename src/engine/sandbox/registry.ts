@@ -77,10 +77,10 @@ export class SandboxRegistry {
    * of uploads that have lost bytes since that moment.
    */
   fork(original: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; lostUploads: string[] } {
-    const { seed, settings, own, source } = original;
+    const { seed, settings, ownResources, source } = original;
     const { scenarios } = original.faults.rules;
     let lostUploads: string[] = [];
-    const fork = this.add({ name, seed, settings, own, scenarios }, source, (sandbox) => {
+    const fork = this.add({ name, seed, settings, ownResources, scenarios }, source, (sandbox) => {
       lostUploads = sandbox.copyFrom(original, moment);
     });
     return { fork, lostUploads };

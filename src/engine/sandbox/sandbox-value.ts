@@ -29,7 +29,7 @@ export interface SandboxOptions {
   clock?: ClockSetting;
   settings?: Partial<Settings>;
   /** Resources of this sandbox alone. */
-  own?: readonly Resource[];
+  ownResources?: readonly Resource[];
 }
 
 export interface SandboxReset {

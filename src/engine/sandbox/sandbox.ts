@@ -35,7 +35,7 @@ export interface SandboxState {
   faults: FaultState;
   snapshots: ReadonlyMap<string, SandboxValue>;
   history: HistorySnapshot;
-  own: readonly Resource[];
+  ownResources: readonly Resource[];
 }
 
 /** The reason why a sandbox's world was replaced. */
@@ -94,7 +94,7 @@ export class Sandbox {
   /** The operations of the server, and its own. */
   api: Api;
   /** Resources of this sandbox alone. */
-  own: readonly Resource[];
+  ownResources: readonly Resource[];
   /** Functions that end the running delays; as listeners of `ended`, more than ten would make Node warn. */
   private readonly endDelays = new Set<() => void>();
   private readonly end = new AbortController();
@@ -103,8 +103,8 @@ export class Sandbox {
   constructor(parts: SandboxParts, options: SandboxOptions, source: LoadedFixture) {
     const { defaults } = parts;
     this.parts = parts;
-    this.own = options.own ?? [];
-    this.api = extendApi(parts.api(), this.own);
+    this.ownResources = options.ownResources ?? [];
+    this.api = extendApi(parts.api(), this.ownResources);
     this.name = options.name;
     this.created_at = parts.wallClock();
     this.snapshots = new Snapshots(parts.blobs);
@@ -173,9 +173,9 @@ export class Sandbox {
   }
 
   /** Replaces the resources of this sandbox alone, and removes the records of collections that are gone. */
-  setResources(own: readonly Resource[]): void {
-    const previousNames = this.own.flatMap(({ collections }) => collections.map(({ name }) => name));
-    this.own = own;
+  setResources(ownResources: readonly Resource[]): void {
+    const previousNames = this.ownResources.flatMap(({ collections }) => collections.map(({ name }) => name));
+    this.ownResources = ownResources;
     this.updateApi();
     const currentNames = new Set(this.api.collections.map(({ name }) => name));
     this.world.dropTables(previousNames.filter((name) => !currentNames.has(name)));
@@ -183,7 +183,7 @@ export class Sandbox {
 
   /** Called when operations of the server or of this sandbox have changed: adds tables, and reads rules again. */
   updateApi(): void {
-    this.api = extendApi(this.parts.api(), this.own);
+    this.api = extendApi(this.parts.api(), this.ownResources);
     this.world.addMissingTables();
     this.faults.rules.readRulesAgain();
   }
@@ -274,11 +274,11 @@ export class Sandbox {
   }
 
   /** Restores the saved state, because later changes could not be saved; a running clock continues. */
-  rollbackTo({ about, source, value, faults, snapshots, history, own }: SandboxState): void {
+  rollbackTo({ about, source, value, faults, snapshots, history, ownResources }: SandboxState): void {
     const began = { state: this.recorder.getState(), position: this.history.lastSequence };
     const { created_at, fixture, seed, settings, resets, start, forked_from } = about;
     Object.assign(this, { created_at, fixture, seed, settings, resets, start, forked_from, source });
-    if (own !== this.own) this.setResources(own);
+    if (ownResources !== this.ownResources) this.setResources(ownResources);
     const { clock } = value.world;
     const wall = this.parts.wallClock();
     this.restore({

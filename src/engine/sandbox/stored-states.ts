@@ -31,7 +31,7 @@ interface StoredBeforeAfter extends Pick<BeforeAfter, "from" | "to" | "start" | 
 interface StoredStep {
   written: [collection: string, id: string, before: StoredRecord | null, after: StoredRecord | null][];
   draws: number;
-  /** If `written` lacks a part of the step: the version before it, as its difference from the fixture's records. */
+  /** Only if `written` is incomplete: all tables before this step, as differences from the fixture's records. */
   tables?: Record<string, TableDocument>;
 }
 

@@ -123,7 +123,7 @@ function mix32(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Derives the key from seed, name and number of resets, and on a shared server also from its key (interfaces 5). */
+/** Derives a sandbox's key for secrets, on a shared server also from the server's key (interfaces 5). */
 export function deriveSecretKey(
   { seed, name, resets }: { seed: number; name: string; resets: number },
   serverKey: Uint8Array | undefined,

@@ -60,7 +60,7 @@ providePlatform({
   loadFaker(locale) {
     if (locale !== "en")
       throw new NotAvailableError(
-        `names of the locale ${locale} are made by a server only; start one for it`,
+        `a page invents names of the locale en only; start a server for ${locale}`,
       );
     return faker;
   },

@@ -18,8 +18,8 @@ export function restoreLetters(filename: string | undefined, head: string): stri
 const MAX_HEAD_BYTES = 16 * 1024;
 
 /**
- * Splits a multipart body after the headers of each part, whose text is `head`: busboy, which gets the pieces one by
- * one, does not report all headers.
+ * Passes on a multipart body, cut after the headers of each part. A piece that completes the headers of a part has
+ * their text in `head`, since busboy, which parses the pieces, does not report all headers.
  */
 export async function* cutAfterHeads({
   headers,
@@ -27,7 +27,8 @@ export async function* cutAfterHeads({
 }: Pick<PlainRequest, "headers" | "body">): AsyncGenerator<{ bytes: Uint8Array; head?: string }> {
   const delimiter = Buffer.from(`\r\n--${findBoundary(String(headers["content-type"]))}`);
   const lineEnd = Buffer.from("\r\n");
-  // Received bytes in which what is searched for may have begun. The first delimiter has no line end before it.
+  // The last bytes of earlier chunks, since a delimiter or an empty line may begin there and end in the next. The first
+  // delimiter has no line end before it.
   let earlier: Buffer = lineEnd;
   let isInHead = false;
   let hasEnded = false;

@@ -6,7 +6,7 @@ import { DelaySchema } from "../../engine/faults/effects/delay.ts";
 import type { EffectDocument } from "../../engine/faults/effects/effect.ts";
 
 export const BUNDLE_FORMAT = "understudy-bundle";
-/** Raised when an older Understudy could not replay a newer bundle. */
+/** Increase it with a change that makes new bundles unreadable for earlier releases. */
 export const BUNDLE_VERSION = 1;
 
 const Headers = Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }));
@@ -45,7 +45,7 @@ const RequestStep = Type.Object({
     number: Type.Optional(Type.Integer({ minimum: 0 })),
     /** On the sandbox's clock. */
     at: Instant,
-    /** The sandbox's clock at the change, if that was later. */
+    /** When the request's changes were committed, on the sandbox's clock, if later than `at`. */
     committed: Type.Optional(Instant),
     method: Type.String(),
     /** Path and query, with the sandbox's prefix, except for `default`. */
@@ -94,7 +94,7 @@ export const Bundle = Type.Object(
       rate: Type.Optional(Type.Number()),
     }),
     settings: Type.Unsafe<Record<string, unknown>>({ type: "object" }),
-    /** The files of own operations, which a replay needs; the digest is absent where they came from no file. */
+    /** The sources of the user's own operations, which a replay needs; `sha256` is absent if a source is not a file. */
     operations: Type.Optional(
       Type.Array(Type.Object({ source: Type.String(), sha256: Type.Optional(Type.String()) })),
     ),
@@ -155,7 +155,10 @@ export function readBundle(text: string, file: string): Bundle {
   }
   const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
   if (format !== BUNDLE_FORMAT)
-    refuse("format", "this is not a bundle; create one with `understudy bundle` or POST S/bundle");
+    refuse(
+      "format",
+      "this is not a bundle; create one with `understudy bundle` or POST /_control/sandboxes/{name}/bundle",
+    );
   if (typeof version === "number" && version > BUNDLE_VERSION) {
     refuse(
       "version",

@@ -43,10 +43,10 @@ export function makeBundle(
   const fixtureText = JSON.stringify(initial.fixture.getDocument());
   secrets.registerWritten(fixtureText);
   const ownSources = sandbox.api.resources
-    .flatMap((resource) => resource.own ?? [])
+    .flatMap((resource) => resource.userSource ?? [])
     .filter(({ sent }) => !sent)
     .map(({ source, sha256 }) => ({ source, ...(sha256 && { sha256 }) }));
-  const [sentDocument] = initial.own.map((resource) => resource.own?.sent);
+  const [sentDocument] = initial.ownResources.map((resource) => resource.userSource?.sent);
   return {
     format: BUNDLE_FORMAT,
     version: BUNDLE_VERSION,
@@ -123,7 +123,7 @@ function listScenarios(
   library: ScenarioLibrary,
   recording: Recording,
   entries: readonly JournalEntry[],
-  { own }: Pick<Sandbox, "own">,
+  { ownResources }: Pick<Sandbox, "ownResources">,
 ): Bundle["scenarios"] {
   const names = new Set(recording.initial.scenarios);
   for (const { call } of recording.calls) {
@@ -135,7 +135,7 @@ function listScenarios(
     if (name !== undefined && library.has(name)) names.add(name);
   }
   // A replay derives these again.
-  const derived = new RefusalScenarios(own.flatMap(({ operations }) => operations));
+  const derived = new RefusalScenarios(ownResources.flatMap(({ operations }) => operations));
   return [...names]
     .filter((name) => !derived.has(name))
     .map((name) => {

@@ -20,7 +20,7 @@ interface InitialSandbox {
   begin: number;
   settings: Settings;
   scenarios: readonly string[];
-  own: Sandbox["own"];
+  ownResources: Sandbox["ownResources"];
   /** The journal's position at that time. */
   position: number;
 }
@@ -178,7 +178,7 @@ export class Recordings {
         begin: world.origin,
         settings,
         scenarios: faults.rules.scenarios,
-        own: sandbox.own,
+        ownResources: sandbox.ownResources,
         position: journal.lastSequence,
       },
       calls: [],

@@ -17,7 +17,7 @@ import {
 
 /** TypeScript types of own operations, collections, events and scenarios. */
 export function generateOwnTypes({ resources }: Api): string {
-  const ownResources = resources.filter((resource) => resource.own !== undefined);
+  const ownResources = resources.filter((resource) => resource.userSource !== undefined);
   const operations = ownResources.flatMap((resource) => resource.operations);
   const names = new SchemaNames();
   const records = ownResources

@@ -139,7 +139,7 @@ class Relay {
     });
     upstream.once("error", (error: NodeJS.ErrnoException) => {
       if (this.answer !== undefined || outgoing.destroyed) return;
-      // The target may have closed the reused connection before this request; if not, a safe one may be sent twice.
+      // The target probably closed the reused connection before it saw this request. If not, a safe method may be repeated.
       const isSafe = SAFE_METHODS.test(incoming.method!) && !hasBody(incoming);
       if (upstream.reusedSocket && error.code === "ECONNRESET" && isSafe && !isRetry) {
         outgoing.off("close", onClose);

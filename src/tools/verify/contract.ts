@@ -54,7 +54,7 @@ export class ObjectNames {
   private readonly ownObjects = new Map<string, OwnObjects>();
 
   constructor(all: readonly Resource[]) {
-    const resources = all.filter(({ own }) => own === undefined);
+    const resources = all.filter(({ userSource }) => userSource === undefined);
     const operations = resources.flatMap((resource) => resource.operations);
     const collections = resources
       .flatMap((resource) => resource.collections)
@@ -79,7 +79,7 @@ export class ObjectNames {
       readingPrefixes.flatMap(([name, prefix]) => (prefix === undefined && idFields.has(name) ? [name] : [])),
     );
     this.nameOwnObjects(
-      all.filter(({ own }) => own !== undefined),
+      all.filter(({ userSource }) => userSource !== undefined),
       prefixes,
     );
   }

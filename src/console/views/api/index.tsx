@@ -25,9 +25,9 @@ const COLUMNS: readonly Column<Row>[] = [
       </code>
     ),
     width: "minmax(10rem, 2fr)",
-    minWidth: "medium",
+    showFrom: "medium",
   },
-  { id: "x-section", title: "Section", width: "5rem", minWidth: "wide" },
+  { id: "x-section", title: "Section", width: "5rem", showFrom: "wide" },
   {
     id: "provenance",
     title: "Source",

@@ -113,7 +113,7 @@ function makeColumns(operations: readonly OperationCoverage[]): readonly Column<
         value: (row) => countHits(filterByGroup(row, group)),
         renderCell: (row) => <HeatCell outcomes={filterByGroup(row, group)} />,
         width: "2.9rem",
-        minWidth: isCommon(group) ? "medium" : "wide",
+        showFrom: isCommon(group) ? "medium" : "wide",
       }),
     ),
   ];

@@ -25,8 +25,8 @@ const COLUMNS: readonly Column<Row>[] = [
     renderCell: (row) => <SandboxTitle {...row} />,
     width: "minmax(0, 1.4fr)",
   },
-  { id: "fixture", title: "Fixture", minWidth: "medium" },
-  { id: "seed", title: "Seed", width: "5rem", isNumber: true, minWidth: "wide" },
+  { id: "fixture", title: "Fixture", showFrom: "medium" },
+  { id: "seed", title: "Seed", width: "5rem", isNumber: true, showFrom: "wide" },
   {
     id: "clock",
     title: "Clock",
@@ -41,7 +41,7 @@ const COLUMNS: readonly Column<Row>[] = [
     renderCell: ({ scenarios }) => scenarios.length || <span className="quiet">none</span>,
     width: "6rem",
     isNumber: true,
-    minWidth: "wide",
+    showFrom: "wide",
   },
   {
     id: "records",
@@ -50,14 +50,14 @@ const COLUMNS: readonly Column<Row>[] = [
     renderCell: (sandbox) => formatCount(countRecords(sandbox)),
     width: "6rem",
     isNumber: true,
-    minWidth: "medium",
+    showFrom: "medium",
   },
   {
     id: "created_at",
     title: "Created",
     renderCell: ({ created_at }) => <Created at={created_at} />,
     width: "6.5rem",
-    minWidth: "wide",
+    showFrom: "wide",
   },
 ];
 

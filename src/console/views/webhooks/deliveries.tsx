@@ -17,7 +17,8 @@ import { RetryNow } from "./retry-now.tsx";
 import { canSign, formatOpensslCommand, useSignature } from "./signature.ts";
 import { useRetryDelays, useWebhookChoices, useWebhooks } from "./use-webhooks.ts";
 
-const OUTCOMES: Readonly<Record<DeliveryState, Outcome>> = {
+/** The outcome whose shape and colour each state has. */
+const BADGES: Readonly<Record<DeliveryState, Outcome>> = {
   delivered: "ok",
   retrying: "refused",
   "given up": "failed",
@@ -33,7 +34,7 @@ type Row = Delivery & {
 function DeliveryBadge({ row: { state, next_retry } }: { row: Row }) {
   const now = useSandboxNow();
   const word = next_retry ? `retry ${formatRelative(Date.parse(next_retry), now)}` : state;
-  return <Badge outcome={OUTCOMES[state]}>{word}</Badge>;
+  return <Badge outcome={BADGES[state]}>{word}</Badge>;
 }
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -44,13 +45,13 @@ const COLUMNS: readonly Column<Row>[] = [
     width: "minmax(0, 8.5rem)",
   },
   { id: "event", title: "Event", width: "minmax(7rem, 1fr)" },
-  { id: "to", title: "To", width: "minmax(0, 1.2fr)", minWidth: "wide" },
+  { id: "to", title: "To", width: "minmax(0, 1.2fr)", showFrom: "wide" },
   {
     id: "attempts",
     title: "Attempts",
     renderCell: (row) => <AttemptAxis delivery={row} />,
     width: "minmax(6rem, 11rem)",
-    minWidth: "medium",
+    showFrom: "medium",
   },
   {
     id: "response_code",
@@ -64,7 +65,7 @@ const COLUMNS: readonly Column<Row>[] = [
     title: "Time",
     renderCell: ({ created_at }) => <RelativeTime at={created_at} />,
     width: "6.5rem",
-    minWidth: "medium",
+    showFrom: "medium",
   },
 ];
 

@@ -48,7 +48,7 @@ export function Usage() {
 }
 
 function GaugeLine({ gauge }: { gauge: Gauge }) {
-  const { word, outcome, share } = toGaugeStatus(gauge);
+  const { word, badge, share } = toGaugeStatus(gauge);
   const figures =
     gauge.limit === null
       ? formatAmount(gauge.spent)
@@ -61,7 +61,7 @@ function GaugeLine({ gauge }: { gauge: Gauge }) {
     >
       <span className="gauge-head">
         <span className="clip">{gauge.title}</span>
-        <Badge outcome={outcome}>{word}</Badge>
+        <Badge outcome={badge}>{word}</Badge>
         <span className="number">{figures} CHF</span>
       </span>
       {gauge.limit !== null && (
@@ -71,7 +71,7 @@ function GaugeLine({ gauge }: { gauge: Gauge }) {
           valueLabel={`${Math.floor(share * 100)}%`}
         >
           <svg className="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-            <rect {...getOutcomePaint(outcome)} width={Math.min(100, share * 100)} height="4" />
+            <rect {...getOutcomePaint(badge)} width={Math.min(100, share * 100)} height="4" />
           </svg>
         </Meter>
       )}
@@ -144,9 +144,9 @@ function getSpentInMonth({ spent }: UsageRecord, month: string): number {
 }
 
 /** A warning from 80 percent, exceeded at 100 (3.6). */
-function toGaugeStatus({ spent, limit }: Gauge): { word: string; outcome: Outcome; share: number } {
-  if (limit === null) return { word: "no limit", outcome: "other", share: 0 };
+function toGaugeStatus({ spent, limit }: Gauge): { word: string; badge: Outcome; share: number } {
+  if (limit === null) return { word: "no limit", badge: "other", share: 0 };
   const share = limit === 0 ? 1 : spent / limit;
-  if (share >= 1) return { word: "exceeded", outcome: "failed", share };
-  return share >= 0.8 ? { word: "warning", outcome: "refused", share } : { word: "ok", outcome: "ok", share };
+  if (share >= 1) return { word: "exceeded", badge: "failed", share };
+  return share >= 0.8 ? { word: "warning", badge: "refused", share } : { word: "ok", badge: "ok", share };
 }

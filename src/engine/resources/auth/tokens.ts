@@ -27,15 +27,15 @@ const verifiedTokens = new Map<string, Claims>();
 /**
  * Signs an access token. Does not use jose, which signs asynchronously, since a transaction does not wait. A
  * `jti` distinguishes tokens of the same second, which are common with a frozen clock; it is in the header
- * (as RFC 7519 allows), since G01 names the claims.
+ * (as RFC 7519 allows), since no other claims are allowed than those of G01.
  */
 export function signAccessToken(tx: Transaction, principal: Principal, lifetimeSeconds: number): string {
   const iat = getSecondsNow(tx);
   const { user_id: sub, organization_id: org, key_id: key } = principal;
   const header = toBase64Json({ alg: "HS256", typ: "JWT", jti: tx.createId("tok_") });
-  const payload = `${header}.${toBase64Json({ sub, org, key, iat, exp: iat + lifetimeSeconds })}`;
-  const signature = toBase64Url(hmac("sha256", getSigningSecret(tx, key), payload));
-  return `${payload}.${signature}`;
+  const signingInput = `${header}.${toBase64Json({ sub, org, key, iat, exp: iat + lifetimeSeconds })}`;
+  const signature = toBase64Url(hmac("sha256", getSigningSecret(tx, key), signingInput));
+  return `${signingInput}.${signature}`;
 }
 
 /**
@@ -89,7 +89,7 @@ function identifyClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | 
   return getSecondsNow(tx) >= exp ? { ...identity, refused: true } : identity;
 }
 
-/** Describes an access token without any part of it, and says why it is refused or that it may be used. */
+/** Describes an access token without quoting it, and says why it is refused or that it may be used. */
 export async function explainToken(tx: Transaction, token: string): Promise<string> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token))
     return "neither an API key nor an access token";

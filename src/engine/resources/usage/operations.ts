@@ -62,7 +62,7 @@ function renderUsageLimits(world: WorldReader, organization_id: string, month: n
   const getSpentOfRow = (row: Usage) => (month === undefined ? 0 : getSpent(row, month));
   const organizationRow = findUsage(world, organization_id, null);
   const { monthly_limit, api_monthly_limit } = organizationRow;
-  const keyRows = [...world.index(usage, "keys_of", organization_id)];
+  const keyRows = [...world.index(usage, "keys_by_organization", organization_id)];
   const organization_limits = renderLimitFigures(getSpentOfRow(organizationRow), monthly_limit);
   const spentByKeys = keyRows.reduce((sum, row) => sum + getSpentOfRow(row), 0);
   const api_limits = api_monthly_limit === null ? null : renderLimitFigures(spentByKeys, api_monthly_limit);
@@ -118,7 +118,8 @@ export const usageStateRules: StateRules<Usage> = {
   remove(tx, row) {
     addToOrganization(tx, row, { from: row.spent, to: {} });
     if (row.api_key_id !== null) return;
-    for (const { id } of [...tx.index(usage, "keys_of", row.organization_id)]) tx.remove(usage, id);
+    for (const { id } of [...tx.index(usage, "keys_by_organization", row.organization_id)])
+      tx.remove(usage, id);
   },
 };
 

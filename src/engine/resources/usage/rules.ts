@@ -128,7 +128,8 @@ export function listBudgets(
 ): Budget[] {
   const organizationRow = findUsage(world, organization_id, null);
   let total = 0;
-  for (const row of world.index(usage, "keys_of", organization_id)) total += getSpent(row, month);
+  for (const row of world.index(usage, "keys_by_organization", organization_id))
+    total += getSpent(row, month);
   const budgets: Budget[] = [
     {
       scope: "organization",

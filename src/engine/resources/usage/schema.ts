@@ -36,14 +36,14 @@ export const usage = collection({
   name: "usage",
   schema: UsageRecord,
   indexes: {
-    keys_of: {
+    keys_by_organization: {
       groups: ({ organization_id, api_key_id }) => (api_key_id === null ? [] : [organization_id]),
       order: ({ api_key_id }) => api_key_id ?? "",
     },
   },
 });
 
-/** The id of the row of an organization, or of a key in it: a key may have another limit in each (G33). */
+/** The id of the usage of an organization, or of a key in it: a key may have different limits in two organizations (G33). */
 export function toUsageId(organization_id: string, api_key_id: string | null): string {
   return api_key_id === null ? organization_id : `${organization_id}:${api_key_id}`;
 }

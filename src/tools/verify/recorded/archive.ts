@@ -63,7 +63,7 @@ async function visitHar(
   const isFromCache = createCacheDetector();
   await readHar(file, (entry) => {
     const exchange = readEntry(entry, {
-      hasSizesOfBodies: facts.creator !== "Understudy",
+      sizesMatchBodies: facts.creator !== "Understudy",
       folder: dirname(file),
     });
     if (typeof exchange === "string") return visitor.skip?.(exchange);
@@ -132,7 +132,7 @@ async function findBase(file: string, router: Router, target: string | undefined
   const unusable = new Map<string, number>();
   let showsAuthorization = false;
   const facts = await readHar(file, (entry) => {
-    const exchange = readEntry(entry, { hasSizesOfBodies: false, folder: undefined });
+    const exchange = readEntry(entry, { sizesMatchBodies: false, folder: undefined });
     if (typeof exchange === "string") return void countOne(unusable, exchange);
     const { url, sent } = exchange;
     showsAuthorization ||= sent.headers.has("authorization");

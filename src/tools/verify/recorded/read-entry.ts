@@ -42,8 +42,8 @@ type MissingBody =
 
 /** How an archive stores bodies. */
 interface Recorder {
-  /** Whether sizes are those of the bodies in the archive. In Understudy's archives they are those before masking. */
-  hasSizesOfBodies: boolean;
+  /** Whether recorded sizes are those of the stored texts. Understudy's archives have the sizes before masking. */
+  sizesMatchBodies: boolean;
   /** The folder of files with bodies; undefined: they are not read. */
   folder: string | undefined;
 }
@@ -58,7 +58,7 @@ export function readEntry(entry: HarObject, recorder: Recorder): RecordedExchang
   const base = host === null ? undefined : `http://${host}`;
   if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url, base)) return "malformed";
   const parsedUrl = new URL(url, base);
-  // Insomnia exports the parameters of its table only in the list.
+  // Insomnia exports parameters that are typed into its table only in `queryString`.
   if (parsedUrl.search === "")
     for (const [name, value] of toPairs(request["queryString"])) parsedUrl.searchParams.append(name, value);
   const status = Number(response["status"] ?? 0);
@@ -67,6 +67,7 @@ export function readEntry(entry: HarObject, recorder: Recorder): RecordedExchang
   if (isCached(entry)) return "from a browser's cache";
   const headers = toHeaders(response["headers"]);
   const hasHeaders = [...headers.keys()].length > 0;
+  // The recorder followed a redirect, and stored the status of the last answer with the headers of the first.
   if (status === 200 && headers.has("location")) return "with the headers of a redirect";
   const content = toMap(response["content"]);
   if (!headers.has("content-type") && typeof content["mimeType"] === "string")
@@ -79,7 +80,7 @@ export function readEntry(entry: HarObject, recorder: Recorder): RecordedExchang
   });
   // How Chrome and Playwright mark an answer that broke off; null if it did not.
   const brokeOff = typeof (response["_error"] ?? response["_failureText"]) === "string";
-  const missing = body.missing ?? (brokeOff ? "with the body cut short" : undefined);
+  const missingFromAnswer = body.missing ?? (brokeOff ? "with the body cut short" : undefined);
   const postData = toMap(request["postData"]);
   const storedText = readText(postData, recorder.folder);
   const requestText =
@@ -88,7 +89,8 @@ export function readEntry(entry: HarObject, recorder: Recorder): RecordedExchang
     !requestText &&
     Number(requestHeaders.get("content-length") ?? request["bodySize"]) > 0 &&
     isJsonType(requestHeaders.get("content-type"));
-  const missingBody = missing ?? (isRequestBodyLeftOut ? "with the request's body left out" : undefined);
+  const missing =
+    missingFromAnswer ?? (isRequestBodyLeftOut ? "with the request's body left out" : undefined);
   return {
     method: method.toUpperCase(),
     url: parsedUrl,
@@ -98,9 +100,14 @@ export function readEntry(entry: HarObject, recorder: Recorder): RecordedExchang
       headers: requestHeaders,
     },
     hasHeaders,
-    answer: { status, headers, text: body.text, ...readJson(body.text, headers, missing === undefined) },
-    hasWholeBodies: missingBody === undefined,
-    missing: missingBody,
+    answer: {
+      status,
+      headers,
+      text: body.text,
+      ...readJson(body.text, headers, missingFromAnswer === undefined),
+    },
+    hasWholeBodies: missing === undefined,
+    missing,
     at: Date.parse(String(entry["startedDateTime"])),
     duration: Number(entry["time"] ?? Number.NaN),
     wait_ms: findWait(entry),
@@ -160,7 +167,7 @@ function toBody(
   {
     status,
     headers,
-    hasSizesOfBodies,
+    sizesMatchBodies,
     folder,
     wasBodySent,
   }: Recorder & { status: number; headers: Headers; wasBodySent: boolean },
@@ -169,16 +176,17 @@ function toBody(
   const text = readText(content, folder);
   // A 304 has no body; browsers record the cached one.
   if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
-  if (text === undefined || (text === "" && hasSizesOfBodies && wasBodySent)) {
-    // Other recorders may write size 0 for a body that they left out, unless its length is 0 or it has no type.
+  if (text === undefined || (text === "" && sizesMatchBodies && wasBodySent)) {
+    // Recorders other than Understudy also write size 0 for a body that they left out. It is empty if its Content-Length
+    // is 0, or if it has no Content-Type.
     const isSizeReliable =
-      !hasSizesOfBodies || headers.get("content-length") === "0" || !headers.has("content-type");
+      !sizesMatchBodies || headers.get("content-length") === "0" || !headers.has("content-type");
     const isEmpty = status === 204 || (size === 0 && isSizeReliable);
     return { text: "", missing: isEmpty ? undefined : "with the body left out" };
   }
   if (!isBase64(content)) {
     const isShort =
-      hasSizesOfBodies && Buffer.byteLength(text) + BYTE_ORDER_MARK_BYTES < findSize(size, headers, text);
+      sizesMatchBodies && Buffer.byteLength(text) + BYTE_ORDER_MARK_BYTES < findSize(size, headers, text);
     const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
     return { text, missing: isCut ? "with the body cut short" : undefined };
   }
