@@ -59,9 +59,7 @@ providePlatform({
   },
   loadFaker(locale) {
     if (locale !== "en")
-      throw new NotAvailableError(
-        `a page invents names of the locale en only; start a server for ${locale}`,
-      );
+      throw new NotAvailableError(`a page invents names of the locale en only; start a server for ${locale}`);
     return faker;
   },
   loadDocumentTools: () => import("./web-document-text.ts"),
