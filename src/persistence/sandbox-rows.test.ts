@@ -260,6 +260,11 @@ describe("a saved sandbox", () => {
     expect(() => parseRows(given)).toThrow(new InvalidSandboxRows(message));
   });
 
+  it("gives a record its id if it was saved when another field had it [interfaces 18]", () => {
+    const { present } = parseRows(row("records/notes", "n1", { id: "n1" }));
+    expect(present.tables["notes"]).toEqual({ put: [{ note_id: "n1", id: "n1" }], removed: [] });
+  });
+
   it("is refused with the name of a row that is not JSON [interfaces 2]", () => {
     expect(() => parseSavedSandbox(findIdField, [{ section: "world", id: "facts", text: "{" }])).toThrow(
       /^world\/facts is not JSON: ./,

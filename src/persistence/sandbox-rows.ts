@@ -205,9 +205,10 @@ export function parseSavedSandbox(
       throw new InvalidSandboxRows(`${section} is unknown to this server`);
     const tables = world.tables!;
     tables[collection] ??= { put: [], removed: [] };
-    if (value === null) tables[collection].removed.push(id);
-    else if ((value as Record<string, unknown>)[idField] === id)
-      tables[collection].put.push(value as StoredRecord);
+    // A document may have renamed the field of the ids since.
+    const record = value === null ? null : { [idField]: id, ...(value as StoredRecord) };
+    if (record === null) tables[collection].removed.push(id);
+    else if (record[idField] === id) tables[collection].put.push(record);
     else throw new InvalidSandboxRows(`${section} has under ${id} a record with another ${idField}`);
   }
 }

@@ -115,6 +115,18 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     expect((await (await openSandbox(url)).snapshots.list()).items).toMatchObject([{ name: "one" }]);
   });
 
+  it("may be of the whole server, and rename the field of its ids between two starts [interfaces 18]", async () => {
+    const serve = (id: string) => {
+      const text = JSON.stringify(TAGS).replace('["id","name"]', `["${id}","name"]`);
+      const collections = { tags: { ...BINDINGS.collections.tags, id } };
+      const document = JSON.parse(text.replace('"id":', `"${id}":`)) as object;
+      return begin({ openapi: [{ ...document, "x-understudy": { ...BINDINGS, collections } }] });
+    };
+    expect(await create(await serve("id"), "one")).toBe(201);
+    await understudy.close();
+    expect(await list(await serve("key"))).toEqual(["one"]);
+  });
+
   it("has its derived scenarios and its rules after a restart, until the document is removed [interfaces 18]", async () => {
     let url = await begin();
     let sandbox = await openSandbox(url);
