@@ -78,10 +78,13 @@ async function runOnce(
   throw new Error(`${end}${errorLine ? `: ${errorLine}` : ""}`);
 }
 
-/** Runtimes write the error before or after their stacks. */
+/** Runtimes write the error before or after their stacks; `go run` adds the exit status. */
 function findError(output: string): string | undefined {
-  const lines = output.trim().split("\n");
-  return (
-    lines.findLast((line) => /(error|exception|panic)\b.{0,40}: ?\S/i.test(line)) ?? lines.at(-1)
-  )?.trim();
+  const lines = output
+    .replace(/\nexit status \d+\s*$/, "")
+    .trim()
+    .split("\n");
+  // Ruby's line is `a.rb:1:in 'work': text (RuntimeError)`.
+  const isError = (line: string) => /(error|exception|panic)\b.{0,40}: ?\S|:in .+': \S/i.test(line);
+  return (lines.findLast(isError) ?? lines.at(-1))?.trim();
 }

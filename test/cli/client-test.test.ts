@@ -69,11 +69,21 @@ const CALLS_ANOTHER_PATH =
 const HAS_NO_KEY = "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/models')";
 const THROWS = `${HAS_NO_KEY}.then(({ status }) => { throw new Error('HTTP ' + status) })`;
 
+const RUBY_ERROR = "c.rb:9:in \\`call': HTTP 404 (Error)\n\tfrom c.rb:17:in \\`<main>'";
+/** With the line that `go run` adds. */
+const GO_ERROR = "2026/03/15 12:00:00 HTTP 404\nexit status 1";
+
 it.each([
   [["--", "node", "-e", "1"], 1, "made no request to the sandbox"],
   [["--", "node", "-e", CALLS_ANOTHER_PATH], 1, "failures: GET /v1/modelz got 404 ("],
   [["--", "node", "-e", HAS_NO_KEY], 1, "No request of the client succeeded even without failures"],
   [["--", "node", "-e", THROWS], 1, "It ended with: exit code 1: Error: HTTP 401. Make it work first."],
+  [
+    ["--", "sh", "-c", `echo "${RUBY_ERROR}" >&2; exit 1`],
+    1,
+    "exit code 1: c.rb:9:in `call': HTTP 404 (Error).",
+  ],
+  [["--", "sh", "-c", `echo "${GO_ERROR}" >&2; exit 1`], 1, "exit code 1: 2026/03/15 12:00:00 HTTP 404."],
   [["--", "sh", "-c", "kill -9 $$"], 1, "It ended with: the signal SIGKILL."],
   [["--", "./README.md"], 2, "cannot run ./README.md: it is not an executable file"],
   [
