@@ -8,6 +8,8 @@ import {
   readChangeLogPages,
   readPages,
   readPagesAgain,
+  readPagesBackwards,
+  readRest,
   readSentencePages,
   readTogether,
   readTwice,
@@ -47,6 +49,8 @@ describe("a sound client", () => {
     ["that registers a file again", { blindRepeat: true }, register],
     ["that reads pages", {}, readPages],
     ["that reads pages again", {}, readPagesAgain],
+    ["that reads pages backwards", {}, readPagesBackwards],
+    ["that asks for the rest of a list", {}, readRest],
     ["that reads pages of sentences", {}, readSentencePages],
     ["that reads pages of change logs", {}, readChangeLogPages],
   ] satisfies [string, Flaws, Work][])(

@@ -105,6 +105,22 @@ export const readChangeLogPages = readWith(async (call, skip, take) => {
   return total_count;
 });
 
+/** Reads the first page to learn the total, and then the last page first, as they may arrive if requested together. */
+export const readPagesBackwards: Work = async (sandbox, flaws, signal) => {
+  const { call } = openClient(sandbox, flaws, signal);
+  const { pagination } = await call("GET", `${LIST}?limit=2&offset=0`);
+  const last = Math.floor((pagination.total - 1) / 2) * 2;
+  for (let offset = last; offset > 0; offset -= 2) await call("GET", `${LIST}?limit=2&offset=${offset}`);
+};
+
+/** Asks for the total, and then for pages of fifty items and for the rest. */
+export const readRest: Work = async (sandbox, flaws, signal) => {
+  const { call } = openClient(sandbox, flaws, signal);
+  const { pagination } = await call("GET", `${LIST}?limit=1&offset=0`);
+  for (let offset = 0; offset < pagination.total; offset += 50)
+    await call("GET", `${LIST}?limit=${Math.min(50, pagination.total - offset)}&offset=${offset}`);
+};
+
 export const readPagesAgain: Work = async (sandbox, flaws, signal) => {
   await readPages(sandbox, flaws, signal);
   await readPages(sandbox, flaws, signal);

@@ -37,6 +37,8 @@ type Fields = Record<string, unknown>;
 interface Page {
   entry: JournalEntry;
   offset: number;
+  /** The page size that it asks for, if it asks for one. */
+  limit: unknown;
   size: number;
   /** Undefined if the answer does not say. */
   hasMore: boolean | undefined;
@@ -53,6 +55,8 @@ const readsAllPages: ClientCheck = {
     if (lists.length === 0) return notObservable("the client read no list of several pages");
     for (const pages of lists) {
       const evidence = pages.map(({ entry }) => entry);
+      // Pages that are requested together arrive in any order.
+      pages.sort((a, b) => a.offset - b.offset);
       const name = describeRequest(evidence[0]!);
       for (const [at, page] of pages.entries()) {
         if (pages.slice(0, at).some(({ offset }) => offset === page.offset))
@@ -77,15 +81,12 @@ function listReadings(requests: readonly JournalEntry[]): Page[][] {
   const last = new Map<string, Page[]>();
   for (const [at, entry] of requests.entries()) {
     const { offset, limit, filters } = readQuery(entry);
-    const page = toPage(entry, Number(offset ?? 0));
+    const page = toPage(entry, { offset: Number(offset ?? 0), limit });
     const asksForPage = (offset ?? limit ?? null) !== null;
     if (page === undefined || !asksForPage) continue;
     const key = `${entry.path}?${filters} ${entry.principal}`;
     let pages = last.get(key);
-    const previous = pages?.at(-1);
-    // After the end, or after another request, the client may read the list again.
-    const mayRestart = !previous?.hasMore || requests[at - 1] !== previous.entry;
-    if (pages === undefined || (mayRestart && page.offset === pages[0]!.offset)) {
+    if (pages === undefined || restarts(pages, page, requests[at - 1])) {
       pages = [];
       readings.push(pages);
       last.set(key, pages);
@@ -95,21 +96,34 @@ function listReadings(requests: readonly JournalEntry[]): Page[][] {
   return readings;
 }
 
+/** Whether the page begins another reading: after the end, after another request, or with another page size. */
+function restarts(
+  pages: readonly Page[],
+  { offset, limit }: Page,
+  previous: JournalEntry | undefined,
+): boolean {
+  const [first] = pages;
+  const mayRestart =
+    pages.some(({ hasMore }) => !hasMore) || previous !== pages.at(-1)!.entry || limit !== first!.limit;
+  return mayRestart && offset === first!.offset;
+}
+
 /** Which items a request asks for: in its query, or for the change log in its body (section 4.16). */
 function readQuery({ operation, request }: JournalEntry) {
   if (operation === "change_logs.list") {
     const { skip, take, ...filters } = (request.body ?? {}) as Fields;
-    return { offset: skip, limit: take, filters: JSON.stringify({ ...filters, take }) };
+    return { offset: skip, limit: take, filters: JSON.stringify(filters) };
   }
   const query = new URLSearchParams(request.query);
   const [offset, limit] = [query.get("offset"), query.get("limit")];
   query.delete("offset");
+  query.delete("limit");
   query.sort();
   return { offset, limit, filters: query.toString() };
 }
 
 /** Undefined unless the answer is a list. */
-function toPage(entry: JournalEntry, offset: number): Page | undefined {
+function toPage(entry: JournalEntry, part: Pick<Page, "offset" | "limit">): Page | undefined {
   const isList = isRead(entry) || entry.operation === "change_logs.list";
   if (!isList || entry.status !== 200) return undefined;
   const body = entry.response.body as Fields | unknown[] | undefined;
@@ -120,8 +134,8 @@ function toPage(entry: JournalEntry, offset: number): Page | undefined {
   if (items === undefined) return undefined;
   const size = items.length;
   const { total_count, total = total_count, has_more } = { ...body, ...metadata, ...pagination } as Fields;
-  const byTotal = typeof total === "number" ? offset + size < total : undefined;
-  return { entry, offset, size, hasMore: typeof has_more === "boolean" ? has_more : byTotal };
+  const byTotal = typeof total === "number" ? part.offset + size < total : undefined;
+  return { entry, ...part, size, hasMore: typeof has_more === "boolean" ? has_more : byTotal };
 }
 
 export const READING_CHECKS: readonly ClientCheck[] = [readsAllPages, usesEtags];
