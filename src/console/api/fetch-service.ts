@@ -1,5 +1,6 @@
 import { tryParseJson } from "../../engine/contract/text.ts";
 import { ControlError } from "./fetch-control.ts";
+import { toInputError } from "./form-fields.ts";
 
 /** A request to the emulated API of a sandbox, sent as one of its users. */
 export interface ServiceCall {
@@ -30,16 +31,18 @@ export interface ServiceAnswer {
 
 /**
  * All calls of the emulated API go through here. Error statuses are returned, not thrown.
- * @throws ControlError if there is no complete response
+ * @throws ControlError if there is no complete response, or for an invalid header
  */
 export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
   const { sandbox, method, path, key, body } = call;
+  const headers = { ...call.headers, ...(key === undefined ? {} : { "api-key": key }) };
+  requireSendable(headers);
   pendingCount += 1;
   const response = await fetch(`/_s/${encodeURIComponent(sandbox)}${path}`, {
     method,
     cache: "no-store",
     credentials: "omit",
-    headers: { ...call.headers, ...(key === undefined ? {} : { "api-key": key }) },
+    headers,
     body: body ?? null,
   })
     .catch(() => {
@@ -58,8 +61,27 @@ export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
   const text = await (isStream ? readStart(response) : response.text()).catch(() => {
     throw new ControlError(0, `The connection was lost before the response (${status}) was complete.`);
   });
-  const headers = [...response.headers].map(([name, value]) => ({ name, value }));
-  return { status, headers, requestId, text, json: tryParseJson(text) };
+  return {
+    status,
+    headers: [...response.headers].map(([name, value]) => ({ name, value })),
+    requestId,
+    text,
+    json: tryParseJson(text),
+  };
+}
+
+/** @throws ControlError that names the header which browsers cannot send */
+function requireSendable(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      throw toInputError(
+        name,
+        `The header ${name} is not valid: HTTP does not allow a character of its name or value. Nothing was sent.`,
+      );
+    }
+  }
 }
 
 /** Ids of the requests that this page has sent. */

@@ -15,7 +15,11 @@ export interface JsonSchema {
   format?: string;
   description?: string;
   default?: unknown;
+  /** OpenAPI 3.0 has this in place of `examples`. */
+  example?: unknown;
   examples?: readonly unknown[];
+  readOnly?: boolean;
+  writeOnly?: boolean;
   minimum?: number;
   maximum?: number;
 }
@@ -99,6 +103,11 @@ export interface OpenApi {
 
 type Content<Schema> = Readonly<Record<string, Schema>>;
 
+/** `application/json`, also with parameters, and types such as `application/merge-patch+json`. */
+export function isJsonType(type: string): boolean {
+  return /^application\/([^;]+\+)?json\b/.test(type);
+}
+
 interface DocumentedEvent {
   summary: string;
   requestBody: { content: Content<{ schema: JsonSchema }> };
@@ -128,6 +137,8 @@ interface Parameter {
   required?: boolean;
   description?: string;
   schema?: JsonSchema;
+  style?: string;
+  explode?: boolean;
 }
 
 interface DocumentedBody {

@@ -1,5 +1,5 @@
 import type { FidelityLedger } from "../../../../types/control-api.ts";
-import type { Operation, SchemaComponents } from "../../api/open-api.ts";
+import { isJsonType, type Operation, type SchemaComponents } from "../../api/open-api.ts";
 import { useSandbox } from "../../api/queries.ts";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/status.tsx";
@@ -54,7 +54,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
           <section className="stack" aria-label="Request">
             <h2>Request</h2>
             <p className="quiet">{bodyType}</p>
-            <SchemaTable lines={listFields(body.schema, components)} />
+            <SchemaTable lines={listFields(body.schema, components, "request")} />
           </section>
         )}
         <Success responses={responses} components={components} />
@@ -151,7 +151,7 @@ function Success({ responses, components }: { responses: Responses; components: 
                 {lines.length === 0 && `: ${formatType(schema, components)}`}
               </p>
               <SchemaTable lines={lines} />
-              {type === "application/json" && (
+              {isJsonType(type) && (
                 <details>
                   <summary>Example</summary>
                   <pre className="wire body">{JSON.stringify(makeExample(schema, components), null, 2)}</pre>

@@ -37,6 +37,23 @@ describe("the console's view of a schema", () => {
     ]);
   });
 
+  it("leaves properties that are read-only out of requests, and write-only ones out of responses [interfaces 18]", () => {
+    const schema: JsonSchema = {
+      type: "object",
+      required: ["id", "name", "secret"],
+      properties: {
+        id: { readOnly: true, allOf: [refer("Id")] },
+        name: { type: "string", example: "Red" },
+        secret: { type: "string", writeOnly: true },
+      },
+    };
+    const components = of({ Id: { type: "string" } });
+    expect(makeExample(schema, components, "request")).toEqual({ name: "Red", secret: "text" });
+    expect(makeExample(schema, components)).toEqual({ id: "text", name: "Red" });
+    expect(listFields(schema, components, "request").map(({ name }) => name)).toEqual(["name", "secret"]);
+    expect(listFields(schema, components).map(({ name }) => name)).toEqual(["id", "name"]);
+  });
+
   it("shows null as the example of a schema that allows only null", () => {
     expect(makeExample({ type: "null" }, of({}))).toBeNull();
     expect(makeExample({ anyOf: [{ type: "null" }, { type: "string" }] }, of({}))).toBeNull();

@@ -13,25 +13,33 @@ interface Budget {
   partsLeft: number;
 }
 
+/** Requests omit properties that are `readOnly`, responses those that are `writeOnly` (OpenAPI). */
+type Direction = "request" | "response";
+
+const OMITTED = { request: "readOnly", response: "writeOnly" } as const;
+
 /** An example value from a schema's examples and defaults; of an object only the required properties. */
 export function makeExample(
   schema: JsonSchema,
   components: SchemaComponents,
+  direction: Direction = "response",
   depth = 0,
   budget: Budget = { partsLeft: MAX_LINES },
 ): unknown {
   const resolved = resolveSchema(schema, components);
   if (resolved.examples?.[0] !== undefined) return resolved.examples[0];
+  if (resolved.example !== undefined) return resolved.example;
   if (resolved.const !== undefined) return resolved.const;
   if (resolved.enum?.[0] !== undefined) return resolved.enum[0];
   if (resolved.default !== undefined) return resolved.default;
   const alternative = resolved.anyOf?.[0] ?? resolved.oneOf?.[0];
   if (depth > MAX_DEPTH || budget.partsLeft <= 0) return null;
-  if (alternative !== undefined) return makeExample(alternative, components, depth + 1, budget);
+  if (alternative !== undefined) return makeExample(alternative, components, direction, depth + 1, budget);
   const type = typeof resolved.type === "string" ? resolved.type : resolved.type?.[0];
   if (type === "array")
-    return resolved.items ? [makeExample(resolved.items, components, depth + 1, budget)] : [];
-  if (type === "object" || resolved.properties) return makeExampleObject(resolved, components, depth, budget);
+    return resolved.items ? [makeExample(resolved.items, components, direction, depth + 1, budget)] : [];
+  if (type === "object" || resolved.properties)
+    return makeExampleObject(resolved, components, direction, depth, budget);
   if (Object.hasOwn(PLAIN_EXAMPLES, type ?? "")) return PLAIN_EXAMPLES[type ?? ""];
   return resolved.format === "date-time" ? "2026-03-15T12:00:00.000Z" : "text";
 }
@@ -43,14 +51,25 @@ const PLAIN_EXAMPLES: Readonly<Record<string, unknown>> = {
   null: null,
 };
 
-function makeExampleObject(schema: JsonSchema, components: SchemaComponents, depth: number, budget: Budget) {
+function makeExampleObject(
+  schema: JsonSchema,
+  components: SchemaComponents,
+  direction: Direction,
+  depth: number,
+  budget: Budget,
+) {
   const { properties = {}, required = [] } = schema;
   // Without the properties that `if` requires, `else` applies.
   const needsElse = schema.if?.required?.some((name) => !required.includes(name)) ?? false;
-  const names = [...required, ...(needsElse ? (schema.else?.required ?? []) : [])];
+  const names = [...required, ...(needsElse ? (schema.else?.required ?? []) : [])].filter(
+    (name) => !resolveSchema(properties[name] ?? {}, components)[OMITTED[direction]],
+  );
   budget.partsLeft -= names.length;
   return Object.fromEntries(
-    names.map((name) => [name, makeExample(properties[name] ?? {}, components, depth + 1, budget)]),
+    names.map((name) => [
+      name,
+      makeExample(properties[name] ?? {}, components, direction, depth + 1, budget),
+    ]),
   );
 }
 
@@ -64,7 +83,11 @@ interface SchemaLine {
 }
 
 /** Properties of a schema, depth first. */
-export function listFields(schema: JsonSchema, components: SchemaComponents): SchemaLine[] {
+export function listFields(
+  schema: JsonSchema,
+  components: SchemaComponents,
+  direction: Direction = "response",
+): SchemaLine[] {
   const lines: SchemaLine[] = [];
   const add = (part: JsonSchema, depth: number, path: string): void => {
     const { nonNull } = splitNull(part, components);
@@ -72,6 +95,7 @@ export function listFields(schema: JsonSchema, components: SchemaComponents): Sc
     if (nonNull.items) add(nonNull.items, depth, `${path}[]`);
     for (const [name, property] of Object.entries(nonNull.properties ?? {})) {
       if (lines.length >= MAX_LINES) return;
+      if (resolveSchema(property, components)[OMITTED[direction]]) continue;
       const propertyPath = `${path}.${name}`;
       lines.push({
         path: propertyPath,

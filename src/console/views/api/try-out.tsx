@@ -3,8 +3,15 @@ import { getOwn } from "../../../engine/maps.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { type Actor, useSelectedActor } from "../../api/actors.ts";
 import { formatAsCurl } from "../../api/copy-request.ts";
-import { appendQuery } from "../../api/fetch-control.ts";
-import { type JsonSchema, type Operation, resolveSchema, type SchemaComponents } from "../../api/open-api.ts";
+import { BODILESS_METHODS } from "../../api/fetch-service.ts";
+import {
+  isJsonType,
+  type JsonSchema,
+  type Operation,
+  resolveSchema,
+  type SchemaComponents,
+  splitNull,
+} from "../../api/open-api.ts";
 import { useServiceCall } from "../../api/queries.ts";
 import { Answer } from "../../components/exchange.tsx";
 import { ActorField, Field, Form, useInputs } from "../../components/form.tsx";
@@ -19,7 +26,6 @@ interface TryOutProps {
   components: SchemaComponents;
 }
 
-type Texts = Readonly<Record<string, string>>;
 type Parts = Readonly<Record<string, string | File>>;
 
 /** A form with working values of this sandbox. Input stays if another user is selected. */
@@ -69,23 +75,24 @@ function Preconditions({ samples: { note, firstOperation, missing } }: { samples
 /** `samples` is undefined while loading. */
 function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Actor | undefined }) {
   const { operation, components, samples, actor } = props;
-  const { method, parameters = [], requestBody } = operation;
+  const { method, parameters = [] } = operation;
   const sandbox = useSandboxName();
   const { inputs, change } = useInputs<string>({});
   const [typedParts, setParts] = useState<Parts>({});
   const [typedBody, setBody] = useState<string>();
-  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  const [type, content] = findBody(operation) ?? [];
   const isMultipart = type === MULTIPART;
   const body = typedBody ?? proposeBody(props, samples);
   const parts = { ...(isMultipart && proposeParts(content!.schema, components, samples)), ...typedParts };
-  const getValue = (name: string) => getOwn(inputs, name) ?? getOwn(samples?.parameters ?? {}, name) ?? "";
-  const path = fillPath(operation, getValue);
+  const getValue = (parameter: Parameter) =>
+    getOwn(inputs, toKey(parameter)) ?? getSample(parameter, samples);
+  const path = fillPath(operation, components, getValue);
   const headers = {
-    ...readParameters(operation, "header", getValue),
+    ...Object.fromEntries(readParameters(operation, "header", getValue)),
     // The browser sets the multipart boundary.
     ...(type && !isMultipart && { "content-type": type }),
   };
-  const cookies = Object.entries(readParameters(operation, "cookie", getValue));
+  const cookies = readParameters(operation, "cookie", getValue);
   const cookie = cookies.map((pair) => pair.join("=")).join("; ");
   const call = useServiceCall(() => ({
     method,
@@ -100,20 +107,14 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
       <Form submit="Send" change={call} isWaiting={samples === undefined}>
         {/* Disabled while loading, so that a loaded value does not replace an edit. */}
         <fieldset className="form-fields" disabled={samples === undefined}>
-          {parameters.map(({ name, in: place, required, description }) => (
+          {parameters.map((parameter) => (
             <Field
-              key={name}
-              label={name}
-              name={name}
-              value={getValue(name)}
-              onChange={(text) => change({ [name]: text })}
-              hint={[
-                [place, required && "required"].filter(Boolean).join(", "),
-                place === "cookie" && "A page cannot send it: use “Copy as curl”",
-                description,
-              ]
-                .filter(Boolean)
-                .join(". ")}
+              key={toKey(parameter)}
+              label={parameter.name}
+              name={parameter.name}
+              value={getValue(parameter)}
+              onChange={(text) => change({ [toKey(parameter)]: text })}
+              hint={describeParameter(parameter, components)}
             />
           ))}
           {content && isMultipart && (
@@ -165,10 +166,15 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
 
 const MULTIPART = "multipart/form-data";
 
-function toExampleBody({ operation: { requestBody }, components }: TryOutProps): string {
-  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-  if (content === undefined || (type !== "application/json" && type !== MULTIPART)) return "";
-  return JSON.stringify(makeExample(content.schema, components), null, 2);
+/** Type and content of the body; undefined if browsers send none with this method. */
+function findBody({ method, requestBody }: Operation) {
+  return BODILESS_METHODS.test(method) ? undefined : Object.entries(requestBody?.content ?? {})[0];
+}
+
+function toExampleBody({ operation, components }: TryOutProps): string {
+  const [type, content] = findBody(operation) ?? [];
+  if (content === undefined || (!isJsonType(type!) && type !== MULTIPART)) return "";
+  return JSON.stringify(makeExample(content.schema, components, "request"), null, 2);
 }
 
 function proposeBody(props: TryOutProps, samples: Samples | undefined): string {
@@ -182,7 +188,7 @@ function proposeParts(schema: JsonSchema, components: SchemaComponents, samples:
     required.map((name) => {
       const part = properties[name] ?? {};
       if (part.format === "binary") return [name, makeSampleFile(name)];
-      return [name, fillIds(String(makeExample(part, components)), samples?.ids ?? {})];
+      return [name, fillIds(String(makeExample(part, components, "request")), samples?.ids ?? {})];
     }),
   );
 }
@@ -198,22 +204,60 @@ function makeSampleFile(part: string): File {
   return new File([bytes], "sample.png", { type: "image/png" });
 }
 
-type GetValue = (name: string) => string;
+type Parameter = NonNullable<Operation["parameters"]>[number];
+type GetValue = (parameter: Parameter) => string;
+
+/** Parameters in two places may have the same name. */
+const toKey = ({ in: place, name }: Parameter) => `${place} ${name}`;
+
+/** Samples are values of the path. */
+function getSample({ in: place, name }: Parameter, samples: Samples | undefined): string {
+  return (place === "path" && getOwn(samples?.parameters ?? {}, name)) || "";
+}
+
+function describeParameter(parameter: Parameter, components: SchemaComponents): string {
+  const { in: place, required } = parameter;
+  const parts = [
+    [place, required && "required"].filter(Boolean).join(", "),
+    place === "cookie" && "A page cannot send it: use “Copy as curl”",
+    isRepeated(parameter, components) && "A list, separated by commas",
+    parameter.description,
+  ];
+  return parts.filter(Boolean).join(". ");
+}
+
+/** Whether each value of a list is sent as a parameter of its own: `tag=a&tag=b`. */
+function isRepeated(
+  { in: place, schema = {}, style, explode }: Parameter,
+  components: SchemaComponents,
+): boolean {
+  const isList = splitNull(schema, components).nonNull.type === "array";
+  return place === "query" && isList && (style ?? "form") === "form" && explode !== false;
+}
+
+function fillPath(operation: Operation, components: SchemaComponents, getValue: GetValue): string {
+  const { path, parameters = [] } = operation;
+  const filled = path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
+    encodeURIComponent(getValue({ in: "path", name })),
+  );
+  const query = parameters
+    .filter((one) => one.in === "query" && getValue(one) !== "")
+    .flatMap((one) =>
+      (isRepeated(one, components) ? getValue(one).split(",") : [getValue(one)]).map((value) => [
+        one.name,
+        value.trim(),
+      ]),
+    );
+  return query.length === 0 ? filled : `${filled}?${new URLSearchParams(query)}`;
+}
 
 function readParameters(
   { parameters = [] }: Operation,
-  place: "query" | "header" | "cookie",
+  place: "header" | "cookie",
   getValue: GetValue,
-): Texts {
-  const filled = parameters.filter((one) => one.in === place && getValue(one.name) !== "");
-  return Object.fromEntries(filled.map(({ name }) => [name, getValue(name)]));
-}
-
-function fillPath(operation: Operation, getValue: GetValue): string {
-  const filled = operation.path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
-    encodeURIComponent(getValue(name)),
-  );
-  return appendQuery(filled, readParameters(operation, "query", getValue));
+): [name: string, value: string][] {
+  const filled = parameters.filter((one) => one.in === place && getValue(one) !== "");
+  return filled.map((one) => [one.name, getValue(one)]);
 }
 
 function MultipartFields(props: {
