@@ -59,7 +59,8 @@ export function formatAsCurl({ method, url, headers, body, binarySize }: Request
   ];
   return [
     `curl -i ${options.join(" ")} ${quoteForShell(url)}`,
-    ...headers.map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
+    // curl drops a header with an empty value unless it is written with a semicolon.
+    ...headers.map(([name, value]) => `-H ${quoteForShell(value === "" ? `${name};` : `${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`--data-raw ${quoteForShell(body)}`]),
     ...(binarySize === undefined ? [] : [`--data-binary @${nameFile(binarySize)}`]),
   ].join(" \\\n  ");

@@ -1,5 +1,6 @@
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
 import { toPrintableLines } from "../../../engine/contract/text.ts";
+import { useParameters } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { DetailPane, Section, ViewLink } from "../../components/layout.tsx";
@@ -127,6 +128,7 @@ function RelatedEntries({ entry, nodes }: { entry: HistoryEntry; nodes: readonly
 }
 
 function EntryLinks({ term, ids, nodes }: { term: string; ids: readonly string[]; nodes: readonly Node[] }) {
+  const { all } = useParameters();
   if (ids.length === 0) return null;
   return (
     <div>
@@ -136,7 +138,7 @@ function EntryLinks({ term, ids, nodes }: { term: string; ids: readonly string[]
         return (
           <dd key={id}>
             {node ? (
-              <ViewLink view="timeline" query={{ entry: String(node.seq) }}>
+              <ViewLink view="timeline" query={{ ...all, entry: String(node.seq) }}>
                 <Mark outcome={node.outcome} /> {describeNode(node)}
               </ViewLink>
             ) : (

@@ -3,7 +3,14 @@ import { ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { FilterField } from "../../components/form.tsx";
 import { Mark } from "../../components/status.tsx";
-import { createFilter, FIELD_NAMES, type Filter, matchesOutcome, OUTCOMES } from "./filter.ts";
+import {
+  type BodyMatches,
+  createFilter,
+  FIELD_NAMES,
+  type Filter,
+  matchesOutcome,
+  OUTCOMES,
+} from "./filter.ts";
 import type { Node } from "./nodes.ts";
 
 /** Value of the parameter `order`; without it, entries are ordered by cause. */
@@ -31,7 +38,7 @@ export function useIsOrderedByTime(): boolean {
 export function FilterBar(props: {
   nodes: readonly Node[];
   filter: Filter;
-  bodyMatches: ReadonlySet<number> | undefined;
+  bodyMatches: BodyMatches | undefined;
   children: ReactNode;
 }) {
   const { nodes, filter, bodyMatches, children } = props;

@@ -20,6 +20,9 @@ export interface Filter {
   to: number | undefined;
 }
 
+/** By text, the `seq` of each entry whose bodies contain it. */
+export type BodyMatches = ReadonlyMap<string, ReadonlySet<number>>;
+
 /** Fields of the filter language. `body` is searched by the server. */
 const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
   status: ({ request }) => request?.status ?? "",
@@ -38,12 +41,12 @@ const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
 export const FIELD_NAMES = [...Object.keys(FIELDS), "body"];
 
 /**
- * A predicate for nodes. `bodyMatches` has the `seq` of the entries whose bodies contain the text of `body:`; undefined
- * while loading.
+ * A predicate for nodes. `bodyMatches` has, by the text of each `body:` term, the `seq` of the entries whose bodies contain
+ * it; undefined while loading.
  */
 export function createFilter(
   { text, outcomes, from = 0, to = Number.POSITIVE_INFINITY }: Filter,
-  bodyMatches?: ReadonlySet<number>,
+  bodyMatches?: BodyMatches,
 ): (node: Node) => boolean {
   const terms = parseFilter(text);
   const matchesTerms = createMatcher<Node>(
@@ -52,13 +55,18 @@ export function createFilter(
     (node, field) => (Object.hasOwn(FIELDS, field) ? (FIELDS[field]!(node) ?? "") : undefined),
     joinText,
   );
-  const body = terms.find(({ field }) => field === "body");
+  const bodyTerms = terms.filter(({ field }) => field === "body");
+  const matchesBody = (node: Node) =>
+    bodyTerms.every(({ value, isExcluded }) => {
+      const seqs = bodyMatches?.get(value);
+      return seqs === undefined || seqs.has(node.seq) !== isExcluded;
+    });
   return (node) =>
     node.seq >= from &&
     node.seq <= to &&
     (outcomes.size === 0 || [...outcomes].some((outcome) => matchesOutcome(node, outcome))) &&
     matchesTerms(node) &&
-    (body === undefined || bodyMatches === undefined || bodyMatches.has(node.seq) !== body.isExcluded);
+    matchesBody(node);
 }
 
 /** A delayed request also has the outcome of its answer. */

@@ -12,7 +12,7 @@ import type { TimelineData } from "../../live/timeline-data.ts";
 import { useLive } from "../../live/use-live.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
-import { createFilter } from "./filter.ts";
+import { type BodyMatches, createFilter } from "./filter.ts";
 import { FilterBar, useFilter, useIsOrderedByTime } from "./filter-bar.tsx";
 import { FirstCall } from "./first-call.tsx";
 import { Exports, FileDropZone, type OpenFile, OpenFileButton } from "./import-export.tsx";
@@ -42,13 +42,18 @@ function usePause(live: TimelineData) {
   };
 }
 
-/** The entries whose bodies contain the text of a `body:` term. */
-function useBodySearch(text: string) {
-  const bodyText = useMemo(() => parseFilter(text).find(({ field }) => field === "body")?.value, [text]);
-  const { data } = useSandboxQuery(["bodies", bodyText], (calls) => calls.searchBodies(bodyText!), {
-    enabled: Boolean(bodyText),
-  });
-  return useMemo(() => data && new Set(data.seqs), [data]);
+/** The entries whose bodies contain the text of each `body:` term. */
+function useBodySearch(text: string): BodyMatches | undefined {
+  const bodyTexts = parseFilter(text)
+    .filter(({ field }) => field === "body")
+    .map(({ value }) => value);
+  const { data } = useSandboxQuery(
+    ["bodies", bodyTexts],
+    (calls) =>
+      Promise.all(bodyTexts.map(async (one) => [one, (await calls.searchBodies(one)).seqs] as const)),
+    { enabled: bodyTexts.length > 0 },
+  );
+  return useMemo(() => data && new Map(data.map(([one, seqs]) => [one, new Set(seqs)])), [data]);
 }
 
 /** Hides the effects of folded entries; `rows` are in causal order. */

@@ -24,8 +24,8 @@ export function usePins() {
 export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
   const { pins, toggle } = usePins();
   const { all } = useParameters();
-  if (pins.length === 0) return null;
   const pinnedNodes = pins.flatMap((pin) => nodes.find(({ seq }) => seq === pin) ?? []);
+  if (pinnedNodes.length === 0) return null;
   const requests = pinnedNodes.filter(({ request }) => request);
   return (
     <div className="chips pinned" role="group" aria-label="Pinned">

@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { formatAsCurl } from "./copy-request.ts";
+
+it("a copied curl command sends headers without a value, which curl drops in the usual form", () => {
+  const command = formatAsCurl({
+    method: "GET",
+    url: "http://127.0.0.1:4747/v1/models",
+    headers: [
+      ["x-empty", ""],
+      ["x-full", "it's"],
+    ],
+    body: undefined,
+  });
+  expect(command).toContain("-H 'x-empty;'");
+  expect(command).toContain(String.raw`-H 'x-full: it'\''s'`);
+});
