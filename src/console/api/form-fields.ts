@@ -34,8 +34,8 @@ function toField(name: string, schema: JsonSchema, components: SchemaComponents)
     name,
     kind,
     isInstant: nonNull.format === "date-time",
-    isNullable,
-    choices: values.map(String),
+    isNullable: isNullable || values.includes(null),
+    choices: values.filter((value) => value !== null).map(String),
     values,
     hint: resolveSchema(schema, components).description ?? nonNull.description ?? makeHint(nonNull),
   };
@@ -64,8 +64,15 @@ function makeHint({ format, minimum, maximum, examples }: JsonSchema): string | 
   return parts.filter(Boolean).join("; ") || undefined;
 }
 
+/** The choice, or text, of null in a field with choices. */
+export const NULL_CHOICE = "null";
+
+const hasChoices = ({ kind }: FormField) => kind === "choice" || kind === "yesno";
+
 /** A value as editable text. */
-export function formatValue(value: unknown, { kind }: FormField): string {
+export function formatValue(value: unknown, field: FormField): string {
+  const { kind } = field;
+  if (value === null && hasChoices(field)) return NULL_CHOICE;
   if (value === undefined || (value === null && kind !== "json")) return "";
   return kind === "json" ? JSON.stringify(value, null, 2) : String(value);
 }
@@ -77,6 +84,7 @@ export function formatValue(value: unknown, { kind }: FormField): string {
 export function parseValue(text: string, field: FormField, prefix = ""): unknown {
   const { name, kind, isNullable } = field;
   if (text.trim() === "" && (isNullable || kind === "number" || kind === "json")) return null;
+  if (isNullable && text === NULL_CHOICE && hasChoices(field)) return null;
   if (kind === "json") return requireJson(text, prefix + name, name);
   if (kind === "yesno") return text === "true";
   if (kind === "number") return parseNumber(text);
@@ -113,5 +121,5 @@ export function omitEmptyInputs<Name extends string>(inputs: Readonly<Record<Nam
 /** A number; invalid text stays text, and the server reports it. */
 export function parseNumber(text: string): number {
   const number = Number(text);
-  return (text.trim() === "" || Number.isNaN(number) ? text : number) as number;
+  return (text.trim() === "" || !Number.isFinite(number) ? text : number) as number;
 }

@@ -1,13 +1,12 @@
 import { memo, useMemo, useState } from "react";
 import { ListBox } from "react-aria-components";
 import { tryParseJson } from "../../engine/contract/text.ts";
-import { type FormField, toChoiceValue } from "../api/form-fields.ts";
+import { type FormField, NULL_CHOICE, toChoiceValue } from "../api/form-fields.ts";
 import { type Choice, ChoiceField, ChoiceItem, Field, FilterField } from "./form.tsx";
 import { containsWords } from "./text.tsx";
 
 const LINE_LENGTH = 60;
 const MAX_LINES = 12;
-const NULL = { id: "null", title: "null" };
 const NOT_SET = { id: "", title: "(not set)" };
 
 interface TypedFieldProps {
@@ -17,15 +16,13 @@ interface TypedFieldProps {
   onType: (field: FormField, text: string) => void;
   /** Prefix of the field's name in errors, such as `data.`. */
   prefix?: string;
-  /** The field may be omitted. */
+  /** The field may be omitted: an empty text is not sent. */
   isOptional?: boolean;
-  /** Whether an empty text of a nullable field is sent as null; else it is not sent. */
-  isEmptyNull?: boolean;
 }
 
 /** The form field for a schema property. Memoized, since some fields contain long lists. */
 export const TypedField = memo(function TypedField(props: TypedFieldProps) {
-  const { field, value, onType, prefix = "", isOptional = false, isEmptyNull = !isOptional } = props;
+  const { field, value, onType, prefix = "", isOptional = false } = props;
   const { name, kind, isNullable, hint } = field;
   const onChange = (text: string) => onType(field, text);
   if (kind === "choice" || kind === "yesno") {
@@ -35,12 +32,11 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
         label={name}
         name={prefix + name}
         hint={hint}
-        value={isNullable && value === "" && !isOptional ? NULL.id : value}
-        onChange={(id) => onChange(id === NULL.id ? "" : id)}
+        value={value}
+        onChange={onChange}
         choices={[
           ...(isOptional ? [NOT_SET] : []),
-          ...words.map((id) => ({ id, title: id })),
-          ...(isNullable ? [NULL] : []),
+          ...[...words, ...(isNullable ? [NULL_CHOICE] : [])].map((id) => ({ id, title: id })),
         ]}
       />
     );
@@ -66,7 +62,7 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
       name={prefix + name}
       value={value}
       onChange={onChange}
-      hint={[hint, isNullable && isEmptyNull && "empty means null"].filter(Boolean).join("; ") || undefined}
+      hint={[hint, isNullable && !isOptional && "empty means null"].filter(Boolean).join("; ") || undefined}
       lines={lines}
     />
   );

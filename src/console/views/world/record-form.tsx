@@ -26,7 +26,7 @@ export function RecordForm<T>({ fields, draft, isNew = false, ...form }: RecordF
               field={field}
               value={draft.getText(field)}
               onType={draft.changeText}
-              isEmptyNull={!isNew}
+              isOptional={isNew}
             />
           ))}
         </div>
@@ -77,8 +77,8 @@ export function useDraft(key: string, record: Fields) {
     [key],
   );
   const changeText = useCallback(
-    (field: FormField, text: string) => changeState((before) => applyField(before, field, text)),
-    [changeState],
+    (field: FormField, text: string) => changeState((before) => applyField(before, field, text, record)),
+    [changeState, record],
   );
   const edited: Fields = { ...record, ...typed.values };
   return {
@@ -99,8 +99,12 @@ export function useDraft(key: string, record: Fields) {
   };
 }
 
-function applyField({ texts, values }: FormState, field: FormField, text: string): FormState {
-  const next = { texts: { ...texts, [field.name]: text }, json: undefined };
+function applyField(before: FormState, field: FormField, text: string, record: Fields): FormState {
+  const { [field.name]: _, ...others } = before.values;
+  const next = { texts: { ...before.texts, [field.name]: text }, json: undefined };
+  // An emptied field that the record lacks is left out again.
+  if (text.trim() === "" && getOwn(record, field.name) === undefined) return { ...next, values: others };
+  const { values } = before;
   try {
     return { ...next, values: { ...values, [field.name]: parseValue(text, field) } };
   } catch {

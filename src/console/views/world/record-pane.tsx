@@ -85,12 +85,7 @@ export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: 
   const { collection, idField, fields, onClose, onCreated } = props;
   const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
   const add = useSandboxChange(
-    async (calls) => {
-      const givenFields = Object.entries(draft.readChanges(fields)).filter(
-        ([, value]) => value !== "" && value !== null,
-      );
-      return calls.addRecord(collection, Object.fromEntries(givenFields), { silent: draft.isSilent });
-    },
+    async (calls) => calls.addRecord(collection, draft.readChanges(fields), { silent: draft.isSilent }),
     { confirmation: (record) => `Created ${String((record as unknown as Fields)[idField])}.` },
   );
   return (
