@@ -2,9 +2,9 @@ import { useEffect, useState } from "react";
 import type { Held, ReleaseOptions } from "../../../types/control-api.ts";
 import { requireJson } from "../api/form-fields.ts";
 import { useSandboxChange } from "../api/queries.ts";
-import { ActionButton, Dialog, DialogButton } from "../components/button.tsx";
+import { ActionButton, Dialog } from "../components/button.tsx";
 import { Field, Form } from "../components/form.tsx";
-import { Mark, Problem } from "../components/status.tsx";
+import { Mark, Notice, Problem } from "../components/status.tsx";
 import { formatRuleName, PathText } from "../components/text.tsx";
 import { useWallClock } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";
@@ -12,13 +12,24 @@ import { useLive } from "../live/use-live.tsx";
 /** Requests and deliveries that rules hold (interfaces 20), above the status line of every view. */
 export function HeldRequests() {
   const held = useLive(({ held }) => held);
-  if (held.length === 0) return null;
+  const [answered, setAnswered] = useState<Held>();
   return (
-    <section className="held-requests" aria-label="Held requests">
-      {held.map((one) => (
-        <HeldLine key={one.id} held={one} />
-      ))}
-    </section>
+    <>
+      {held.length > 0 && (
+        <section className="held-requests" aria-label="Held requests">
+          {held.map((one) => (
+            <HeldLine key={one.id} held={one} onAnswer={() => setAnswered(one)} />
+          ))}
+        </section>
+      )}
+      {answered && (
+        <AnswerDialog
+          held={answered}
+          isHeld={held.some(({ id }) => id === answered.id)}
+          onClose={() => setAnswered(undefined)}
+        />
+      )}
+    </>
   );
 }
 
@@ -51,13 +62,13 @@ function formatHeldName({ event, method, path, request: { query } }: Held): stri
   return `${method} ${path}${query && `?${shownQuery}`}`;
 }
 
-/** Called when a line is gone; its button may have had the focus. */
+/** Called when a line or its dialog is gone, which may have had the focus. */
 function focusViewIfLost(): void {
   if (document.activeElement === document.body)
     document.getElementById("view")?.focus({ preventScroll: true });
 }
 
-function HeldLine({ held }: { held: Held }) {
+function HeldLine({ held, onAnswer }: { held: Held; onAnswer: () => void }) {
   const release = useRelease(held);
   useEffect(() => focusViewIfLost, []);
   // The live stream removes the line a moment later; until then a click would be lost.
@@ -94,9 +105,7 @@ function HeldLine({ held }: { held: Held }) {
           wire: "reset",
         })}
         <span title={`Gives the ${answerRecipient} an answer that you write`}>
-          <DialogButton label="Answer …" name={`Answer …: ${heldName}`}>
-            {(close) => <AnswerDialog held={held} heldName={heldName} onClose={close} />}
-          </DialogButton>
+          <ActionButton label="Answer …" name={`Answer …: ${heldName}`} onPress={onAnswer} />
         </span>
       </div>
     </div>
@@ -116,14 +125,23 @@ function TimeLeft({ until }: { until: string }) {
   return <>{seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`}</>;
 }
 
-function AnswerDialog({ held, heldName, onClose }: { held: Held; heldName: string; onClose: () => void }) {
+/** Stays open with what the user typed when the request is no longer held. */
+function AnswerDialog({ held, isHeld, onClose }: { held: Held; isHeld: boolean; onClose: () => void }) {
   const release = useRelease(held);
   const [text, setText] = useState(() => JSON.stringify(getInitialAnswer(held), null, 2));
+  // Later, since nothing else can have the focus while the dialog is open.
+  useEffect(() => (isHeld ? undefined : () => void setTimeout(focusViewIfLost)), [isHeld]);
   const readOptions = () => ({ answer: requireJson(text, "answer", "The answer") }) as ReleaseOptions;
   const mutate = () => release.mutate(readOptions, { onSuccess: onClose });
   return (
-    <Dialog title={`Answer ${heldName}`} onClose={onClose}>
+    <Dialog title={`Answer ${formatHeldName(held)}`} onClose={onClose}>
       <Form submit="Answer" change={{ ...release, mutate }} onCancel={onClose}>
+        {!isHeld && release.isIdle && (
+          <Notice outcome="refused">
+            Too late: it is no longer held. Its time was over, or it was released elsewhere. Copy your answer
+            for the next one, or put it into a rule.
+          </Notice>
+        )}
         <Field
           label="Answer"
           name="answer"

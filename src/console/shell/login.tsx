@@ -2,9 +2,13 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { server } from "../api/calls.ts";
 import { fetchControl } from "../api/fetch-control.ts";
+import { toInputError } from "../api/form-fields.ts";
 import { saveToken, tokenRequest } from "../api/store.ts";
 import { Dialog } from "../components/button.tsx";
 import { Field, Form } from "../components/form.tsx";
+
+/** Characters that no header can contain, such as the ellipsis of a shortened token. */
+const NOT_IN_TOKENS = /[^ -ÿ]/;
 
 /** Asks for the control token of a shared server, above the current page. */
 export function Login() {
@@ -13,6 +17,8 @@ export function Login() {
   const login = useMutation({
     mutationFn: async () => {
       const token = typed.trim();
+      if (NOT_IN_TOKENS.test(token))
+        throw toInputError("token", "A token has no such characters. Copy the whole token again.");
       await fetchControl("/_control/health", { headers: { authorization: `Bearer ${token}` } });
       saveToken(token);
       setTyped("");

@@ -93,6 +93,24 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("DELETE", "/faults");
   });
 
+  it("keeps an answer that is being written when the request is released elsewhere [interfaces 20]", async () => {
+    await control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
+    const { page } = await open();
+    const asked = models();
+    await page.getByRole("button", { name: "Answer …: GET /v1/models" }).click();
+    const answer = page.getByRole("textbox", { name: "Answer" });
+    await answer.fill('{"status": 207}');
+    await control("DELETE", "/faults");
+    const { items } = (await control("GET", "/held")).body;
+    await control("POST", `/held/${items[0].id}/release`, {});
+    expect((await asked).status).toBe(200);
+    await see(page.getByRole("alert")).toContainText("Too late: it is no longer held.");
+    await see(answer).toHaveValue('{"status": 207}');
+    await page.keyboard.press("Escape");
+    await see(page.getByRole("dialog")).toHaveCount(0);
+    await see(page.locator("#view")).toBeFocused();
+  });
+
   it.each([740, 560])(
     "six held requests cover at most a fifth of a phone's window, %i high [interfaces 20]",
     async (height) => {

@@ -22,6 +22,10 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await field.press("Enter");
     await see(dialog.getByRole("alert")).toBeVisible();
     await see(field).toHaveValue("a-guess");
+    // As copied from a narrow terminal.
+    await field.fill("a-token-of…");
+    await field.press("Enter");
+    await see(dialog.getByRole("alert")).toContainText("A token has no such characters.");
     await field.fill(TOKEN);
     await field.press("Enter");
     await see(dialog).toHaveCount(0);
