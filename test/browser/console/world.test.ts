@@ -82,6 +82,21 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("sends null where the form for a new record says null, and nothing where it says nothing [interfaces 4]", async () => {
+    const { page } = await open("?collection=store_files&record=%2B");
+    const step = page.getByRole("button", { name: /current_step$/ });
+    await see(step).toContainText("(not set)");
+    await choose(page, "current_step", "null");
+    await see(page.getByRole("textbox", { name: "JSON" })).toHaveValue(/"current_step": null/);
+    const sent = page.waitForRequest((request) => request.method() === "POST");
+    await page.getByRole("button", { name: "Create" }).click();
+    expect((await sent).postDataJSON()).toEqual({ current_step: null });
+    await see(page.getByText(/^current_step contradicts the record's other fields/)).toBeVisible();
+    await choose(page, "current_step", "(not set)");
+    await page.getByRole("button", { name: "Create" }).click();
+    await see(step).toContainText("parsing");
+  });
+
   it("creates a record, and deletes it after a confirmation [interfaces 2]", async () => {
     const { page, complaints } = await open("?collection=threads");
     await page.getByRole("button", { name: "New record" }).click();
@@ -140,6 +155,16 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
     }
     await page.keyboard.press("Enter");
     await see(page.getByRole("alert")).toContainText("403");
+  });
+
+  it("shows the parent that another client gives the selected department [4.3]", async () => {
+    const { page } = await open("?show=departments&department=dept_ml");
+    const parent = page.getByRole("button", { name: /Parent$/ });
+    await see(parent).toContainText("Engineering");
+    await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
+      new_parent_id: "dept_ops",
+    });
+    await see(parent).toContainText("Operations");
   });
 
   it("moves a department to the top level by form [4.3]", async () => {
@@ -307,6 +332,17 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await see(page.getByRole("alert")).toContainText("notes.json is not valid JSON");
     await upload("travels.snapshot.json", Buffer.from(text));
     await see(page.getByText("Uploaded snapshot travels.")).toBeVisible();
+    expect((await api.call(undefined, "GET", `${S}/snapshots/now/diff/travels`)).body).toMatchObject({
+      ...{ added: {}, removed: {}, changed: {} },
+    });
+    // A browser names the second download so. It replaces the snapshot, which an undo restores.
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await api.call(undefined, "DELETE", `${S}/snapshots/travels`);
+    await api.call(undefined, "POST", `${S}/snapshots`, { name: "travels" });
+    await upload("travels.snapshot (1).json", Buffer.from(text));
+    await see(page.getByText("Uploaded and replaced snapshot travels.")).toBeVisible();
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await see(page.getByText("Undone: Uploaded and replaced snapshot travels.")).toBeVisible();
     expect((await api.call(undefined, "GET", `${S}/snapshots/now/diff/travels`)).body).toMatchObject({
       ...{ added: {}, removed: {}, changed: {} },
     });

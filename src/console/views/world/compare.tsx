@@ -60,7 +60,7 @@ export function Compare() {
           name="to"
           value={to ?? ""}
           onChange={(at) => set({ of: comparedSandbox, to: at })}
-          choices={listStateChoices(comparedSnapshots.data?.items)}
+          choices={isUnknown ? [] : listStateChoices(comparedSnapshots.data?.items)}
         />
       </div>
       <LoadError error={error ?? ownSnapshots.error} />

@@ -129,9 +129,13 @@ function MoveForm(props: {
   move: ReturnType<typeof useMove>["move"];
 }) {
   const { department, departments, move } = props;
-  const [parent, setParent] = useState(department.parent_id ?? TOP);
+  const [selected, select] = useState<string>();
+  const parent = selected ?? department.parent_id ?? TOP;
   const mutate = () =>
-    move.mutate({ department, parent: departments.find(({ id }) => id === parent) ?? null });
+    move.mutate(
+      { department, parent: departments.find(({ id }) => id === parent) ?? null },
+      { onSuccess: ({ answer }) => answer.status < 400 && select(undefined) },
+    );
   return (
     <section className="move panel stack" aria-label={`Move ${department.name}`}>
       <div className="section-head">
@@ -145,7 +149,7 @@ function MoveForm(props: {
           label="Parent"
           name="new_parent_id"
           value={parent}
-          onChange={setParent}
+          onChange={select}
           choices={[
             { id: TOP, title: "None (top-level)" },
             ...departments.map(({ id, name, path }) => ({ id, title: name, detail: path })),

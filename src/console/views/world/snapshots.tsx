@@ -21,11 +21,19 @@ export function Snapshots() {
     undo: (calls, { name }) => calls.removeSnapshot(name),
   });
   const upload = useSandboxChange(
-    async (calls, file: File) =>
-      calls.uploadSnapshot(toSnapshotName(file.name), requireJson(await file.text(), "file", file.name)),
+    async (calls, file: File) => {
+      const name = toSnapshotName(file.name);
+      const content = requireJson(await file.text(), "file", file.name);
+      const exists = (await calls.snapshots()).items.some((one) => one.name === name);
+      const replaced = exists ? await calls.downloadSnapshot(name) : undefined;
+      await calls.uploadSnapshot(name, content);
+      return { name, replaced };
+    },
     {
-      confirmation: (_state, file) => `Uploaded snapshot ${toSnapshotName(file.name)}.`,
-      undo: (calls, _state, file) => calls.removeSnapshot(toSnapshotName(file.name)),
+      confirmation: ({ name, replaced }) =>
+        `${replaced === undefined ? "Uploaded" : "Uploaded and replaced"} snapshot ${name}.`,
+      undo: async (calls, { name, replaced }) =>
+        replaced === undefined ? calls.removeSnapshot(name) : calls.uploadSnapshot(name, replaced),
     },
   );
   return (
@@ -59,9 +67,15 @@ export function Snapshots() {
   );
 }
 
+/** A browser names a second download `before.snapshot (1).json`. Names of snapshots have fewer characters than names of files. */
 function toSnapshotName(file: string): string {
-  return file.replace(/(\.snapshot)?\.json$/, "");
+  return file
+    .replace(/(\.snapshot)?( ?\(\d+\))?\.json$/, "")
+    .replaceAll(/[^\w.-]+/g, "-")
+    .slice(0, MAX_NAME_LENGTH);
 }
+
+const MAX_NAME_LENGTH = 63;
 
 function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: SnapshotState }) {
   const sandbox = useSandboxName();
