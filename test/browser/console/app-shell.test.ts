@@ -87,6 +87,57 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await expectToFit(page);
   });
 
+  it("shows the active row and the selected choices in high contrast, without colours [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/timeline?show=refused");
+    await waitForLive(page);
+    await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    await see(page.getByRole("row", row).first()).toBeVisible();
+    await page.emulateMedia({ forcedColors: "active" });
+    await page.getByRole("treegrid").focus();
+    await page.keyboard.press("ArrowDown");
+    await see(page.locator(".row-active")).toHaveCSS("outline-style", "solid");
+    await see(page.getByRole("button", { name: /^Rejected/ })).toHaveCSS("outline-style", "solid");
+    await see(page.getByRole("button", { name: /^Error/ })).toHaveCSS("outline-style", "none");
+  });
+
+  it("prints an open pane in full, without the list and the navigation [interfaces 2]", async () => {
+    const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`);
+    await api.call(undefined, "POST", "/_control/sandboxes/default/faults", {
+      match: { operation: "models.list" },
+      times: 1,
+      effect: { status: 200, body: { lines } },
+    });
+    const { headers } = await api.call("dan", "GET", "/v1/models");
+    const { page } = await openAt(`/s/default/timeline?entry=${headers.get("x-request-id")}`);
+    await see(page.getByText('"line 299"')).toBeVisible();
+    await page.emulateMedia({ media: "print" });
+    await see(page.getByRole("navigation")).toHaveCount(0);
+    const [body, pane] = ["Response", "Entry"].map((name) =>
+      page.getByRole("region", { name: new RegExp(`^${name}`) }).first(),
+    );
+    expect((await pane!.boundingBox())!.height).toBeGreaterThan((await body!.boundingBox())!.height);
+    expect((await body!.boundingBox())!.height).toBeGreaterThan(300 * 10);
+  });
+
+  it("is not replaced by a file that is dropped beside a place for files [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/keys");
+    await waitForLive(page);
+    const drop = (selector: string) =>
+      page.evaluate(
+        `(() => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File(["text"], "notes.txt"));
+          const drop = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
+          document.querySelector(${JSON.stringify(selector)}).dispatchEvent(drop);
+          return drop.defaultPrevented;
+        })()`,
+      );
+    expect(await drop("h1")).toBe(true);
+    await page.goto(`${api.url}/_console/s/default/api?operation=files.upload`);
+    await see(page.locator("input[type=file]")).toBeVisible();
+    expect(await drop("input[type=file]")).toBe(false);
+  });
+
   it("finds views by Ctrl-K and keyboard [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/nowhere");
     await see(page.getByText("No view “nowhere”")).toBeVisible();

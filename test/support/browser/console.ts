@@ -96,7 +96,8 @@ export async function openConsole(
   buildConsole();
   const { page, complaints } = await takePage(await getProfile(browser));
   await page.setViewportSize({ width, height });
-  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  // Also resets what an earlier test of this page has set.
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce", media: null, forcedColors: null });
   pendingRequests.set(page, followRequests(page));
   page.on("request", (request) => {
     const { protocol, host } = new URL(request.url());

@@ -20,6 +20,7 @@ export function FileDropZone({ children }: { children: (open: OpenFile) => React
   const [, navigate] = useLocation();
   const { data, error, mutate, reset } = useMutation<OpenedBundle | undefined, Error, File>({
     mutationFn: async (file) => {
+      await requireReadable(file);
       if (!(await isExportedSandbox(file))) return readBundle(file);
       const { name } = await server.openFile(await toBase64(file));
       navigate(toAddress(name, "timeline"));
@@ -94,6 +95,16 @@ export function Exports() {
       )}
     </DialogButton>
   );
+}
+
+/** @throws Error for a folder that was dropped, or a file that may not be read */
+async function requireReadable(file: File): Promise<void> {
+  await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch(() => {
+      throw new Error(`${file.name} cannot be read. Open a file, not a folder.`);
+    });
 }
 
 /** An exported sandbox is compressed by gzip. */
