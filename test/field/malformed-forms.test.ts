@@ -27,6 +27,12 @@ const part = (...head: string[]) =>
   Buffer.from(`--edge\r\n${head.join("\r\n")}\r\n\r\nhello\r\n--edge--\r\n`, "latin1");
 const named = (name: string) =>
   part(`Content-Disposition: form-data; name="file"; filename="${name}"`, "Content-Type: text/plain");
+const field = (name: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${name}\r\n`;
+
+it("an unknown field of a form is ignored, also if it is sent twice [G09]", async () => {
+  for (const fields of [field("tag"), field("tag").repeat(2), field("tags[]").repeat(2)])
+    expect(await upload(`${fields}${named("a.txt")}`)).toEqual([201, "a.txt"]);
+});
 
 describe("a form that a client built by hand is refused with its mistake", () => {
   it.each(['form-data; filename="a.txt"', "form-data", 'form-data; filename="a.txt"; names="file"'])(
@@ -60,6 +66,12 @@ describe("a form that a client built by hand is refused with its mistake", () =>
     const [status, message] = await upload(body);
     expect([status, message]).toEqual([422, "the multipart form cannot be read: Malformed part header"]);
     expect(await upload(`${whole}\r\n\r\nan epilogue\r\n\r\nof two parts`)).toEqual([201, "a.txt"]);
+  });
+
+  it("if it has more than 100 parts", async () => {
+    const listFields = (count: number) => Array.from({ length: count }, (_, i) => field(`note${i}`)).join("");
+    expect(await upload(`${listFields(99)}${named("a.txt")}`)).toEqual([201, "a.txt"]);
+    expect((await upload(`${listFields(100)}${named("a.txt")}`))[0]).toBe(413);
   });
 
   it("if its Content-Type has no boundary, with what to do", async () => {

@@ -61,13 +61,14 @@ export class FormParts {
     return Object.hasOwn(this.spec.files, name) ? this.spec.files[name] : undefined;
   }
 
-  /** Only a list may be in several parts. @throws ApiError INVALID_INPUT */
+  /** Only a list, or a field that is not declared, may be in several parts. @throws ApiError INVALID_INPUT */
   addText(name: string, text: string): void {
     const createError = (reason: string) =>
       invalidInput(name, text.slice(0, MAX_VALUE_LENGTH), `${name} ${reason}`);
     if (this.findFileSpec(name) !== undefined) throw createError("must be a file");
     const before = this.sentTexts[name];
-    if (before !== undefined && this.types.get(name) !== "array") throw createError("was sent twice");
+    const isSingle = this.types.has(name) && this.types.get(name) !== "array";
+    if (before !== undefined && isSingle) throw createError("was sent twice");
     this.sentTexts[name] = before === undefined ? text : [before, text].flat();
   }
 

@@ -142,7 +142,8 @@ class FormReader {
   }
 
   private createParser(busboy: typeof busboyType) {
-    const limits = { fieldSize: FIELD_BYTES, fields: MAX_PARTS, files: MAX_PARTS, parts: MAX_PARTS };
+    // busboy counts the closing boundary as a part.
+    const limits = { fieldSize: FIELD_BYTES, fields: MAX_PARTS, files: MAX_PARTS, parts: MAX_PARTS + 1 };
     try {
       return busboy({
         headers: { "content-type": toFormType(String(this.request.headers["content-type"])) },
