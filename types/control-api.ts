@@ -659,7 +659,7 @@ export interface SettingsChange {
   transcription_seconds?: number;
   /** `/v2/models` */
   v2_models?: "on" | "off" | true | false;
-  /** whether `GET /v1/organizations/{organization_id}/models` answers, which is announced only (4.18) */
+  /** `GET /v1/organizations/{organization_id}/models`, which the reference only announces (4.18) */
   preview?: "on" | "off" | true | false;
   /** `X-Goog-Hash` and `Content-MD5` of uploads */
   upload_digests?: "check" | "ignore";
@@ -827,7 +827,7 @@ export interface Settings {
   transcription_seconds: number;
   /** `/v2/models` */
   v2_models: "on" | "off";
-  /** whether `GET /v1/organizations/{organization_id}/models` answers, which is announced only (4.18) */
+  /** `GET /v1/organizations/{organization_id}/models`, which the reference only announces (4.18) */
   preview: "on" | "off";
   /** `X-Goog-Hash` and `Content-MD5` of uploads */
   upload_digests: "check" | "ignore";
@@ -1515,7 +1515,7 @@ export interface OwnOperation {
   method: string;
   path: string;
   summary: string;
-  /** The file that declares it; `openapi` if it was sent */
+  /** The file that declares it; `openapi` if a request sent its document */
   source: string;
   scope: "server" | "sandbox";
 }

@@ -95,7 +95,7 @@ export function Form<T>(props: FormProps<T>) {
 
 /**
  * Texts of a form by name. `field(name)` returns the properties of the field that edits one; `onType` sets the text
- * of a described field, and is the same function in every render.
+ * of the field with the given name, and is the same function in every render.
  */
 export function useInputs<Name extends string>(initial: Readonly<Record<Name, string>>) {
   const [inputs, setInputs] = useState(initial);

@@ -50,7 +50,7 @@ export function useSandboxNow(): number {
   return Date.parse(data.clock.now) + Math.max(0, wall - dataUpdatedAt) * data.clock.rate;
 }
 
-/** Like RelativeTime, but with the browser's own tooltip in place of a button: for long lists, or inside a button. */
+/** Like RelativeTime, but without a button that shows the tooltip: for long lists, or inside a button. */
 export function RelativeTimeText({ at }: { at: string }) {
   const now = useSandboxNow();
   return (

@@ -16,7 +16,9 @@ const OwnOperation = ClosedObject(
     method: Type.String(),
     path: Type.String(),
     summary: Type.String(),
-    source: Type.String({ description: "The file that declares it; `openapi` if it was sent" }),
+    source: Type.String({
+      description: "The file that declares it; `openapi` if a request sent its document",
+    }),
     scope: Type.Unsafe<"server" | "sandbox">({ enum: ["server", "sandbox"] }),
   },
   {
@@ -86,7 +88,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
         {
           openapi: Type.Unknown({
             description:
-              "The document, 3.0 to 3.2: an object, or a text in YAML or JSON, for errors with line numbers",
+              "The document, 3.0 to 3.2: an object, or a text in YAML or JSON. Errors in a text have line numbers",
           }),
           bindings: Type.Optional(
             Type.Unknown({ description: "As a file with bindings has them: `collections` and `operations`" }),

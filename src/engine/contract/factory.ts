@@ -4,8 +4,8 @@ import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Settings } from "./settings.ts";
 
 /**
- * The records that exist while one is created: in a state call those of its transaction, in a fixture those of the
- * document, in its order.
+ * The records that a factory can read: in a state call those of its transaction, in a fixture those that come earlier in
+ * the document.
  */
 export type RecordLookup = Pick<WorldReader, "get" | "all" | "index">;
 
@@ -22,7 +22,7 @@ export interface FactoryContext {
   readonly isFixture: boolean;
   /** Settings of the sandbox; the `dependsOn` of a fixture's reader lists those that its records depend on. */
   readonly settings: Settings;
-  /** The user who creates the record by a state call, if the call names one: by default its author. */
+  /** The user in whose name a state call creates the record, if it names one: the author, unless the fields name another. */
   readonly actor_id?: string | undefined;
   readonly world: RecordLookup;
   /** A fresh id such as `file_k3v9…` (section 2.1). */

@@ -1,6 +1,6 @@
 import { toPrintable } from "../contract/text.ts";
 
-/** One problem of a document. `line` and `column` count from 1; `line` 0 means that the value has no text. */
+/** One problem of a document. `line` and `column` count from 1; `line` 0: the value was not read from a text. */
 export interface DocumentProblem {
   file: string;
   line: number;
@@ -18,7 +18,7 @@ export interface Position {
   column: number;
 }
 
-/** The position of a value without a text, or of a whole file. */
+/** The position of a value that was not read from a text, or of a whole file. */
 export const NO_POSITION: Position = { line: 0, column: 0 };
 
 export type DocumentPath = readonly (string | number)[];

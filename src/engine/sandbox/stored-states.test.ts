@@ -32,7 +32,7 @@ it("an exported history has every version that it had, also if commits without a
       let root = start;
       for (const [position, { count, isNumbered, isRestored }] of steps.entries()) {
         if (isRestored && position % 40 === 0) root = { ...start, draws: position };
-        if (isNumbered) seen.set(log.numberVersion(root), show(root));
+        if (isNumbered) seen.set(log.keepVersion(root), show(root));
         const tx = new Transaction(root, setting);
         for (let i = 0; i < count; i++) tx.put(notes, { id: `n${i}`, text: String(position) });
         const after = tx.toRoot();
@@ -40,7 +40,7 @@ it("an exported history has every version that it had, also if commits without a
         log.record({ before: root, after, writes: tx.writes });
         root = after;
       }
-      log.numberVersion(root);
+      log.keepVersion(root);
       const stored: StoredStates = JSON.parse(JSON.stringify(encodeStates(toHistory(log), start)));
       const opened = new UndoLog();
       const context = { collections: [notes], base: start, currentRoot: root, uploads: undefined };

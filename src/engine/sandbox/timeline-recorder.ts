@@ -59,7 +59,7 @@ export class TimelineRecorder {
     }
     // A random draw by itself changes no record.
     const isChange = before.tables !== after.tables && (timer ?? source) !== undefined;
-    const from = isChange ? versions.numberVersion(before) : 0;
+    const from = isChange ? versions.keepVersion(before) : 0;
     versions.record(commit);
     if (!isChange) return;
     const change = (source as ChangeSource | undefined)?.change;
@@ -106,7 +106,7 @@ export class TimelineRecorder {
   getState(now = this.sandbox.world.epochNow()): StateRef {
     const { world, windows } = this.sandbox;
     return {
-      version: this.history.versions.numberVersion(world.root),
+      version: this.history.versions.keepVersion(world.root),
       environment: this.getEnvironment(),
       now,
       requests: world.requests,

@@ -28,15 +28,15 @@ export class UndoLog {
   /** The oldest version that was not released. */
   oldest = 0;
   private newest: Root | undefined = undefined;
-  /** The newest version that `numberVersion` has numbered; commits after it share one step until the next. */
-  private lastNumbered = -1;
+  /** The newest version that `keepVersion` kept. Commits after it share one step, until `keepVersion` is called again. */
+  private lastKept = -1;
   private stepsSinceCheckpoint = 0;
 
-  /** Records a commit: as a step of its own if the version before it is numbered, else as a part of the last step. */
+  /** Records a commit: as a step of its own if the version before it is kept, else as a part of the last step. */
   record({ before, after, writes }: Pick<Commit, "before" | "after" | "writes">): void {
     this.recordReplacement(before);
     const last = this.steps.at(-1);
-    if (this.lastNumbered === this.version) {
+    if (this.lastKept === this.version) {
       this.stepsSinceCheckpoint += 1;
       const isCheckpoint =
         writes.length > MAX_WRITES_PER_STEP || this.stepsSinceCheckpoint >= STEPS_BETWEEN_CHECKPOINTS;
@@ -51,10 +51,10 @@ export class UndoLog {
     this.newest = after;
   }
 
-  /** Numbers a world's current version, so that `getRoot` can go back to it until it is released. Returns the number. */
-  numberVersion(root: Root): number {
+  /** Keeps a world's current version, so that `getRoot` can go back to it until it is released. Returns its number. */
+  keepVersion(root: Root): number {
     this.recordReplacement(root);
-    this.lastNumbered = this.version;
+    this.lastKept = this.version;
     return this.version;
   }
 
@@ -95,7 +95,7 @@ export class UndoLog {
     this.oldest = oldest;
     this.steps = [...steps];
     this.newest = newest;
-    this.lastNumbered = this.version;
+    this.lastKept = this.version;
   }
 
   /** The number of the newest version. */

@@ -45,8 +45,8 @@ export function lingerOnClose(server: Server): void {
 }
 
 /**
- * Ends a connection in stages (RFC 9112, "Tear-down"): the system resets a connection that is closed with bytes unread,
- * and the client loses the answer. Bytes that still arrive are dropped, until the client closes or `LINGER_MS` pass.
+ * Ends a connection in stages (RFC 9112, "Tear-down"). If it were closed with bytes unread, the system would reset it, and
+ * the client would lose the answer. So bytes that still arrive are dropped, until the client closes or `LINGER_MS` pass.
  */
 export function linger(socket: Socket, lastBytes = ""): void {
   socket.end(lastBytes);

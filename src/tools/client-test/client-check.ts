@@ -35,7 +35,7 @@ export interface ClientRun {
   isHit: (entry: JournalEntry) => boolean;
 }
 
-/** The failures of a run. Checks that read the same run name the same stage. */
+/** The failures of a run. Checks that share a run refer to the same stage. */
 export interface Stage {
   /** Chooses rules from the run without failures, once the sandbox is ready. @returns why, if nothing can be staged */
   rules?: (
@@ -58,9 +58,9 @@ export interface ClientFinding {
 export interface ReadContext {
   /** The run of the check's stage. */
   run: ClientRun;
-  /** The run without failures; in a scenario, the requests of the run that got their operation's own answer. */
+  /** The run without failures; in a scenario, the requests of the run that no rule answered. */
   baseline: ClientRun;
-  /** Requests that got their operation's own answer, with which others are compared. */
+  /** Requests that no rule answered; the others are compared with them. */
   cleanRequests: readonly JournalEntry[];
   /** Whether other failures than the check's can have happened, as in a scenario. */
   isMixed: boolean;
@@ -74,7 +74,7 @@ export interface ClientCheck extends Pick<Check<unknown, unknown>, "id" | "title
   advice: string;
   /** Absent if the run without failures shows it. */
   stage?: Stage;
-  /** Whether it compares instants, which are the client's only if the sandbox's clock runs as the wall clock does. */
+  /** Whether it compares times of requests: they show how long the client waited only if the clock runs as in reality. */
   readsTime?: true;
   /** Whether it depends on how the run ends. */
   readsEnd?: true;

@@ -89,14 +89,15 @@ function groupStatus(status: number): string {
   return status < 400 ? `${Math.floor(status / 100)}xx` : String(status);
 }
 
-/** Narrower tables show only the statuses that more than this share of the operations have. */
-const RARE_SHARE = 0.5;
+/** A table of medium width shows the statuses that more than this share of the operations have. */
+const COMMON_SHARE = 0.5;
 
 function makeColumns(operations: readonly OperationCoverage[]): readonly Column<OperationCoverage>[] {
   const statuses = operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => status));
   const groups = [...new Set(statuses.map(groupStatus))].toSorted();
   const isCommon = (group: string) =>
-    operations.filter((row) => filterByGroup(row, group).length > 0).length > operations.length * RARE_SHARE;
+    operations.filter((row) => filterByGroup(row, group).length > 0).length >
+    operations.length * COMMON_SHARE;
   return [
     { id: "operation", title: "Operation", width: "minmax(14rem, 1fr)" },
     {
@@ -131,7 +132,7 @@ function countHits(outcomes: OperationCoverage["outcomes"]): number {
 /** Minimum hits of each colour step. */
 const STEP_MIN_HITS = [1, 2, 10];
 
-/** Hits of all outcomes of a status; or how many of them were seen, if some are missing. */
+/** The hits of all outcomes of a status; while some outcomes were never seen, the number seen of all, such as 1/2. */
 function HeatCell({ outcomes }: { outcomes: OperationCoverage["outcomes"] }) {
   if (outcomes.length === 0) return null;
   const seenCount = outcomes.filter(({ hits }) => hits > 0).length;

@@ -94,7 +94,7 @@ const attach: Check = {
   },
 };
 
-/** Tokens are an assumption as a whole (G01). They expire by themselves. */
+/** The reference does not describe tokens, so all of this is assumed (G01). They expire, so nothing is undone. */
 const tokens: Check = {
   id: "auth/tokens",
   family: "writes",
@@ -149,7 +149,7 @@ const response: Check = {
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAMAAAAoLQ9TAAAAA1BMVEUzZpk7I4HSAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADUlEQVQY02NgGAXIAAABEAAB7JfjegAAAABJRU5ErkJggg==";
 
-/** Checks that the body is of the content type. Of its bytes, read as text, only a PNG's letters can be recognized. */
+/** Checks that the body is of the content type. In its bytes, decoded as text, only the letters PNG of that format are left. */
 function checkImage(verdict: Verdict, { headers, text }: Exchange): void {
   const type = toMediaType(headers.get("content-type") ?? "");
   const isPng = text.slice(1, 4) === "PNG";
