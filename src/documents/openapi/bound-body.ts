@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { isEqual, mapValues } from "../../engine/maps.ts";
 import type { BoundParts } from "./bound-access.ts";
 import { addFile, type SentFile } from "./bound-files.ts";
-import { chooseMedia, coerceForm, findForm, listForeignFields } from "./declare-operation.ts";
+import { coerceForm, findForm, findRecordPart, listForeignFields } from "./declare-operation.ts";
 import { applyPatch } from "./json-patch.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -17,6 +17,8 @@ export class BoundBody {
   private readonly parts: BoundParts;
   private readonly schemas: Schemas;
   private readonly schema: unknown;
+  /** The property of the body that has the record; undefined if the body is the record. */
+  private readonly property: string | undefined;
   /** Fields that are not stored. */
   private readonly ignoredFields: ReadonlySet<string>;
   /** Whether a record has the described fields alone. */
@@ -26,7 +28,9 @@ export class BoundBody {
     const { described, target, context } = parts;
     this.parts = parts;
     this.schemas = context.reading.schemas;
-    this.schema = described.body && chooseMedia(described.body.media)?.schema?.node;
+    const { node, property } = findRecordPart(described.body, target.fieldNames, this.schemas);
+    this.schema = node;
+    this.property = property;
     this.fields = this.schemas.listFields(this.schema);
     this.ignoredFields = this.findIgnoredFields();
     const keywords = this.schemas.mergeKeywords(target.spec?.schema);
@@ -50,11 +54,17 @@ export class BoundBody {
     return new Set([...names, ...listForeignFields(this.schema, spec?.schema, this.schemas)]);
   }
 
+  /** The place of a record's field in the body. */
+  toPlace(field: string): string {
+    return this.property === undefined ? field : `${this.property}.${field}`;
+  }
+
   /** The fields of the body that the client may set, and its files. */
   read(call: Call, files: readonly SentFile[] | undefined): JsonObject {
     const isForm = /^multipart\//i.test(String(call.headers["content-type"]));
     const form = isForm ? findForm(this.parts.described.body) : undefined;
-    const body = form ? coerceForm(call.body, form.schema?.node, this.schemas) : call.body;
+    const whole = form ? coerceForm(call.body, form.schema?.node, this.schemas) : call.body;
+    const body = this.property === undefined ? whole : (whole as JsonObject | undefined)?.[this.property];
     const fields: JsonObject = {};
     const { target, context } = this.parts;
     const { isInferred } = context;
@@ -91,8 +101,9 @@ export class BoundBody {
 
   /** The changes that the fields of a body mean: those of a merge patch are merged with the record's. */
   toChanges(call: Call, record: object, fields: JsonObject): JsonObject {
+    const { target, action } = this.parts;
+    if (isJsonApi(call) && action === "update") return mergeParts(record as JsonObject, fields);
     if (!isMergePatch(call)) return fields;
-    const { target } = this.parts;
     const merged = mergeFields(target.toPublic(record, call.world), fields);
     return mapValues(merged, (value, name) => (value === null ? target.getRemovedValue(name) : value));
   }
@@ -124,6 +135,18 @@ function toTypes(value: unknown, types: ReadonlySet<string>): unknown {
 
 const isMergePatch = ({ headers }: Call) =>
   String(headers["content-type"] ?? "").startsWith("application/merge-patch+json");
+
+const isJsonApi = ({ headers }: Call) =>
+  String(headers["content-type"] ?? "").startsWith("application/vnd.api+json");
+
+/** In JSON:API, attributes and relationships that an update lacks stay. */
+function mergeParts(before: JsonObject, fields: JsonObject): JsonObject {
+  return mapValues(fields, (value, name) =>
+    /^(attributes|relationships)$/.test(name) && isJsonObject(value)
+      ? { ...(before[name] as JsonObject | undefined), ...value }
+      : value,
+  );
+}
 
 /** A merge patch (RFC 7396), applied to the fields that it names. */
 function mergeFields(before: JsonObject, patch: JsonObject): JsonObject {

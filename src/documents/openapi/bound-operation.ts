@@ -164,7 +164,8 @@ export class BoundOperation {
     if (breaksRule && validate(target.toPublic(before, call.world)))
       throw invalidInput("body", call.body, `body ${message}`);
     if (!sent.includes(name)) return record;
-    if (!context.isInferred || field === name) throw invalidInput(field, value, `${field} ${message}`);
+    const place = this.body.toPlace(field);
+    if (!context.isInferred || field === name) throw invalidInput(place, value, `${place} ${message}`);
     const oldValue = before[name];
     const merged = { ...(oldValue as object), ...(publicRecord[name] as object) };
     const node = this.schemas.listFields(target.spec?.schema).get(name);

@@ -19,7 +19,7 @@ import type { BoundCollection } from "./bound-collection.ts";
 import { type AvailableDeclarations, BoundCollections } from "./bound-collections.ts";
 import { takesFiles } from "./bound-files.ts";
 import { BindingChecker } from "./check-bindings.ts";
-import { chooseMedia, listForeignFields, listUnreadBodies } from "./declare-operation.ts";
+import { chooseMedia, findRecordPart, listForeignFields, listUnreadBodies } from "./declare-operation.ts";
 import { inferPairs, isSameSchema } from "./infer-bindings.ts";
 import {
   type DescribedOperation,
@@ -140,10 +140,11 @@ class DocumentCompiler {
 
   private listUnstoredFields({ body }: DescribedOperation, binding: OperationBinding): UnsupportedFeature[] {
     const { name } = getAction(binding) ?? {};
-    const { spec } = (name && this.targets.find(name)) || {};
+    const { spec, fieldNames } = (name && this.targets.find(name)) || {};
     const schema = body && chooseMedia(body.media)?.schema;
-    if (spec === undefined || schema === undefined) return [];
-    return listForeignFields(schema.node, spec.schema, this.reading.schemas).map((field) => ({
+    if (spec === undefined || fieldNames === undefined || schema === undefined) return [];
+    const { node } = findRecordPart(body, fieldNames, this.reading.schemas);
+    return listForeignFields(node, spec.schema, this.reading.schemas).map((field) => ({
       feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,
       path: schema.path,
     }));

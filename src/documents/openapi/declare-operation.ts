@@ -163,6 +163,22 @@ export function* listUnreadBodies(
 const isReadBeside = (type: string) =>
   mayBeJson(type) || type.startsWith(FORM) || type.startsWith("multipart/form-data");
 
+/** The part of a body that has the fields of a record: the whole, or the only property that has some of them. */
+export function findRecordPart(
+  body: DescribedOperation["body"],
+  fieldNames: ReadonlySet<string>,
+  schemas: Schemas,
+): { node: unknown; property?: string } {
+  const node = body && chooseMedia(body.media)?.schema?.node;
+  const properties = [...schemas.listProperties(node)];
+  if (properties.some(([name]) => fieldNames.has(name))) return { node };
+  const hasFields = ([, inner]: [string, unknown]) =>
+    [...schemas.listFields(inner).keys()].some((name) => fieldNames.has(name));
+  const [wrapper, ...others] = properties.filter(hasFields);
+  if (wrapper === undefined || others.length > 0) return { node };
+  return { node: wrapper[1], property: wrapper[0] };
+}
+
 /** The names of a body's fields whose types in a record are others, so that they are not stored. Numbers are, as texts. */
 export function listForeignFields(body: unknown, record: unknown, schemas: Schemas): string[] {
   const ownFields = schemas.listFields(record);

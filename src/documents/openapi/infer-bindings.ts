@@ -35,10 +35,10 @@ export function inferPairs({
     const [list, retrieve] = [methodsOfList?.get("GET"), single.get("GET")];
     if (listPath === undefined || parameter === undefined || list === undefined || retrieve === undefined)
       continue;
-    const schema = findSuccess(retrieve).json?.schema?.node;
+    const record = findRecord(getAnswer(retrieve), getAnswer(list), schemas);
+    if (record === undefined) continue;
+    const { schema, itemsAt } = record;
     const properties = schemas.listFields(schema);
-    const itemsAt = findItems(findSuccess(list).json?.schema?.node, schema, schemas);
-    if (properties.size === 0 || itemsAt === undefined) continue;
     const outerParameters = [...listPath.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
     if (!outerParameters.every((name) => properties.has(name))) continue;
     const idField = [parameter, "id"].find((name) => properties.has(name));
@@ -64,11 +64,48 @@ export function inferPairs({
     const bindings = candidates.flatMap(([operation, binding]) => {
       if (operation === undefined || !canBind(operation)) return [];
       const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
-      return [[operation.id, { ...binding, ...id }] as const];
+      const at = "list" in binding ? undefined : findItem(getAnswer(operation), record, schemas);
+      return [[operation.id, { ...binding, ...id, ...(at !== undefined && { item_at: at }) }] as const];
     });
     pairs.push({ collection, schema, idField, bindings: new Map(bindings) });
   }
   return pairs;
+}
+
+const getAnswer = (operation: DescribedOperation) => findSuccess(operation).json?.schema?.node;
+
+interface FoundRecord {
+  schema: unknown;
+  /** The property of the single answer that has the record; "" for the answer itself. */
+  itemAt: string;
+  itemsAt: string;
+}
+
+/** The record that a single answer is, or has in its only property that the list has too. */
+function findRecord(
+  answer: unknown,
+  listAnswer: unknown,
+  schemas: OpenApiReading["schemas"],
+): FoundRecord | undefined {
+  const places: [string, unknown][] = [["", answer], ...schemas.listProperties(answer)];
+  const found = places.flatMap(([itemAt, schema]): FoundRecord[] => {
+    const itemsAt =
+      schemas.listFields(schema).size === 0 ? undefined : findItems(listAnswer, schema, schemas);
+    return itemsAt === undefined ? [] : [{ schema, itemAt, itemsAt }];
+  });
+  return found.length === 1 || found[0]?.itemAt === "" ? found[0] : undefined;
+}
+
+/** The property of another answer that has the record; undefined for an answer that is the record, or lacks it. */
+function findItem(
+  answer: unknown,
+  { schema, itemAt }: FoundRecord,
+  schemas: OpenApiReading["schemas"],
+): string | undefined {
+  if (itemAt === "") return undefined;
+  const properties = schemas.listProperties(answer);
+  const isRecord = ([, node]: [string, unknown]) => isSameSchema(node, schema, schemas);
+  return [...properties].find(isRecord)?.[0] ?? (properties.has(itemAt) ? itemAt : undefined);
 }
 
 /** The place of the only list of records in an answer: "" for the answer itself. Undefined if there is none. */

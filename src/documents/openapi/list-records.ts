@@ -141,10 +141,15 @@ export function findPageNames(
     names[isCursor ? "cursor" : key] ??= parameter;
   }
   const places = listPlaces(answer, schemas);
+  const lists = [...schemas.listProperties(answer)].filter(([, node]) =>
+    schemas.listTypes(node).has("array"),
+  );
+  const countNames = lists.flatMap(([name]) => [`${name}count`, `total${name}`, `${name}total`]);
   for (const [key, pattern] of PLACE_NAMES) {
     if (key === "next" && (names.cursor ?? names.page ?? names.offset) === undefined) continue;
     names[key] ??= places.find((place) => pattern.test(getName(place)));
   }
+  names.total ??= places.find((place) => countNames.some((name) => isSameName(name, getName(place))));
   return names;
 }
 
@@ -158,6 +163,9 @@ export function listPlaces(node: unknown, schemas: Schemas, depth = 0): string[]
   // Outer ones first.
   return places.flat().sort((a, b) => a.split(".").length - b.split(".").length);
 }
+
+const isSameName = (one: string, other: string) =>
+  one.replaceAll("_", "").toLowerCase() === other.replaceAll("_", "").toLowerCase();
 
 /** The property of a link, as in `_links.next.href`. */
 const LINK = "href";
