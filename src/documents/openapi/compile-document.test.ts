@@ -278,6 +278,13 @@ describe("two paths without bindings, one with an id", () => {
     ]);
   });
 
+  it("are not bound if a parameter before has the name of the record's id [interfaces 18]", () => {
+    const { collections } = compile(
+      NOTES.replace("/v1/notes:", "/v1/users/{id}/notes:").replace("/v1/notes/", "/v1/users/{id}/notes/"),
+    );
+    expect(collections).toEqual([]);
+  });
+
   it("are not bound if the schemas differ", () => {
     const other = NOTES.replace(
       'items: { $ref: "#/components/schemas/Note" }',

@@ -16,7 +16,7 @@ interface InferredPair {
 
 /**
  * Finds pairs whose schemas agree: the list has records of the schema that the single path answers. Parameters
- * before the last word of the path must be fields of the record.
+ * before the last word of the path must be fields of the record, other than its id.
  */
 export function inferPairs({
   operations,
@@ -39,10 +39,11 @@ export function inferPairs({
     if (record === undefined) continue;
     const { schema, itemsAt } = record;
     const properties = schemas.listFields(schema);
-    const outerParameters = [...listPath.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
-    if (!outerParameters.every((name) => properties.has(name))) continue;
     const idField = [parameter, "id"].find((name) => properties.has(name));
     if (idField === undefined) continue;
+    // In `/users/{id}/rules/{rule_id}` the first id is not the rule's.
+    const outerParameters = [...listPath.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
+    if (!outerParameters.every((name) => properties.has(name) && name !== idField)) continue;
     const collection = toCollectionName(listPath.split("/").at(-1)!);
     const canBind = ({ body }: DescribedOperation) => {
       const media = body && chooseMedia(body.media);
