@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/client/engine.ts";
 import { defineCollection, defineOperation, string } from "../../src/client/operations.ts";
 
@@ -103,3 +103,55 @@ it.each(FIELDS)(
     await sandbox.close();
   },
 );
+
+describe("a record that an own operation creates belongs to its caller and their organization [interfaces 18]", () => {
+  const collections = ["threads", "music_collections", "assistants", "dashboards", "vector_stores"];
+  const created = (collection: string, method: string) => ({
+    operationId: `${method}${collection}`,
+    "x-understudy": { create: collection },
+    security: [{ key: [] }],
+    requestBody: { content: { "application/json": { schema: { type: "object" } } } },
+    responses: { 201: { description: "One", content: { "application/json": { schema: {} } } } },
+  });
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "Records", version: "1" },
+    paths: Object.fromEntries(
+      collections.map((name) => [`/v1/new/${name}`, { post: created(name, "post") }]),
+    ),
+    components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "api-key" } } },
+  };
+  const declared = defineOperation({
+    id: "records.add",
+    method: "POST",
+    path: "/v1/declared/{name}",
+    summary: "Add a record",
+    params: { name: string() },
+    errors: [],
+    access: "caller",
+    handle: ({ world, params }) => world.of({ name: params.name } as never).insert({}) as never,
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of several operations
+  const readBody = async (answer: Promise<Response>): Promise<any> => (await answer).json();
+
+  it.each(collections)("in %s", async (name) => {
+    const sandbox = await createSandbox({ openapi: [document], operations: { declared } as never });
+    const asHana = { method: "POST", headers: { "api-key": sandbox.credentials.usr_hana } };
+    for (const path of [`/v1/new/${name}`, `/v1/declared/${name}`]) {
+      const { organization_id, owner_id, created_by } = await readBody(sandbox.fetch(path, asHana));
+      const author = owner_id ?? created_by;
+      expect([organization_id, author]).toEqual([
+        "org_initech",
+        name === "vector_stores" ? undefined : "usr_hana",
+      ]);
+    }
+  });
+
+  it("and a thread can be deleted by the member who created it", async () => {
+    const sandbox = await createSandbox({ openapi: [document] });
+    const asDan = { headers: { "api-key": sandbox.credentials.usr_dan } };
+    const { id } = await readBody(sandbox.fetch("/v1/new/threads", { method: "POST", ...asDan }));
+    expect((await sandbox.fetch(`/v1/threads/${id}`, { method: "DELETE", ...asDan })).status).toBe(200);
+  });
+});

@@ -1,5 +1,5 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import { createStateContext, type FactoryContext } from "../../engine/contract/factory.ts";
+import type { FactoryContext } from "../../engine/contract/factory.ts";
 import {
   appendStep,
   findInvalidField,
@@ -117,7 +117,7 @@ export class BoundCollection extends PublicCollection {
 
   /** @throws ApiError INVALID_INPUT for an id in use */
   create(call: Call, fields: JsonObject): object {
-    const { world, settings } = call;
+    const { world } = call;
     const { collection, spec, factory, rules } = this;
     const { idField } = collection;
     const storedFields = this.toStored(fields, world);
@@ -126,13 +126,9 @@ export class BoundCollection extends PublicCollection {
     if (id !== undefined && world.get(collection, String(id)) !== undefined)
       throw invalidInput(idField, fields[idField], `${idField} is in use already`);
     if (spec === undefined && factory !== undefined) {
-      const record = factory(
-        storedFields,
-        createStateContext(world, { random: world.random(`own/${collection.name}`), settings }),
-      );
-      return rules.insert
-        ? rules.insert(world, record, this.toActor(call))
-        : world.insert(collection, record);
+      const actor = this.toActor(call);
+      const record = this.makeRecord(world, storedFields, actor, "own");
+      return rules.insert ? rules.insert(world, record, actor) : world.insert(collection, record);
     }
     const newId = id === undefined ? this.createId(world) : String(id);
     const record: JsonObject = { ...storedFields, [idField]: newId };
@@ -256,7 +252,8 @@ export class BoundCollection extends PublicCollection {
   }
 
   private toActor({ principal, settings }: Call): StateActor {
-    return { user_id: principal?.user_id, silent: false, settings };
+    const { user_id, organization_id } = principal ?? {};
+    return { user_id, organization_id, silent: false, settings };
   }
 
   /** An id of the form that the schema requires; if it requires none, one with the prefix. */

@@ -22,8 +22,10 @@ export interface FactoryContext {
   readonly isFixture: boolean;
   /** Settings of the sandbox; the `dependsOn` of a fixture's reader lists those that its records depend on. */
   readonly settings: Settings;
-  /** The user in whose name a state call creates the record, if it names one: the author, unless the fields name another. */
+  /** The user in whose name a state call or an own operation creates the record: the author, unless the fields name another. */
   readonly actor_id?: string | undefined;
+  /** The organization in which the caller of an own operation acts: the record's, unless the fields name another. */
+  readonly actor_organization_id?: string | undefined;
   readonly world: RecordLookup;
   /** A fresh id such as `file_k3v9…` (section 2.1). */
   createId(prefix: string): string;
@@ -44,7 +46,7 @@ export type Factory<R extends StoredRecord> = (fields: Partial<R>, context: Fact
 /** A state call creates its record within its transaction; the record begins at the sandbox's current time. */
 export function createStateContext(
   world: Transaction,
-  parts: Pick<FactoryContext, "random" | "settings" | "actor_id">,
+  parts: Pick<FactoryContext, "random" | "settings" | "actor_id" | "actor_organization_id">,
 ): FactoryContext {
   return {
     isFixture: false,

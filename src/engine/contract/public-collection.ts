@@ -78,11 +78,17 @@ export class PublicCollection {
     const { collection, rules } = this;
     const fields = this.toStored(input, tx);
     requireReferences(tx, collection, fields);
-    const { user_id: actor_id, settings } = actor;
-    const random = tx.random(`${stream}/${collection.name}`);
-    const record: Fields = this.factory(fields, createStateContext(tx, { random, settings, actor_id }));
+    const record = this.makeRecord(tx, fields, actor, stream);
     this.requireFreeId(tx, record[collection.idField]);
     return readAgain(tx, collection, rules.insert?.(tx, record, actor) ?? tx.insert(collection, record));
+  }
+
+  /** Completes stored fields to a new record. */
+  protected makeRecord(tx: Transaction, fields: Fields, actor: StateActor, stream: string): Fields {
+    const { user_id: actor_id, organization_id: actor_organization_id, settings } = actor;
+    const random = tx.random(`${stream}/${this.collection.name}`);
+    const context = createStateContext(tx, { random, settings, actor_id, actor_organization_id });
+    return this.factory(fields, context);
   }
 
   /** Changes given fields, which `checkFields` accepted; the rules keep the API's invariants. Returns the public form. */

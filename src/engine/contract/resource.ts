@@ -121,6 +121,8 @@ export interface BaseBuilder {
 export interface StateActor {
   /** Undefined: the owner of the organization concerned. */
   user_id: string | undefined;
+  /** The current organization of an own operation's caller. */
+  organization_id?: string | undefined;
   /** No events, no audit entries. */
   silent: boolean;
   /** The sandbox's current settings: a job of a state call takes as long as a job of the API. */

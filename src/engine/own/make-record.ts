@@ -31,7 +31,7 @@ export function createFactory(
     const organization_id =
       properties["organization_id"] === undefined
         ? undefined
-        : chooseOrganization(context.world, fields["organization_id"] as string | undefined);
+        : chooseOrganization(context, fields["organization_id"] as string | undefined);
     const record: Fields = {};
     for (const [name, schema] of Object.entries(properties)) {
       const value = getOwn(fields, name);
@@ -125,8 +125,9 @@ function findReferredId(
   { context, collectionsByName, organization_id }: InventContext,
 ): unknown {
   const { world } = context;
-  if (name === "organizations") return chooseOrganization(world, organization_id);
-  if (name === "users" && organization_id !== undefined) return findAuthor(world, organization_id);
+  if (name === "organizations") return chooseOrganization(context, organization_id);
+  if (name === "users" && organization_id !== undefined)
+    return context.actor_id ?? findAuthor(world, organization_id);
   const collection = collectionsByName.get(name);
   if (collection === undefined) return null;
   const records = world.all(collection);

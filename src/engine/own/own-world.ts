@@ -37,7 +37,8 @@ export class OwnWorld {
   constructor({ api, world, principal, settings, reader }: WorldSource) {
     this.#api = api as Api;
     this.#transaction = new CallTransaction(world, reader);
-    this.#actor = { user_id: principal?.user_id, silent: false, settings };
+    const { user_id, organization_id } = principal ?? {};
+    this.#actor = { user_id, organization_id, silent: false, settings };
   }
 
   /** Creates a world with a property for each collection, except those named like another of its members. */

@@ -48,14 +48,14 @@ const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"]
 const TYPES = ["oauth2", "api_key", "basic"];
 
 const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, isFixture, now } = context;
   const toolkit = fields.toolkit ?? random.pick(TOOLKITS);
   const type = random.pick(TYPES);
   return {
     id: fields.id ?? context.createId("authcfg_"),
     toolkit,
     type: fields.type ?? type,
-    organization_id: chooseOrganization(world, fields.organization_id),
+    organization_id: chooseOrganization(context, fields.organization_id),
     created_at: fields.created_at ?? (isFixture ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
   };
 };

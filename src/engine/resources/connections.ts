@@ -35,13 +35,13 @@ export const connections = collection({
 const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "calendar"] as const;
 
 const makeConnection: Factory<Connection> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, isFixture, now } = context;
   // For example, `conn_drive` connects to Drive.
   const toolkitInId = TOOLKITS.find((toolkit) => fields.id?.includes(toolkit));
   const toolkit = fields.toolkit ?? toolkitInId ?? random.pick(TOOLKITS);
   return {
     id: fields.id ?? context.createId("conn_"),
-    organization_id: chooseOrganization(world, fields.organization_id),
+    organization_id: chooseOrganization(context, fields.organization_id),
     name: fields.name ?? `${inventTeam(context)} ${toolkit}`,
     toolkit,
     created_at: fields.created_at ?? (isFixture ? -random.int(10, 200) * DAY_MS : now),

@@ -46,10 +46,10 @@ export const invoices = collection({
 });
 
 const makeInvoice: Factory<Invoice> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, isFixture, now } = context;
   return {
     invoice_id: fields.invoice_id ?? context.createId("inv_"),
-    organization_id: chooseOrganization(world, fields.organization_id),
+    organization_id: chooseOrganization(context, fields.organization_id),
     amount: fields.amount ?? random.int(2_000, 90_000) / 100,
     currency: fields.currency ?? "CHF",
     status: fields.status ?? "draft",

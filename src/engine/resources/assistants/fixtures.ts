@@ -33,7 +33,7 @@ const VARIED_SETTINGS = {
 
 export const makeAssistant: Factory<Assistant> = (fields, context) => {
   const { random, world, now } = context;
-  const organization_id = chooseOrganization(world, fields.organization_id);
+  const organization_id = chooseOrganization(context, fields.organization_id);
   const name = fields.name ?? inventJob(context);
   const settings = {
     description: random.pick(VARIED_SETTINGS.description),
@@ -61,7 +61,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const resource_id = fields.resource_id ?? requireFirstRecord(world, assistants, "resource_id").id;
   // A fixture makes an assistant together with its entries, so that it is not in the world yet.
   const assistant = isFixture ? undefined : world.get(assistants, resource_id);
-  const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
+  const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(context);
   const actor = findActor(world, fields.user_id, organization_id);
   return clearChangesOfCreation({
     id: fields.id ?? context.createId("log_"),

@@ -80,7 +80,7 @@ function readFinalState({ world }: BaseBuilder, organization_id: string): FinalS
 /** Makes an entry alone, for a fixture or a state call: the user and the object that it names do not change. */
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
-  const organization_id = chooseOrganization(world, fields.organization_id);
+  const organization_id = chooseOrganization(context, fields.organization_id);
   const actor_id = fields.actor_id ?? findActorId(world, undefined, organization_id);
   const actor = findPerson(world, actor_id);
   const { id = context.createId("log_"), timestamp = now } = fields;

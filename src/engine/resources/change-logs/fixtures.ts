@@ -178,7 +178,7 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
 /** Makes an entry alone, for a fixture or a state call: the object that it names does not change. */
 export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const { random, world, isFixture, now } = context;
-  const organization_id = chooseOrganization(world, partial.organization_id);
+  const organization_id = chooseOrganization(context, partial.organization_id);
   const id = partial.id ?? context.createId("log_");
   const resource_type = partial.resource_type ?? "assistant";
   const action = partial.action ?? "updated";

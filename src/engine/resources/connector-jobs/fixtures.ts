@@ -83,7 +83,7 @@ interface Slot {
 function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const connection_id = fields.connection_id ?? requireFirstRecord(world, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {
-    organization_id: chooseOrganization(world),
+    organization_id: chooseOrganization({ world }),
   };
   return { connection_id, organization_id, job_type: fields.job_type ?? "sync", isFree: false };
 }

@@ -18,7 +18,7 @@ const READERS = ["board", "partner", "team", "press"];
 
 export const makeDashboard: Factory<Dashboard> = (fields, context) => {
   const { random, world, isFixture, now } = context;
-  const organization_id = chooseOrganization(world, fields.organization_id);
+  const organization_id = chooseOrganization(context, fields.organization_id);
   return {
     id: fields.id ?? context.createId("dsh_"),
     organization_id,

@@ -21,7 +21,7 @@ export const makeDepartment: Factory<Department> = (fields, context) => {
   const needsParent = fields.path === undefined && fields.parent_id != null;
   const parent = needsParent ? world.get(departments, fields.parent_id!) : undefined;
   const position = derivePath(id, parent);
-  const organization_id = fields.organization_id ?? parent?.organization_id ?? chooseOrganization(world);
+  const organization_id = fields.organization_id ?? parent?.organization_id ?? chooseOrganization(context);
   const name = fields.name ?? inventTeam(context);
   const member_count = fields.member_count ?? (isFixture ? random.int(1, 30) : 0);
   const created_by = fields.created_by ?? context.actor_id ?? findAuthor(world, organization_id);
@@ -150,7 +150,7 @@ function generateDepartments(
   const missingCount = Number(fixture.generate?.["departments"] ?? 0) - entries.length;
   const generated: Department[] = [];
   if (missingCount <= 0) return generated;
-  const organization_id = chooseOrganization(base.world);
+  const organization_id = chooseOrganization(base);
   for (const [i, id] of generateIds("dept_", missingCount, entries).entries()) {
     const parent = i === 0 ? undefined : generated[Math.floor((i - 1) / 8)];
     const fields = { id, parent_id: parent?.id ?? null, organization_id, ...derivePath(id, parent) };

@@ -19,7 +19,7 @@ export function findEffectiveType({ mime_type, filename }: { mime_type: string; 
 export const makeFile: Factory<FileObject> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const extension = fields.mime_type ? toExtension(fields.mime_type) : random.pick(EXTENSIONS);
-  const organization_id = chooseOrganization(world, fields.organization_id);
+  const organization_id = chooseOrganization(context, fields.organization_id);
   const filename = fields.filename ?? inventFilename(extension, context);
   return {
     id: fields.id ?? context.createId("file_"),

@@ -33,7 +33,7 @@ const HALF_AN_HOUR_MS = 1_800_000;
 /** Makes a session, which runs unless its fields have the status `completed` or an end. */
 export const makeSession: Factory<MeetingSession> = (fields, context) => {
   const { world, now } = context;
-  const organization_id = chooseOrganization(world, fields.organization_id);
+  const organization_id = chooseOrganization(context, fields.organization_id);
   const hasEnded = fields.status === "completed" || (fields.ended_at ?? null) !== null;
   const started_at = fields.started_at ?? (hasEnded ? (fields.ended_at ?? now) - HALF_AN_HOUR_MS : now);
   const { ended_at = hasEnded ? Math.max(now, started_at) : null } = fields;
@@ -42,7 +42,7 @@ export const makeSession: Factory<MeetingSession> = (fields, context) => {
     title: fields.title ?? inventTitle(context),
     status: fields.status ?? (hasEnded ? "completed" : "running"),
     language_code: fields.language_code ?? "en",
-    owner_id: fields.owner_id ?? findAuthor(world, organization_id),
+    owner_id: fields.owner_id ?? context.actor_id ?? findAuthor(world, organization_id),
     organization_id,
     started_at,
     ended_at,
@@ -203,7 +203,7 @@ function generateTranscripts(
   const { entries, count } = toEntriesAndCount(entry.transcript_entries ?? DEFAULT_ENTRIES);
   const speakers =
     entry.speakers ??
-    random.sample(listAttendees(context.world, chooseOrganization(context.world, entry.organization_id)), 3);
+    random.sample(listAttendees(context.world, chooseOrganization(context, entry.organization_id)), 3);
   const lines = drawMeetingLines(entry.id, count, { random, hasEnded: entry.status !== "running" });
   let lastEnd = 0;
   return lines.map((text, position) => {

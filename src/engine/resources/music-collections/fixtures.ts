@@ -16,12 +16,12 @@ import { MusicCollection, musicCollections, Track, tracks } from "./schema.ts";
 
 export const makeMusicCollection: Factory<MusicCollection> = (fields, context) => {
   const { random, world, isFixture, now } = context;
-  const organization_id = chooseOrganization(world, fields.organization_id);
+  const organization_id = chooseOrganization(context, fields.organization_id);
   return {
     id: fields.id ?? context.createId("mcoll_"),
     name: fields.name ?? inventTitle(context),
     organization_id,
-    owner_id: fields.owner_id ?? findAuthor(world, organization_id),
+    owner_id: fields.owner_id ?? context.actor_id ?? findAuthor(world, organization_id),
     created_at: fields.created_at ?? (isFixture ? -random.int(30, 300) * DAY_MS : now),
   };
 };

@@ -1,5 +1,5 @@
 import { ApiError } from "../../contract/errors.ts";
-import type { RecordLookup } from "../../contract/factory.ts";
+import type { FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import type { Principal } from "../../contract/operation.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { WorldReader } from "../../state/transaction.ts";
@@ -107,10 +107,13 @@ export function hasCapability(caller: Caller, organization_id: string, capabilit
 }
 
 /**
- * Chooses the organization of a new record: the given one, else the first.
+ * Chooses the organization of a new record: the given one, else that in which its creator acts, else the first.
  * @throws ApiError INVALID_INPUT if there is none
  */
-export function chooseOrganization(world: Pick<WorldReader, "all">, organization_id?: string): string {
+export function chooseOrganization(
+  { world, actor_organization_id }: Pick<FactoryContext, "world"> & Partial<FactoryContext>,
+  organization_id = actor_organization_id,
+): string {
   return organization_id ?? requireFirstRecord(world, organizations, "organization_id").id;
 }
 

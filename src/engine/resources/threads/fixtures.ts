@@ -35,11 +35,11 @@ const EXCHANGES: readonly (readonly [question: string, answer: string])[] = [
 
 export const makeThread: Factory<Thread> = (fields, context) => {
   const { random, world, isFixture, now } = context;
-  const organization_id = chooseOrganization(world, fields.organization_id);
+  const organization_id = chooseOrganization(context, fields.organization_id);
   return {
     id: fields.id ?? context.createId("thread_"),
     organization_id,
-    owner_id: fields.owner_id ?? findAuthor(world, organization_id),
+    owner_id: fields.owner_id ?? context.actor_id ?? findAuthor(world, organization_id),
     title: fields.title ?? inventTitle(context),
     created_at: fields.created_at ?? (isFixture ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
   };

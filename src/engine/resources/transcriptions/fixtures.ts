@@ -21,7 +21,7 @@ const AUDIO_EXTENSIONS = [".m4a", ".mp3", ".wav", ".flac"];
 
 export const makeTranscription: Factory<Transcription> = (fields, context) => {
   const { random, world, isFixture, now } = context;
-  const organization_id = chooseOrganization(world, fields.organization_id);
+  const organization_id = chooseOrganization(context, fields.organization_id);
   const status = fields.status ?? "completed";
   const startedAt = fields.created_at ?? (isFixture ? pickPastStart(status, context) : undefined);
   const processing_time_ms = fields.processing_time_ms ?? random.int(1200, 9000);
@@ -32,7 +32,7 @@ export const makeTranscription: Factory<Transcription> = (fields, context) => {
   return {
     transcription_id: fields.transcription_id ?? context.createId("trans_"),
     organization_id,
-    owner_id: fields.owner_id ?? findAuthor(world, organization_id),
+    owner_id: fields.owner_id ?? context.actor_id ?? findAuthor(world, organization_id),
     status,
     filename: fields.filename ?? inventFilename(random.pick(AUDIO_EXTENSIONS), context),
     language_code: fields.language_code ?? "en",

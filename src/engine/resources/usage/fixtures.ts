@@ -34,12 +34,12 @@ export const makeUsage: Factory<Usage> = (fields, { world }) => {
  * row yet, in its current organization. For a null key, or if no key fits, the first organization.
  */
 function chooseOwner(world: RecordLookup, api_key_id: string | null | undefined) {
-  if (api_key_id === null) return { organization_id: chooseOrganization(world), api_key_id };
+  if (api_key_id === null) return { organization_id: chooseOrganization({ world }), api_key_id };
   for (const key of api_key_id === undefined ? world.all(apiKeys) : [world.get(apiKeys, api_key_id)]) {
     if (key && world.get(usage, toUsageId(key.current, key.id)) === undefined)
       return { organization_id: key.current, api_key_id: key.id };
   }
-  return { organization_id: chooseOrganization(world), api_key_id: api_key_id ?? null };
+  return { organization_id: chooseOrganization({ world }), api_key_id: api_key_id ?? null };
 }
 
 const Amount = () => Type.Number({ minimum: 0, maximum: 1e9 });

@@ -24,11 +24,11 @@ import { StoreFile, storeFiles, toStoreFileId, VectorStore, vectorStores } from 
 const PAST_PROCESSING_MS = toMilliseconds(DEFAULT_SETTINGS.processing_seconds);
 
 export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, isFixture, now } = context;
   return {
     id: fields.id ?? context.createId("vs_"),
     name: fields.name ?? inventTitle(context),
-    organization_id: chooseOrganization(world, fields.organization_id),
+    organization_id: chooseOrganization(context, fields.organization_id),
     created_at: fields.created_at ?? (isFixture ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
   };
 };

@@ -38,11 +38,11 @@ export function getDefaultOrganization(world: WorldReader): string | undefined {
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 
 export const makeWebhook: Factory<Webhook> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, isFixture, now } = context;
   const active = fields.active ?? fields.inactive_because === undefined;
   return {
     webhook_id: fields.webhook_id ?? context.createNewestFirstId("wh_"),
-    organization_id: chooseOrganization(world, fields.organization_id),
+    organization_id: chooseOrganization(context, fields.organization_id),
     url: fields.url ?? QUIET_URL,
     secret: fields.secret ?? `whsec_${context.createSecret("webhook")}`,
     events: fields.events ? [...fields.events] : random.sample(EVENT_NAMES, 3),
