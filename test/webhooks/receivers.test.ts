@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ReceivedRequest, SimulatedReceivers } from "../../src/engine/receivers/simulated-receivers.ts";
 import { sendEmail } from "../../src/engine/webhooks/outbox.ts";
 import { until } from "../support/eventually.ts";
+import { rawRequest } from "../support/raw-request.ts";
 import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 let api: WebhookApi;
@@ -33,6 +34,21 @@ describe("receivers inside the server [interfaces 4]", () => {
       ["POST", "deep/er", "2026-03-15T12:00:00.000Z"],
       ["GET", "", "2026-03-15T12:00:00.000Z"],
     ]);
+  });
+
+  it("a receiver closes the connection if the client asks, or speaks HTTP/1.0 [interfaces 4]", async () => {
+    const { url } = await api.receiver([200]);
+    const { pathname, port } = new URL(url);
+    const ask = (head: string[]) => rawRequest(Number(port), head);
+    const { headers } = await ask([`GET ${pathname} HTTP/1.1`, "Host: localhost", "Connection: close"]);
+    expect(headers["connection"]).toBe("close");
+    const keepAlive = ["Host: localhost", "Connection: keep-alive, close"];
+    for (const head of [
+      ["GET /_receivers/default/rcv_nope HTTP/1.0"],
+      [`GET ${pathname} HTTP/1.1`, ...keepAlive],
+    ])
+      expect((await ask(head)).headers["connection"]).toBe("close");
+    expect((await post(url, "{}")).headers.get("connection")).toBe("keep-alive");
   });
 
   it("answers are given in order and the last one repeats, and PATCH starts again [interfaces 4]", async () => {

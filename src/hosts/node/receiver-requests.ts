@@ -31,7 +31,8 @@ export async function answerReceiverRequest(
   const { status, headers, body } = answer;
   request.resume();
   const length = isBodyless(status) ? {} : { "Content-Length": body.length };
-  response.writeHead(status, { ...headers, ...length } as Record<string, string | string[]>);
+  const connection = response.shouldKeepAlive ? {} : { Connection: "close" };
+  response.writeHead(status, { ...headers, ...length, ...connection } as Record<string, string | string[]>);
   response.end(body);
 }
 
