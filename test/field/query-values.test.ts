@@ -107,6 +107,7 @@ describe("a time whose plus was not escaped", () => {
         `${name} must be a date such as 2026-03-15, or a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00; in a URL, its plus is %2B`,
       );
       expect(read("soon")).toThrow(/\+01:00$/);
+      expect(read("2026-03-15 10:00")).toThrow(/\+01:00$/);
       expect(read(UNESCAPED.replace("+", "%2B"))).not.toThrow();
     }
   });

@@ -51,7 +51,7 @@ export const TIME_FORMS = "a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:
 /** The forms that `parseInstant` reads, for messages about an invalid text. */
 export function describeInstantForms(text: unknown): string {
   const forms = `a date such as 2026-03-15, or ${TIME_FORMS}`;
-  return /\d \d\d(:?\d\d)?$/.test(String(text)) ? `${forms}; in a URL, its plus is %2B` : forms;
+  return /T.*\d \d\d(:?\d\d)?$/.test(String(text)) ? `${forms}; in a URL, its plus is %2B` : forms;
 }
 
 /** Both ends are included, in milliseconds relative to the sandbox's origin. */
