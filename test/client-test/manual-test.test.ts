@@ -53,6 +53,17 @@ describe("a manual client test whose client made no request yet", () => {
   }, 60_000);
 });
 
+describe("a manual client test that cannot start", () => {
+  it("says why, in place of a run that never comes [interfaces 21]", async () => {
+    const server = await createUnderstudy();
+    const sandbox = await server.sandbox({});
+    await sandbox.snapshots.save("before-client-test");
+    const test = new ManualClientTest(sandbox, {});
+    await expect(test.waitForRun()).rejects.toThrow(/before-client-test/);
+    await server.close();
+  }, 60_000);
+});
+
 describe("a manual client test that ends in its first run", () => {
   const readStopped = async (end: (test: ManualClientTest) => void) => {
     const server = await createUnderstudy();

@@ -169,6 +169,18 @@ export function useSandbox() {
   return useSandboxQuery(["show"], (calls) => calls.show());
 }
 
+const SNAPSHOTS_POLL_MS = 3000;
+
+/** Snapshots of a sandbox; polled, since no stream reports those that other clients take or delete. */
+export function useSnapshots(sandbox: string | undefined) {
+  return useQuery({
+    queryKey: [...toSandboxKey(sandbox ?? ""), "snapshots"],
+    queryFn: () => createSandboxCalls(sandbox!).snapshots(),
+    enabled: sandbox !== undefined,
+    refetchInterval: SNAPSHOTS_POLL_MS,
+  });
+}
+
 /** With a running clock, timers and retries happen without an entry in the live stream. */
 const RUNNING_POLL_MS = 2000;
 

@@ -17,8 +17,8 @@ import { VirtualTable, type VirtualTableProps } from "./virtual-table.tsx";
 const LIST = "[role=grid], [role=treegrid]";
 
 /**
- * Details of the selected row: next to the list, or above it in narrow windows. Takes the focus if opened by a key;
- * Escape closes it and restores the focus.
+ * Details of the selected row: next to the list, or above it in narrow windows. Takes the focus if opened by a key, or if
+ * it covers the list; Escape closes it and restores the focus.
  */
 export function DetailPane(props: {
   title: ReactNode;
@@ -42,7 +42,9 @@ export function DetailPane(props: {
   }, [onClose]);
   useEffect(() => {
     const opener = document.activeElement as HTMLElement | null;
-    if (opener?.matches(LIST) && opener.matches(":focus-visible")) pane.current!.focus();
+    const covered = pane.current!.previousElementSibling;
+    const coversList = covered !== null && getComputedStyle(covered).visibility === "hidden";
+    if (coversList || (opener?.matches(LIST) && opener.matches(":focus-visible"))) pane.current!.focus();
     return () => {
       // Otherwise the focus would be lost.
       if (document.activeElement === document.body && opener?.isConnected) opener.focus();

@@ -59,6 +59,8 @@ export class ManualClientTest {
   async waitForRun(): Promise<void> {
     if (this.finishRun !== undefined || this.result !== undefined) return;
     await Promise.race([this.report, new Promise<void>((resolve) => (this.notifyWaiting = resolve))]);
+    // The end of the test also notifies; only its promise has the error.
+    if (this.finishRun === undefined) await this.report;
   }
 
   end(how: ManualEnd): void {

@@ -87,6 +87,24 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await expectToFit(page);
   });
 
+  it("hides from keys and screen readers the list that a pane covers in a narrow window [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/keys", { width: 820 });
+    const list = page.getByRole("grid", { name: "Keys" });
+    await list.getByRole("row", { name: /Dan laptop/ }).click();
+    const pane = page.getByRole("region", { name: "Key apikey_dan" });
+    await see(pane).toBeFocused();
+    await see(list).toHaveCount(0);
+    await page.keyboard.press("Escape");
+    await see(pane).toHaveCount(0);
+    await see(list).toBeFocused();
+    await page.getByRole("button", { name: "Create key" }).press("Enter");
+    await see(page.getByRole("region", { name: "Create key" })).toBeFocused();
+    await page.keyboard.press("Tab");
+    await see(page.getByRole("button", { name: "Close" })).toBeFocused();
+    await page.keyboard.press("Escape");
+    await see(page.getByRole("button", { name: "Create key" })).toBeFocused();
+  });
+
   it("shows the active row and the selected choices in high contrast, without colours [interfaces 2]", async () => {
     const { page } = await openAt("/s/default/timeline?show=refused");
     await waitForLive(page);
@@ -102,13 +120,13 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("prints an open pane in full, without the list and the navigation [interfaces 2]", async () => {
     const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`);
-    await api.call(undefined, "POST", "/_control/sandboxes/default/faults", {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "printed" });
+    await api.call(undefined, "POST", "/_control/sandboxes/printed/faults", {
       match: { operation: "models.list" },
-      times: 1,
       effect: { status: 200, body: { lines } },
     });
-    const { headers } = await api.call("dan", "GET", "/v1/models");
-    const { page } = await openAt(`/s/default/timeline?entry=${headers.get("x-request-id")}`);
+    const { headers } = await api.call("dan", "GET", "/_s/printed/v1/models");
+    const { page } = await openAt(`/s/printed/timeline?entry=${headers.get("x-request-id")}`);
     await see(page.getByText('"line 299"')).toBeVisible();
     await page.emulateMedia({ media: "print" });
     await see(page.getByRole("navigation")).toHaveCount(0);

@@ -37,6 +37,10 @@ describe("the console's client test", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("restores a sandbox whose test was interrupted [interfaces 21]", async () => {
     await control("POST", "/snapshots", { name: "before-client-test" });
+    const started = await open();
+    await started.page.getByRole("button", { name: "Start test" }).click();
+    await see(started.page.getByRole("alert").first()).toContainText("before-client-test");
+    await see(started.page.getByRole("button", { name: "Start test" })).toBeVisible();
     await control("POST", "/faults", { id: "client-test-1", effect: { status: 503 } });
     await control("POST", "/faults", { id: "mine", match: { path: "/webhooks" }, effect: { status: 503 } });
     const { page } = await open();

@@ -7,7 +7,7 @@ import { describeReport, RULE_PREFIX, SNAPSHOT_NAME } from "../../../tools/clien
 import { ManualClientTest, type ManualStatus } from "../../../tools/client-test/manual-test.ts";
 import { useSandboxName } from "../../address.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
-import { useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { useSandbox, useSandboxChange, useSandboxQuery, useSnapshots } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField } from "../../components/form.tsx";
 import { GradedCheck } from "../../components/graded-check.tsx";
@@ -32,7 +32,12 @@ export default function ClientTest() {
   const step = useMutation({
     mutationFn: async (change: () => void) => {
       change();
-      await TESTS.get(name)?.waitForRun();
+      try {
+        await TESTS.get(name)?.waitForRun();
+      } catch (error) {
+        TESTS.delete(name);
+        throw error;
+      }
     },
     onSettled: () => refetch(),
   });
@@ -79,7 +84,7 @@ const CHOICES = [
 
 function StartForm({ onStart, isPending }: { onStart: (check: string) => void; isPending: boolean }) {
   const [check, choose] = useState(ALL_CHECKS);
-  const { data } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
+  const { data } = useSnapshots(useSandboxName());
   const restore = useSandboxChange(
     async (calls) => {
       const { items } = await calls.rules();

@@ -1,10 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
 import type { Difference, RecordChanges } from "../../../../types/control-api.ts";
 import { mapValues } from "../../../engine/maps.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
-import { createSandboxCalls } from "../../api/calls.ts";
 import type { Fields } from "../../api/form-fields.ts";
-import { toSandboxKey, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
+import { useSandboxes, useSandboxQuery, useSnapshots } from "../../api/queries.ts";
 import { ChoiceField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { type ChangeWords, getChangeKind, RecordChangeLists } from "../../components/record-changes.tsx";
@@ -90,14 +88,6 @@ function NothingToCompare() {
       , or fork from an entry of the <ViewLink view="timeline">timeline</ViewLink>.
     </EmptyState>
   );
-}
-
-function useSnapshots(sandbox: string | undefined) {
-  return useQuery({
-    queryKey: [...toSandboxKey(sandbox ?? ""), "snapshots"],
-    queryFn: () => createSandboxCalls(sandbox!).snapshots(),
-    enabled: sandbox !== undefined,
-  });
 }
 
 /** The state's name, if no snapshot has it. */

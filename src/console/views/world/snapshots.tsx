@@ -3,7 +3,7 @@ import type { SnapshotState } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
 import { requireJson } from "../../api/form-fields.ts";
-import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { useSandboxChange, useSnapshots } from "../../api/queries.ts";
 import { ActionButton, ConfirmButton } from "../../components/button.tsx";
 import { Field, Form, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
@@ -13,7 +13,7 @@ import { RelativeTime } from "../../components/time.tsx";
 import { NOW } from "./compare.tsx";
 
 export function Snapshots() {
-  const { data, error } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
+  const { data, error } = useSnapshots(useSandboxName());
   const snapshots = data?.items ?? [];
   const { inputs, field, change } = useInputs({ name: "" });
   const take = useSandboxChange((calls) => calls.takeSnapshot(inputs.name.trim()), {
