@@ -254,16 +254,28 @@ it("a document with another problem may have a bound beyond 2^53", () => {
 describe("two operations that clash", () => {
   const op = (id: string) => `{ operationId: ${id}, responses: {} }`;
 
-  it("are refused if they have the same path, even with other parameter names", () => {
+  const read = (text: string) => {
+    const { operations, warnings } = compile(text);
+    return [
+      operations.map(({ id, path }) => `${id} ${path}`),
+      warnings.map(({ line, column, message }) => `${line}:${column} ${message}`),
+    ];
+  };
+
+  it("are served but for the later one if they have the same path, even with other parameter names", () => {
     const text = `${HEAD}paths:\n  /a/{x}:\n    get: ${op("a")}\n  /a/{y}:\n    get: ${op("b")}\n`;
-    expect(describeCompileErrors(text)).toBe(
-      "a.yaml:7:5: GET /a/{y} and GET /a/{x} are two operations on one path",
-    );
+    expect(read(text)).toEqual([
+      ["a /a/{x}"],
+      ["7:5 GET /a/{y} is not served: GET /a/{x} is an operation on the same path"],
+    ]);
   });
 
-  it("are refused if they have the same id", () => {
+  it("are both served if they have the same id, of which the later one gets another", () => {
     const text = `${HEAD}paths:\n  /a:\n    get: ${op("a")}\n  /b:\n    get: ${op("a")}\n`;
-    expect(describeCompileErrors(text)).toContain("a.yaml:7:25: the operationId a is already used by GET /a");
+    expect(read(text)).toEqual([
+      ["a /a", "getB /b"],
+      ["7:25 the operationId a is already used by GET /a, so GET /b is called getB"],
+    ]);
   });
 });
 
@@ -276,6 +288,18 @@ describe("two paths without bindings, one with an id", () => {
       ["createNote", false],
       ["getNote", true],
     ]);
+  });
+
+  it.each([
+    ["noteId", "noteId"],
+    ["note_id", "noteId"],
+    ["task_gid", "gid"],
+    ["NoteSid", "sid"],
+    ["note_slug", "slug"],
+  ])("name a record by {%s} if its id is %s [interfaces 18]", (parameter, field) => {
+    const text = NOTES.replaceAll("note_id", parameter).replace("[id, text]", `[${field}, text]`);
+    const { collections } = compile(text.replace("properties: { id:", `properties: { ${field}:`));
+    expect(collections.map(({ idField }) => idField)).toEqual([field]);
   });
 
   it("are not bound if a parameter before has the name of the record's id [interfaces 18]", () => {

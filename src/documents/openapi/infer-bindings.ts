@@ -3,6 +3,7 @@ import { getOrAdd, isEqual } from "../../engine/maps.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import { chooseMedia, findSuccess } from "./declare-operation.ts";
 import { type DescribedOperation, mayBeJson, type OpenApiReading } from "./list-operations.ts";
+import { isSameName } from "./list-records.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
 interface InferredPair {
@@ -39,7 +40,7 @@ export function inferPairs({
     if (record === undefined) continue;
     const { schema, itemsAt } = record;
     const properties = schemas.listFields(schema);
-    const idField = [parameter, "id"].find((name) => properties.has(name));
+    const idField = findIdField(parameter, [...properties.keys()]);
     if (idField === undefined) continue;
     // In `/users/{id}/rules/{rule_id}` the first id is not the rule's.
     const outerParameters = [...listPath.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
@@ -71,6 +72,18 @@ export function inferPairs({
     pairs.push({ collection, schema, idField, bindings: new Map(bindings) });
   }
   return pairs;
+}
+
+/** The field with the id: of the parameter's name, `id`, or the one that ends the parameter, as in `TaskSid`. */
+function findIdField(parameter: string, fields: readonly string[]): string | undefined {
+  const endsParameter = (field: string) =>
+    /^(gid|sid|uid|guid|uuid|key|slug|code|number|name)$/i.test(field) &&
+    parameter.toLowerCase().endsWith(field.toLowerCase());
+  return (
+    [parameter, "id"].find((name) => fields.includes(name)) ??
+    fields.find((field) => isSameName(field, parameter)) ??
+    fields.find(endsParameter)
+  );
 }
 
 const getAnswer = (operation: DescribedOperation) => findSuccess(operation).json?.schema?.node;

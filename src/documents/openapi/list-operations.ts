@@ -67,6 +67,7 @@ export function readOpenApi(document: UserDocument, root: JsonObject): OpenApiRe
   const { references, schemas, problems } = reader;
   const warnings = [
     ...warnOfEach(document, reader.missing, ""),
+    ...reader.clashes,
     ...warnOfUnsupported(document, reader.unsupported),
   ];
   return { document, root, references, schemas, operations, problems, warnings };
@@ -81,6 +82,7 @@ class DocumentReader {
   readonly unsupported: UnsupportedFeature[] = [];
   /** References to what the document lacks. */
   readonly missing: UnsupportedFeature[] = [];
+  readonly clashes: DocumentProblem[] = [];
 
   constructor(document: UserDocument, root: JsonObject) {
     this.document = document;
@@ -160,8 +162,8 @@ class DocumentReader {
           unserved.add(kind);
           continue;
         }
-        const operation = this.describe({ method, path: wholePath, node, place }, item);
-        if (this.checkUnique(operation, seen)) operations.push(operation);
+        const operation = this.toUnique(this.describe({ method, path: wholePath, node, place }, item), seen);
+        if (operation !== undefined) operations.push(operation);
       }
       for (const kind of unserved) this.warn(`${kind} (they are not served)`, ["paths", path]);
     }
@@ -169,26 +171,35 @@ class DocumentReader {
   }
 
   /**
-   * Reports an operation with the id of an earlier one, or with a path that differs from an earlier one only in the
-   * names of parameters, and returns false for it.
+   * Gives an operation with the id of an earlier one another id. Undefined for an operation whose path differs from an
+   * earlier one only in the names of parameters: no request could tell them apart.
    */
-  private checkUnique(
-    { id, method, path, node, place }: DescribedOperation,
+  private toUnique(
+    operation: DescribedOperation,
     { ids, paths }: Record<"ids" | "paths", Map<string, string>>,
-  ): boolean {
+  ): DescribedOperation | undefined {
+    const { id, method, path, node, place } = operation;
     const signature = `${method} ${path}`;
     const shape = `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
     const [sameId, samePath] = [ids.get(id), paths.get(shape)];
-    if (samePath !== undefined)
-      this.report(place, `${signature} and ${samePath} are two operations on one path`, { atKey: true });
-    else if (sameId !== undefined)
-      this.report(
-        node["operationId"] === undefined ? place : [...place, "operationId"],
-        `the operationId ${id} is already used by ${sameId}`,
-      );
-    ids.set(id, signature);
+    const warn = (at: DocumentPath, message: string, atKey: boolean) =>
+      this.clashes.push(locateProblem(this.document, { path: at, message, atKey }));
+    if (samePath !== undefined) {
+      warn(place, `${signature} is not served: ${samePath} is an operation on the same path`, true);
+      return undefined;
+    }
     paths.set(shape, signature);
-    return sameId === undefined && samePath === undefined;
+    if (sameId === undefined) {
+      ids.set(id, signature);
+      return operation;
+    }
+    let newId = toId(method, path);
+    while (ids.has(newId)) newId += "_";
+    ids.set(newId, signature);
+    const isGiven = node["operationId"] !== undefined;
+    const message = `the operationId ${id} is already used by ${sameId}, so ${signature} is called ${newId}`;
+    warn(isGiven ? [...place, "operationId"] : place, message, !isGiven);
+    return { ...operation, id: newId };
   }
 
   private describe(

@@ -164,7 +164,7 @@ export function listPlaces(node: unknown, schemas: Schemas, depth = 0): string[]
   return places.flat().sort((a, b) => a.split(".").length - b.split(".").length);
 }
 
-const isSameName = (one: string, other: string) =>
+export const isSameName = (one: string, other: string) =>
   one.replaceAll("_", "").toLowerCase() === other.replaceAll("_", "").toLowerCase();
 
 /** The property of a link, as in `_links.next.href`. */
