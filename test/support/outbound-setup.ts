@@ -11,7 +11,8 @@ import {
 import type { OutboundRequest } from "../../src/hosts/node/outbound/outbound-request.ts";
 import { type HostileBehaviour, startHostile } from "./receivers/hostile.ts";
 
-const TIMEOUT_MS = 400;
+/** Ends a test that hangs; a busy machine may need seconds for a request. */
+const TIMEOUT_MS = 60_000;
 
 let cleanup: (() => unknown)[] = [];
 
