@@ -1,4 +1,5 @@
 import type { TObject } from "typebox";
+import { countUtf8Bytes } from "../bytes.ts";
 import { ApiError, invalidInput } from "../contract/errors.ts";
 import { toMediaType } from "../contract/media-types.ts";
 import type { BodySpec, ReceivedFile } from "../contract/operation.ts";
@@ -8,6 +9,9 @@ export type FormSpec = Extract<BodySpec, { kind: "multipart" }>;
 /** The texts as they were sent; a list if a field came in several parts. */
 export type FormTexts = Record<string, string | string[]>;
 
+export const MAX_PARTS = 100;
+/** Maximum size of all text fields of a form together, since they are stored in memory. */
+export const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_VALUE_LENGTH = 100;
 
 export function findBoundary(contentType: string): string | undefined {
@@ -36,12 +40,21 @@ function explainUnreadable(contentType: string, start: string): string | undefin
     : `no part begins with --${boundary.slice(0, MAX_VALUE_LENGTH)}, the boundary of its Content-Type`;
 }
 
+export function createTooLargeError(field: string, limit_bytes: number): ApiError {
+  return new ApiError("PAYLOAD_TOO_LARGE", { details: { field, limit_bytes } });
+}
+
+export function createTooManyPartsError(): ApiError {
+  return new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } });
+}
+
 /** The parts of a multipart form by its declaration, which all hosts read alike. */
 export class FormParts {
   readonly sentTexts: FormTexts = Object.create(null);
   readonly files: Record<string, ReceivedFile> = {};
   private readonly spec: FormSpec;
   private readonly types: ReadonlyMap<string, string | undefined>;
+  private textBytes = 0;
 
   constructor(spec: FormSpec) {
     this.spec = spec;
@@ -61,8 +74,13 @@ export class FormParts {
     return Object.hasOwn(this.spec.files, name) ? this.spec.files[name] : undefined;
   }
 
-  /** Only a list, or a field that is not declared, may be in several parts. @throws ApiError INVALID_INPUT */
+  /**
+   * Only a list, or a field that is not declared, may be in several parts.
+   * @throws ApiError INVALID_INPUT; PAYLOAD_TOO_LARGE if all texts together are too large
+   */
   addText(name: string, text: string): void {
+    this.textBytes += name.length + countUtf8Bytes(text);
+    if (this.textBytes > MAX_TEXT_BYTES) throw createTooLargeError(name, MAX_TEXT_BYTES);
     const createError = (reason: string) =>
       invalidInput(name, text.slice(0, MAX_VALUE_LENGTH), `${name} ${reason}`);
     if (this.findFileSpec(name) !== undefined) throw createError("must be a file");

@@ -1,15 +1,22 @@
 import { concatBytes, toBase64, toLatin1 } from "../../engine/bytes.ts";
-import { ApiError } from "../../engine/contract/errors.ts";
 import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
-import { createFormError, FormParts, toFormType } from "../../engine/pipeline/form-parts.ts";
+import {
+  createFormError,
+  createTooLargeError,
+  createTooManyPartsError,
+  FormParts,
+  MAX_PARTS,
+  toFormType,
+} from "../../engine/pipeline/form-parts.ts";
 import { digest } from "../../engine/platform.ts";
 
 /** Receives a multipart body by the platform's own parser, in memory. */
 export const readFormData: ReadForm = async ({ headers, body }, spec, { space, settings }) => {
-  const form = await parse(body, String(headers["content-type"]));
+  const form = [...(await parse(body, String(headers["content-type"])))];
+  if (form.length > MAX_PARTS) throw createTooManyPartsError();
   const parts = new FormParts(spec);
   const { sentTexts, files } = parts;
   let reservedBytes = 0;
@@ -24,8 +31,7 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
       const mime_type = value.type || UNKNOWN_TYPE;
       const key = parts.createFileKey(name, { filename: value.name, type: mime_type });
       const limit_bytes = file.limit(settings);
-      if (value.size > limit_bytes)
-        throw new ApiError("PAYLOAD_TOO_LARGE", { details: { field: name, limit_bytes } });
+      if (value.size > limit_bytes) throw createTooLargeError(name, limit_bytes);
       space.reserve(value.size);
       reservedBytes += value.size;
       files[key] = toReceivedFile(value, mime_type);

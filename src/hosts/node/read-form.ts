@@ -4,13 +4,22 @@ import { mkdtemp, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type busboyType from "busboy";
 import type { Busboy } from "busboy";
-import { ApiError } from "../../engine/contract/errors.ts";
+import type { ApiError } from "../../engine/contract/errors.ts";
 import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import type { FormSpace } from "../../engine/contract/services.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
-import { createFormError, FormParts, type FormSpec, toFormType } from "../../engine/pipeline/form-parts.ts";
+import {
+  createFormError,
+  createTooLargeError,
+  createTooManyPartsError,
+  FormParts,
+  type FormSpec,
+  MAX_PARTS,
+  MAX_TEXT_BYTES,
+  toFormType,
+} from "../../engine/pipeline/form-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
 import { cutAfterHeads, findContentType, restoreLetters } from "./part-heads.ts";
 import { throwWithFolder } from "./storage/folders.ts";
@@ -18,12 +27,9 @@ import { digestFiles } from "./storage/segment.ts";
 
 type Received = Pick<PlainRequest, "headers" | "body">;
 
-/** Maximum size of all text fields of a form together, since they are stored in memory. */
-const FIELD_BYTES = 1024 * 1024;
-const MAX_PARTS = 100;
 const START_BYTES = 4096;
 /** Allowance for boundaries, part headers and text fields. */
-const FORM_OVERHEAD = 2 * FIELD_BYTES;
+const FORM_OVERHEAD = 2 * MAX_TEXT_BYTES;
 
 /** Receives a multipart body with busboy, which streams: files of any size are written to disk, under generated names. */
 export const readForm: ReadForm = async (request, spec, storage) => {
@@ -69,7 +75,6 @@ class FormReader {
   private start = "";
   /** Parts whose headers were received, minus those that busboy has reported: it skips parts that it cannot read. */
   private unreadParts = 0;
-  private fieldBytes = 0;
   private reservedBytes = 0;
   private isReleased = false;
 
@@ -112,9 +117,7 @@ class FormReader {
         }),
       );
       for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
-        parser.on(limit, () =>
-          reject(new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } })),
-        );
+        parser.on(limit, () => reject(createTooManyPartsError()));
       parser.on("error", (error) => reject(this.createError((error as Error).message)));
       parser.on("close", () => {
         if (this.unreadParts > 0) return reject(this.createError("Malformed part header"));
@@ -143,7 +146,7 @@ class FormReader {
 
   private createParser(busboy: typeof busboyType) {
     // busboy counts the closing boundary as a part.
-    const limits = { fieldSize: FIELD_BYTES, fields: MAX_PARTS, files: MAX_PARTS, parts: MAX_PARTS + 1 };
+    const limits = { fieldSize: MAX_TEXT_BYTES, fields: MAX_PARTS, files: MAX_PARTS, parts: MAX_PARTS + 1 };
     try {
       return busboy({
         headers: { "content-type": toFormType(String(this.request.headers["content-type"])) },
@@ -167,8 +170,7 @@ class FormReader {
   }
 
   private addField(sentName: string, value: string, isTruncated: boolean): void {
-    this.fieldBytes += Buffer.byteLength(value) + sentName.length;
-    if (isTruncated || this.fieldBytes > FIELD_BYTES) throw createTooLargeError(sentName, FIELD_BYTES);
+    if (isTruncated) throw createTooLargeError(sentName, MAX_TEXT_BYTES);
     this.parts.addText(this.parts.toDeclaredName(sentName), value);
   }
 
@@ -177,9 +179,9 @@ class FormReader {
     let size = 0;
     for await (const piece of stream) {
       size += piece.length;
-      if (size <= FIELD_BYTES) pieces.push(piece as Buffer);
+      if (size <= MAX_TEXT_BYTES) pieces.push(piece as Buffer);
     }
-    this.addField(name, Buffer.concat(pieces).toString(), size > FIELD_BYTES);
+    this.addField(name, Buffer.concat(pieces).toString(), size > MAX_TEXT_BYTES);
   }
 
   /** Stores a file, or reads a JSON field sent as a file. Undefined for a file that is undeclared or has an empty name. */
@@ -265,8 +267,4 @@ async function readStart(path: string, length: number): Promise<Uint8Array> {
   } finally {
     await file.close();
   }
-}
-
-function createTooLargeError(field: string, limit_bytes: number): ApiError {
-  return new ApiError("PAYLOAD_TOO_LARGE", { details: { field, limit_bytes } });
 }
