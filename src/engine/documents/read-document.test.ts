@@ -139,6 +139,15 @@ describe("a document", () => {
     ["a:\n\t- b", "world.yaml:2:1: a tab indents here; YAML is indented with spaces"],
     ["a: @x", "world.yaml:1:4: a text that begins with @ must be quoted"],
     [
+      "a: [1, 2\nb: 3",
+      "world.yaml:2:1: a list that begins with [ is not closed by ] before this line; close it, or indent the line",
+    ],
+    [
+      "a: { b: 1\nc: 3",
+      "world.yaml:2:1: a map that begins with { is not closed by } before this line; close it, or indent the line",
+    ],
+    ["a:\n- b: 1\n c: 2", "world.yaml:3:1: the indentation does not fit the lines around it"],
+    [
       "base: &b { x: 1 }\nc:\n  <<: *b",
       "world.yaml:3:3: merge keys (<<) are not supported; write the fields out here",
     ],

@@ -34,6 +34,11 @@ function translateMessage(code: string, message: string, text: string): string {
   if (code === "UNEXPECTED_TOKEN") return describeUnexpected(message, isJson);
   if (isJson && (code === "BAD_INDENT" || code === "BLOCK_IN_FLOW"))
     return "something is missing before this: a comma, a colon, or a closing brace or bracket";
+  const end = /in block collection .* end with a ([\]}])/.exec(message)?.[1];
+  if (end !== undefined) {
+    const start = end === "]" ? "a list that begins with [" : "a map that begins with {";
+    return `${start} is not closed by ${end} before this line; close it, or indent the line`;
+  }
   return MESSAGES[code] ?? shortenMessage(message);
 }
 
@@ -47,6 +52,7 @@ const MISSING_CHARACTER_ADVICE: readonly (readonly [RegExp, string])[] = [
   [/directives-end/, "a line that begins with % is a directive and needs --- after it"],
   [/followed by map values/, "a colon is missing after this key"],
   [/space after -/, "a space is missing after the dash"],
+  [/without - indicator/, MESSAGES["BAD_INDENT"]!],
 ];
 
 function describeMissing(message: string): string {
