@@ -302,6 +302,25 @@ describe("two paths without bindings, one with an id", () => {
     expect(collections.map(({ idField }) => idField)).toEqual([field]);
   });
 
+  it("are not bound to a collection of the reference whose id is another field [interfaces 18]", () => {
+    const { operations, warnings } = compile(NOTES.replaceAll("/v1/notes", "/v9/webhooks"));
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^the reference has a collection webhooks with another schema/),
+    ]);
+    expect(operations.every(({ reads }) => reads)).toBe(true);
+  });
+
+  it("name the fields that a collection of the reference does not store [interfaces 18]", () => {
+    const text = NOTES.replaceAll("/v1/notes", "/v9/threads").replace(
+      "text: { type: string }",
+      "text: { type: string }, title: { type: string }",
+    );
+    expect(compile(text).warnings.map(({ message }) => message)).toEqual([
+      "not supported: the field text of a body, which the reference's threads do not have (it is not stored)",
+      "not supported: the field thread_id of a body, which the reference's threads do not have (it is not stored)",
+    ]);
+  });
+
   it("are not bound if a parameter before has the name of the record's id [interfaces 18]", () => {
     const { collections } = compile(
       NOTES.replace("/v1/notes:", "/v1/users/{id}/notes:").replace("/v1/notes/", "/v1/users/{id}/notes/"),

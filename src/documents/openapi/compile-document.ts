@@ -121,7 +121,7 @@ class DocumentCompiler {
         ...(binding === undefined
           ? listEmptyAnswers(operation, this.reading)
           : [
-              ...this.listUnstoredFields(operation, binding.value),
+              ...this.listUnstoredFields(operation, binding),
               ...listAnswersInOtherFormats(operation, binding.value),
             ]),
       ];
@@ -138,16 +138,27 @@ class DocumentCompiler {
     };
   }
 
-  private listUnstoredFields({ body }: DescribedOperation, binding: OperationBinding): UnsupportedFeature[] {
-    const { name } = getAction(binding) ?? {};
-    const { spec, fieldNames } = (name && this.targets.find(name)) || {};
+  private listUnstoredFields({ body }: DescribedOperation, binding: LocatedBinding): UnsupportedFeature[] {
+    const { schemas } = this.reading;
+    const { name } = getAction(binding.value) ?? {};
+    const target = name === undefined ? undefined : this.targets.find(name);
     const schema = body && chooseMedia(body.media)?.schema;
-    if (spec === undefined || fieldNames === undefined || schema === undefined) return [];
-    const { node } = findRecordPart(body, fieldNames, this.reading.schemas);
-    return listForeignFields(node, spec.schema, this.reading.schemas).map((field) => ({
-      feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,
-      path: schema.path,
-    }));
+    if (target === undefined || schema === undefined) return [];
+    const { spec, fieldNames } = target;
+    const { node } = findRecordPart(body, fieldNames, schemas);
+    if (spec !== undefined)
+      return listForeignFields(node, spec.schema, schemas).map((field) => ({
+        feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,
+        path: schema.path,
+      }));
+    // Bindings that a user wrote may use such fields as placeholders.
+    const fields = this.inferredBindings.has(binding) ? [...schemas.listFields(node)] : [];
+    return fields
+      .filter(([field, one]) => !fieldNames.has(field) && !schemas.has(one, "readOnly"))
+      .map(([field]) => ({
+        feature: `the field ${field} of a body, which the reference's ${name} do not have (it is not stored)`,
+        path: schema.path,
+      }));
   }
 
   /** Binds those operations of paired paths that have no binding yet. */
@@ -158,7 +169,7 @@ class DocumentCompiler {
     for (const { collection: name, schema, idField, bindings } of inferPairs({ operations, schemas })) {
       const unbound = [...bindings].filter(([id]) => !bindingsByOperation.has(byId.get(id)!));
       if (unbound.length === 0) continue;
-      const owner = this.findOtherSchema(name, schema, specs.get(name)?.schema);
+      const owner = this.findOtherSchema(name, { schema, idField }, specs.get(name)?.schema);
       if (owner !== undefined) {
         const path = byId.get(unbound[0]![0])!.place;
         const message = `${owner} has a collection ${name} with another schema, so these operations answer with examples: ${unbound.map(([id]) => id).join(", ")}; bind them to a collection with another name`;
@@ -197,10 +208,17 @@ class DocumentCompiler {
    * The reference or the document, if it has a collection of this name with another schema.
    * @param inferred the schema of the collection that paths before have given the name
    */
-  private findOtherSchema(name: string, schema: unknown, inferred: unknown): string | undefined {
+  private findOtherSchema(
+    name: string,
+    { schema, idField }: Pick<CollectionSpec, "schema" | "idField">,
+    inferred: unknown,
+  ): string | undefined {
     const { schemas, references } = this.reading;
     const existing = this.targets.find(name);
-    if (existing !== undefined) return this.doFieldsAgree(existing, schema) ? undefined : "the reference";
+    if (existing !== undefined) {
+      const agrees = idField === existing.collection.idField && this.doFieldsAgree(existing, schema);
+      return agrees ? undefined : "the reference";
+    }
     const declared = this.bindings.collections.get(name)?.value.schema;
     const other = declared === undefined ? inferred : references.find(declared)?.node;
     return other === undefined || isSameSchema(other, schema, schemas) ? undefined : "the document";
