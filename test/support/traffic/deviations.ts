@@ -500,6 +500,17 @@ export const DEVIATIONS: readonly Deviation[] = [
     ),
   },
   {
+    title: "has_more that is always true [4.8]",
+    live: "assistants.list_history/pages",
+    har: "assistants.list_history/pages",
+    specified: true,
+    answer: at(
+      HISTORY,
+      200,
+      text((all) => all.replaceAll('"has_more":false', '"has_more":true')),
+    ),
+  },
+  {
     title: "a page of sentences without a link to the next [4.11]",
     live: "transcriptions.list_sentences/counts",
     har: "transcriptions.list_sentences/counts",

@@ -130,7 +130,7 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
   };
 }
 
-/** Checks that a short page that begins at the second item equals that part of the whole list. */
+/** Checks that a short page that begins at the second item equals that part of the whole list, and the last page. */
 async function tryPages(context: Context, listing: Listing): Promise<void> {
   const { verdict } = context;
   const first = context.requireSuccess(listing.operation);
@@ -158,6 +158,11 @@ async function tryPages(context: Context, listing: Listing): Promise<void> {
     fits,
     `${page.path} answers ${part.join(", ")}; this part of the list is ${expected.join(", ")}`,
   );
+  const total = getTotal(page);
+  if (typeof total === "number" && total > 1) {
+    const last = await requestPage(context, listing, { [listing.size]: 2, [listing.offset]: total - 1 });
+    if (last !== undefined) checkPage(verdict, listing, last);
+  }
   const { maximum } = getDeclaredLimits(first.exchange.operation!)[listing.size]!;
   // The reference states the maximum, unless what the answer applies is an assumption too.
   if (maximum !== undefined && listing.appliedAssumption === undefined) {
