@@ -32,6 +32,12 @@ describe("the console's client test", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText(/^FAIL {1,2}0 passed, 1 failed/)).toBeVisible();
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
     expect((await control("GET", "/snapshots")).body.items).toEqual([]);
+    // On a phone, the verdict is above the check's title, on one line.
+    await page.setViewportSize({ width: 360, height: 740 });
+    const verdict = (await check.locator(".badge").boundingBox())!;
+    const title = (await check.locator("summary > span").nth(1).boundingBox())!;
+    expect(verdict.height).toBeLessThan(30);
+    expect(title.y).toBeGreaterThanOrEqual(verdict.y + verdict.height);
     expect(complaints).toEqual([]);
   });
 
