@@ -219,6 +219,10 @@ describe("faults/explain", () => {
       says: "it depends on thread_id, which was not given",
     });
     expect(body.steps[3].outcome).toBe("passes");
+    const both = await explain(name, { operation: "departments.reparent", principal: "usr_dan" });
+    expect(both.body.steps[4].says).toBe(
+      "it depends on organization_id and department_id, which were not given",
+    );
   });
 
   it("takes a query in the path [interfaces 11]", async () => {

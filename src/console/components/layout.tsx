@@ -44,7 +44,8 @@ export function DetailPane(props: {
     const opener = document.activeElement as HTMLElement | null;
     const covered = pane.current!.previousElementSibling;
     const coversList = covered !== null && getComputedStyle(covered).visibility === "hidden";
-    if (coversList || (opener?.matches(LIST) && opener.matches(":focus-visible"))) pane.current!.focus();
+    const isFocusHidden = coversList && opener !== document.body;
+    if (isFocusHidden || (opener?.matches(LIST) && opener.matches(":focus-visible"))) pane.current!.focus();
     return () => {
       // Otherwise the focus would be lost.
       if (document.activeElement === document.body && opener?.isConnected) opener.focus();

@@ -186,8 +186,9 @@ function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, st
   const target = path.replace(/\{([^{}]+)\}/g, (whole: string, name: string) =>
     params[name] === undefined ? whole : encodeURIComponent(String(params[name])),
   );
+  const verb = missing.length === 1 ? "was" : "were";
   const incompleteReason =
-    missing.length === 0 ? undefined : `it depends on ${missing.join(" and ")}, which was not given`;
+    missing.length === 0 ? undefined : `it depends on ${missing.join(" and ")}, which ${verb} not given`;
   return { target, incompleteReason };
 }
 

@@ -135,7 +135,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("textbox", { name: "journal_limit" }).fill("5000");
     await see(page.getByText(/deletes the oldest entries/)).toHaveCount(0);
     await page.getByRole("textbox", { name: "journal_limit" }).fill("10");
-    await see(page.getByText(/A lower journal_limit deletes the oldest entries/)).toBeVisible();
+    await see(page.getByText(/Lowering journal_limit deletes the oldest entries/)).toBeVisible();
   });
 
   it("undoes a fork and a creation, and returns to the sandbox before [interfaces 2]", async () => {

@@ -59,7 +59,7 @@ export function SettingsForm(props: { name: string; settings: Settings; onClose:
         ))}
       {loweredLimits.length > 0 && (
         <Notice outcome="refused">
-          A lower {loweredLimits.join(" and ")} deletes the oldest entries. Undo does not restore them.
+          Lowering {loweredLimits.join(" and ")} deletes the oldest entries. Undo does not restore them.
         </Notice>
       )}
     </Form>
