@@ -101,6 +101,16 @@ describe("explainDecision", () => {
       { decision: "auth", status: 401, fault: fault("header/delay", "nothing", 40) },
       "The credentials were rejected. A fault delayed the answer by 40 ms and changed nothing else (the request’s own header).",
     ],
+    [
+      { decision: "validation", status: 422, code: "VALIDATION_FAILED" },
+      "The request does not match the operation's schema.",
+    ],
+    [{ decision: "validation", status: 400, code: "INVALID_JSON" }, "The request’s body is not valid JSON."],
+    [
+      { decision: "internal", status: 500, reasons: ["notes.list threw Error: no"], operation: "notes.list" },
+      "Your own operation notes.list failed. Correct its declaration.",
+    ],
+    [{ decision: "internal", status: 500 }, "Understudy failed. This is a bug in Understudy."],
   ])("describes the step that decided the response: %o", (entry, sentence) => {
     expect(explain(entry)).toBe(sentence);
   });

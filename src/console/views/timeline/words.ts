@@ -80,6 +80,13 @@ const STEP_EXPLANATIONS: Record<string, string> = {
   internal: "Understudy failed. This is a bug in Understudy.",
 };
 
+/** In place of the explanation of the step `validation`. */
+const BODY_EXPLANATIONS: Readonly<Record<string, string>> = {
+  INVALID_JSON: "The request’s body is not valid JSON.",
+  PAYLOAD_TOO_LARGE: "The request’s body is too large.",
+  UNSUPPORTED_MEDIA_TYPE: "The operation does not accept a body of this content type.",
+};
+
 /** One sentence that explains the response; the journal's reasons follow it. */
 export function explainDecision(entry: JournalEntry): string {
   const { fault } = entry;
@@ -92,13 +99,18 @@ export function explainDecision(entry: JournalEntry): string {
 }
 
 function explainAnswer(entry: JournalEntry): string {
-  const { decision, status, operation, fault } = entry;
+  const { decision, status, code, operation, reasons, fault } = entry;
   const caller = entry.principal ?? "an anonymous caller";
   if (decision === "fault:header/refused") return "The fault header of the request is invalid.";
   if (decision === "ok" || (fault !== undefined && decision.startsWith("fault:"))) {
     return status < 400 ? `${operation} succeeded for ${caller}.` : `${operation} returned ${status}.`;
   }
   if (decision === "access") return explainAccess(entry, caller);
+  if (decision === "validation" && code !== null && Object.hasOwn(BODY_EXPLANATIONS, code))
+    return BODY_EXPLANATIONS[code]!;
+  // Only errors of own operations have a reason that begins so.
+  if (decision === "internal" && reasons.some((reason) => reason.startsWith(`${operation} `)))
+    return `Your own operation ${operation} failed. Correct its declaration.`;
   return STEP_EXPLANATIONS[decision] ?? `Decided by ${decision}.`;
 }
 
