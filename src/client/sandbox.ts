@@ -51,7 +51,7 @@ export class SandboxClient {
     return this.http.fetch(retainSources(new Request(target, init), [input, target]));
   };
 
-  /** Opens a sandbox that the server has described. */
+  /** Creates the client of a sandbox from its state, as the server answered it, and loads its API keys. */
   static async of(http: ControlHttp, state: Api.SandboxState): Promise<SandboxClient> {
     return new SandboxClient(http, state, await loadCredentials(http, state));
   }
@@ -154,7 +154,7 @@ export class SandboxClient {
     import: async (name: string, document: Api.SnapshotFile) =>
       this.send<Api.SnapshotState>("PUT", `/snapshots/${toPathPart(name)}`, document),
     remove: async (name: string) => this.send<void>("DELETE", `/snapshots/${toPathPart(name)}`),
-    /** `now` is the current state; `of` is the sandbox of `after`, by default this one. */
+    /** `now` is the current state. `options.of` names the sandbox that has the snapshot `after`, by default this one. */
     diff: async (before: string, after = "now", options: { of?: string } = {}) =>
       this.get<Api.Difference>(
         `/snapshots/${toPathPart(before)}/diff/${toPathPart(after)}${toQuery(options)}`,
@@ -182,7 +182,7 @@ export class SandboxClient {
     requests: async (id: string) =>
       this.get<Api.List<Api.ReceivedRequest>>(`/receivers/${toPathPart(id)}/requests`),
     remove: async (id: string) => this.send<void>("DELETE", `/receivers/${toPathPart(id)}`),
-    /** The deliveries of a receiver that answers `forward`; the first event says that it is ready (interfaces 11). */
+    /** The deliveries of a receiver with the answer `forward`; the first event says that the stream is ready (interfaces 11). */
     follow: (id: string, signal?: AbortSignal) =>
       this.http.events<Api.ForwardedEvent>(
         `${this.path}/receivers/${toPathPart(id)}/stream`,
@@ -280,7 +280,7 @@ export function toCredentials(validKeys: readonly { user_id: string; key: string
   for (const { user_id, key } of validKeys) credentials[user_id] ??= key;
   return new Proxy(credentials as Api.Credentials, {
     get(keys, user) {
-      // Only ids of users are refused: code that prints, compares or awaits the object reads properties such as `then`.
+      // Only a missing user's id throws: code that prints, compares or awaits the object reads properties such as `then`.
       if (typeof user === "string" && /^(usr|uid)_/.test(user) && !Object.hasOwn(keys, user))
         throw new Error(describeMissingKey(user, Object.keys(keys)));
       return Reflect.get(keys, user);

@@ -9,7 +9,7 @@ import type { SandboxClient } from "./sandbox.ts";
 import { runInSandbox, type TestOptions, TestServers } from "./test-sandbox.ts";
 
 declare module "vitest" {
-  // biome-ignore lint/suspicious/noExplicitAny: the declaration that this one is merged with says so
+  // biome-ignore lint/suspicious/noExplicitAny: Vitest's declaration, which this one is merged with, has any
   interface Assertion<T = any> extends ReceivedMatchers {}
   interface ProvidedContext {
     /** The options of every test of a project, set by `provide` in its configuration. */

@@ -3,6 +3,7 @@ import type { Row, RowChange } from "./store.ts";
 
 /** Texts of one sandbox by section and id; immutable. */
 export type Sections = ReadonlyMap<string, ReadonlyMap<string, string>>;
+/** By name of the sandbox. */
 export type SandboxSections = ReadonlyMap<string, Sections>;
 
 export function listRows(sections: Sections | undefined): Row[] {
@@ -21,6 +22,7 @@ export function groupRows(rows: Iterable<Row>): Map<string, Map<string, string>>
 
 /** Applies changes to a copy; unchanged parts are shared. */
 export class SectionsDraft {
+  /** By name of the sandbox. */
   readonly sections: Map<string, Sections>;
   private readonly copies = new Map<string, Map<string, Map<string, string>>>();
 
@@ -34,6 +36,7 @@ export class SectionsDraft {
     else this.copySection(change).set(change.id, change.text);
   }
 
+  /** Removes the sections whose names begin with `clear`. */
   private clear({ sandbox, clear }: { sandbox: string; clear: string }): void {
     const remaining = [...(this.sections.get(sandbox) ?? [])].filter(
       ([section]) => !section.startsWith(clear),

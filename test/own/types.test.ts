@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { openDocument } from "../../src/documents/openapi/open-document.ts";
-import { toOwnSource } from "../../src/documents/openapi/openapi-source.ts";
+import { toOperationSource } from "../../src/documents/openapi/openapi-source.ts";
 import { createJoinedApi, type OperationSource, toOperationsOption } from "../../src/engine/own/join.ts";
 import { generateOwnTypes } from "../../src/tools/reports/own-types.ts";
 import { writeLargeDocument } from "../support/own/large-document.ts";
@@ -17,7 +17,7 @@ afterAll(removeTempFolders);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 const toSource = (text: string, name = "openapi.yaml"): OperationSource =>
-  toOwnSource({ document: openDocument(text, name) });
+  toOperationSource({ document: openDocument(text, name) });
 const generateTypes = (...sources: OperationSource[]) => generateOwnTypes(createJoinedApi(sources).api);
 
 /** Compiles these files in a user's strict project, and returns the errors. */

@@ -10,7 +10,7 @@ import { formatPath, getFileVersion, readFileText, resolveFile } from "../files.
 import { dirname, resolve } from "../node-files.ts";
 import { followVersions, type OwnFiles } from "../watch-documents.ts";
 import { openDocument } from "./open-document.ts";
-import { type OpenApiDocument, toOwnSource } from "./openapi-source.ts";
+import { type OpenApiDocument, toOperationSource } from "./openapi-source.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -33,7 +33,7 @@ export class OpenApiFiles implements OwnFiles {
    * @throws DocumentError for one that cannot be used
    */
   async load(): Promise<readonly OperationSource[]> {
-    const sources = this.paths.map((path) => toOwnSource(this.open(resolve(this.cwd, path))));
+    const sources = this.paths.map((path) => toOperationSource(this.open(resolve(this.cwd, path))));
     this.listeners.notify();
     return sources;
   }

@@ -11,8 +11,8 @@ export interface OpenApiDocument {
   sha256?: string | undefined;
 }
 
-/** A document as a source of operations, by default named after the file that the user gave. */
-export function toOwnSource(
+/** A user's document as a source of operations, by default named after its file of bindings, if it has one. */
+export function toOperationSource(
   { document, bindings, sha256 }: OpenApiDocument,
   source = (bindings ?? document).file,
 ): OperationSource {

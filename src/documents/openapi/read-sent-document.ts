@@ -5,7 +5,7 @@ import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { joinResources, type OperationSource } from "../../engine/own/join.ts";
 import { openDocument } from "./open-document.ts";
-import { toOwnSource } from "./openapi-source.ts";
+import { toOperationSource } from "./openapi-source.ts";
 
 /**
  * Reads an OpenAPI document that arrived in a request; it declares operations and contains no code.
@@ -29,7 +29,7 @@ export function readSentDocument({ openapi, bindings }: OperationDocuments): Ope
       ? openDocument(openapi, "openapi")
       : createInlineDocument(openapi, { file: "openapi", anyKey: true });
   const sentBindings = bindings === undefined ? undefined : readBindings(bindings);
-  return toOwnSource({ document, bindings: sentBindings }, document.file);
+  return toOperationSource({ document, bindings: sentBindings }, document.file);
 }
 
 /** These bindings need not name their document, which was sent with them. */

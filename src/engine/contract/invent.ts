@@ -6,7 +6,7 @@ import type { FactoryContext } from "./factory.ts";
 import { capitalize } from "./text.ts";
 
 /**
- * The context in which values are invented that a fixture or a state call leaves out (G44). Each value takes one draw
+ * The context for inventing the values that a fixture or a state call leaves out (G44). Each value takes one draw
  * of the record's own random generator, which seeds faker: the same seed gives the same value. Nothing here reads the
  * machine's clock; a value with a date must get the sandbox's time as `refDate`.
  */
@@ -16,15 +16,15 @@ type InventContext = Pick<FactoryContext, "random" | "settings">;
 const MAIL_DOMAIN = "example.test";
 const MAX_LOCAL_PART = 64;
 
-/** Latin letters that do not decompose into one of a to z and marks, each with its spelling. */
+/** Latin letters that Unicode does not decompose into a letter from a to z and its marks, each with its spelling. */
 const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
   "ß ss,æ ae,œ oe,ø o,đ d,ð d,ɖ d,ɗ d,ł l,þ th,ħ h,ı i,ĸ k,ƙ k,ŋ ng,ŧ t,ə e,ɛ e,ɔ o,ɓ b,ǥ g,ƴ y,ƒ f"
     .split(",")
     .map((pair) => pair.split(" ")),
 );
 
-/** Splits letters from their marks, which stay in the text, as do letters of other scripts. */
-function spellInAscii(text: string): string {
+/** Replaces special Latin letters, and splits others from their marks. Marks and other scripts stay in the text. */
+function decomposeLatin(text: string): string {
   return text
     .normalize("NFKD")
     .replaceAll(/[^\0-\x7f]/g, (letter) => LETTERS[letter.toLowerCase()] ?? letter);
@@ -37,7 +37,7 @@ export function inventName(context: InventContext): string {
 /** A valid address for a name in any script; derived from the id if the name has no letters. */
 export function inventEmail(name: string, id: string, context: InventContext): string {
   // Titles such as "Dr." and "Jr." are no part of an address.
-  const words = spellInAscii(name)
+  const words = decomposeLatin(name)
     .split(/\s+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word) && !word.endsWith("."));
   const [firstName = id, ...others] = words;
@@ -81,7 +81,7 @@ export function inventTitle(context: InventContext): string {
 /** A file's name with this extension, such as ".pdf"; letters, digits and hyphens in every locale. */
 export function inventFilename(extension: string, context: InventContext): string {
   const { company } = getSeededFaker(context);
-  const words = spellInAscii(`${company.buzzAdjective()} ${company.buzzNoun()}`).toLowerCase();
+  const words = decomposeLatin(`${company.buzzAdjective()} ${company.buzzNoun()}`).toLowerCase();
   const slug = words.replaceAll(/\p{M}/gu, "").replaceAll(/[^a-z0-9]+/g, "-");
   return `${slug.replaceAll(/^-|-$/g, "") || "document"}${extension}`;
 }

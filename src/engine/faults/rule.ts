@@ -96,7 +96,7 @@ function createDeliveryMatcher(
   return (name, id) => fits(name) && (webhook === undefined || webhook === id);
 }
 
-/** One condition of a rule other than the operation, by which rules are indexed. */
+/** A condition of a rule that is checked for each request. */
 interface Criterion {
   /** Why a request does not meet it. */
   miss: string;
@@ -104,14 +104,14 @@ interface Criterion {
 }
 
 /**
- * The conditions of a match, cheap ones first. Without the body, which must be awaited, and the principal, by which
- * rules are indexed.
+ * The conditions of a match, cheap ones first. Without operation and principal, by which rules are indexed, and without
+ * the body, which must be awaited.
  */
 function toCriteria(match: MatchDocument): Criterion[] {
   const criteria: Criterion[] = [];
   const add = (miss: string, isMet: Criterion["isMet"]) => criteria.push({ miss, isMet });
   const { method, api_key, organization, path, header = {}, query = {} } = match;
-  // Rules are indexed by operation, which has one method; a path outside the contract has every method.
+  // An operation has one method; a path outside the contract has every method.
   if (method !== undefined) add(`method is not ${method}`, (facts) => facts.method === method);
   if (api_key !== undefined)
     add(`api_key is not ${api_key}`, ({ principal }) => principal?.key_id === api_key);
@@ -141,7 +141,7 @@ type ExactValue = string | number | boolean;
 
 /**
  * YAML reads `1.10`, `01` and `True` as a number or a boolean; a request has the text. So a number matches however it is
- * written, and a boolean in any case.
+ * written, and a boolean in upper or lower case.
  */
 export function toTextMatcher(expected: ExactValue): (sent: string) => boolean {
   if (typeof expected === "number") return (sent) => /^[-+.\w]+$/.test(sent) && Number(sent) === expected;
@@ -192,7 +192,7 @@ export function listMatchingOperations(
   );
 }
 
-/** Whether a path of a match can be one of a template. @throws GlobError */
+/** Tests whether the path of a rule fits an operation's path template. @throws GlobError */
 function createTemplateMatcher(path: string): (template: string) => boolean {
   if (isGlob(path)) return compileTemplateGlob(path);
   const parts = normalizePath(encodePath(path)).split("/");

@@ -98,7 +98,7 @@ describe("a world as a document [interfaces 4]", () => {
       "a difference without its base",
       ({ tables }) => Object.assign(tables, { notes: { put: [], removed: [] } }),
       "tables.notes",
-      "contains only the differences from records that are missing",
+      "contains only changes to records that are missing",
     ],
     ...[null, [], "note"].map(
       (record) =>

@@ -112,7 +112,7 @@ export function decodeTables(
   const tables: AnyTable[] = [];
   for (const [name, collection] of collectionsByName) {
     const document = Object.hasOwn(documents, name) ? documents[name] : undefined;
-    // The base is that of a fixture, without the collections that one sandbox alone has.
+    // The base comes from a fixture, so it lacks collections that only this sandbox declares.
     const baseTable = base && (base.tables.get(name) ?? Table.empty(collection));
     tables.push(
       document === undefined
@@ -139,7 +139,7 @@ function decodeTable(
     return table;
   }
   if (base === undefined)
-    throw new WorldDocumentError(path, "contains only the differences from records that are missing");
+    throw new WorldDocumentError(path, "contains only changes to records that are missing");
   let table = base;
   for (const id of document.removed) table = table.remove(id);
   for (const record of records) {

@@ -7,7 +7,7 @@ export interface RunProgress {
   of: number;
   /** Ids of the checks that need the run. */
   checks: readonly string[];
-  /** Reads the checks from the requests so far. */
+  /** Grades the requests so far: the provisional result of each check. */
   observe: () => Promise<ClientCheckReport[]>;
 }
 

@@ -97,7 +97,7 @@ export function renderReceiverHtml(report: ReceiverReport): string {
   return renderHtmlPage({
     title: `${report.verdict === "pass" ? "Pass" : "Fail"}: webhook receiver ${report.url}`,
     style: STYLE,
-    createdAt: new Date(report.started_at),
+    measuredAt: new Date(report.started_at),
     body: html`<h1>Webhook receiver <code>${report.url}</code></h1>
 ${renderVerdictHtml(report)}
 ${renderConsoleHtml(report)}

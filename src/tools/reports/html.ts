@@ -40,12 +40,12 @@ interface HtmlPage {
   /** Added to the style of all pages. */
   style: string;
   body: Html;
-  /** The time of the measurement; now by default. */
-  createdAt?: Date;
+  /** The time of the results; now by default. */
+  measuredAt?: Date;
 }
 
 /** A report as one HTML page, which cannot use the network or scripts. */
-export function renderHtmlPage({ title, style, body, createdAt = new Date() }: HtmlPage): string {
+export function renderHtmlPage({ title, style, body, measuredAt = new Date() }: HtmlPage): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -59,7 +59,7 @@ export function renderHtmlPage({ title, style, body, createdAt = new Date() }: H
 <main>
 ${body}
 </main>
-<footer>Understudy ${packageJson.version}, ${renderInstantHtml(createdAt.toISOString())} UTC</footer>
+<footer>Understudy ${packageJson.version}, ${renderInstantHtml(measuredAt.toISOString())} UTC</footer>
 </body>
 </html>
 `.toString();

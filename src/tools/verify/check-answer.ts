@@ -194,8 +194,8 @@ const ASSUMED_LIMITS = new Set(["minLength", "maxLength", "minItems", "maxItems"
 const MAX_PROBLEMS = 5;
 
 /**
- * Checks a success's JSON by the declared schema. A departure from the reference fails, one from an assumption only
- * differs. `masked`: values that replace secrets are not checked.
+ * Checks a success's JSON by the declared schema. A departure from the reference is a failure; one from an
+ * assumption is reported as `differs`. `masked`: values that replace secrets are not checked.
  */
 export function checkBody(
   verdict: Verdict,

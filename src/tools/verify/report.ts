@@ -224,7 +224,7 @@ ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${families}
 ${renderAssumptionsHtml(report)}
 ${renderChangesHtml(report)}`,
-    createdAt: new Date(started_at),
+    measuredAt: new Date(started_at),
   });
 }
 

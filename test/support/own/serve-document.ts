@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Understudy } from "../../../src/control/understudy-options.ts";
 import { openDocument } from "../../../src/documents/openapi/open-document.ts";
-import { toOwnSource } from "../../../src/documents/openapi/openapi-source.ts";
+import { toOperationSource } from "../../../src/documents/openapi/openapi-source.ts";
 import { readDocument } from "../../../src/engine/documents/read-document.ts";
 import { findKeyOfUser } from "../../../src/engine/resources/api-keys/rules.ts";
 import { assemble } from "../../../src/understudy.ts";
@@ -33,7 +33,7 @@ export function serveDocument(text: string, bindings?: string): ServedDocument {
     seed: 7,
     clock: { mode: "frozen", now: Date.parse("2026-03-15T12:00:00Z") },
     settings: { check_answers: "on" },
-    operations: [toOwnSource({ document, bindings: file })],
+    operations: [toOperationSource({ document, bindings: file })],
   });
   return { understudy, send: sendTo(understudy) };
 }

@@ -9,18 +9,19 @@ import { ScenarioPane } from "./scenario-pane.tsx";
 import { ScenarioList } from "./scenarios.tsx";
 import "./faults.css";
 
-/** No stream reports changed scenario files. */
-const FILES_MS = 3000;
+/** Scenario files are polled, since no stream reports that they changed. */
+const FILE_POLL_MS = 3000;
 
 export default function Faults() {
   const { get, set } = useParameters();
-  const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { pollMs: FILES_MS });
+  const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { pollMs: FILE_POLL_MS });
   const rules = useSandboxQuery(["faults"], (calls) => calls.rules());
   const scenario = scenarios.data?.items.find(({ name }) => name === get("scenario"));
   const editedRule = rules.data?.items.find(({ id }) => id === get("edit"));
   /** Opens one pane, or none. */
   const open = (pane: Parameters) =>
     set({ explain: undefined, compose: undefined, scenario: undefined, edit: undefined, ...pane });
+  /** Closes all panes, and removes the user of the pane that explains a call. */
   const close = () => open({ by: undefined });
   return (
     <div className="split grow">

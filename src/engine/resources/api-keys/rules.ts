@@ -69,7 +69,7 @@ export function findKeyProblem(
 }
 
 /**
- * Keys are made in the web console (section 2.15), so the keys of a sandbox come from its fixture and from state calls.
+ * Keys are made in the web console of the real service (section 2.15), so the keys of a sandbox come from its fixture and from state calls.
  */
 const apiKeyStateRules: StateRules<ApiKey> = {
   insert(tx, record) {

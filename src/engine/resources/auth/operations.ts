@@ -88,7 +88,7 @@ function grantTokens({ world, principal, settings }: Call): Reply {
 
 const NO_REFRESH_TOKEN = "the body has no refresh token that is unused and not expired";
 
-/** @param reason a reason that the headers do not show, for the journal */
+/** @param reason for the journal, if the request's headers do not show it */
 function refuse(reason?: string): never {
   throw new ApiError("AUTHENTICATION_REQUIRED", {
     reason,

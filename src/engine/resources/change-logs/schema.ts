@@ -55,7 +55,7 @@ export const ChangeLog = Type.Object({
 });
 export type ChangeLog = Static<typeof ChangeLog>;
 
-/** The body of an entry (2.6), without the metadata that only assistant history has. */
+/** An entry as answers show it (2.6). The `metadata` of 2.6 exists in assistant history only. */
 export const { schema: ChangeLogBody, render: renderChangeLog } = publicView(ChangeLog, {
   $id: "ChangeLog",
   omit: ["organization_id"],

@@ -31,7 +31,7 @@ const messageFields = {
 /** A message (2.13) in either form: with `content`, or with `texts` of the API overview (G20). */
 export const InputMessage = Type.Object(
   { ...messageFields, id: Type.Optional(Type.String()) },
-  // `role` is required anyway; named here, a message that lacks both is refused for its role, not for its content.
+  // `role` is required above already; repeated, so that a message without role and content is refused for its role.
   { $id: "InputMessage", if: { required: ["texts"] }, else: { required: ["role", "content"] } },
 );
 export type InputMessage = Static<typeof InputMessage>;

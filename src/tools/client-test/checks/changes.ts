@@ -91,7 +91,7 @@ const resumesUploads: ClientCheck = {
     const next = listAfter(run, hit).find(isUploadPart);
     if (next === undefined) return notObservable("it did not go on with the upload");
     if (getRange(next) === "" && Number(getHeader(next, "content-length")) <= MIN_CHUNK_BYTES)
-      return notObservable("it sent a small upload again in one piece, as it may");
+      return notObservable("it sent a small upload again in one piece, which is allowed");
     return isStatusQuery(next)
       ? passed("it asked how much had arrived", [hit, next])
       : failed(`it sent ${getRange(next) || "all bytes"} again without asking how much had arrived`, [
