@@ -314,3 +314,55 @@ components:
   const pinned = await served.send("POST", `${path}/pin`, { body: { pinned_by: "usr_ada", author_id: "x" } });
   expect(pinned.body).toMatchObject({ pinned_by: "usr_ada", author_id: "usr_dan" });
 });
+
+describe("a credential", () => {
+  const KEY = "ak_danMemberAcme00000000000000000000000000";
+  const SCHEMES = `securitySchemes: {
+    query: { type: apiKey, in: query, name: api_key },
+    header: { type: apiKey, in: header, name: X-Auth-Token },
+    raw: { type: apiKey, in: header, name: Authorization },
+    cookie: { type: apiKey, in: cookie, name: sid },
+    basic: { type: http, scheme: basic },
+    bearer: { type: http, scheme: bearer } }`;
+  const call = async (scheme: string, query: string, headers: Record<string, string>) => {
+    const served = serveDocument(
+      `openapi: 3.1.0\ninfo: { title: t, version: "1" }\npaths: { /v1/x: { get: { operationId: x, security: [{ ${scheme}: [] }], responses: { "204": { description: d } } } } }\ncomponents: { ${SCHEMES} }\n`,
+    );
+    open.push(served);
+    const { status, headers: received } = await served.send("GET", `/v1/x${query}`, { user: null, headers });
+    const [entry] = served.understudy.sandboxes.get("default")!.journal.entries();
+    return [status, received.get("warning"), entry!.reasons.at(-1)];
+  };
+  const toBasic = (text: string) => `Basic ${btoa(text)}`;
+
+  it.each<[string, string, Record<string, string>]>([
+    ["query", `?api_key=${KEY}`, {}],
+    ["header", "", { "x-auth-token": KEY }],
+    ["raw", "", { authorization: KEY }],
+    ["raw", "", { authorization: `Token ${KEY}` }],
+    ["cookie", "", { cookie: `a=b; sid=${KEY}` }],
+    ["basic", "", { authorization: toBasic(`dan:${KEY}`) }],
+    ["basic", "", { authorization: toBasic(`${KEY}:`) }],
+    ["bearer", "", { authorization: `Bearer ${KEY}` }],
+    ["query", "", { "api-key": KEY }],
+  ])("is read where the scheme %s has it: %s %j [interfaces 18]", async (scheme, query, headers) => {
+    expect((await call(scheme, query, headers)).slice(0, 2)).toEqual([204, null]);
+  });
+
+  it("that is wrong is explained in the journal [interfaces 11]", async () => {
+    expect((await call("query", "?api_key=wrong", {}))[2]).toMatch(
+      /^the credential that the document's security scheme names is /,
+    );
+  });
+
+  it.each<[string, string, Record<string, string>]>([
+    ["query", "?api_key=wrong", {}],
+    ["header", `?api_key=${KEY}`, {}],
+    ["cookie", "", { cookie: "sid=" }],
+    ["basic", "", { authorization: toBasic("dan:secret") }],
+    ["basic", "", { authorization: "Basic %%%" }],
+    ["query", `?api_key=${KEY}`, { "api-key": "ak_wrong" }],
+  ])("is refused if it is wrong or elsewhere: %s %s %j [interfaces 18]", async (scheme, query, headers) => {
+    expect((await call(scheme, query, headers))[0]).toBe(401);
+  });
+});

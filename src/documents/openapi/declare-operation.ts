@@ -15,7 +15,7 @@ import {
   type OpenApiReading,
   type UnsupportedFeature,
 } from "./list-operations.ts";
-import { coerce, ParameterReader, readNested, unpackText } from "./read-parameters.ts";
+import { coerce, ParameterReader, readCredential, readNested, unpackText } from "./read-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** The answer of a success that the document describes. */
@@ -280,6 +280,7 @@ export function declareOperation(
 ): Omit<AnyOperation, "handle" | "success" | "errors"> & { errors: ErrorCode[] } {
   const { id, method, path, node, isPublic } = described;
   const reader = new ParameterReader(schemas, described);
+  const keyNames = new Set(described.securitySchemes.map(({ name }) => name));
   const body = toBodySpec(described, schemas);
   const description = toText(node["description"]);
   return {
@@ -292,9 +293,13 @@ export function declareOperation(
     ...(description !== undefined && { description }),
     ...(body && { body }),
     ...(isPublic && { credentials: false }),
+    ...(described.securitySchemes.length > 0 && {
+      readCredential: (sent) => readCredential(sent, described.securitySchemes),
+    }),
     readInput({ params, search, headers }) {
       const pathParams = reader.readPath(params);
-      const { values, unknown } = reader.readQuery(search);
+      const { values, unknown: others } = reader.readQuery(search);
+      const unknown = others.filter((name) => !keyNames.has(name));
       return { params: pathParams, query: { ...reader.readHeaders(headers), ...values }, unknown };
     },
     renderError: (error, context) => renderByDocument(error, context, { operation: described, schemas }),

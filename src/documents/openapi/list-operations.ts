@@ -7,7 +7,7 @@ import {
   type ProblemDetails,
   type UserDocument,
 } from "../../engine/documents/user-document.ts";
-import { getOrAdd } from "../../engine/maps.ts";
+import { getOrAdd, getOwn } from "../../engine/maps.ts";
 import { checkSchema, isEmptyEnum, isEmptyList } from "./check-schema.ts";
 import { MAX_COMBINED, References, type ResolvedNode } from "./references.ts";
 import { isPattern, Schemas } from "./schemas.ts";
@@ -27,6 +27,8 @@ export interface DescribedOperation {
   responses: ReadonlyMap<string, { node: JsonObject; media: readonly Media[] }>;
   /** Whether it can be called without credentials. */
   isPublic: boolean;
+  /** Where clients send credentials. */
+  securitySchemes: readonly JsonObject[];
 }
 
 export interface DescribedParameter {
@@ -229,11 +231,21 @@ class DocumentReader {
       parameters: this.listParameters(path, { node, path: place }, item),
       body: body && { required: body.node["required"] === true, media: this.listMedia(body) },
       responses: new Map(answers),
+      securitySchemes: this.listSecuritySchemes(security),
       isPublic:
         !Array.isArray(security) ||
         security.length === 0 ||
         security.some((one) => isJsonObject(one) && Object.keys(one).length === 0),
     };
+  }
+
+  private listSecuritySchemes(security: unknown): JsonObject[] {
+    const { securitySchemes } = (this.root["components"] ?? {}) as JsonObject;
+    const names = [security].flat().flatMap((one) => (isJsonObject(one) ? Object.keys(one) : []));
+    return names.flatMap((name) => {
+      const node = isJsonObject(securitySchemes) ? getOwn(securitySchemes, name) : undefined;
+      return isJsonObject(node) ? [this.references.follow({ node, path: [] }).node] : [];
+    });
   }
 
   /** Parameters of the operation replace those of its path. Parts of the path that neither describes are texts. */

@@ -1,3 +1,4 @@
+import { fromLooseBase64, fromUtf8 } from "../../engine/bytes.ts";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import {
   appendStep,
@@ -6,10 +7,52 @@ import {
   parseNumber,
   toFieldName,
 } from "../../engine/contract/invalid-field.ts";
+import type { RequestHeaders } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getOrAdd, mapValues, toPairs } from "../../engine/maps.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
+
+/**
+ * Returns the headers with the credential that the schemes of a document have in the query, in a cookie, in a header of
+ * their own or as a password; undefined if a usual header has one, or none was sent.
+ */
+export function readCredential(
+  { headers, search }: { headers: RequestHeaders; search: string },
+  schemes: readonly JsonObject[],
+): RequestHeaders | undefined {
+  if ((headers["api-key"] ?? headers["x-api-key"]) !== undefined) return undefined;
+  for (const scheme of schemes) {
+    const credential = findCredential(scheme, headers, search);
+    if (credential) return { ...headers, authorization: `Bearer ${credential}` };
+  }
+  return undefined;
+}
+
+function findCredential(
+  { type, in: place, name, scheme }: JsonObject,
+  headers: RequestHeaders,
+  search: string,
+): string | undefined {
+  const authorization = String(headers["authorization"] ?? "");
+  if (type === "http" && /^basic$/i.test(String(scheme))) {
+    const [, encoded] = /^Basic +(\S+) *$/i.exec(authorization) ?? [];
+    const parts = encoded === undefined ? [] : fromUtf8(fromLooseBase64(encoded)).split(":");
+    return parts.find((part) => part.startsWith("ak_"));
+  }
+  if (type !== "apiKey" || typeof name !== "string") return undefined;
+  if (place === "query") return new URLSearchParams(search).get(name) ?? undefined;
+  if (place === "cookie") return decodeCookie(readCookies(headers).get(name));
+  // `Token ak_...` as well as the key alone.
+  return String(headers[name.toLowerCase()] ?? "")
+    .split(" ")
+    .at(-1);
+}
+
+function readCookies(headers: RequestHeaders): Map<string, string | undefined> {
+  const pairs = String(headers["cookie"] ?? "").split(/;\s*/);
+  return new Map(pairs.map((pair) => splitAtEquals(pair)));
+}
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
 /** The sign before a value of these styles, and between the parts of one. */
@@ -41,11 +84,7 @@ export class ParameterReader {
       const text = headers[parameter.name.toLowerCase()];
       return this.unpack(parameter, Array.isArray(text) ? text.join(",") : text);
     });
-    const cookies = new Map(
-      String(headers["cookie"] ?? "")
-        .split(/;\s*/)
-        .map((pair) => splitAtEquals(pair)),
-    );
+    const cookies = readCookies(headers);
     const readCookie = ({ name }: DescribedParameter) => decodeCookie(cookies.get(name));
     const cookieValues = this.read("cookie", (parameter) => this.unpack(parameter, readCookie(parameter)));
     const values = Object.entries({ ...cookieValues, ...headerValues });

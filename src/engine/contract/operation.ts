@@ -229,6 +229,8 @@ export interface Operation<
     loaded: Loaded,
     io: { services: Services; stream: AsyncIterable<Uint8Array>; signal: AbortSignal },
   ) => Promise<Prepared>;
+  /** The headers with the credential that a document has elsewhere, such as in the query; undefined if there is none. */
+  readCredential?: (sent: Omit<SentInput, "params">) => RequestHeaders | undefined;
   /**
    * Reads path, query and headers in place of `params` and `query`, since documents may declare styles of parameters.
    * @throws ApiError INVALID_INPUT

@@ -97,12 +97,18 @@ async function toDecidedAnswer(exchange: Exchange, error: unknown): Promise<Deci
 
 /** Adds the reason to the journal; the answer does not contain it (interfaces 11). */
 export async function addRefusalReason(exchange: Exchange, error: ApiError): Promise<void> {
-  const { engine, sandbox, request, step, reasons } = exchange;
-  const reason =
-    step === "auth" && error.reason === undefined
-      ? await engine.explainCredentials(sandbox.world.read(), request.headers)
-      : findRefusalReason(error, exchange);
+  const { step, reasons } = exchange;
+  const isAboutCaller = step === "auth" && error.reason === undefined;
+  const reason = isAboutCaller ? await explainCaller(exchange) : findRefusalReason(error, exchange);
   exchange.reasons = [...reasons, reason];
+}
+
+async function explainCaller(exchange: Exchange): Promise<string> {
+  const { engine, sandbox, request, credentialHeaders } = exchange;
+  const reason = await engine.explainCredentials(sandbox.world.read(), credentialHeaders);
+  return credentialHeaders === request.headers
+    ? reason
+    : reason.replace(/^Authorization holds/, "the credential that the document's security scheme names is");
 }
 
 /** Only the log gets the stack (7.1). */

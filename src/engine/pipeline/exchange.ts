@@ -1,6 +1,13 @@
 import { ApiError } from "../contract/errors.ts";
 import { normalizePath } from "../contract/http-url.ts";
-import type { AnyOperation, Call, Identity, Principal, RequestInfo } from "../contract/operation.ts";
+import type {
+  AnyOperation,
+  Call,
+  Identity,
+  Principal,
+  RequestHeaders,
+  RequestInfo,
+} from "../contract/operation.ts";
 import { getJsonLimit } from "../contract/settings.ts";
 import type { FaultInjector, FaultVerdict, StagedRequest } from "../sandbox/fault-types.ts";
 import type { RequestDetails, WorldChange } from "../sandbox/history-entry.ts";
@@ -132,6 +139,12 @@ export class Exchange implements RequestIdSource, StepExchange {
     const otherTypes = body?.kind === "json" ? [...(body.json_types ?? []), ...(body.text?.types ?? [])] : [];
     this.pendingBody ??= readJsonBytes(this.request, getJsonLimit(this.sandbox.settings), otherTypes);
     return this.pendingBody;
+  }
+
+  /** The headers, with the caller's credential if a document has it elsewhere. */
+  get credentialHeaders(): RequestHeaders {
+    const { operation, request, query } = this;
+    return operation?.readCredential?.({ headers: request.headers, search: query }) ?? request.headers;
   }
 
   /** How the body is read: an operation may take a form beside JSON. */

@@ -51,8 +51,8 @@ function createNotFoundError({ method, path }: Exchange, allowed: readonly strin
 
 /** Identifies the caller. `authenticate` refuses later, so that fault rules can match on the caller first. */
 function identify(exchange: Exchange): void | Promise<void> {
-  const { engine, sandbox, request } = exchange;
-  const identified = engine.identify(sandbox.world.read(), request.headers);
+  const { engine, sandbox } = exchange;
+  const identified = engine.identify(sandbox.world.read(), exchange.credentialHeaders);
   if (identified instanceof Promise) return identified.then((identity) => setIdentity(exchange, identity));
   setIdentity(exchange, identified);
 }
