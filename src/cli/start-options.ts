@@ -42,10 +42,15 @@ const EVERY_ADDRESS = /^[0:.]+$/;
 
 /**
  * Flags take precedence over the configuration file, and that over the defaults.
+ * @param isOpened for `understudy open`: of the configuration file it uses the own operations only, since the opened file
+ * has its own world, which must not get into the project's saved worlds
  * @throws UsageError, DocumentError
  */
-export async function readStartOptions(flags: StartFlags): Promise<StartOptions> {
-  const { options, settings, locate } = await loadConfiguration(flags.config);
+export async function readStartOptions(flags: StartFlags, isOpened = false): Promise<StartOptions> {
+  const { options: configured, settings: configuredSettings, locate } = await loadConfiguration(flags.config);
+  const { operations, openapi } = configured;
+  const options = isOpened ? { operations, openapi } : configured;
+  const settings = isOpened ? undefined : configuredSettings;
   const givenFlags = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
   const all = { ...options, ...givenFlags, json: flags.json };
   const locateOption = (error: unknown) => locate(error, givenFlags);

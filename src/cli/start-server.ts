@@ -20,7 +20,7 @@ import { type Ready, writeReadyFile } from "./write-files.ts";
  * @throws UsageError, DocumentError, UnknownScenarioError, PersistenceError, and EADDRINUSE of a taken port
  */
 export async function startServer(flags: StartFlags, opened?: OpenedFile): Promise<void> {
-  const options = await readStartOptions(flags);
+  const options = await readStartOptions(flags, opened !== undefined);
   const understudy = assembleServer(options);
   const stops: (() => Promise<void>)[] = [];
   const removeListeners = stopOnSignals(understudy, stops);

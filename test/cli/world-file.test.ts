@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
@@ -48,6 +48,27 @@ it("open prints the keys and the clock of the sandbox in the file, and a call th
   expect((await fetch(url, { headers: { "api-key": header } })).status).toBe(200);
   open.child.kill("SIGTERM");
   expect((await open.finished).code).toBe(0);
+});
+
+it("open leaves the worlds alone that the folder's configuration saves, and takes no port or fixture from it [interfaces 19]", async () => {
+  const api = await startReference();
+  const cwd = createTempFolder();
+  await runCommand(["sandbox", "export", join(cwd, "failed.understudy"), "--url", api.url]);
+  const config = `persist: ./data\nport: ${new URL(api.url).port}\nfixture: ./mine.yaml\nscenario: [receiver-down]\n`;
+  writeFileSync(join(cwd, "understudy.config.yaml"), config);
+  writeFileSync(join(cwd, "mine.yaml"), "extends: reference\n");
+  const open = startCommand(["open", "failed.understudy", "--json"], { cwd });
+  await until(() => open.output().stdout.includes("}") || open.output().stderr !== "");
+  expect(open.output().stderr).toBe("");
+  const { url } = JSON.parse(open.output().stdout) as { url: string };
+  expect(await (await connect(url).open("default")).info()).toMatchObject({
+    fixture: "reference",
+    scenarios: [],
+  });
+  expect(existsSync(join(cwd, "data"))).toBe(false);
+  open.child.kill("SIGTERM");
+  expect((await open.finished).code).toBe(0);
+  await api.close();
 });
 
 it("open refuses a file of another kind, and a missing one, and starts no server [interfaces 19]", async () => {
