@@ -233,6 +233,22 @@ describe("the answer of a fault", () => {
     expect(body.error.details).toEqual({ department_id: "dept_ml", new_parent_id: "dept_ops" });
   });
 
+  it("names a limit for a 413, whatever body the operation takes [7.4, interfaces 6]", async () => {
+    const announced = { filename: "a.txt", file_size: 5, mime_type: "text/plain" };
+    const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", announced);
+    const { pathname, search } = new URL(body.upload_url);
+    const fault = { "x-sandbox-fault": "PAYLOAD_TOO_LARGE" };
+    for (const [method, path, sent] of [
+      ["PUT", pathname + search, "hello"],
+      ["POST", "/v1/organizations/org_acme/files/upload", undefined],
+      ["POST", REPARENT, { new_parent_id: null }],
+    ] as const) {
+      const refused = await api.call("ada", method, path, sent, fault);
+      expect([path, refused.status]).toEqual([path, 413]);
+      expect(refused.body.error.details.limit_bytes, path).toBeGreaterThan(0);
+    }
+  });
+
   it("looks like the real one for a 429, headers and details, and counts nothing [G05]", async () => {
     await arm(api, { times: 1, effect: { error: "RATE_LIMIT_EXCEEDED" } });
     const path = "/v1/analytics/usage/limits/org_globex";

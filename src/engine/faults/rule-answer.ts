@@ -125,6 +125,9 @@ function getProperties(schema: unknown): Values {
   return (schema as { properties?: Values } | undefined)?.properties ?? {};
 }
 
+/** The default limit of a sandbox of a shared server; a local server has none that a fault could name (interfaces 7). */
+const SHARED_UPLOAD_BYTES = 1024 ** 3;
+
 /** The details of a 413 or 415, which follow from the declared body (G09, G13, G26). */
 function describeBodyRefusal(
   code: ErrorCode,
@@ -134,7 +137,10 @@ function describeBodyRefusal(
   if (code === "UNSUPPORTED_MEDIA_TYPE") return file?.[1].types ? { field: file[0], value: null } : {};
   if (code !== "PAYLOAD_TOO_LARGE") return {};
   if (file) return { field: file[0], limit_bytes: file[1].limit(settings) };
-  return body === undefined || "isUpload" in body ? {} : { limit_bytes: getJsonLimit(settings) };
+  if (body === undefined) return {};
+  return "isUpload" in body
+    ? { limit_bytes: SHARED_UPLOAD_BYTES, scope: "sandbox_uploads" }
+    : { limit_bytes: getJsonLimit(settings) };
 }
 
 /** Sources that are computed, several details at once. */
