@@ -71,6 +71,21 @@ it("a document is served by its bindings, keeps its records in edits, and an inv
   }
 });
 
+it("two documents with an operationId in common are both served [interfaces 18]", async () => {
+  const describeHealth = (name: string) => ({
+    openapi: "3.1.0",
+    info: { title: name, version: "1" },
+    "x-understudy": { operations: { health: { answer: { name } } } },
+    paths: {
+      [`/${name}/health`]: { get: { operationId: "health", responses: { 200: { description: "" } } } },
+    },
+  });
+  const sandbox = await createSandbox({ openapi: ["one", "two"].map(describeHealth) });
+  for (const name of ["one", "two"])
+    expect(await (await sandbox.fetch(`/${name}/health`)).json()).toEqual({ name });
+  await sandbox.close();
+});
+
 it("several documents are served together, from options and from the configuration [interfaces 18]", async () => {
   const { folder, bindings } = writeFiles();
   const health = join(folder, "health.yaml");

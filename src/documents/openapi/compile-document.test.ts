@@ -270,6 +270,19 @@ describe("two operations that clash", () => {
     ]);
   });
 
+  it("are served if an operation of the reference has the id [interfaces 18]", () => {
+    const binding = "x-understudy: { operations: { models.list: { answer: [] } } }\n";
+    const text = `${HEAD}${binding}paths:\n  /a:\n    get: ${op("models.list")}\n`;
+    expect(read(text)).toEqual([
+      ["getA /a"],
+      [
+        expect.stringMatching(
+          /^6:25 the operationId models\.list is already used by GET \/v1\/\S+ of the reference, so GET \/a is called getA$/,
+        ),
+      ],
+    ]);
+  });
+
   it("are both served if they have the same id, of which the later one gets another", () => {
     const text = `${HEAD}paths:\n  /a:\n    get: ${op("a")}\n  /b:\n    get: ${op("a")}\n`;
     expect(read(text)).toEqual([

@@ -51,7 +51,8 @@ export function compileDocument(
   document: UserDocument,
   { bindings: file, available }: { bindings?: UserDocument | undefined; available: AvailableDeclarations },
 ): CompiledDocument {
-  const reading = readOpenApi(document, requireOpenApi(document));
+  const others = available.resources.flatMap(({ operations }) => operations);
+  const reading = readOpenApi(document, requireOpenApi(document), others);
   throwProblems(reading.problems, document);
   const bindings = readBindings(reading, file);
   throwProblems(bindings.problems, document, file);
@@ -88,7 +89,7 @@ class DocumentCompiler {
     const { operations: described } = this.reading;
     const bindingsByOperation = new Map<DescribedOperation, LocatedBinding>();
     for (const operation of described) {
-      const binding = this.bindings.operations.get(operation.id);
+      const binding = this.bindings.operations.get(operation.idInDocument ?? operation.id);
       if (binding === undefined) continue;
       bindingsByOperation.set(operation, binding);
       this.addUse(operation, binding.value);

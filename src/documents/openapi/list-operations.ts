@@ -1,4 +1,4 @@
-import { METHODS, type Method } from "../../engine/contract/operation.ts";
+import { type AnyOperation, METHODS, type Method } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { capitalize } from "../../engine/contract/text.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
@@ -16,6 +16,8 @@ import { type Place, walk } from "./walk.ts";
 /** An operation of a document, with its references followed. */
 export interface DescribedOperation {
   id: string;
+  /** The id in the document, by which bindings name it; undefined for a later operation with an id of the document. */
+  idInDocument: string | undefined;
   method: Method;
   /** With the path of its first server in front. */
   path: string;
@@ -61,11 +63,18 @@ export interface OpenApiReading {
 
 const MAX_PROBLEMS = 20;
 
-/** Reads and checks an OpenAPI document; `root` is its value. */
-export function readOpenApi(document: UserDocument, root: JsonObject): OpenApiReading {
+/**
+ * Reads and checks an OpenAPI document; `root` is its value.
+ * @param others the operations of the reference, and of other documents
+ */
+export function readOpenApi(
+  document: UserDocument,
+  root: JsonObject,
+  others: readonly OtherOperation[] = [],
+): OpenApiReading {
   const reader = new DocumentReader(document, root);
   reader.check();
-  const operations = reader.problems.length === 0 ? reader.listOperations() : [];
+  const operations = reader.problems.length === 0 ? reader.listOperations(others) : [];
   const { references, schemas, problems } = reader;
   const warnings = [
     ...warnOfEach(document, reader.missing, ""),
@@ -74,6 +83,16 @@ export function readOpenApi(document: UserDocument, root: JsonObject): OpenApiRe
   ];
   return { document, root, references, schemas, operations, problems, warnings };
 }
+
+type OtherOperation = Pick<AnyOperation, "id" | "method" | "path" | "sourceFile">;
+
+/** The operations by id, and by method and path without the names of parameters. */
+interface SeenOperations {
+  ids: Map<string, { description: string; shape: string; isInDocument: boolean }>;
+  paths: Map<string, string>;
+}
+
+const toShape = (method: Method, path: string) => `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
 
 class DocumentReader {
   readonly references: References;
@@ -142,9 +161,15 @@ class DocumentReader {
       this.warn(`operations with the method ${String(method).toUpperCase()} (they are not served)`, path);
   }
 
-  listOperations(): DescribedOperation[] {
+  listOperations(others: readonly OtherOperation[]): DescribedOperation[] {
     const operations: DescribedOperation[] = [];
-    const seen = { ids: new Map<string, string>(), paths: new Map<string, string>() };
+    const seen: SeenOperations = { ids: new Map(), paths: new Map() };
+    for (const { id, method, path, sourceFile = "the reference" } of others)
+      seen.ids.set(id, {
+        description: `${method} ${path} of ${sourceFile}`,
+        shape: toShape(method, path),
+        isInDocument: false,
+      });
     for (const [path, pathItem] of Object.entries((this.root["paths"] ?? {}) as JsonObject)) {
       if (path.startsWith("x-") || !isJsonObject(pathItem)) continue;
       if (!path.startsWith("/")) {
@@ -178,11 +203,11 @@ class DocumentReader {
    */
   private toUnique(
     operation: DescribedOperation,
-    { ids, paths }: Record<"ids" | "paths", Map<string, string>>,
+    { ids, paths }: SeenOperations,
   ): DescribedOperation | undefined {
     const { id, method, path, node, place } = operation;
     const signature = `${method} ${path}`;
-    const shape = `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
+    const shape = toShape(method, path);
     const [sameId, samePath] = [ids.get(id), paths.get(shape)];
     const warn = (at: DocumentPath, message: string, atKey: boolean) =>
       this.clashes.push(locateProblem(this.document, { path: at, message, atKey }));
@@ -191,17 +216,19 @@ class DocumentReader {
       return undefined;
     }
     paths.set(shape, signature);
-    if (sameId === undefined) {
-      ids.set(id, signature);
+    const own = { description: signature, shape, isInDocument: true };
+    // The one on the same path is the reference's or of another document, which has its own rules.
+    if (sameId === undefined || sameId.shape === shape) {
+      ids.set(id, own);
       return operation;
     }
     let newId = toId(method, path);
     while (ids.has(newId)) newId += "_";
-    ids.set(newId, signature);
+    ids.set(newId, own);
     const isGiven = node["operationId"] !== undefined;
-    const message = `the operationId ${id} is already used by ${sameId}, so ${signature} is called ${newId}`;
+    const message = `the operationId ${id} is already used by ${sameId.description}, so ${signature} is called ${newId}`;
     warn(isGiven ? [...place, "operationId"] : place, message, !isGiven);
-    return { ...operation, id: newId };
+    return { ...operation, id: newId, ...(sameId.isInDocument && { idInDocument: undefined }) };
   }
 
   private describe(
@@ -222,8 +249,10 @@ class DocumentReader {
         ] as const,
       ];
     });
+    const id = typeof operationId === "string" && operationId !== "" ? operationId : toId(method, path);
     return {
-      id: typeof operationId === "string" && operationId !== "" ? operationId : toId(method, path),
+      id,
+      idInDocument: id,
       method,
       path,
       node,

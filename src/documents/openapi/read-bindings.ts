@@ -43,7 +43,7 @@ export function readBindings(reading: OpenApiReading, file: UserDocument | undef
     // Only wrong bindings need the schema, which is slow to compile, to list their problems.
     addSections(bindings, part, areBindings(ownBindings) ? undefined : Bindings);
   }
-  for (const { id, node, place } of operations) {
+  for (const { id: ownId, idInDocument: id = ownId, node, place } of operations) {
     if (node["x-understudy"] === undefined) continue;
     const part = toPart(document, node["x-understudy"], [...place, "x-understudy"]);
     const problems = isBinding(part.value) ? [] : findProblems(part, OperationBinding, [[[], part.value]]);
@@ -55,7 +55,7 @@ export function readBindings(reading: OpenApiReading, file: UserDocument | undef
     const { openapi: _document, ...sections } = file.value as JsonObject;
     addSections(bindings, file, areBindings(sections) ? undefined : BindingFile);
   }
-  const operationIds = new Set(operations.map(({ id }) => id));
+  const operationIds = new Set(operations.map(({ id, idInDocument = id }) => idInDocument));
   for (const [id, binding] of bindings.operations)
     if (!operationIds.has(id))
       bindings.problems.push(
