@@ -76,6 +76,7 @@ describe("wrong usage of listen and receiver-test", () => {
   it.each([
     { args: ["--only", "duplicat"], says: 'did you mean "duplicate"' },
     { args: ["--only", "zz"], says: 'no check "zz"; take one of valid-accepted, ' },
+    { args: ["--only", "duplicate", "--skip", "duplicate"], says: "no check is left to run" },
     { args: ["--require-probe"], says: "a probe is required" },
     { args: ["--data", "user_id"], says: "--data takes FIELD=VALUE" },
     { args: ["--fail-on", "never"], says: "critical" },

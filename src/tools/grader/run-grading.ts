@@ -262,6 +262,8 @@ function chooseChecks({ only, skip = [], failOn = "minor" }: GradeReceiverOption
       "skip",
     );
   }
+  if (only?.length && only.every((id) => skip.includes(id)))
+    throw new ReceiverTestUsageError("no check is left to run", "skip");
   return CHECKS.filter(
     (check) => check === FIRST_CHECK || ((only?.includes(check.id) ?? true) && !skip.includes(check.id)),
   );
