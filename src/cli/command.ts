@@ -60,6 +60,8 @@ export interface Result {
   styled?: true;
   /** A reason is also printed on standard error. */
   failed?: boolean | string;
+  /** Writes the reports; called when the result has been printed, so that a full disk does not lose it. */
+  writeReports?: () => void;
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints as it goes returns nothing
@@ -195,9 +197,9 @@ function toModule(
       if (!result) return;
       if (result.styled && !parsed.json) printStyled(result.text);
       else print(parsed.json, result.value, result.text);
-      if (!result.failed) return;
       if (typeof result.failed === "string") report(new CheckFailed(result.failed), parsed.json);
-      process.exitCode = EXIT_FAILED;
+      if (result.failed) process.exitCode = EXIT_FAILED;
+      result.writeReports?.();
     },
   };
   return module as CommandModule;

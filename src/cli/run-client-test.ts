@@ -47,14 +47,17 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
           showStatus(`[${number}/${of}] ${checks.join(", ") || "without failures"}`),
       }).finally(() => showStatus(""));
       if (notFound !== undefined) throw notFound;
-      writeReports(reports, {
-        cases: () => listClientCases(result, name),
-        html: () => renderClientHtml(result, name),
-      });
       const text = formatReport(result, { colour: isInteractive(process.stdout) });
       const reason = result.verdict === "not-graded" && "the client could not be graded";
       const failed = reason || result.verdict === "fail";
-      return { value: { ...result, exports: undefined }, text, styled: true, failed };
+      return {
+        ...{ value: { ...result, exports: undefined }, text, styled: true, failed },
+        writeReports: () =>
+          writeReports(reports, {
+            cases: () => listClientCases(result, name),
+            html: () => renderClientHtml(result, name),
+          }),
+      };
     } finally {
       await server.close();
     }

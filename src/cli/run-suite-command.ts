@@ -57,8 +57,13 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
         onEnd: (one) => progress.end(one),
       });
       const reason = signal.aborted && "interrupted; the commands were ended and their sandboxes deleted";
-      writeReports(reports, { cases: () => toSuiteReport(result), html: () => renderSuiteHtml(result) });
-      return { value: result, text: formatSuite(result), failed: reason || !result.ok };
+      return {
+        value: result,
+        text: formatSuite(result),
+        failed: reason || !result.ok,
+        writeReports: () =>
+          writeReports(reports, { cases: () => toSuiteReport(result), html: () => renderSuiteHtml(result) }),
+      };
     } finally {
       progress.close();
       await server.close();

@@ -52,8 +52,11 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
       ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written. A second does not wait.
         await runInterruptible((signal) => verifyTarget(options, { contract, uses, signal, timeoutMs }))
       : await verifyRecorded({ contract, file: har, target, strict: options.strict });
-  writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) });
-  return { value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" };
+  return {
+    ...{ value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" },
+    writeReports: () =>
+      writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) }),
+  };
 }
 
 /** @throws UsageError for options that exclude each other */

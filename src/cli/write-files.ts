@@ -37,7 +37,12 @@ export function writeNewFile(
 ): void {
   requireOutputFile(file, force);
   makeParentFolder(file);
-  writeFileSync(file, text, { flag: force ? "w" : "wx", ...(secret && { mode: 0o600 }) });
+  try {
+    writeFileSync(file, text, { flag: force ? "w" : "wx", ...(secret && { mode: 0o600 }) });
+  } catch (error) {
+    // The error of a full disk names no path.
+    throw Object.assign(error as Error, { path: file });
+  }
   // Needed for an existing file, which keeps its mode.
   if (secret) chmodSync(file, 0o600);
 }

@@ -14,6 +14,7 @@ import { useReference } from "../support/use-reference.ts";
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
+const HAR = fileURLToPath(new URL("../field/recordings/understudy-record/traffic.har", import.meta.url));
 const listeners: Server[] = [];
 const sockets: Socket[] = [];
 afterEach(() => {
@@ -180,6 +181,43 @@ describe("a command whose reader closes the pipe", () => {
     expect(await ended).toEqual([2, null]);
     expect(text).toBe("understudy: the output cannot be written (ENOSPC)\n");
   });
+});
+
+it("a result is printed although its report finds the disk full, and the message names the file [interfaces 2]", async ({
+  skip,
+}) => {
+  const cwd = createTempFolder();
+  const disk = join(cwd, "disk");
+  mkdirSync(disk);
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", disk]).status !== 0)
+    return skip("no separate file system could be mounted");
+  onTestFinished(() => void spawnSync("umount", [disk]));
+  writeFileSync(join(disk, "full"), Buffer.alloc(16 * 1024));
+  writeFileSync(join(cwd, "calm.yaml"), "name: calm\nrules: []\n");
+  const file = join(disk, "out");
+  for (const [words, result] of [
+    [["suite", "calm.yaml", "--report", `junit=${file}`, "--", "false"], "0 passed, 1 failed"],
+    [["coverage", "--html", file, "--", "true"], "documented outcomes"],
+    [["client-test", "--report", `html=${file}`, "--", "true"], "made no request"],
+    [
+      [
+        "receiver-test",
+        "http://127.0.0.1:9",
+        "--secret",
+        "whsec_x",
+        "--patience",
+        "0",
+        "--report",
+        `junit=${file}`,
+      ],
+      "FAIL",
+    ],
+    [["verify", "--har", HAR, "--report", `html=${file}`], "PASS"],
+  ] as const) {
+    const { code, stdout, stderr } = await runCommand(words, { cwd });
+    expect([code, stdout]).toEqual([2, expect.stringContaining(result)]);
+    expect(stderr).toContain(`understudy: cannot use ${file}: the disk is full\n`);
+  }
 });
 
 it("a server that cannot load sharp answers images with 501, and says what to install [interfaces 17]", async () => {

@@ -46,13 +46,16 @@ export const coverageCommand = serverCommand({
     const { html, "fail-under": minimum, "--": command = [] } = options;
     const { matrix, subject, consoleUrl, failure } =
       command.length > 0 ? await measureCoverage(command, options) : await fetchCoverage(options);
-    if (html !== undefined) {
-      const { renderCoverageHtml } = await import("../../tools/reports/coverage-html.ts");
-      writeNewFile(html, renderCoverageHtml(matrix, `Coverage of ${subject}`, consoleUrl), { force: true });
-    }
+    const { renderCoverageHtml } = await import("../../tools/reports/coverage-html.ts");
     const isBelow = minimum !== undefined && matrix.percent < minimum;
     const failed = failure ?? (isBelow && `coverage is ${matrix.percent} percent, below ${minimum}`);
-    return { value: matrix, text: formatCoverage(matrix), failed };
+    return {
+      ...{ value: matrix, text: formatCoverage(matrix), failed },
+      writeReports() {
+        if (html === undefined) return;
+        writeNewFile(html, renderCoverageHtml(matrix, `Coverage of ${subject}`, consoleUrl), { force: true });
+      },
+    };
   },
 });
 

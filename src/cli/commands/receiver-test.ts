@@ -82,8 +82,14 @@ export const receiverTestCommand = command({
         })
         .finally(() => showStatus("")),
     );
-    writeReports(reports, { cases: () => listReceiverCases(graded), html: () => renderReceiverHtml(graded) });
     const text = formatText(graded, { colour: isInteractive(process.stdout) });
-    return { value: graded, text, styled: true, failed: graded.verdict === "fail" };
+    return {
+      ...{ value: graded, text, styled: true, failed: graded.verdict === "fail" },
+      writeReports: () =>
+        writeReports(reports, {
+          cases: () => listReceiverCases(graded),
+          html: () => renderReceiverHtml(graded),
+        }),
+    };
   },
 });
