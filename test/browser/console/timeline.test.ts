@@ -313,8 +313,12 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await choose(page, "Call as", /apikey_ada$/);
     await dialog.getByLabel("Headers").fill("no colon");
     await dialog.getByRole("button", { name: "Send" }).click();
-    await see(dialog.getByRole("alert")).toContainText("has no colon");
+    await see(dialog.getByRole("alert")).toContainText("is not of the form name: value");
     await dialog.getByLabel("Headers").fill("x-trace: 7");
+    await dialog.getByLabel("Path").fill(`${api.url}/v1/models`);
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await see(dialog.getByRole("alert")).toContainText("A path begins with a slash");
+    await dialog.getByLabel("Path").fill("/v1/models?limit=1");
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Send" }).press("Enter");
     await see(dialog.getByRole("status")).toContainText("200");

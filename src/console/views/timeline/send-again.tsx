@@ -29,7 +29,7 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
   const [as, setAs] = useState(entry.api_key ?? NO_CREDENTIALS);
   const send = useServiceCall(() => ({
     method: inputs.method,
-    path: inputs.path.trim(),
+    path: requirePath(inputs.path.trim()),
     headers: parseHeaders(inputs.headers),
     key: actors?.find(({ id }) => id === as)?.key,
     body: BODILESS_METHODS.test(inputs.method) || inputs.body === "" ? undefined : inputs.body,
@@ -59,13 +59,20 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
   );
 }
 
-/** @throws ControlError for a line without a colon */
+/** @throws ControlError for a path that does not begin with a slash, for example a whole URL */
+function requirePath(path: string): string {
+  if (path.startsWith("/")) return path;
+  throw toInputError("path", "A path begins with a slash, such as /v1/models. Nothing was sent.");
+}
+
+/** @throws ControlError for a line that is not a header */
 function parseHeaders(text: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return Object.fromEntries(
     lines.map((line) => {
       const [, name, value] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
-      if (name === undefined) throw toInputError("headers", `“${line}” has no colon. Nothing was sent.`);
+      if (name === undefined)
+        throw toInputError("headers", `“${line}” is not of the form name: value. Nothing was sent.`);
       return [name, value!];
     }),
   );
