@@ -12,6 +12,7 @@ import { showConfirmation } from "../components/confirmations.tsx";
 import { createSandboxCalls, type SandboxCalls, server } from "./calls.ts";
 import type { ControlError } from "./fetch-control.ts";
 import { fetchService, SAFE_METHODS, type ServiceCall } from "./fetch-service.ts";
+import { listOperations } from "./open-api.ts";
 import { undoEntry, undoRequest } from "./undo.ts";
 
 declare module "@tanstack/react-query" {
@@ -221,9 +222,18 @@ function useDocument<T>(name: "description" | "fidelity", queryFn: () => Promise
   return useQuery({ queryKey: [name], queryFn, staleTime: Number.POSITIVE_INFINITY });
 }
 
-/** OpenAPI document of the sandbox's API, which may have operations of its own. */
+const OWN_OPERATIONS_POLL_MS = 5000;
+
+/** OpenAPI document of the sandbox's API. It is polled if it has own operations, whose files may be edited meanwhile. */
 export function useOpenApi() {
-  return useSandboxQuery(["openApi"], (calls) => calls.openApi(), { live: false });
+  const name = useSandboxName();
+  return useQuery({
+    queryKey: [...toSandboxKey(name), "openApi"],
+    queryFn: () => createSandboxCalls(name).openApi(),
+    refetchInterval: ({ state: { data } }) =>
+      data && listOperations(data).some((one) => one["x-own"]) ? OWN_OPERATIONS_POLL_MS : false,
+    meta: { live: false },
+  });
 }
 
 /** OpenAPI document of the control API. */

@@ -234,6 +234,13 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     expect(complaints).toEqual([]);
   });
 
+  it("shows the operations of a document that is edited while the page is open [interfaces 18]", async () => {
+    const { page } = await open("api?filter=v2");
+    await see(page.getByRole("row", { name: /^createIssue/ })).toBeVisible();
+    await control("PUT", "/operations", { openapi: BOXES });
+    await see(page.getByRole("row", { name: /^listBoxes/ })).toBeVisible();
+  });
+
   it("offers own operations and their errors for a rule [interfaces 18]", async () => {
     const { page } = await open("faults?compose=notes.list");
     await choose(page, "Response", /RATE_LIMIT_EXCEEDED/);
