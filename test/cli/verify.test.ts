@@ -92,6 +92,9 @@ describe("verify on the command line", () => {
     const refused = await runCommand(["verify", "--target", api.url, "--key", KEYS.revoked]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("refuses the key with 401");
+    const misspelt = await verify(`${api.url}/_s/nope`);
+    expect([misspelt.code, misspelt.stdout]).toEqual([1, ""]);
+    expect(misspelt.stderr).toMatch(/\/_s\/nope addresses no sandbox: .*"sandboxes":\["default"\]/);
     expect(refused.stderr).not.toContain(KEYS.revoked);
   });
 

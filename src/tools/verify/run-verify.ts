@@ -109,6 +109,10 @@ class Run {
       const text = this.redact(first.text).slice(0, 300);
       throw new UnusableTargetError(`${url} refuses the key with 401: ${text}`);
     }
+    if (["unknown-sandbox", "misdirected"].includes(first.headers.get("x-sandbox-decision") ?? "")) {
+      const text = this.redact(first.text).slice(0, 300);
+      throw new UnusableTargetError(`${url} addresses no sandbox: ${text}`);
+    }
     if (first.status >= 300 && first.status < 400) {
       const location = this.redact(String(first.headers.get("location")));
       throw new UnusableTargetError(`${url} redirects to ${location}; use that as --target`);
