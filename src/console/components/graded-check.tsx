@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { CheckResult } from "../../tools/checks/frame.ts";
 import { Badge } from "./status.tsx";
+import { TextWithCode } from "./text.tsx";
 
 const OUTCOMES = {
   error: "failed",
@@ -30,7 +31,7 @@ export function GradedCheck(props: { check: CheckGrade; actions: ReactNode; chil
         {props.children}
         {isOpen && (
           <p>
-            <strong>Fix:</strong> {advice}
+            <strong>Fix:</strong> <TextWithCode>{advice}</TextWithCode>
           </p>
         )}
         {note && <p>{note}</p>}

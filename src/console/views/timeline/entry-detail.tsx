@@ -6,7 +6,7 @@ import { Exchange } from "../../components/exchange.tsx";
 import { DetailPane, Section, ViewLink } from "../../components/layout.tsx";
 import { RecordChangeLists } from "../../components/record-changes.tsx";
 import { Badge, LoadError, Mark, Notice } from "../../components/status.tsx";
-import { PathText } from "../../components/text.tsx";
+import { PathText, TextWithCode } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { EntryActions } from "./entry-actions.tsx";
 import type { Node } from "./nodes.ts";
@@ -80,7 +80,9 @@ function Why({ entry }: { entry: JournalEntry }) {
       {reasons.length > 0 && (
         <ul className="reasons">
           {reasons.map((reason) => (
-            <li key={reason}>{toPrintableLines(reason)}</li>
+            <li key={reason}>
+              <TextWithCode>{toPrintableLines(reason)}</TextWithCode>
+            </li>
           ))}
         </ul>
       )}

@@ -44,7 +44,7 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
           label="Headers"
           {...field("headers")}
           lines={3}
-          hint="One per line, as name: value. Credentials are added."
+          hint="One per line, as name: value. Credentials are added. Browsers do not send cookie, host and a few others."
         />
         {!BODILESS_METHODS.test(inputs.method) && <Field label="Body" {...field("body")} lines={6} />}
         {request.binarySize !== undefined && (
