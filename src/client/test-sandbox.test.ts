@@ -74,6 +74,16 @@ describe("a test of a runner without a fixture [interfaces 13]", () => {
     expect(printed.match(/^.*(?=\nJournal)/gm)).toEqual(["this one", "the only one"]);
   });
 
+  it("fails with its own error if its journal cannot be shown", async () => {
+    const own = sandboxes.with(async () => {
+      vi.mocked(process.stderr.write).mockImplementation(() => {
+        throw new Error("the disk is full");
+      });
+      throw new Error("two models expected");
+    });
+    await expect(own()).rejects.toThrow("two models expected");
+  });
+
   it("does not count as failed if it skips itself by an exception, as in Vitest", async () => {
     const context = {
       skip: () => {

@@ -164,9 +164,12 @@ export async function runInSandbox(
   const getOutcome = () => (problem === undefined ? test.outcome() : "failed");
   const end = servers.endAtClose(async () => {
     const outcome = getOutcome();
-    if (outcome === "failed") await unlessDeleted(() => test.onFailure(sandbox));
-    if (outcome !== "skipped") suite?.recordTest({ name: test.name, sandbox: sandbox.name, outcome });
-    if (suite === undefined) await unlessDeleted(sandbox.delete);
+    try {
+      if (outcome === "failed") await unlessDeleted(() => test.onFailure(sandbox));
+    } finally {
+      if (outcome !== "skipped") suite?.recordTest({ name: test.name, sandbox: sandbox.name, outcome });
+      if (suite === undefined) await unlessDeleted(sandbox.delete);
+    }
   });
   try {
     await test.run(sandbox);
@@ -177,9 +180,12 @@ export async function runInSandbox(
         if (unreleased !== undefined || allowUntriggered) return unreleased;
         return describeTooFewHits(await listArmedRules(sandbox, new Set(suiteNames)));
       });
-  } finally {
-    await end();
+  } catch (error) {
+    // The test's own error is the reason, also if its journal cannot be shown.
+    await end().catch(() => {});
+    throw error;
   }
+  await end();
   if (problem !== undefined) throw new Error(problem);
 }
 
