@@ -116,7 +116,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.download",
     route: "GET /_control/sandboxes/{name}/snapshots/{snap}",
-    summary: "Download a snapshot, including uploads; `now` is the current state",
+    summary: "Download a snapshot, including uploads; the name `now` means the current state",
     params: SnapshotParams,
     errors: ["unknown-snapshot"],
     success: { status: 200, schema: SnapshotFile },
@@ -174,7 +174,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.diff",
     route: "GET /_control/sandboxes/{name}/snapshots/{a}/diff/{b}",
-    summary: "Compare two snapshots, also of two sandboxes; `now` is the current state",
+    summary: "Compare two snapshots, also of two sandboxes; the name `now` means the current state",
     params: SnapshotPairParams,
     query: DifferenceQuery,
     errors: ["unknown-snapshot"],

@@ -95,7 +95,7 @@ export const PROBLEMS = {
   "not-available": defineProblem(
     501,
     "Not Available Here",
-    "The host lacks this function: a page, or a server that cannot load the package `sharp`",
+    "Understudy cannot do this where it runs: in a page, or in a server that cannot load the package `sharp`",
   ),
   internal: defineProblem(500, "Internal Server Error", "A defect of Understudy; please report it"),
 } as const satisfies Record<string, ProblemType>;
