@@ -81,7 +81,8 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.list",
     route: "GET /_control/sandboxes/{name}/faults",
-    summary: "List inline rules, which come from calls and not from scenarios, newest first, as they are evaluated",
+    summary:
+      "List inline rules, which come from calls and not from scenarios, newest first, as they are evaluated",
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();
