@@ -251,3 +251,41 @@ components: { schemas: { Cat: { type: object, required: [id, name], properties: 
     }
   },
 );
+
+it("a value alone is stored as the part of the object that a record without bindings has [interfaces 18]", async () => {
+  const fields = (status: string, site: string) =>
+    `{ type: object, properties: { id: { type: integer, readOnly: true }, status: ${status}, site: ${site}, tag: ${site} } }`;
+  const device = fields(
+    "{ type: object, required: [value, label], properties: { value: { type: string, enum: [active, planned] }, label: { type: string } } }",
+    "{ type: object, required: [id, name], properties: { id: { type: integer }, name: { type: string } } }",
+  );
+  const sent = fields("{ type: string }", "{ oneOf: [{ type: integer }, { type: string }] }").replace(
+    "{ id: { type: integer, readOnly: true }, ",
+    "{ ",
+  );
+  const { send } = openDocument(`openapi: 3.0.3
+info: { title: t, version: "1" }
+paths:
+  /devices:
+    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: array, items: ${device} }`)} } } }
+    post: { operationId: add, requestBody: { required: true, ${content(sent)} }, responses: { "201": { description: d, ${content(device)} } } }
+  /devices/{id}:
+    get: { operationId: get, responses: { "200": { description: d, ${content(device)} } } }
+    patch: { operationId: change, requestBody: { required: true, ${content(sent)} }, responses: { "200": { description: d, ${content(device)} } } }
+`);
+  const text = expect.any(String);
+  const made = await send("POST", "/devices", { body: { status: "planned", site: 3, tag: "new" } });
+  expect([made.status, made.body]).toEqual([
+    201,
+    {
+      id: 1,
+      status: { value: "planned", label: text },
+      site: { id: 3, name: text },
+      tag: { id: expect.any(Number), name: "new" },
+    },
+  ]);
+  const changed = await send("PATCH", "/devices/1", { body: { status: "active" } });
+  expect(changed.body).toEqual({ ...made.body, status: { ...made.body.status, value: "active" } });
+  const unknown = await send("PATCH", "/devices/1", { body: { status: "lost" } });
+  expect(unknown.body).toEqual(changed.body);
+});

@@ -3,10 +3,16 @@ import { parseInstant } from "../../engine/contract/instant.ts";
 import { parseNumber } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { isEqual, mapValues } from "../../engine/maps.ts";
+import { getOwn, isEqual, mapValues } from "../../engine/maps.ts";
 import type { BoundParts } from "./bound-access.ts";
 import { addFile, type SentFile } from "./bound-files.ts";
-import { coerceForm, findForm, findRecordPart, listForeignFields } from "./declare-operation.ts";
+import {
+  coerceForm,
+  findForm,
+  findKeyOfObject,
+  findRecordPart,
+  listForeignFields,
+} from "./declare-operation.ts";
 import { applyPatch } from "./json-patch.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -51,7 +57,11 @@ export class BoundBody {
       fields.set(spec.idField, ownFields.get(spec.idField));
     const isReadOnly = ([, node]: [string, unknown]) => this.schemas.has(node, "readOnly");
     const names = [...fields].filter(isReadOnly).map(([name]) => name);
-    return new Set([...names, ...listForeignFields(this.schema, spec?.schema, this.schemas)]);
+    const foreign = listForeignFields(this.schema, spec?.schema, this.schemas);
+    const hasNoPlace = (name: string) =>
+      !this.parts.context.isInferred ||
+      findKeyOfObject(this.fields.get(name), ownFields.get(name), this.schemas) === undefined;
+    return new Set([...names, ...foreign.filter(hasNoPlace)]);
   }
 
   /** The place of a record's field in the body. */
@@ -75,13 +85,20 @@ export class BoundBody {
       const types = this.schemas.listTypes(node);
       const isNothing = sent === null && types.size > 0 && !types.has("null");
       if (isNothing && isInferred && !isMergePatch(call)) continue;
-      const typed = toTypes(sent, types);
+      const typed = toTypes(this.toObject(sent, node), types);
       // A field that the body describes as a text may have any.
       const value = this.toTime(typed === undefined && !this.fields.has(name) ? sent : typed, node);
       if (value !== undefined) fields[name] = value;
     }
     for (const file of files ?? []) addFile(fields, target.fieldNames, file);
     return fields;
+  }
+
+  /** With an inferred binding, a value alone as the part of the object that a record has. */
+  private toObject(value: unknown, node: unknown): unknown {
+    if (!this.parts.context.isInferred) return value;
+    const key = findKeyOfObject(getOwn(PLAIN_TYPES, typeof value), node, this.schemas);
+    return key === undefined ? value : { [key]: value };
   }
 
   /**
@@ -125,6 +142,9 @@ export class BoundBody {
     return Object.fromEntries(changedNames.map((name) => [name, toValue(name)]));
   }
 }
+
+/** One schema for each type, since each that is read is remembered. */
+const PLAIN_TYPES: JsonObject = { string: { type: "string" }, number: { type: "number" } };
 
 /** A number as a text, or a text as a number, where a record has only that; undefined for any other text. */
 function toTypes(value: unknown, types: ReadonlySet<string>): unknown {

@@ -19,7 +19,13 @@ import type { BoundCollection } from "./bound-collection.ts";
 import { type AvailableDeclarations, BoundCollections } from "./bound-collections.ts";
 import { takesFiles } from "./bound-files.ts";
 import { BindingChecker } from "./check-bindings.ts";
-import { chooseMedia, findRecordPart, listForeignFields, listUnreadBodies } from "./declare-operation.ts";
+import {
+  chooseMedia,
+  findKeyOfObject,
+  findRecordPart,
+  listForeignFields,
+  listUnreadBodies,
+} from "./declare-operation.ts";
 import { inferPairs, isSameSchema } from "./infer-bindings.ts";
 import {
   type DescribedOperation,
@@ -147,13 +153,21 @@ class DocumentCompiler {
     if (target === undefined || schema === undefined) return [];
     const { spec, fieldNames } = target;
     const { node } = findRecordPart(body, fieldNames, schemas);
-    if (spec !== undefined)
-      return listForeignFields(node, spec.schema, schemas).map((field) => ({
-        feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,
-        path: schema.path,
-      }));
+    const isInferred = this.inferredBindings.has(binding);
+    if (spec !== undefined) {
+      const getField = (schema: unknown, name: string) => schemas.listFields(schema).get(name);
+      const isStored = (field: string) =>
+        isInferred &&
+        findKeyOfObject(getField(node, field), getField(spec.schema, field), schemas) !== undefined;
+      return listForeignFields(node, spec.schema, schemas)
+        .filter((field) => !isStored(field))
+        .map((field) => ({
+          feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,
+          path: schema.path,
+        }));
+    }
     // Bindings that a user wrote may use such fields as placeholders.
-    const fields = this.inferredBindings.has(binding) ? [...schemas.listFields(node)] : [];
+    const fields = isInferred ? [...schemas.listFields(node)] : [];
     return fields
       .filter(([field, one]) => !fieldNames.has(field) && !schemas.has(one, "readOnly"))
       .map(([field]) => ({

@@ -179,6 +179,19 @@ export function findRecordPart(
   return { node: wrapper[1], property: wrapper[0] };
 }
 
+const KEYS_OF_OBJECTS = ["id", "value", "name", "slug", "key", "code"];
+
+/** The part of a record's object that a body gives alone: `id` of `{ id, name }`. Undefined if it gives no such value. */
+export function findKeyOfObject(sent: unknown, field: unknown, schemas: Schemas): string | undefined {
+  const [sentTypes, types] = [schemas.listTypes(sent), schemas.listTypes(field)];
+  const isPlain = ["string", "number", "integer"].some((type) => sentTypes.has(type));
+  if (!isPlain || !types.has("object") || schemas.doTypesOverlap(sent, field)) return undefined;
+  const properties = schemas.listProperties(field);
+  return KEYS_OF_OBJECTS.find(
+    (key) => properties.has(key) && schemas.doTypesOverlap(sent, properties.get(key)),
+  );
+}
+
 /** The names of a body's fields whose types in a record are others, so that they are not stored. Numbers are, as texts. */
 export function listForeignFields(body: unknown, record: unknown, schemas: Schemas): string[] {
   const ownFields = schemas.listFields(record);
