@@ -1,4 +1,4 @@
-// Writes the library's types from the control API's schemas (interfaces 11), as plain declarations, so that a user's
+// Writes the library's types from the control API's schemas (interfaces.md 11), as plain declarations, so that a user's
 // compiler need not load the library of the schemas.
 
 import { compile } from "json-schema-to-typescript";

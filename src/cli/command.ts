@@ -95,7 +95,7 @@ export type ParsedOptions<O extends Record<string, Options>> = InferredOptionTyp
 
 type Parsed<Line extends string, O extends Record<string, Options>> = Arguments<Line> & ParsedOptions<O>;
 
-/** The running server and sandbox that a command acts on (interfaces 2). */
+/** The running server and sandbox that a command acts on (interfaces.md 2). */
 export interface Target {
   url: string;
   sandbox: string;
@@ -240,7 +240,7 @@ export async function openSandbox(target: Target): Promise<SandboxClient> {
 
 /**
  * The fixture of `--fixture` for a server: a file is read here, with everything it extends, since the control API reads
- * no files (interfaces 4); a name is sent as it is.
+ * no files (interfaces.md 4); a name is sent as it is.
  * @throws DocumentError
  */
 export async function readFixture(fixture: string | undefined): Promise<FixtureInput | undefined> {

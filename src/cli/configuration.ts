@@ -39,7 +39,7 @@ export interface LoadedConfiguration {
 }
 
 /**
- * The configuration file of interfaces 2, with the same checks as flags and the control API.
+ * The configuration file of interfaces.md 2, with the same checks as flags and the control API.
  * @throws DocumentError with file, line and column; UsageError if the file cannot be read
  */
 export function readConfiguration(file: string): LoadedConfiguration {

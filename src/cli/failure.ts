@@ -7,9 +7,9 @@ import { PersistenceError } from "../persistence/store.ts";
 import { InputError, UnusableTargetError } from "../tools/input.ts";
 import { printError } from "./process.ts";
 
-/** A check failed, or the server cannot be reached (interfaces 2). */
+/** A check failed, or the server cannot be reached (interfaces.md 2). */
 export const EXIT_FAILED = 1;
-/** Wrong usage, a port in use, a missing file (interfaces 2). */
+/** Wrong usage, a port in use, a missing file (interfaces.md 2). */
 const EXIT_USAGE = 2;
 
 /** Wrong usage that only the command itself can detect; ends with exit code 2. */

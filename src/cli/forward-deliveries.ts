@@ -33,7 +33,7 @@ interface ForwardingWebhook {
 const RECONNECT_PAUSE_MS = 1_000;
 
 /**
- * Forwards a sandbox's deliveries to a receiver on this machine, and its answers back (interfaces 11). Creates a
+ * Forwards a sandbox's deliveries to a receiver on this machine, and its answers back (interfaces.md 11). Creates a
  * receiver and a webhook in the sandbox, and removes them when the signal aborts.
  * @throws ControlError if the sandbox does not exist or refuses the webhook
  */

@@ -18,7 +18,7 @@ interface ClientTestOptions {
   json: boolean;
 }
 
-/** `client-test`: grades a command against a server of its own (interfaces 21). */
+/** `client-test`: grades a command against a server of its own (interfaces.md 21). */
 export async function runClientTest(options: ClientTestOptions, command: readonly string[]): Promise<Result> {
   const { fixture, seed, json, only, skip, timeoutMs } = options;
   const reports = parseReportFiles(options.report);

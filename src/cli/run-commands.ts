@@ -38,7 +38,7 @@ import { explainUsageError } from "./explain-usage-error.ts";
 import { report, UsageError } from "./failure.ts";
 import { print, printLines } from "./process.ts";
 
-/** In the order of `--help`; each has a file of its own (interfaces 2). */
+/** In the order of `--help`; each has a file of its own (interfaces.md 2). */
 const COMMANDS = [
   startCommand,
   statusCommand,

@@ -74,5 +74,5 @@ type ValueOf<F extends Flag> = F extends { array: true }
 /** The options as typed; omitted ones may come from the configuration file. */
 export type StartFlags = { [Name in keyof Spec]?: ValueOf<Spec[Name]> } & { json: boolean };
 
-/** The contents of a configuration file (interfaces 2). */
+/** The contents of a configuration file (interfaces.md 2). */
 export type Configuration = Partial<Omit<StartFlags, "json" | "config">> & { settings?: Partial<Settings> };

@@ -206,7 +206,7 @@ function readClock(text: string): ClockSetting {
 }
 
 /**
- * A folder, or one document (interfaces 2). A document is always written as a whole, so `--durable` excludes it.
+ * A folder, or one document (interfaces.md 2). A document is always written as a whole, so `--durable` excludes it.
  * @throws UsageError
  */
 function readPersistence(path: string | undefined, durable: boolean): UnderstudyOptions["persist"] {
@@ -223,7 +223,7 @@ function readPersistence(path: string | undefined, durable: boolean): Understudy
   return { file: path };
 }
 
-/** The store of a fleet, and this node's address (interfaces 15). @throws UsageError */
+/** The store of a fleet, and this node's address (interfaces.md 15). @throws UsageError */
 function readFleetStore(flags: StartFlags): UnderstudyOptions["store"] {
   const { store, persist, shared } = flags;
   const node = flags["node-url"];
@@ -301,7 +301,7 @@ export function readRate(text: string): number {
   return rate;
 }
 
-/** The folder of the user's own scenarios (interfaces 2): `./scenarios` if it exists. @throws UsageError */
+/** The folder of the user's own scenarios (interfaces.md 2): `./scenarios` if it exists. @throws UsageError */
 export function findOwnScenarios(folder: string | undefined): string | undefined {
   if (folder === undefined) return isFolder("scenarios") ? "scenarios" : undefined;
   if (!isFolder(folder)) throw new UsageError(`--scenarios: there is no folder ${folder}`);

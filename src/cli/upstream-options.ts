@@ -5,7 +5,7 @@ import type { StartFlags } from "./start-flags.ts";
 
 const HEADER = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
 
-/** The upstream that the flags name (interfaces 18). @throws UsageError */
+/** The upstream that the flags name (interfaces.md 18). @throws UsageError */
 export function readUpstream(flags: StartFlags): UnderstudyOptions["upstream"] {
   const { upstream, shared, "upstream-header": headers = [], "allow-upstream": allowAddresses } = flags;
   if (upstream === undefined) {

@@ -23,7 +23,7 @@ export interface StartOptions extends PageStart {
 export type { PageSandbox };
 
 /**
- * Runs a sandbox in this page and lets a service worker answer the page's requests from it (interfaces 17). Requests that
+ * Runs a sandbox in this page and lets a service worker answer the page's requests from it (interfaces.md 17). Requests that
  * the page makes meanwhile wait.
  * @throws Error if the browser has no service workers, or the worker's file is missing, in another folder or of another
  * version; TypeError for wrong paths

@@ -12,7 +12,7 @@ import type {
   SandboxState,
 } from "./types.ts";
 
-/** A running server, in this process or another (interfaces 8). */
+/** A running server, in this process or another (interfaces.md 8). */
 export class UnderstudyClient {
   /** The server's address, without a trailing slash. */
   readonly url: string;
@@ -36,7 +36,7 @@ export class UnderstudyClient {
   open = async (name: string): Promise<SandboxClient> =>
     this.toClient(await this.http.call<SandboxState>("GET", toPath(name)));
 
-  /** Creates the sandbox of a file that `export` made (interfaces 19). Without a name: the file's, with a number if it is in use. */
+  /** Creates the sandbox of a file that `export` made (interfaces.md 19). Without a name: the file's, with a number if it is in use. */
   openFile = async (bytes: Uint8Array, name?: string): Promise<SandboxClient> => {
     if (!(bytes instanceof Uint8Array))
       throw new TypeError(`openFile takes the bytes of a file as a Uint8Array, not ${showValue(bytes)}`);
@@ -47,18 +47,18 @@ export class UnderstudyClient {
   list = async (): Promise<SandboxState[]> =>
     (await this.http.call<List<SandboxState>>("GET", "/_control/sandboxes")).items;
 
-  /** The catalogue of events, with the schema and a sample of what is sent (interfaces 14). */
+  /** The catalogue of events, with the schema and a sample of what is sent (interfaces.md 14). */
   events = async (): Promise<CataloguedEvent[]> =>
     (await this.http.call<List<CataloguedEvent>>("GET", "/_control/events")).items;
 
-  /** The coverage of all the server's sandboxes, including deleted ones (interfaces 11). */
+  /** The coverage of all the server's sandboxes, including deleted ones (interfaces.md 11). */
   coverage = (): Promise<CoverageMatrix> => this.http.call("GET", "/_control/coverage");
 
   /** Adds the coverage of another server; resolves with the total. */
   reportCoverage = (matrix: CoverageMatrix): Promise<CoverageMatrix> =>
     this.http.call("POST", "/_control/coverage", matrix);
 
-  /** Nodes, sandboxes and the first `limit` leases of a fleet (interfaces 15). */
+  /** Nodes, sandboxes and the first `limit` leases of a fleet (interfaces.md 15). */
   fleet = (limit = 100): Promise<Fleet> => this.http.call("GET", `/_control/fleet?limit=${limit}`);
 
   /** Forks a sandbox under a new name. */

@@ -53,7 +53,7 @@ export interface CreateOptions
   /** Names, apart from loopback, that Host and Origin may have for the control API and the console. */
   allowHosts?: readonly string[];
   /**
-   * The sandbox `default` answers no request, so that a request whose base URL has lost its path fails (interfaces 16);
+   * The sandbox `default` answers no request, so that a request whose base URL has lost its path fails (interfaces.md 16);
    * the runner fixtures set this.
    */
   refuseDefault?: boolean;
@@ -70,7 +70,7 @@ export interface LocalUnderstudy extends UnderstudyClient {
 }
 
 /**
- * A server in this process, on a free loopback port (interfaces 8).
+ * A server in this process, on a free loopback port (interfaces.md 8).
  * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options
  */
 export async function createUnderstudy(options: CreateOptions = {}): Promise<LocalUnderstudy> {

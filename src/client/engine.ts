@@ -4,7 +4,7 @@ import { requireKnownOptions } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
 
-/** A sandbox without a server (interfaces 17). */
+/** A sandbox without a server (interfaces.md 17). */
 export interface LocalSandbox extends SandboxClient {
   /** Ends its streams and timers, and removes the uploaded bytes. */
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export interface EngineOptions extends SandboxStart {
 }
 
 /**
- * A sandbox in this process: no server, no port, no thread (interfaces 17). Its `fetch` rejects as the global one does:
+ * A sandbox in this process: no server, no port, no thread (interfaces.md 17). Its `fetch` rejects as the global one does:
  * with a TypeError if a fault breaks the connection, with the signal's reason if you abort.
  * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options or a wrong `onDelivery`
  */

@@ -11,7 +11,7 @@ export interface Evidence {
 
 const MAX_ENTRIES = 1000;
 
-/** The attachments of a failed test (interfaces 13): journal with reasons, history, HAR, a bundle to replay, and the sandbox itself. */
+/** The attachments of a failed test (interfaces.md 13): journal with reasons, history, HAR, a bundle to replay, and the sandbox itself. */
 export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[]> {
   const text = "text/plain";
   const json = "application/json";

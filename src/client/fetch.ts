@@ -24,7 +24,7 @@ shared[ENGINES] ??= new Map();
 const engines = shared[ENGINES];
 
 /**
- * Route handlers that answer from a sandbox in this process (interfaces 17). The sandbox begins with the first request
+ * Route handlers that answer from a sandbox in this process (interfaces.md 17). The sandbox begins with the first request
  * and lives as long as the process.
  * @throws TypeError for unknown options and an invalid base path; DocumentError, Problem with the first request
  */

@@ -18,7 +18,7 @@ export interface HandlersOptions {
 const { fetch } = globalThis;
 
 /**
- * Handlers for the `setupServer` and `setupWorker` of MSW 2 and 3 (interfaces 13): the sandbox answers requests to the
+ * Handlers for the `setupServer` and `setupWorker` of MSW 2 and 3 (interfaces.md 13): the sandbox answers requests to the
  * origin, with all headers and the body. Place them last: the first handler that matches answers.
  * @throws TypeError for an invalid sandbox or origin, or an option that does not exist
  */

@@ -44,7 +44,7 @@ export const UPLOAD_PATH = "/upload/storage";
 /** The options that say with which world a sandbox begins. */
 export const WORLD_OPTIONS = ["fixture", "seed", "clock", "settings"] as const;
 
-/** Operations that the reference lacks (interfaces 18). */
+/** Operations that the reference lacks (interfaces.md 18). */
 export interface OwnOperationOptions {
   /** Operations of your own: a module that exports declarations, or a list of them (`understudy-sandbox/operations`). */
   operations?: object | undefined;

@@ -238,7 +238,7 @@ function fillSelect(
 }
 
 /**
- * Adds the panel to the page (interfaces 17). It shows the page's sandbox, switches scenario, user and clock, and opens the
+ * Adds the panel to the page (interfaces.md 17). It shows the page's sandbox, switches scenario, user and clock, and opens the
  * console. After a change it emits `change`, so that the page may load its data again.
  */
 export function showPanel(sandbox: PageSandbox): Panel {

@@ -6,7 +6,7 @@ import type { SandboxClient } from "./sandbox.ts";
 import { runInSandbox, type TestOptions, TestServers } from "./test-sandbox.ts";
 
 /**
- * Playwright's `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, created as the option
+ * Playwright's `test` with a `sandbox` fixture (interfaces.md 8 and 13): a fresh sandbox per test, created as the option
  * `understudy` says. If the test fails, its evidence is attached to the report. The test also fails if a rule was never
  * triggered.
  */

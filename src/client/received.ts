@@ -21,7 +21,7 @@ export interface MatcherResult {
   message: () => string;
 }
 
-/** `expect(sandbox).toHaveReceived(match, { times, within })` of the runners (interfaces 13). */
+/** `expect(sandbox).toHaveReceived(match, { times, within })` of the runners (interfaces.md 13). */
 export interface ReceivedMatchers<R = Promise<void>> {
   toHaveReceived(match: ReceivedMatch, options?: ReceivedOptions): R;
 }

@@ -15,7 +15,7 @@ import type { List, SandboxState, StateRecord } from "./types.ts";
 const PATH_ORIGIN = "http://path.invalid";
 
 /**
- * One sandbox of a running server, over its control API (interfaces 4). Every method rejects with a
+ * One sandbox of a running server, over its control API (interfaces.md 4). Every method rejects with a
  * `ControlError` that carries the server's problem document.
  */
 export class SandboxClient {
@@ -40,7 +40,7 @@ export class SandboxClient {
 
   /**
    * Sends a request of the emulated API to this sandbox: a path, or a URL, whose origin is replaced by the sandbox's.
-   * Without a server (interfaces 17) the engine answers in this process.
+   * Without a server (interfaces.md 17) the engine answers in this process.
    */
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const given = typeof input === "object" && "url" in input ? input : undefined;
@@ -71,11 +71,11 @@ export class SandboxClient {
     add: (rule: Api.RuleDefinition) => this.send<Api.FaultRule>("POST", "/faults", rule),
     remove: async (id: string) => this.send<void>("DELETE", `/faults/${toPathPart(id)}`),
     clear: () => this.send<void>("DELETE", "/faults"),
-    /** Explains how a request would be answered, without performing or counting it (interfaces 11). */
+    /** Explains how a request would be answered, without performing or counting it (interfaces.md 11). */
     explain: (request: Api.ExplainInput) => this.send<Api.Explanation>("POST", "/faults/explain", request),
   };
 
-  /** Requests and deliveries that rules with the effect `hold` hold (interfaces 20). */
+  /** Requests and deliveries that rules with the effect `hold` hold (interfaces.md 20). */
   readonly held = {
     list: () => this.get<Api.List<Api.Held>>("/held"),
     /** The next held one that fits and that no earlier call has returned; waits for it, at most `within` (10s). */
@@ -99,7 +99,7 @@ export class SandboxClient {
       this.send<Api.ActiveScenarios>("PUT", "/scenarios/active", { names }),
   };
 
-  /** Operations that the reference lacks (interfaces 18). */
+  /** Operations that the reference lacks (interfaces.md 18). */
   readonly operations = {
     list: () => this.get<Api.OwnOperations>("/operations"),
     /** Serves those of an OpenAPI document (an object, or a text in YAML or JSON) in this sandbox alone. */
@@ -124,7 +124,7 @@ export class SandboxClient {
     har: () => this.get<Api.HttpArchive>("/journal.har"),
   };
 
-  /** The changes of the world and their causes, and how to undo them (interfaces 10). */
+  /** The changes of the world and their causes, and how to undo them (interfaces.md 10). */
   readonly history = {
     list: async (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${toQuery(filter)}`),
     get: async (id: string) => this.get<Api.HistoryDetail>(`/history/${toPathPart(id)}`),
@@ -182,7 +182,7 @@ export class SandboxClient {
     requests: async (id: string) =>
       this.get<Api.List<Api.ReceivedRequest>>(`/receivers/${toPathPart(id)}/requests`),
     remove: async (id: string) => this.send<void>("DELETE", `/receivers/${toPathPart(id)}`),
-    /** The deliveries of a receiver with the answer `forward`; the first event says that the stream is ready (interfaces 11). */
+    /** The deliveries of a receiver with the answer `forward`; the first event says that the stream is ready (interfaces.md 11). */
     follow: (id: string, signal?: AbortSignal) =>
       this.http.events<Api.ForwardedEvent>(
         `${this.path}/receivers/${toPathPart(id)}/stream`,
@@ -215,7 +215,7 @@ export class SandboxClient {
   }
 
   /**
-   * Runs a client against this sandbox under failures, and reads its behaviour from the timeline (interfaces 21). `run`
+   * Runs a client against this sandbox under failures, and reads its behaviour from the timeline (interfaces.md 21). `run`
    * runs the client once, and gets a signal that aborts when the time is up. The sandbox is left as it was.
    */
   gradeClient = async (run: RunClient, options?: GradeClientOptions): Promise<ClientReport> => {
@@ -231,7 +231,7 @@ export class SandboxClient {
   outbox = () => this.get<Api.List<Api.Email>>("/outbox");
   coverage = () => this.get<Api.CoverageMatrix>("/coverage");
   bundle = () => this.send<Api.Bundle>("POST", "/bundle");
-  /** The bytes of a file with everything of the sandbox (interfaces 19), for `understudy open` and `openFile`. */
+  /** The bytes of a file with everything of the sandbox (interfaces.md 19), for `understudy open` and `openFile`. */
   export = () => this.http.bytes(`${this.path}/export`);
   delete = () => this.send<void>("DELETE", "");
 

@@ -45,7 +45,7 @@ export interface StorybookPreview {
   loaders: ((context: StoryContext) => Promise<{ understudy: PageSandbox }>)[];
 }
 
-/** A sandbox of its own for each story of Storybook (interfaces 17), in `loaded.understudy`. */
+/** A sandbox of its own for each story of Storybook (interfaces.md 17), in `loaded.understudy`. */
 export function understudy(options: StorybookOptions = {}): StorybookPreview {
   requireKnownOptions("understudy", options, ["paths", "worker"]);
   const { paths = DEFAULT_PATHS, worker = "./understudy-worker.js" } = options;

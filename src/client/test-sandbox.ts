@@ -13,7 +13,7 @@ import type { SandboxClient } from "./sandbox.ts";
 import { readSuiteShare } from "./suite-share.ts";
 import type { FaultRule, Held, SandboxOptions, ScenarioName } from "./types.ts";
 
-/** The world that a test begins with (interfaces 13), by `test.use`, `test.extend` or the runner's configuration. */
+/** The world that a test begins with (interfaces.md 13), by `test.use`, `test.extend` or the runner's configuration. */
 export interface TestOptions
   extends Pick<SandboxOptions, "fixture" | "seed" | "clock" | "settings">,
     OwnOperationOptions {
@@ -22,7 +22,7 @@ export interface TestOptions
    * be reachable, only if true.
    */
   origin?: boolean;
-  /** Without a server and its sockets: `sandbox.fetch` answers in the test's process (interfaces 17). Not in a suite. */
+  /** Without a server and its sockets: `sandbox.fetch` answers in the test's process (interfaces.md 17). Not in a suite. */
   engine?: boolean;
   /** Active from the start; in a suite, in addition to the suite's own. */
   scenarios?: readonly ScenarioName[];
@@ -158,7 +158,7 @@ export async function runInSandbox(
     ...world,
     scenarios: [...(share?.scenarios ?? []), ...scenarios],
   });
-  // The newest inline rule goes first (interfaces 6), so the last of the scenario is armed first.
+  // The newest inline rule goes first (interfaces.md 6), so the last of the scenario is armed first.
   for (const rule of share?.rules.toReversed() ?? []) await sandbox.faults.add(rule);
   let problem: string | undefined;
   const getOutcome = () => (problem === undefined ? test.outcome() : "failed");
@@ -200,7 +200,7 @@ async function unlessDeleted<T>(use: () => T | Promise<T>): Promise<T | undefine
   }
 }
 
-/** The clients of requests that are still held wait for their answers (interfaces 20). */
+/** The clients of requests that are still held wait for their answers (interfaces.md 20). */
 function describeUnreleased(held: readonly Held[]): string | undefined {
   if (held.length === 0) return undefined;
   const heldTexts = held.map(describeHeld).join("; ");
@@ -258,7 +258,7 @@ export interface TestSandboxes {
 }
 
 /**
- * A fresh sandbox per test in any runner (interfaces 13): on the suite's server, on the server that `UNDERSTUDY_URL`
+ * A fresh sandbox per test in any runner (interfaces.md 13): on the suite's server, on the server that `UNDERSTUDY_URL`
  * names, else in this process.
  * @throws TypeError for options that do not exist
  */

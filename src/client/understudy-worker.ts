@@ -1,5 +1,5 @@
 /*
- * The service worker (interfaces 17). It answers nothing itself: it passes each request of a page that started a sandbox
+ * The service worker (interfaces.md 17). It answers nothing itself: it passes each request of a page that started a sandbox
  * to that page, and the page's answer back. `understudy worker-file DIR` writes it.
  */
 

@@ -1,5 +1,5 @@
 /*
- * The static viewer (interfaces 19): `understudy viewer DIR` writes it. A file that is dropped onto the page is opened by
+ * The static viewer (interfaces.md 19): `understudy viewer DIR` writes it. A file that is dropped onto the page is opened by
  * the engine in the page; the console, in a frame, talks to that engine through the service worker.
  */
 

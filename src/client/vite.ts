@@ -41,7 +41,7 @@ interface SharedServer {
 const sharedServers = new Map<string, SharedServer>();
 
 /**
- * A plugin for Vite (interfaces 13): starts a server with the dev server and proxies the API's paths to it. A build or
+ * A plugin for Vite (interfaces.md 13): starts a server with the dev server and proxies the API's paths to it. A build or
  * Vitest starts none. If `UNDERSTUDY_URL` is set, it uses that server.
  * @throws TypeError for options that do not exist, and for invalid paths
  */

@@ -25,7 +25,7 @@ const ANNOTATION_TYPE = "understudy";
 const servers = new TestServers();
 
 /**
- * `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, created as the fixture `understudy`
+ * `test` with a `sandbox` fixture (interfaces.md 8 and 13): a fresh sandbox per test, created as the fixture `understudy`
  * says. If the test fails, its journal is shown and its evidence attached. The test also fails if a rule was never
  * triggered.
  */

@@ -78,7 +78,7 @@ export function createBrowserGate(guard: Guard) {
   };
 }
 
-/** Refuses calls for other sandboxes at the port of one sandbox (interfaces 16). @throws Problem 421 */
+/** Refuses calls for other sandboxes at the port of one sandbox (interfaces.md 16). @throws Problem 421 */
 function requirePathOfSandbox(portSandbox: string, path: string): void {
   const [, name] = /^\/_(?:control\/sandboxes|receivers)\/([^/]+)/.exec(normalizePath(path)) ?? [];
   if (name === portSandbox || path === "/_control/health") return;

@@ -13,7 +13,7 @@ const Mode = () =>
     description: "`real` is the wall clock, `frozen` does not move, `scaled` runs at a rate",
   });
 
-/** `{mode, now?, rate?}` of interfaces 4. */
+/** `{mode, now?, rate?}` of interfaces.md 4. */
 export const ClockInput = ClosedObject(
   {
     mode: Mode(),

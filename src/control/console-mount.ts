@@ -33,7 +33,7 @@ const FOLDER = join(PROJECT_FOLDER, "dist", "console");
 const ASSETS = "/_console/assets";
 
 /**
- * The built console (interfaces 2): files with hashed names, which browsers may cache for ever, and the page for every
+ * The built console (interfaces.md 2): files with hashed names, which browsers may cache for ever, and the page for every
  * other address; the page selects its view. Static and without secrets; the page loads its data from the control API.
  */
 export const handleConsole: Mount["handle"] = async (request, response, path) => {

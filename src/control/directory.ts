@@ -4,7 +4,7 @@ import { ClosedObject, StringEnum, Timestamp } from "../engine/contract/schema.t
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 
-/** The sandboxes that a client can name: those of this server, or of its whole fleet (interfaces 15). */
+/** The sandboxes that a client can name: those of this server, or of its whole fleet (interfaces.md 15). */
 export interface SandboxDirectory {
   /** Stores a new sandbox. @throws StoreRefusal if there is one of that name, or no room */
   register(sandbox: Sandbox): Promise<void>;

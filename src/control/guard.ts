@@ -22,7 +22,7 @@ interface GuardOptions {
   allowHosts?: readonly string[] | undefined;
   /** Host and port of the server's public URL, which is allowed too. */
   publicUrl?: string | undefined;
-  /** Required in shared mode (interfaces 7); undefined in local mode. */
+  /** Required in shared mode (interfaces.md 7); undefined in local mode. */
   token: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface Guard {
    */
   requireAllowedSource(request: IncomingMessage): void;
   /**
-   * Checks the Host of browsers only (interfaces 3): after DNS rebinding, a foreign page has the server's origin, and
+   * Checks the Host of browsers only (interfaces.md 3): after DNS rebinding, a foreign page has the server's origin, and
    * the keys of fixtures are public.
    * @throws Problem 403
    */
@@ -54,7 +54,7 @@ export function findTokenProblem(token: string): string | undefined {
 }
 
 /**
- * Creates the guard that decides which clients may call the control API and the console (interfaces 7).
+ * Creates the guard that decides which clients may call the control API and the console (interfaces.md 7).
  * @throws Error for an invalid token, and for a host that no Host header can equal
  */
 export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions): Guard {

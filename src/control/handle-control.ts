@@ -167,7 +167,7 @@ async function readBody(exchange: ControlExchange): Promise<void> {
   exchange.body = body;
 }
 
-/** Unreadable JSON is 422 here, like everything else that cannot be accepted (interfaces 4). */
+/** Unreadable JSON is 422 here, like everything else that cannot be accepted (interfaces.md 4). */
 function readJson(request: PlainRequest, bytes: Uint8Array, maxValues: number): unknown {
   try {
     const { value, text } = parseJson(request, bytes, { maxValues });
@@ -245,7 +245,7 @@ const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
   { name: "settle", run: waitUntilStored },
 ];
 
-/** A control call that may change a sandbox's world, as its history describes it (interfaces 10). */
+/** A control call that may change a sandbox's world, as its history describes it (interfaces.md 10). */
 class ControlChange implements WorldChange, ChangeSource {
   readonly kind: WorldChange["kind"];
   readonly began: NonNullable<WorldChange["began"]>;

@@ -7,7 +7,7 @@ import type { World } from "../engine/state/world.ts";
 import type { ControlServer, Limits } from "./operation.ts";
 import { Problem } from "./problem.ts";
 
-/** Refuses what is over a limit of shared mode (interfaces 7). @throws Problem 409 */
+/** Refuses what is over a limit of shared mode (interfaces.md 7). @throws Problem 409 */
 export function requireRoom(
   server: ControlServer,
   limit: keyof Limits,

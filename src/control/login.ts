@@ -8,7 +8,7 @@ import { sendAnswer } from "./send-answer.ts";
 const CODE_BYTES = 24;
 const MAX_BODY_BYTES = 1000;
 
-/** A login to the console of a shared server (interfaces 7): a code that can be used once. */
+/** A login to the console of a shared server (interfaces.md 7): a code that can be used once. */
 export class Login {
   private code: string | undefined = randomBytes(CODE_BYTES).toString("base64url");
   private readonly token: string;

@@ -44,7 +44,7 @@ export function formatMetrics(server: ControlServer): string {
   return metrics.map(toText).join("");
 }
 
-/** The metrics of a node of a fleet (interfaces 15). */
+/** The metrics of a node of a fleet (interfaces.md 15). */
 function formatFleetMetrics({ lease, owned, proxied, taken_over, fenced }: FleetFigures): Metric[] {
   const held = lease === "held" ? 1 : 0;
   return [

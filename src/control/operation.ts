@@ -34,7 +34,7 @@ export interface ControlServer
   version: string;
   /** performance.now() at the start of the server. */
   startedAt: number;
-  /** Enforced in shared mode only (interfaces 7); undefined means no limits. */
+  /** Enforced in shared mode only (interfaces.md 7); undefined means no limits. */
   limits: Limits | undefined;
   /** Creates a separate client for one grading, limited to the addresses that this server may call. */
   createGraderNetwork: () => GraderNetwork;
@@ -59,7 +59,7 @@ export interface Limits {
   origins: number;
 }
 
-/** The limits of a shared server unless it is started with others (interfaces 7). */
+/** The limits of a shared server unless it is started with others (interfaces.md 7). */
 export const SHARED_LIMITS: Limits = {
   sandboxes: 1000,
   records: 200_000,
@@ -89,7 +89,7 @@ interface GenericControlOperation<P extends TObject, Q extends TObject, B extend
   handle: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
   ) => HandlerResult<S> | Promise<HandlerResult<S>>;
-  /** How the history describes the call's change (interfaces 10); `answer` is undefined if the handler threw after the change. */
+  /** How the history describes the call's change (interfaces.md 10); `answer` is undefined if the handler threw after the change. */
   describeChange?: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
     answer: unknown,
@@ -110,7 +110,7 @@ type OperationDeclaration<P extends TObject, Q extends TObject, B extends TSchem
 > & {
   /** Method and path, such as `GET /_control/sandboxes/{name}/clock`. */
   route: `${Method} ${string}`;
-  /** By default `interfaces 4`. */
+  /** By default `interfaces.md 4`. */
   section?: string;
   errors?: readonly ProblemKind[];
 };

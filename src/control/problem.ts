@@ -147,7 +147,7 @@ export function asProblem(error: unknown): Problem | undefined {
 /**
  * The problem of a refusal by the store. `message` is the sandbox's name for `taken`, the limit in words for `limit`, else
  * the reason. A change that could not be saved was undone, and is 507 as for a full sandbox: the real service has no such answer
- * (interfaces 2).
+ * (interfaces.md 2).
  */
 export function toStoreProblem(
   { kind, message, retry_after, headers: refusalHeaders }: StoreRefusal,

@@ -57,7 +57,7 @@ export async function requireNamedSandbox(
 }
 
 /**
- * A sandbox that another node owns (interfaces 15), for calls that name two. Requests go to this server with the
+ * A sandbox that another node owns (interfaces.md 15), for calls that name two. Requests go to this server with the
  * caller's token, as from any client, and are forwarded from here.
  */
 export class RemoteSandbox {

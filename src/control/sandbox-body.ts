@@ -11,7 +11,7 @@ import { requireRoom, requireRoomForRecords } from "./limits.ts";
 import { type ControlContext, type ControlServer, SandboxName } from "./operation.ts";
 import { conflict, NAME_ADVICE, Problem, unprocessable } from "./problem.ts";
 
-/** A sandbox as the control API shows it (interfaces 4). */
+/** A sandbox as the control API shows it (interfaces.md 4). */
 export const SandboxBody = ClosedObject(
   {
     name: SandboxName,

@@ -17,7 +17,7 @@ const PublicRecord = Type.Unsafe<Fields>({
 const ByCollection = <T extends TSchema>(one: T, description: string) =>
   MapOf(Type.Array(one), { description });
 
-/** The differences between two worlds (interfaces 4). */
+/** The differences between two worlds (interfaces.md 4). */
 export const DifferenceBody = ClosedObject(
   {
     added: ByCollection(PublicRecord, "Records by collection"),
@@ -47,7 +47,7 @@ type WorldDifference = Static<typeof DifferenceBody>;
 
 const RecordOrNull = Nullable(PublicRecord);
 
-/** The records that an entry of the history affected (interfaces 10). */
+/** The records that an entry of the history affected (interfaces.md 10). */
 export const RecordChangesBody = MapOf(
   Type.Array(ClosedObject({ id: Type.String(), before: RecordOrNull, after: RecordOrNull })),
   {

@@ -17,7 +17,7 @@ import { Problem, unprocessable } from "./problem.ts";
 import { listStateCollections } from "./state/state-collection.ts";
 import { createWorldFields, Epoch, Records, validateWorld, Windows } from "./validate-world.ts";
 
-/** A snapshot as a file (interfaces 4). */
+/** A snapshot as a file (interfaces.md 4). */
 export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
   ClosedObject(
     {

@@ -30,7 +30,7 @@ function toUnsavedAnswer(error: unknown): UnsavedAnswer {
   return { answer: toStoreProblem(error).toAnswer(), decision: toDecision(error) };
 }
 
-/** Answers a request of the emulated API that no node could serve (interfaces 15). @throws any other error */
+/** Answers a request of the emulated API that no node could serve (interfaces.md 15). @throws any other error */
 export async function sendStoreRefusal(
   request: IncomingMessage,
   response: ServerResponse,
@@ -40,7 +40,7 @@ export async function sendStoreRefusal(
   await sendProblem(request, response, toStoreProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
 }
 
-/** After `moved`, the client can repeat the request at once: the next owner answers it (interfaces 15). */
+/** After `moved`, the client can repeat the request at once: the next owner answers it (interfaces.md 15). */
 function toDecision({ kind }: StoreRefusal): string {
   return kind === "moved" ? "moved" : "store";
 }

@@ -20,16 +20,16 @@ export interface UnderstudyOptions {
   seed?: number;
   clock?: ClockSetting;
   settings?: Partial<Settings>;
-  /** A user's own operations (interfaces 18). */
+  /** A user's own operations (interfaces.md 18). */
   operations?: readonly OperationSource[];
-  /** With it, the control API asks for the token and limits are enforced (interfaces 7). */
+  /** With it, the control API asks for the token and limits are enforced (interfaces.md 7). */
   shared?: {
     token: string;
     limits?: Partial<Limits>;
     /** Private ranges (CIDR) that webhooks may be sent to nevertheless. */
     allowAddresses?: readonly string[];
   };
-  /** Whether requests may inject faults by headers such as X-Sandbox-Fault (interfaces 3); true by default. */
+  /** Whether requests may inject faults by headers such as X-Sandbox-Fault (interfaces.md 3); true by default. */
   overrides?: boolean;
   /** The delay of every answer of every sandbox, as in a rule's effect: `200ms`, or percentiles. */
   delay?: string | number | { p50: string | number; p99: string | number };
@@ -41,7 +41,7 @@ export interface UnderstudyOptions {
   publicUrl?: string | undefined;
   /** Addresses and ranges of proxies whose `Forwarded` and `X-Forwarded-*` determine the URLs in answers. */
   trustProxy?: readonly string[] | undefined;
-  /** The real service, which gets the requests of paths that nothing here serves (interfaces 18). */
+  /** The real service, which gets the requests of paths that nothing here serves (interfaces.md 18). */
   upstream?: UpstreamOptions | undefined;
   /** Scenarios of the `default` sandbox, by name or file. */
   scenarios?: readonly string[];
@@ -52,13 +52,13 @@ export interface UnderstudyOptions {
    * or in one readable document.
    */
   persist?: { folder: string; durable?: boolean } | { file: string };
-  /** The Redis of a fleet, and the address at which the other nodes reach this one (interfaces 15). */
+  /** The Redis of a fleet, and the address at which the other nodes reach this one (interfaces.md 15). */
   store?: { url: string; nodeUrl: string };
-  /** Whether `default` answers no emulated request, because each test has a sandbox of its own (interfaces 16). */
+  /** Whether `default` answers no emulated request, because each test has a sandbox of its own (interfaces.md 16). */
   refuseDefault?: boolean;
   log?: Log;
   replay?: ReplayHooks;
-  /** Receives the deliveries that would leave the process (interfaces 17). */
+  /** Receives the deliveries that would leave the process (interfaces.md 17). */
   onDelivery?: OnDelivery | undefined;
   /** Loads the handler of `/_control/mcp`, whose tools are a client of the server's own control API. */
   mcp?: (own: ServerAccess) => Promise<Mount["handle"]>;

@@ -38,7 +38,7 @@ export interface FixtureLibraryOptions extends Partial<FixtureReadOptions> {
   resources: readonly Resource[];
 }
 
-/** The fixtures of a server: files by name or path, and inline fixtures (interfaces 5). */
+/** The fixtures of a server: files by name or path, and inline fixtures (interfaces.md 5). */
 export class FixtureLibrary implements FixtureSource {
   readonly files: DocumentLibrary<Fixture>;
   private resources: readonly Resource[];

@@ -21,7 +21,7 @@ interface FixtureEdits {
   onProblem: (error: DocumentError, fixture: string) => void;
 }
 
-/** Applies edits of fixture files, and of files that they extend, to the sandboxes that use them (interfaces 6). */
+/** Applies edits of fixture files, and of files that they extend, to the sandboxes that use them (interfaces.md 6). */
 export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): WatchedDocuments {
   return {
     files: library.files,
@@ -63,7 +63,7 @@ interface ScenarioEdits {
   onProblem: (error: DocumentError) => void;
 }
 
-/** Applies edits of scenario files to the sandboxes in which they are active (interfaces 6). */
+/** Applies edits of scenario files to the sandboxes in which they are active (interfaces.md 6). */
 export function followScenarios(
   library: ScenarioLibrary,
   { onChange, onProblem }: ScenarioEdits,

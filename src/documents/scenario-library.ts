@@ -282,7 +282,7 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 }
 
-/** The user's folder, if there is one, before the shipped scenarios (interfaces 2). */
+/** The user's folder, if there is one, before the shipped scenarios (interfaces.md 2). */
 export function listScenarioFolders(own?: string): string[] {
   return own === undefined ? [SHIPPED_SCENARIOS.folder] : [own, SHIPPED_SCENARIOS.folder];
 }

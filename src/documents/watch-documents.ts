@@ -12,7 +12,7 @@ const QUIET_MS = 60;
 /** A running watcher takes a moment to begin with another file. */
 const SETTLING_MS = 300;
 
-/** Documents whose edits change the sandboxes that use them (interfaces 6). */
+/** Documents whose edits change the sandboxes that use them (interfaces.md 6). */
 export interface WatchedDocuments {
   files: Pick<DocumentLibrary<unknown>, "listFilesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
   applyEdit: (file: string) => void;

@@ -10,7 +10,7 @@ const MAX_LISTED = 100;
 const SAME_MS = 20;
 
 /**
- * The instant of the next timer of each sandbox, on the wall clock (interfaces 15), so that some node takes
+ * The instant of the next timer of each sandbox, on the wall clock (interfaces.md 15), so that some node takes
  * over a sandbox without an owner when its timer is due. Written before the commit that sets the timer, and corrected
  * after it.
  */

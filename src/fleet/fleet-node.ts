@@ -41,7 +41,7 @@ export interface FleetParts extends RestorerParts {
   createDefault: () => Sandbox;
 }
 
-/** A node of a fleet (interfaces 15): the sandboxes that it owns, and the requests for others. */
+/** A node of a fleet (interfaces.md 15): the sandboxes that it owns, and the requests for others. */
 export class FleetNode {
   readonly session: NodeSession;
   readonly saver: FleetSaver;

@@ -37,7 +37,7 @@ interface TrackedSandbox {
 
 /**
  * Saves each owned sandbox to Redis, one commit at a time; requests that arrive during a commit share the next one. An
- * answer is sent after Redis has its changes (interfaces 15); refused changes are undone.
+ * answer is sent after Redis has its changes (interfaces.md 15); refused changes are undone.
  */
 export class FleetSaver {
   failure: SavingFailure | undefined;

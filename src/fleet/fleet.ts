@@ -28,7 +28,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse, path: string)
 type Refuse = (request: IncomingMessage, response: ServerResponse, error: unknown) => void;
 
 /**
- * The interface of a fleet for the rest of a server (interfaces 15): finds sandboxes, delays answers until Redis has
+ * The interface of a fleet for the rest of a server (interfaces.md 15): finds sandboxes, delays answers until Redis has
  * their changes, and lists the sandboxes of other nodes. The node itself is loaded by `open`.
  */
 export class Fleet implements DurabilityHook {

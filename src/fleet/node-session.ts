@@ -6,7 +6,7 @@ import { RENEW } from "../persistence/redis-scripts.ts";
 import { type RedisStore, toFleetKey, toMovedRefusal } from "../persistence/redis-store.ts";
 import { PersistenceError, type StoreRefusal } from "../persistence/store.ts";
 
-/** The duration of a lease after its last renewal (interfaces 15). */
+/** The duration of a lease after its last renewal (interfaces.md 15). */
 export const LEASE_MS = 5000;
 export const RENEW_MS = 1500;
 /** A node regards its leases as lost this much earlier than Redis does. */

@@ -234,7 +234,7 @@ function wasNotReached({ syscall }: NodeJS.ErrnoException): boolean {
   return syscall === "connect" || syscall === "getaddrinfo";
 }
 
-/** Repeats a wire fault that the owner performed for the client (interfaces 6). */
+/** Repeats a wire fault that the owner performed for the client (interfaces.md 6). */
 function breakConnection(response: ServerResponse, { code, syscall, rawPacket }: ExchangeError): ProxyResult {
   const { socket } = response;
   if (rawPacket !== undefined) socket?.end(rawPacket);

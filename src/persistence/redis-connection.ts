@@ -14,7 +14,7 @@ const BYTES_PER_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 3000;
 const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 1000;
-/** Sent to clients as `Retry-After` (interfaces 15). */
+/** Sent to clients as `Retry-After` (interfaces.md 15). */
 const RETRY_AFTER_SECONDS = 1;
 
 /** A refusal after which the client may repeat the request. */

@@ -11,7 +11,7 @@ const toScript = (text: string): RedisScript => ({
 });
 
 /**
- * Commits a change set of one sandbox if its sender still owns the sandbox (the fence of interfaces 15).
+ * Commits a change set of one sandbox if its sender still owns the sandbox (the fence of interfaces.md 15).
  *
  * KEYS: lease, rows. ARGV: mode, epoch, number of the last commit, number and id of
  * this one, session, node url, then each change as three words: `p` field text, `r` field "", `c` prefix "".
@@ -60,7 +60,7 @@ return {'OK', epoch}
 `);
 
 /**
- * Takes a sandbox over (interfaces 15): one of several claimants gets it, and commits of older epochs are refused from then on.
+ * Takes a sandbox over (interfaces.md 15): one of several claimants gets it, and commits of older epochs are refused from then on.
  * KEYS: lease, rows. ARGV: epoch and session that were read, session, node url.
  */
 export const CLAIM = toScript(`
@@ -94,7 +94,7 @@ redis.call('HSET', lease, 'epoch', own_epoch + 1, 'session', ARGV[3], 'url', ARG
 return {'OK', own_epoch + 1, stored[3] or ''}
 `);
 
-/** Extends a node's session, if it is still this one; 0 ends it (interfaces 15). KEYS: node. ARGV: session, ms. */
+/** Extends a node's session, if it is still this one; 0 ends it (interfaces.md 15). KEYS: node. ARGV: session, ms. */
 export const RENEW = toScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])

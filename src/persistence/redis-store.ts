@@ -9,7 +9,7 @@ import { PersistenceError, type Row, type RowChange, StoreRefusal } from "./stor
 /** The format of rows; a node refuses a newer one. */
 const FORMAT = 2;
 const PREFIX = "understudy:";
-/** How long a commit is retried with the same id before it is refused (interfaces 15). */
+/** How long a commit is retried with the same id before it is refused (interfaces.md 15). */
 const MAX_RETRY_MS = 2000;
 const RETRY_MS = 50;
 /** Number of fields in one answer, so that loading a large sandbox does not delay commits of others. */

@@ -7,7 +7,7 @@ import { SandboxImage } from "./sandbox-image.ts";
 import { listRowChanges, splitChanges } from "./sandbox-rows.ts";
 import { PersistenceError, type RowChange, type Store, type StoreRefusal, toStoreRefusal } from "./store.ts";
 
-/** Changes are saved within a second, including the time for writing (interfaces 2). */
+/** Changes are saved within a second, including the time for writing (interfaces.md 2). */
 const SAVE_ALL_MS = 300;
 /** Maximum number of sandboxes in one transaction; comparing more would block the event loop. */
 const MAX_BATCH = 500;

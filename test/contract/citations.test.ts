@@ -38,12 +38,12 @@ const PAGES: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 const BY_WORD =
-  /\b(sections?|interfaces|quality|decisions?|design|gaps?|issues?|journeys|fleet) (\d+(?:\.\d+)*(?:(?:, | and | or | to )\d+(?:\.\d+)*)*)/gi;
+  /\b(sections?|interfaces|quality|decisions?|design|gaps?|issues?|journeys|fleet)(?:\.md)? (\d+(?:\.\d+)*(?:(?:, | and | or | to )\d+(?:\.\d+)*)*)/gi;
 const ASSUMPTION = /\bG\d\d\b/g;
 const COMMENT = /(?:\/\/|\/\*\*?|^\s*\*)(.*)$/gm;
 const YAML_COMMENT = /^#(.*)$/gm;
 /** Not versions such as HTTP/1.1, YAML 1.2 or OpenAPI 3.1, and not the end of another number. */
-const BARE = /(?<![\w./]|OpenAPI |quality )([2-9]\.\d{1,2})(?![\w.]\w)(?![\d])/g;
+const BARE = /(?<![\w./]|OpenAPI |quality |quality\.md )([2-9]\.\d{1,2})(?![\w.]\w)(?![\d])/g;
 
 /** Lists the citations of a text that have no target. */
 function findBrokenCitations(source: string): string[] {
@@ -67,7 +67,7 @@ const TESTS = listFiles("test", /\.tsx?$/);
 
 describe("a citation", () => {
   it.each([
-    ["see section 4.99; interfaces 3 and 77", ["section 4.99", "interfaces 3 and 77"]],
+    ["see section 4.99; interfaces.md 3 and 77", ["section 4.99", "interfaces.md 3 and 77"]],
     ["G08 of G00", ["G00"]],
     ["design 3 says", ["design 3"]],
     ["Sections 4.1 and 4.2, decision 2, quality 2.3", []],

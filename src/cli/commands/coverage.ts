@@ -76,7 +76,7 @@ async function fetchCoverage({ all, ...target }: Target & { all: boolean }): Pro
 }
 
 /**
- * Runs a command with a server of its own; returns the coverage of all its sandboxes, also deleted ones (interfaces 11).
+ * Runs a command with a server of its own; returns the coverage of all its sandboxes, also deleted ones (interfaces.md 11).
  * @throws UsageError, CommandNotFound
  */
 async function measureCoverage(

@@ -121,7 +121,7 @@ async function sendInOrder(sandbox: SandboxClient, sending: Sending): Promise<Se
   return sent;
 }
 
-/** A rule makes the first attempts fail, as an outage would; then each delivery is sent again (interfaces 14). */
+/** A rule makes the first attempts fail, as an outage would; then each delivery is sent again (interfaces.md 14). */
 async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise<Sent> {
   const { event, options, count, intervalMs, duplicate } = sending;
   const match = { event };

@@ -18,7 +18,7 @@ const ENDS: readonly ManualEnd[] = ["worked", "error", "hangs"];
 /** The running tests of each server, by the name of the sandbox. */
 const RUNNING_TESTS = new WeakMap<object, Map<string, ManualClientTest>>();
 
-/** A model uses the client by hand, and reads the verdicts as they come (interfaces 21). */
+/** A model uses the client by hand, and reads the verdicts as they come (interfaces.md 21). */
 export const CLIENT_TEST_TOOL: Tool = {
   name: "client_test",
   title: "Test a client",

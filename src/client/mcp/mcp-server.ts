@@ -25,7 +25,7 @@ export async function loadTarget(client: UnderstudyClient): Promise<ToolTarget> 
   return { client, api: await ControlApi.load(client.http) };
 }
 
-/** Creates the tools, resources and prompts for one server, over either transport (interfaces 13). */
+/** Creates the tools, resources and prompts for one server, over either transport (interfaces.md 13). */
 export function createMcpServer(target: ToolTarget, version: string): McpServer {
   const server = new McpServer(
     { name: "understudy-sandbox", title: "Understudy", version },
@@ -126,7 +126,7 @@ function describeError(error: unknown): string {
 
 const JSON_TYPE = "application/json";
 
-/** Adds resources that a model can read before it calls a tool (interfaces 13). */
+/** Adds resources that a model can read before it calls a tool (interfaces.md 13). */
 function addResources(server: McpServer, { http }: UnderstudyClient): void {
   const createReader = (find: (uri: URL) => string | Promise<string>) => async (uri: URL) => ({
     contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: await find(uri) }],

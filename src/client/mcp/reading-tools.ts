@@ -107,7 +107,7 @@ const TOOLS: readonly Tool[] = [
   },
 ];
 
-/** The tools that change nothing (interfaces 13). */
+/** The tools that change nothing (interfaces.md 13). */
 export const READING_TOOLS = TOOLS.map((tool) => ({ ...tool, reads: true }));
 
 async function describeOperation(target: ToolTarget, { operation, ...args }: Arguments): Promise<unknown> {

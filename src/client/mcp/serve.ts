@@ -65,7 +65,7 @@ async function* readInput(unanswered: ReadonlySet<unknown>, answers: EventEmitte
 /** No call of a tool is larger; the control API has its own limits. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** `/_control/mcp` (interfaces 13), behind the guard of the control API, of which the tools are clients. */
+/** `/_control/mcp` (interfaces.md 13), behind the guard of the control API, of which the tools are clients. */
 export function createMcpHttpHandler({ url, token, version }: ServerAccess) {
   // Each request gets its own MCP server; all share one description of the control API.
   const load = startOnce(() => loadTarget(connect(url(), { token })));

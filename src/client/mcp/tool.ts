@@ -13,7 +13,7 @@ export interface ToolTarget {
 
 export type ToolFields = Readonly<Record<string, Pick<Field, "schema" | "required">>>;
 
-/** The declaration of a tool (interfaces 13); `run` gets the server that the tool acts on. */
+/** The declaration of a tool (interfaces.md 13); `run` gets the server that the tool acts on. */
 export interface Tool {
   name: string;
   title: string;
@@ -114,7 +114,7 @@ interface Field {
   required: boolean;
 }
 
-/** One call of the control API, from the API's own description (interfaces 11). */
+/** One call of the control API, from the API's own description (interfaces.md 11). */
 interface ControlCall {
   method: string;
   path: string;

@@ -17,7 +17,7 @@ import {
 /** Maximum size of an answer's body in a result. */
 const MAX_BODY_CHARS = 50_000;
 
-/** The tools that change something (interfaces 13). */
+/** The tools that change something (interfaces.md 13). */
 export const WRITING_TOOLS: readonly Tool[] = [
   createForwardingTool("sandboxes.create", {
     name: "create_sandbox",

@@ -36,7 +36,7 @@ interface ReplayOptions {
 }
 
 /**
- * Repeats the steps of a bundle, and compares every answer with the recorded one (interfaces 2).
+ * Repeats the steps of a bundle, and compares every answer with the recorded one (interfaces.md 2).
  * @throws OwnOperationError without the operations that it needs
  */
 export async function replayBundle(bundle: Bundle, options: ReplayOptions = {}): Promise<ReplayResult> {

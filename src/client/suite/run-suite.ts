@@ -26,7 +26,7 @@ interface SuiteOptions {
 }
 
 /**
- * Runs the command once per scenario, each in a fresh sandbox (interfaces 2). Results are in the order of
+ * Runs the command once per scenario, each in a fresh sandbox (interfaces.md 2). Results are in the order of
  * the scenarios.
  * @throws CommandNotFound; ControlError if the server refuses the world
  */
@@ -78,7 +78,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   };
 }
 
-/** A name has at most 63 lower-case letters, digits and hyphens (interfaces 3); tests append ten of them. */
+/** A name has at most 63 lower-case letters, digits and hyphens (interfaces.md 3); tests append ten of them. */
 function nameSandbox(run: string, position: number, scenario: string): string {
   const slug = scenario.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   return `suite-${run}-${position + 1}-${slug}`.slice(0, 53).replace(/-+$/, "");

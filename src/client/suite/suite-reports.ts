@@ -38,7 +38,7 @@ const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
 
 const WORST_FIRST: readonly ScenarioResult["outcome"][] = ["error", "failed", "skipped", "passed"];
 
-/** Renders the suite as one page that needs neither network nor scripts (interfaces 2). */
+/** Renders the suite as one page that needs neither network nor scripts (interfaces.md 2). */
 export function renderSuiteHtml(suite: SuiteResult): string {
   const { command, duration_ms, coverage } = suite;
   const scenarios = WORST_FIRST.flatMap((outcome) =>
@@ -147,7 +147,7 @@ function renderBundleHtml({ name, bundle }: ScenarioResult): Html {
   return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open file), which shows these requests, or <code>understudy replay ${file}</code></p>`;
 }
 
-/** Test cases of each scenario and of its stages; a failed one contains output and journal (interfaces 2). */
+/** Test cases of each scenario and of its stages; a failed one contains output and journal (interfaces.md 2). */
 export function toSuiteReport({ scenarios, command, coverage }: SuiteResult): JunitReport {
   return {
     name: "understudy suite",

@@ -24,7 +24,7 @@ export interface ExpectationOutcome {
 /** `inconclusive`: the run never reached the stage, or the stage has not ended, or no request showed what it checks. */
 type StageVerdict = "passed" | "failed" | "inconclusive";
 
-/** The result of one stage of a scenario (interfaces 21). */
+/** The result of one stage of a scenario (interfaces.md 21). */
 export interface StageResult {
   name: string;
   verdict: StageVerdict;

@@ -67,7 +67,7 @@ export class SuiteServer {
     }
     const sandbox = await this.client.sandbox(options);
     try {
-      // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.
+      // The newest inline rule goes first (interfaces.md 6), so the last of the file is armed first.
       for (const rule of toRules(scenario).toReversed()) await sandbox.faults.add(rule);
       return sandbox;
     } catch (error) {
@@ -76,7 +76,7 @@ export class SuiteServer {
     }
   }
 
-  /** The environment variables of a command that tests in the sandbox (interfaces 2). */
+  /** The environment variables of a command that tests in the sandbox (interfaces.md 2). */
   getEnvironment({ url, controlUrl, name }: SandboxClient): Record<string, string> {
     const { token } = this.client.http;
     return {

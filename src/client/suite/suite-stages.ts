@@ -6,7 +6,7 @@ import type { RunEnd } from "../../tools/client-test/client-check.ts";
 import type { ExpectationOutcome, RuleOutcome, StageResult } from "./suite-result.ts";
 import type { SandboxStage, SuiteSandboxes } from "./suite-sandboxes.ts";
 
-/** Judges each stage of a scenario by all sandboxes of its run (interfaces 21). */
+/** Judges each stage of a scenario by all sandboxes of its run (interfaces.md 21). */
 export async function judgeStages(
   sandboxes: SuiteSandboxes,
   scenario: Scenario,

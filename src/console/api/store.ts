@@ -24,7 +24,7 @@ export function createStore<T>(initial: T) {
 /** When a lost connection was last restored, in milliseconds since 1970. */
 export const reconnectionTime = createStore(0);
 
-/** Under this key, the tab's sessionStorage alone stores the control token of a shared server (interfaces 7). */
+/** Under this key, the tab's sessionStorage alone stores the control token of a shared server (interfaces.md 7). */
 const STORAGE_KEY = "understudy-token";
 
 /** Why the server requires a token; null if it does not, or after a login. */

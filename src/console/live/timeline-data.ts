@@ -24,7 +24,7 @@ export const EMPTY_TIMELINE: TimelineData = {
   isLoaded: false,
 };
 
-/** The largest allowed journal (interfaces 4). */
+/** The largest allowed journal (interfaces.md 4). */
 const MAX_LINES = 100_000;
 /** Older lines are evicted in blocks of this size, since derived data is then rebuilt. */
 const EVICTION_BLOCK = 10_000;

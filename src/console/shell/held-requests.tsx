@@ -9,7 +9,7 @@ import { formatRuleName, PathText } from "../components/text.tsx";
 import { useWallClock } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";
 
-/** Requests and deliveries that rules hold (interfaces 20), above the status line of every view. */
+/** Requests and deliveries that rules hold (interfaces.md 20), above the status line of every view. */
 export function HeldRequests() {
   const held = useLive(({ held }) => held);
   const [answered, setAnswered] = useState<Held>();

@@ -10,7 +10,7 @@ import { conflict, Problem } from "../problem.ts";
 const Count = () => Type.Integer({ minimum: 0 });
 const EntryId = (description: string) => Type.String({ description });
 
-/** A change of a sandbox's world, and its cause (interfaces 10). */
+/** A change of a sandbox's world, and its cause (interfaces.md 10). */
 export const HistoryEntryBody = ClosedObject(
   {
     id: EntryId("`h_…`, never repeated in a sandbox"),

@@ -35,7 +35,7 @@ export const CONDITION_FIELDS = {
   stage: OptionalWord("The stage of a scenario in which it arrived, as `scenario/stage`"),
 };
 
-/** Criteria for attempts to deliver (interfaces 14). */
+/** Criteria for attempts to deliver (interfaces.md 14). */
 export const DELIVERY_FIELDS = {
   event: OptionalWord("Of deliveries: an event name, or a glob of them", "EventPattern"),
   webhook: OptionalWord("Of deliveries: the id of the webhook"),

@@ -7,7 +7,7 @@ import { getKind, JournalEntryBody } from "./render-journal-entry.ts";
 
 const { kind, at, operation, method, path, principal, request } = JournalEntryBody.properties;
 
-/** A request or delivery that waits to be released (interfaces 20). */
+/** A request or delivery that waits to be released (interfaces.md 20). */
 export const HeldBody = ClosedObject(
   {
     id: Type.String({ description: "`held_1`; never repeated in a sandbox" }),

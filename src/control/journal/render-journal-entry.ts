@@ -31,7 +31,7 @@ const AppliedFaultBody = Type.Unsafe<AppliedFault>(
   ),
 );
 
-/** A request to a sandbox or an attempt to deliver an event, and what decided its answer (interfaces 4). */
+/** A request to a sandbox or an attempt to deliver an event, and what decided its answer (interfaces.md 4). */
 export const JournalEntryBody = ClosedObject(
   {
     id: Type.String({

@@ -7,7 +7,7 @@ import { requireRoom } from "../limits.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
 import { conflict, unknownName } from "../problem.ts";
 
-/** A rule as input of a call (interfaces 6). */
+/** A rule as input of a call (interfaces.md 6). */
 export const RuleInput = ClosedObject(RuleDocument.properties, {
   $id: "RuleInput",
   examples: [
@@ -22,7 +22,7 @@ export const RuleInput = ClosedObject(RuleDocument.properties, {
 
 const { id: _id, lease: _lease, ...documentFields } = RuleDocument.properties;
 
-/** A rule with its hits in this sandbox (interfaces 4). */
+/** A rule with its hits in this sandbox (interfaces.md 4). */
 export const RuleBody = ClosedObject(
   {
     id: Type.String(),

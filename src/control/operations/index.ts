@@ -19,7 +19,7 @@ import { SNAPSHOT_OPERATIONS } from "./snapshots.ts";
 import { STATE_OPERATIONS } from "./state.ts";
 import { WORLD_FILE_OPERATIONS } from "./world-file.ts";
 
-/** The whole control API (interfaces 4), one list per area; a new area adds its own here. */
+/** The whole control API (interfaces.md 4), one list per area; a new area adds its own here. */
 export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...SANDBOX_OPERATIONS,
   ...SNAPSHOT_OPERATIONS,

@@ -24,7 +24,7 @@ const FixtureInput = withLibraryType(
 );
 
 /**
- * A fixture comes by name or as a value (interfaces 4). Callers must not read the server's disk, so only the command line
+ * A fixture comes by name or as a value (interfaces.md 4). Callers must not read the server's disk, so only the command line
  * and the configuration name files.
  * @throws Problem 422
  */

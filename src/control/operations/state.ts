@@ -35,7 +35,7 @@ import {
 
 /**
  * More than a shared server allows in a sandbox by default. It is also the default of `limit`: a script or a test that
- * asks for a collection expects all of it, and interfaces 4 names no smaller page.
+ * asks for a collection expects all of it, and interfaces.md 4 names no smaller page.
  */
 const MAX_RECORDS = 1_000_000;
 

@@ -12,7 +12,7 @@ export interface StateChange {
   state: StateCollection;
   sandbox: Sandbox;
   actor: StateActor;
-  /** Called after all changes, before the commit. @throws Problem 409 (interfaces 7) */
+  /** Called after all changes, before the commit. @throws Problem 409 (interfaces.md 7) */
   checkLimits: (tx: Transaction) => void;
 }
 

@@ -13,7 +13,7 @@ import { findRawHeader } from "../../tools/har/har-entry.ts";
 import type { ControlServer } from "../operation.ts";
 import { packWorld, type StoredExchange, type WorldFile } from "./world-file.ts";
 
-/** Exports a whole sandbox as one file (interfaces 19). In the file, secrets are replaced and the clock is frozen. */
+/** Exports a whole sandbox as one file (interfaces.md 19). In the file, secrets are replaced and the clock is frozen. */
 export async function exportWorld(
   sandbox: Sandbox,
   { scenarios, sandboxes, version }: Pick<ControlServer, "scenarios" | "sandboxes" | "version">,

@@ -21,7 +21,7 @@ export interface StoredExchange extends Omit<SavedJournalEntry, "request_body" |
   response_body?: BundleBody | undefined;
 }
 
-/** A sandbox as a file (interfaces 19), before compression; placeholders replace its secrets. */
+/** A sandbox as a file (interfaces.md 19), before compression; placeholders replace its secrets. */
 export interface WorldFile {
   format: typeof FORMAT;
   version: number;

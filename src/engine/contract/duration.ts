@@ -21,7 +21,7 @@ const ISO =
 const ISO_UNITS = ["w", "d", "h", "m", "s"];
 
 /**
- * Milliseconds of a duration as interfaces 4 and 6 write it: `90s`, `5m`, `6h`, `2d`, `1500ms`, `1h30m`,
+ * Milliseconds of a duration as interfaces.md 4 and 6 write it: `90s`, `5m`, `6h`, `2d`, `1500ms`, `1h30m`,
  * ISO 8601 (`PT5M`, `P1DT2H`), or milliseconds as a number or digits. Undefined for anything else:
  * negative, fractions of a millisecond, or longer than `MAX_DURATION_MS`.
  */

@@ -224,7 +224,7 @@ interface ApiErrorOptions {
   message?: string;
   system_message?: string;
   headers?: Record<string, string>;
-  /** For the journal only (interfaces 11): reasons that code and details do not contain. */
+  /** For the journal only (interfaces.md 11): reasons that code and details do not contain. */
   reason?: string;
 }
 

@@ -53,7 +53,7 @@ interface EntryFormat<E, R> {
 
 /**
  * Derives the format of a fixture's entries from the stored schema: instants are ISO 8601 texts, fields outside
- * `required` are optional, and unknown keys are refused (interfaces 5).
+ * `required` are optional, and unknown keys are refused (interfaces.md 5).
  */
 export function createEntryFormat<
   P extends TProperties,

@@ -22,7 +22,7 @@ export interface Identity {
   principal: Principal;
   /** Requests per minute of the key's plan (section 8). */
   requests_per_minute: number;
-  /** The caller is refused, but only after the fault rules that match on the caller (interfaces 6). */
+  /** The caller is refused, but only after the fault rules that match on the caller (interfaces.md 6). */
   refused?: true;
 }
 
@@ -162,7 +162,7 @@ export interface Declaration<
   S extends TSchema = TSchema,
   E = string,
 > {
-  /** Its name everywhere (interfaces 9); also the OpenAPI operationId and the start of its tests' titles. */
+  /** Its name everywhere (interfaces.md 9); also the OpenAPI operationId and the start of its tests' titles. */
   id: string;
   /** The section, or the assumption if the specification shows no endpoint. */
   section: string;

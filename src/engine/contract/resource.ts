@@ -25,7 +25,7 @@ export interface Resource {
    * and, unless it is code, its documents as `content`. If it is a control call: its documents as `sent`.
    */
   userSource?: { source: string; sha256?: string; content?: OperationDocuments; sent?: OperationDocuments };
-  /** The fixture's keys that fill this resource (interfaces 5). */
+  /** The fixture's keys that fill this resource (interfaces.md 5). */
   fixture?: FixtureReader;
   /** The factory of each collection, by name; every collection of the state calls has one. */
   // biome-ignore lint/suspicious/noExplicitAny: typed where they are declared

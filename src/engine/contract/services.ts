@@ -14,7 +14,7 @@ export interface Services {
   /** Bytes of uploads, kept on disk per sandbox. */
   bytes: ByteStore;
   /**
-   * Queues heavy work: sandboxes take turns, so that none blocks another (interfaces 7). `work` should read bytes from
+   * Queues heavy work: sandboxes take turns, so that none blocks another (interfaces.md 7). `work` should read bytes from
    * disk itself, so that queued work needs no memory.
    * @throws the signal's reason
    */

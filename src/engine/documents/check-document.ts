@@ -11,7 +11,7 @@ import { locateProblem, type ProblemDetails, type UserDocument } from "./user-do
 const MAX_ERRORS = 200;
 
 /**
- * Checks a document against a schema and describes each problem with its line and column (interfaces 2, 5 and 6): at
+ * Checks a document against a schema and describes each problem with its line and column (interfaces.md 2, 5 and 6): at
  * the key for a key that is not allowed, at the map for one that is missing. At most MAX_PROBLEMS, in the order of the
  * text; empty when the document is right.
  */

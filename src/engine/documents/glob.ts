@@ -19,7 +19,7 @@ const GLOBSTAR = Symbol("**");
 type Part = readonly (string | typeof STAR | typeof ANY)[] | typeof GLOBSTAR;
 
 /**
- * A matcher for the globs of scenarios (interfaces 6): `*` and `?` stay within one part of a path, `**` as a whole part
+ * A matcher for the globs of scenarios (interfaces.md 6): `*` and `?` stay within one part of a path, `**` as a whole part
  * crosses any number of them, `{a,b}` offers alternatives, `{name}` stands for one part as in a path template, a
  * backslash escapes the next character. The whole text must match, case counts, dots are ordinary.
  *

@@ -25,8 +25,8 @@ import {
 } from "./yaml.ts";
 
 /**
- * Reads one YAML 1.2 or JSON document (fixtures of interfaces 5, scenarios of interfaces 6, the configuration of
- * interfaces 2). Dates stay texts. An empty text reads as null.
+ * Reads one YAML 1.2 or JSON document (fixtures of interfaces.md 5, scenarios of interfaces.md 6, the configuration of
+ * interfaces.md 2). Dates stay texts. An empty text reads as null.
  * @throws DocumentError with a position: foreign or broken syntax, several documents, a key given twice, and anything
  * beyond the limits, which is refused before it costs time or memory. It throws nothing else.
  */

@@ -14,7 +14,7 @@ interface Progress {
   /** Calls that the rule matched, without those that an earlier rule answered. */
   calls: number;
   hits: number;
-  /** Calls by operation or event, for random draws: other traffic must not change a draw (interfaces 6). */
+  /** Calls by operation or event, for random draws: other traffic must not change a draw (interfaces.md 6). */
   counted: Record<string, number>;
   /** The end of its lease, in milliseconds since 1970 on the sandbox's clock. */
   due: number | undefined;
@@ -159,7 +159,7 @@ export interface LeaseHolder {
 
 /**
  * Leases by time are timers of the sandbox's world, so `clock pending` lists them and `advance` ends them.
- * A restore replaces the world and must leave faults as they are (interfaces 4): the remaining time of each lease is
+ * A restore replaces the world and must leave faults as they are (interfaces.md 4): the remaining time of each lease is
  * carried over.
  */
 export class Leases {

@@ -57,7 +57,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return [...this.scenarios, ...this.inlineRules.map(({ key }) => key)].join("\n");
   }
 
-  /** All rules, in order of precedence: inline rules before those of scenarios (interfaces 3). */
+  /** All rules, in order of precedence: inline rules before those of scenarios (interfaces.md 3). */
   get allRules(): readonly ArmedRule[] {
     return [...this.inlineRules, ...[...this.activeScenarios.values()].flat(), ...this.serverRules];
   }

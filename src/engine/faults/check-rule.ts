@@ -63,7 +63,7 @@ function checkInlineRule(
   return rule;
 }
 
-/** The input of a release (interfaces 20); if it is empty, the request or delivery continues. */
+/** The input of a release (interfaces.md 20); if it is empty, the request or delivery continues. */
 export interface ReleaseDocument extends Pick<EffectDocument, "error" | "details" | "wire" | "over"> {
   answer?: Pick<EffectDocument, "status" | "headers" | "body">;
 }

@@ -31,7 +31,7 @@ interface FaultParts extends RequestFaultParts {
 }
 
 /**
- * The faults of one sandbox: the active rules, and their effects on its requests and deliveries (interfaces 3 and 6).
+ * The faults of one sandbox: the active rules, and their effects on its requests and deliveries (interfaces.md 3 and 6).
  */
 export class SandboxFaults implements FaultInjector, RuleObserver {
   isArmed = false;

@@ -18,7 +18,7 @@ import type { ScenarioNames } from "./scenario.ts";
 
 const WIRE_NAMES: readonly string[] = WIRE_EFFECTS.map(({ name }) => name);
 
-/** The fault and the delay that a request sets for itself (interfaces 3). */
+/** The fault and the delay that a request sets for itself (interfaces.md 3). */
 export interface Override {
   delay_ms: number | undefined;
   fault: OverrideFault | undefined;

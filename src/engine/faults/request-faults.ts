@@ -14,7 +14,7 @@ type Phase = Rule["phase"];
 export interface RequestFaultParts {
   scenarios: ScenarioSource;
   readSpending: ReadSpending;
-  /** Whether requests may inject faults themselves (interfaces 3). */
+  /** Whether requests may inject faults themselves (interfaces.md 3). */
   overrides: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface RuleObserver {
 const NO_FAULT: FaultVerdict = { injection: undefined, reasons: [] };
 
 /**
- * Applies overrides and rules to requests, before and after the change (interfaces 3 and 6). Rules are indexed by
+ * Applies overrides and rules to requests, before and after the change (interfaces.md 3 and 6). Rules are indexed by
  * operation, so that the cost of a request depends only on the rules that can match it.
  */
 export class RequestFaults {
@@ -119,7 +119,7 @@ export class RequestFaults {
 
   /**
    * Applies the first matching rule of the scenario to this one request, whatever its schedule and lease are; the active
-   * rules are not evaluated (interfaces 3).
+   * rules are not evaluated (interfaces.md 3).
    * @throws OverrideError
    */
   private applyScenario(

@@ -125,7 +125,7 @@ function getProperties(schema: unknown): Values {
   return (schema as { properties?: Values } | undefined)?.properties ?? {};
 }
 
-/** The default limit of a sandbox of a shared server; a local server has none that a fault could name (interfaces 7). */
+/** The default limit of a sandbox of a shared server; a local server has none that a fault could name (interfaces.md 7). */
 const SHARED_UPLOAD_BYTES = 1024 ** 3;
 
 /** The details of a 413 or 415, which follow from the declared body (G09, G13, G26). */

@@ -61,7 +61,7 @@ const EntryEffect = Type.Unsafe<EffectDocument>({
   minProperties: 1,
 });
 
-/** One rule as a scenario or a call writes it (interfaces 6). */
+/** One rule as a scenario or a call writes it (interfaces.md 6). */
 export const RuleDocument = ClosedObject({
   id: Type.Optional(
     Type.String({ pattern: SCENARIO_NAME.source, title: "a short name such as lost-answer" }),
@@ -194,7 +194,7 @@ export const ExpectDocument = ClosedObject({
 });
 export type ExpectDocument = Static<typeof ExpectDocument>;
 
-/** A part of a run, with rules of its own (interfaces 21). */
+/** A part of a run, with rules of its own (interfaces.md 21). */
 export const StageDocument = ClosedObject({
   name: Type.String({ pattern: SCENARIO_NAME.source, title: "a short name such as outage" }),
   description: Type.Optional(Type.String({ maxLength: 2000 })),
@@ -217,7 +217,7 @@ export const StageDocument = ClosedObject({
 });
 export type StageDocument = Static<typeof StageDocument>;
 
-/** A scenario file (interfaces 6). */
+/** A scenario file (interfaces.md 6). */
 export const ScenarioDocument = ClosedObject(
   {
     name: Type.Optional(

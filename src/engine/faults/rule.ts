@@ -37,7 +37,7 @@ export interface Rule {
   matchesDelivery: (event: string, webhook_id: string) => boolean;
 }
 
-/** A rule that can never trigger is off; it costs a request nothing (interfaces 6: probability 0). */
+/** A rule that can never trigger is off; it costs a request nothing (interfaces.md 6: probability 0). */
 export function canNeverTrigger({ schedule }: Rule): boolean {
   return schedule.kind === "probability" && schedule.probability === 0;
 }
@@ -70,7 +70,7 @@ export function readRule(document: RuleDocument, id: string, operations: readonl
   };
 }
 
-/** Whether the operation may give this answer: a code that it never answers has to be forced (interfaces 6). */
+/** Whether the operation may give this answer: a code that it never answers has to be forced (interfaces.md 6). */
 export function canAnswer(operation: AnyOperation, answer: AnswerPlan | undefined): boolean {
   if (answer?.kind !== "code" || answer.forced || operation === UNDECLARED_OPERATION) return true;
   return listDocumentedCodes(operation).has(answer.code);
@@ -209,7 +209,7 @@ function createTemplateMatcher(path: string): (template: string) => boolean {
 
 /**
  * Represents paths that no operation has: rules with a path and an answer can add endpoints that the emulated API lacks
- * (interfaces 11).
+ * (interfaces.md 11).
  */
 export const UNDECLARED_OPERATION: AnyOperation = {
   id: "outside",

@@ -91,7 +91,7 @@ interface ScenarioText {
 }
 
 /**
- * Reads and checks a scenario file (interfaces 6).
+ * Reads and checks a scenario file (interfaces.md 6).
  * @throws DocumentError with file, line and column of every problem
  */
 export function readScenario({ text, displayName, file, warn }: ScenarioText, api: RuleApi): Scenario {

@@ -2,7 +2,7 @@ import { parseDuration } from "../contract/duration.ts";
 import type { LeaseHolder } from "./armed-rule.ts";
 import type { ExpectDocument, StageDocument } from "./rule-document.ts";
 
-/** A part of a run in which some rules of a scenario are in force (interfaces 21). */
+/** A part of a run in which some rules of a scenario are in force (interfaces.md 21). */
 export interface Stage {
   readonly name: string;
   /** The ids of its rules. */

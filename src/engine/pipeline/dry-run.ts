@@ -11,7 +11,7 @@ import type { Site } from "./plain-http.ts";
 import { runSteps } from "./run-steps.ts";
 import { REQUEST_STEPS } from "./steps.ts";
 
-/** The steps of a request, in their order (interfaces 11). */
+/** The steps of a request, in their order (interfaces.md 11). */
 const STEP_NAMES = [
   "route",
   "fault",

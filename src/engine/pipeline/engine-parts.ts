@@ -20,7 +20,7 @@ export interface EngineParts {
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   /** @throws ApiError ORGANIZATION_NOT_FOUND, ORGANIZATION_ACCESS_DENIED */
   requireMember: (caller: Pick<Call, "principal" | "world">, organization_id: string) => void;
-  /** The answer if a shared server's sandbox would grow too large (interfaces 7). */
+  /** The answer if a shared server's sandbox would grow too large (interfaces.md 7). */
   refuseGrowth: ((world: World, tx: Transaction) => Answer | undefined) | undefined;
   services: (sandbox: Sandbox, source: ChangeSource) => Services;
   readForm: ReadForm;
@@ -32,9 +32,9 @@ export interface EngineParts {
   toHostRefusal: (error: unknown) => Answer | undefined;
   /** Names for refusals of a request without a valid sandbox; undefined on a shared server, which must not disclose them. */
   listSandboxes: (() => string[]) | undefined;
-  /** Whether `default` answers no request, because each test has a sandbox of its own (interfaces 16). */
+  /** Whether `default` answers no request, because each test has a sandbox of its own (interfaces.md 16). */
   refuseDefault: boolean;
-  /** Receives the requests of paths that nothing here serves (interfaces 18). */
+  /** Receives the requests of paths that nothing here serves (interfaces.md 18). */
   upstream: Upstream | undefined;
   log: { error(fields: object, message: string): void };
 }
@@ -65,7 +65,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** Stores the changes that an answer reports before it is sent (interfaces 2, `--durable`; interfaces 15). */
+/** Stores the changes that an answer reports before it is sent (interfaces.md 2, `--durable`; interfaces.md 15). */
 export interface Durability {
   /** To be called before anything changes, for `waitUntilStored`. */
   mark(): number;

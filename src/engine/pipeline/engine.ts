@@ -95,7 +95,7 @@ async function toDecidedAnswer(exchange: Exchange, error: unknown): Promise<Deci
   return { answer: toRefusalAnswer(exchange, error) };
 }
 
-/** Adds the reason to the journal; the answer does not contain it (interfaces 11). */
+/** Adds the reason to the journal; the answer does not contain it (interfaces.md 11). */
 export async function addRefusalReason(exchange: Exchange, error: ApiError): Promise<void> {
   const { step, reasons } = exchange;
   const isAboutCaller = step === "auth" && error.reason === undefined;
@@ -188,7 +188,7 @@ function createStorageWait({ engine: { durability }, sandbox }: Exchange): () =>
 const MAX_VALUE_LENGTH = 80;
 
 /**
- * Why a request was refused, for the journal (interfaces 11): for a 404 the id that was not found, for a 422 the field
+ * Why a request was refused, for the journal (interfaces.md 11): for a 404 the id that was not found, for a 422 the field
  * and its rule, for a 403 the missing role. `resources/auth` says why a credential was refused.
  */
 function findRefusalReason(error: ApiError, { method, path, step }: Exchange): string {

@@ -250,7 +250,7 @@ class ReceivedRequest implements RequestInfo {
     this.exchange = exchange;
   }
 
-  /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
+  /** URLs that are handed out stay in the sandbox and follow Host (interfaces.md 3). */
   get base_url(): string {
     const { request, sandbox, hasPrefix } = this.exchange;
     this.exchange.base_url =

@@ -6,7 +6,7 @@ import { EarlyResponse } from "./inject-fault.ts";
 
 const DECISION = "upstream";
 
-/** Whether a request may go to the upstream: no operation has its path, for any method (interfaces 18). */
+/** Whether a request may go to the upstream: no operation has its path, for any method (interfaces.md 18). */
 export function canForward({ engine, routeError }: Exchange): boolean {
   return engine.upstream !== undefined && routeError?.code === "RESOURCE_NOT_FOUND";
 }

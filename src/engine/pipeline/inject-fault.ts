@@ -30,7 +30,7 @@ export class EarlyResponse extends Error {
   }
 }
 
-/** Whether a request sets its own fault or delay (interfaces 3). */
+/** Whether a request sets its own fault or delay (interfaces.md 3). */
 export function hasOverride(headers: RequestHeaders): boolean {
   return (
     headers["x-sandbox-fault"] !== undefined ||
@@ -136,7 +136,7 @@ function waitForDelay(exchange: Exchange, delay_ms: number): Promise<void> {
   return exchange.request.headers["x-sandbox-delay"] === undefined ? wait() : countWaiting(exchange, wait);
 }
 
-/** Waits until the hold ends (interfaces 20); without an effect the request continues as if not held. @throws ClientGoneError */
+/** Waits until the hold ends (interfaces.md 20); without an effect the request continues as if not held. @throws ClientGoneError */
 async function waitForRelease(
   exchange: Exchange,
   hold: Hold<RequestEffect>,
@@ -207,7 +207,7 @@ function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEf
 
 const UNAVAILABLE: FaultAnswer = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
 
-/** A catalogue code in the operation's envelope; a bare 503 is code `HTTP_503`, type `server_error` (interfaces 6). */
+/** A catalogue code in the operation's envelope; a bare 503 is code `HTTP_503`, type `server_error` (interfaces.md 6). */
 function renderFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {
   if (effect.kind === "raw") {
     const { status, headers, body, content_type } = effect;

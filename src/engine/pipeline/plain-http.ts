@@ -20,7 +20,7 @@ export interface PlainRequest {
   readonly signal: AbortSignal;
 }
 
-/** How a client reaches the server: the base of every URL that its answers contain (interfaces 3 and 16). */
+/** How a client reaches the server: the base of every URL that its answers contain (interfaces.md 3 and 16). */
 export interface Site {
   /** The sandbox that is addressed without prefix and header; undefined if that is `default`. */
   readonly sandboxName: string | undefined;
@@ -34,7 +34,7 @@ export interface Site {
   findOrigin(sandbox: string): string | null;
 }
 
-/** The base URL of a sandbox: with the prefix of interfaces 3, which `unprefixedName` has only if `hasPrefix` is true. */
+/** The base URL of a sandbox: with the prefix of interfaces.md 3, which `unprefixedName` has only if `hasPrefix` is true. */
 export function toBaseUrl(
   url: string,
   sandbox: string,
@@ -170,7 +170,7 @@ function signBase(base: string): string {
 
 const NAMED_PATH = /^\/_s\/([^/]*)(.*)$/;
 
-/** Finds the sandbox by the path's prefix, else by `X-Sandbox` (interfaces 3), else by the host or port (interfaces 16). */
+/** Finds the sandbox by the path's prefix, else by `X-Sandbox` (interfaces.md 3), else by the host or port (interfaces.md 16). */
 export function readAddress({ target, headers, site }: PlainRequest): Address {
   const { path, query } = splitTarget(target);
   const [, name, rest] = (path.startsWith("/_s/") && NAMED_PATH.exec(path)) || [];

@@ -222,7 +222,7 @@ export function describeUnknownSandbox(
   return { status: 404, decision: "unknown-sandbox", body };
 }
 
-/** For a request that names no sandbox, if each test has one: it would change another test's world (interfaces 16). */
+/** For a request that names no sandbox, if each test has one: it would change another test's world (interfaces.md 16). */
 export function describeNoSandbox(existing: readonly string[] | undefined): AddressRefusal {
   const body = {
     error: "no sandbox named",
@@ -232,7 +232,7 @@ export function describeNoSandbox(existing: readonly string[] | undefined): Addr
   return { status: 421, decision: "no-sandbox", body };
 }
 
-/** For a request to the port of one sandbox that names another (interfaces 16). */
+/** For a request to the port of one sandbox that names another (interfaces.md 16). */
 export function describeMisdirected(sandbox: string): AddressRefusal {
   const body = {
     error: "misdirected request",

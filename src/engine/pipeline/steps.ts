@@ -25,7 +25,7 @@ import {
  * throws an ApiError (the decision is then the step's name) or an EarlyResponse.
  */
 
-/** A path of no operation is refused after the faults if a rule or the upstream may answer it, else now (interfaces 11). */
+/** A path of no operation is refused after the faults if a rule or the upstream may answer it, else now (interfaces.md 11). */
 function route(exchange: Exchange): void {
   const { router } = exchange.sandbox.api;
   const match = router.find(exchange.method, exchange.path);

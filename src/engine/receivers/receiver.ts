@@ -6,7 +6,7 @@ import { Duration, Instant } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import { sleepUnlessAborted } from "../state/concurrency.ts";
 
-/** An answer of a receiver; delays run on the wall clock (interfaces 4). */
+/** An answer of a receiver; delays run on the wall clock (interfaces.md 4). */
 export type SimulatedAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";
 
 /**
@@ -36,7 +36,7 @@ export const ReceiverAnswer = Type.Unsafe<ReceiverAnswer>({
 
 export const ReceiverAnswers = Type.Array(ReceiverAnswer, { minItems: 1, maxItems: 1000 });
 
-/** The answer to the n-th request, counted from 0: the last one repeats (interfaces 4). */
+/** The answer to the n-th request, counted from 0: the last one repeats (interfaces.md 4). */
 export function getAnswer<A extends ReceiverAnswer>(answers: readonly A[], requestNumber: number): A | 200 {
   return answers[Math.min(requestNumber, answers.length - 1)] ?? 200;
 }
@@ -101,7 +101,7 @@ export async function simulateAnswer(
   return toJsonResponse(status, { received: status < 300 });
 }
 
-/** A receiver inside the server (interfaces 4). It is part of the world, so that it survives a restart. */
+/** A receiver inside the server (interfaces.md 4). It is part of the world, so that it survives a restart. */
 const Receiver = Type.Object({
   id: Type.String(),
   answers: ReceiverAnswers,

@@ -122,7 +122,7 @@ export interface DeliveryFacts {
   webhook_id: string;
 }
 
-/** The outcome of an attempt, as if its receiver had caused it (interfaces 6). */
+/** The outcome of an attempt, as if its receiver had caused it (interfaces.md 6). */
 export interface DeliveryFault {
   /** `fault:<scenario | inline>/<rule id>`. */
   decision: string;
@@ -158,7 +158,7 @@ export interface UnusableScenario {
 export interface SandboxRules {
   /** Grows with every change of `FaultInjector.toState()`: other active rules, or their progress. */
   readonly revision: number;
-  /** Names of the active scenarios (interfaces 4). */
+  /** Names of the active scenarios (interfaces.md 4). */
   readonly scenarios: readonly string[];
   /** The names of the active scenarios and the keys of the inline rules, one per line. */
   readonly activeKeyLines: string;
@@ -195,7 +195,7 @@ export interface FaultInjector {
   setScenarios(names: readonly string[]): void;
   /** The same; a reset activates them again. @throws UnknownScenarioError, DocumentError */
   setInitialScenarios(names: readonly string[]): void;
-  /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces 4). */
+  /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces.md 4). */
   reset(): void;
   toState(): FaultState;
   /** Returns the scenarios that cannot be active again; all others are active as before. */

@@ -45,7 +45,7 @@ export interface Held {
   release(release: object): Promise<void>;
 }
 
-/** The held requests and deliveries of a sandbox, oldest first (interfaces 20). */
+/** The held requests and deliveries of a sandbox, oldest first (interfaces.md 20). */
 export class HeldExchanges {
   isClosed = false;
   /** False in a replay: every hold ends at once. */

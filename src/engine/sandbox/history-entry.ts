@@ -123,7 +123,7 @@ type EntryContext = Pick<
   "id" | "sequence" | "at" | "parent" | "journal" | "cause" | "advanced_by"
 >;
 
-/** The change part of a timeline's entry: what happened, why, and the world before and after (interfaces 10). */
+/** The change part of a timeline's entry: what happened, why, and the world before and after (interfaces.md 10). */
 export class HistoryEntry {
   readonly timelineEntry: EntryHead;
   /** `h_…`; never repeated in a sandbox. */

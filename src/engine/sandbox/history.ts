@@ -43,7 +43,7 @@ export interface StoredHistory {
 }
 
 /**
- * The changes of a timeline, in the order in which they happened, within bounds (interfaces 10): the oldest entries
+ * The changes of a timeline, in the order in which they happened, within bounds (interfaces.md 10): the oldest entries
  * release their states first, and are dropped later. Listeners are called some time after an entry was added or changed.
  */
 export class History extends TimelinePart<"change", HistoryEntry> {
@@ -132,7 +132,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     return this.entries().findLast((entry) => entry.id === id);
   }
 
-  /** Ids of the causes of an entry, from the nearest up to the first (interfaces 10). */
+  /** Ids of the causes of an entry, from the nearest up to the first (interfaces.md 10). */
   listCauses(entry: HistoryEntry): string[] {
     const ids = new Set<string>();
     let level: readonly HistoryEntry[] = [entry];

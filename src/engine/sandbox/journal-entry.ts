@@ -58,7 +58,7 @@ export interface AppliedFault {
 
 type StreamOutcome = { bytes: number; sha256: string } | "under way" | "cut";
 
-/** The part of an entry that describes an attempt to deliver an event (interfaces 14). */
+/** The part of an entry that describes an attempt to deliver an event (interfaces.md 14). */
 interface JournaledAttempt {
   event: string;
   webhook_id: string;

@@ -11,7 +11,7 @@ export interface SavedJournalEntry extends Omit<JournalEntry, "timelineEntry" | 
 }
 
 /**
- * The requests and deliveries of a timeline, in the order of their answers, within bounds (interfaces 4). Listeners
+ * The requests and deliveries of a timeline, in the order of their answers, within bounds (interfaces.md 4). Listeners
  * receive each new entry, and undefined if the journal was cleared or closed.
  */
 export class Journal extends TimelinePart<"exchange", JournalEntry> {

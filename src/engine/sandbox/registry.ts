@@ -20,7 +20,7 @@ interface NewSandbox extends SandboxOptions {
 }
 
 export class SandboxRegistry {
-  /** Outcomes of deleted sandboxes, and those that other servers report (interfaces 11). */
+  /** Outcomes of deleted sandboxes, and those that other servers report (interfaces.md 11). */
   readonly additionalOutcomes = new OutcomeCounts();
   private sandboxes = new Map<string, Sandbox>();
   private readonly parts: RegistryParts;
@@ -72,8 +72,8 @@ export class SandboxRegistry {
   }
 
   /**
-   * A second sandbox with the same data, clock, settings and random state (interfaces 4), or with those of a moment of
-   * the original's history (interfaces 10); settings, scenarios and rules are the current ones. `lostUploads` are the ids
+   * A second sandbox with the same data, clock, settings and random state (interfaces.md 4), or with those of a moment of
+   * the original's history (interfaces.md 10); settings, scenarios and rules are the current ones. `lostUploads` are the ids
    * of uploads that have lost bytes since that moment.
    */
   fork(original: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; lostUploads: string[] } {

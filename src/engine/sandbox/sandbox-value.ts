@@ -6,7 +6,7 @@ import type { WorldValue } from "../state/world-parts.ts";
 import type { StoredHistory } from "./history.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
-/** The content of a snapshot (interfaces 4); settings, scenarios, faults and journal are not part of it. */
+/** The content of a snapshot (interfaces.md 4); settings, scenarios, faults and journal are not part of it. */
 export interface SandboxValue {
   readonly world: WorldValue;
   readonly windows: RateWindows;

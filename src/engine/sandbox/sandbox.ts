@@ -76,7 +76,7 @@ export class Sandbox {
   fixture: string;
   seed: number;
   settings: Settings;
-  /** Counts resets; secrets are drawn from it (interfaces 5). */
+  /** Counts resets; secrets are drawn from it (interfaces.md 5). */
   resets = 0;
   world: World;
   readonly timeline = new Timeline();
@@ -152,7 +152,7 @@ export class Sandbox {
   }
 
   /**
-   * Loads the fixture's current version and keeps the clock (interfaces 6). Returns false, and does nothing, unless the
+   * Loads the fixture's current version and keeps the clock (interfaces.md 6). Returns false, and does nothing, unless the
    * world is untouched, since only a reset may discard changes.
    */
   reloadFixture(): boolean {
@@ -216,7 +216,7 @@ export class Sandbox {
   }
 
   /**
-   * Makes a moment of this sandbox's history the current state (interfaces 10). Returns the ids of the uploads that
+   * Makes a moment of this sandbox's history the current state (interfaces.md 10). Returns the ids of the uploads that
    * have lost bytes since then.
    */
   rewind(moment: StateRef): string[] {

@@ -27,7 +27,7 @@ export interface Index<R> {
 }
 
 interface CollectionSpec<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema> {
-  /** The name under which the control API's state calls reach it (interfaces 4). */
+  /** The name under which the control API's state calls reach it (interfaces.md 4). */
   name: N;
   /** The identifier prefix of section 2.1, such as `dept_`. Default: the beginning of the id's pattern, if it has one. */
   prefix?: string;
@@ -42,7 +42,7 @@ interface CollectionSpec<R extends StoredRecord, N extends string = string, S ex
   internal?: boolean;
   /** Internal, but counted against a limit of records: clients can make any number of them. */
   countsTowardLimit?: boolean;
-  /** Records describe work for later, such as a delivery; the change that stores one is the cause of its work (interfaces 10). */
+  /** Records describe work for later, such as a delivery; the change that stores one is the cause of its work (interfaces.md 10). */
   isPendingWork?: boolean;
 }
 

@@ -48,7 +48,7 @@ export class RunningWork {
 
 /**
  * Bounds how much heavy work runs at once, one task of each client at most, and serves the clients in turn: a client
- * that sends a hundred documents delays another by one of them at most (interfaces 7).
+ * that sends a hundred documents delays another by one of them at most (interfaces.md 7).
  */
 export class FairQueue<Client extends object> {
   private freeSlots: number;

@@ -7,7 +7,7 @@ const FNV_PRIME = 0x01000193;
 
 /**
  * Seeded randomness. The draws of a `Random` follow from its seed and labels alone, so a draw for one purpose
- * never depends on how often another purpose drew (interfaces 5: same seed, same bytes).
+ * never depends on how often another purpose drew (interfaces.md 5: same seed, same bytes).
  */
 export class Random {
   // Signed from the start: V8 would store a field that once held a larger number as an object.
@@ -123,7 +123,7 @@ function mix32(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Derives a sandbox's key for secrets, on a shared server also from the server's key (interfaces 5). */
+/** Derives a sandbox's key for secrets, on a shared server also from the server's key (interfaces.md 5). */
 export function deriveSecretKey(
   { seed, name, resets }: { seed: number; name: string; resets: number },
   serverKey: Uint8Array | undefined,

@@ -48,7 +48,7 @@ export class Transaction {
   private tables: Tables;
   private draws: number;
   private readonly startRoot: Root;
-  /** The key of everything that must not be guessable from the seed alone (interfaces 5). */
+  /** The key of everything that must not be guessable from the seed alone (interfaces.md 5). */
   private readonly secretKey: string;
 
   constructor(root: Root, options: Pick<Transaction, "origin" | "now" | "seed"> & { secretKey: string }) {

@@ -55,7 +55,7 @@ export interface Commit {
   readonly timer: Timer | undefined;
 }
 
-/** The world's part of a snapshot (interfaces 4). */
+/** The world's part of a snapshot (interfaces.md 4). */
 export interface WorldValue {
   readonly root: Root;
   readonly clock: Clock;

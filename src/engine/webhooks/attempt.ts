@@ -29,7 +29,7 @@ interface AttemptExchange {
   held?: string | undefined;
 }
 
-/** A completed attempt, for the journal (interfaces 14). */
+/** A completed attempt, for the journal (interfaces.md 14). */
 export interface CompletedAttempt {
   queued: QueuedAttempt;
   plan: AttemptPlan;
@@ -154,7 +154,7 @@ const ATTEMPTS: Record<QueuedAttempt["kind"], string> = {
   redelivery: "A redelivery",
 };
 
-/** The attempt's entry in the history (interfaces 10). */
+/** The attempt's entry in the history (interfaces.md 10). */
 export function toChange(
   queued: QueuedAttempt,
   plan: AttemptPlan,
@@ -175,7 +175,7 @@ export function toChange(
 }
 
 /**
- * The answer of a fault in place of the receiver's (interfaces 6). Undefined if, after the delay, the receiver itself
+ * The answer of a fault in place of the receiver's (interfaces.md 6). Undefined if, after the delay, the receiver itself
  * must be called. Never rejects; an abort only ends the wait.
  */
 export async function simulateReceiver(

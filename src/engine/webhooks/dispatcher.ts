@@ -39,7 +39,7 @@ interface SendingSandbox {
 export interface DeliveriesParts<S extends SendingSandbox> {
   outbound: OutboundClient;
   rules: DeliveryRules;
-  /** The fault of a rule with `match: { event, webhook }`, in place of the receiver's own behaviour (interfaces 6). */
+  /** The fault of a rule with `match: { event, webhook }`, in place of the receiver's own behaviour (interfaces.md 6). */
   findFault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
   /** Called once an attempt's outcome is recorded. */

@@ -9,7 +9,7 @@ import { classify } from "./schedule.ts";
 const MAX_ANSWER_BYTES = 4096;
 
 /**
- * An attempt's journal entry (interfaces 14): request, answer, and in words why it failed and what happens next
+ * An attempt's journal entry (interfaces.md 14): request, answer, and in words why it failed and what happens next
  * (`nextStep`). `world` is the one with its outcome.
  */
 export function toJournalEntry(

@@ -23,7 +23,7 @@ interface FetchRoutes {
 export type SandboxFetch = (request: Request, base?: string) => Promise<Response>;
 
 /**
- * Answers requests of the Fetch standard without a socket (interfaces 17). Rejects as `fetch` does: with a TypeError
+ * Answers requests of the Fetch standard without a socket (interfaces.md 17). Rejects as `fetch` does: with a TypeError
  * if a fault breaks the connection, and with the signal's reason if the caller aborts.
  */
 export function createFetch(routes: FetchRoutes): SandboxFetch {

@@ -12,13 +12,13 @@ export type SandboxLookup = Sandbox | undefined | "answered";
 
 /**
  * Called for each request that names a sandbox: of the emulated API, of the control API below
- * `/_control/sandboxes/NAME`, and of receivers. In a fleet another node may own the sandbox (interfaces 15): it answers
+ * `/_control/sandboxes/NAME`, and of receivers. In a fleet another node may own the sandbox (interfaces.md 15): it answers
  * the request; without a connection, the sandbox is undefined.
  * @throws StoreRefusal if no node can serve it now
  */
 export type FindSandbox = (name: string, connection?: Connection) => SandboxLookup | Promise<SandboxLookup>;
 
-/** Delays an answer until the changes that it reports are stored (interfaces 2, `--durable`, and 15). */
+/** Delays an answer until the changes that it reports are stored (interfaces.md 2, `--durable`, and 15). */
 export interface DurabilityHook {
   /** Called before anything changes; returns the mark for `waitUntilStored`. */
   mark(): number;

@@ -5,7 +5,7 @@ import { NoPortError } from "../../engine/pipeline/plain-http.ts";
 import type { Connections } from "./close-server.ts";
 
 /**
- * Ports that serve one sandbox each (interfaces 16). They pass their connections to the server, which finds
+ * Ports that serve one sandbox each (interfaces.md 16). They pass their connections to the server, which finds
  * the sandbox by the port.
  */
 export class SandboxOrigins {

@@ -11,7 +11,7 @@ interface SiteOptions {
   trustProxy?: readonly string[] | undefined;
 }
 
-/** `{name}.localhost` names a sandbox (interfaces 16). */
+/** `{name}.localhost` names a sandbox (interfaces.md 16). */
 const NAMED_HOST = /^(.+)\.localhost\.?(?::(\d*))?$/i;
 const HOST = /^[A-Za-z0-9._\-:[\]]{1,255}$/;
 

@@ -77,7 +77,7 @@ const ControlStep = Type.Object({
 });
 export type ControlStep = Static<typeof ControlStep>;
 
-/** The input of `understudy replay` (interfaces 4): a world, its requests and calls, and its answers. */
+/** The input of `understudy replay` (interfaces.md 4): a world, its requests and calls, and its answers. */
 export const Bundle = Type.Object(
   {
     format: Type.Literal(BUNDLE_FORMAT),
@@ -176,7 +176,7 @@ export function readBundle(text: string, file: string): Bundle {
   return value as Bundle;
 }
 
-/** A sandbox cannot be put into a bundle; `advice` says what to do (interfaces 4). */
+/** A sandbox cannot be put into a bundle; `advice` says what to do (interfaces.md 4). */
 export class BundleRefusal extends Error {
   override readonly name = "BundleRefusal";
   readonly kind: "not-replayable" | "journal-incomplete";

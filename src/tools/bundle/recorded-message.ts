@@ -5,7 +5,7 @@ import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { BundleAnswer, BundleBody } from "./bundle.ts";
 import type { SecretPlaceholders } from "./secret-placeholders.ts";
 
-/** Headers that may differ (interfaces 5), and headers of the connection. */
+/** Headers that may differ (interfaces.md 5), and headers of the connection. */
 const IGNORED_HEADERS = new Set(["date", "service-processing-ms", "connection", "keep-alive"]);
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -81,7 +81,7 @@ const NOT_REPEATED = new Set([
 ]);
 
 /**
- * The parts of a bundle that the journal lacks (interfaces 4): each sandbox's initial state, and the control calls that
+ * The parts of a bundle that the journal lacks (interfaces.md 4): each sandbox's initial state, and the control calls that
  * changed it, in order. It contains only references, so the recording is cheap.
  */
 export class Recordings {
@@ -98,7 +98,7 @@ export class Recordings {
     if (recording === undefined) return;
     recording.unrecordedRestores += 1;
     recording.restores += 1;
-    // After an edit of its fixture, an untouched sandbox is restored (interfaces 6), and marked as untouched afterwards.
+    // After an edit of its fixture, an untouched sandbox is restored (interfaces.md 6), and marked as untouched afterwards.
     queueMicrotask(() => {
       if (!sandbox.world.isUntouched || this.recordings.get(sandbox) !== recording) return;
       if (sandbox.journal.lastSequence === recording.initial.position) this.begin(sandbox);

@@ -34,7 +34,7 @@ const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
 const WORD = /[\w.~-]{8,}/g;
 
 /**
- * Replaces the secrets in a bundle by placeholders (interfaces 4). API keys are named by their id, secrets of answers
+ * Replaces the secrets in a bundle by placeholders (interfaces.md 4). API keys are named by their id, secrets of answers
  * (tokens, upload URLs, webhook secrets) by the number of the answer, all others by their length.
  */
 export class SecretPlaceholders {

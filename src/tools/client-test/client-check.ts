@@ -67,7 +67,7 @@ export interface ReadContext {
   collected: unknown;
 }
 
-/** A requirement for an application that calls the API (interfaces 21). */
+/** A requirement for an application that calls the API (interfaces.md 21). */
 export interface ClientCheck extends Pick<Check<unknown, unknown>, "id" | "title"> {
   severity: ClientSeverity;
   /** The right behaviour, without code. */

@@ -47,7 +47,7 @@ const RENEW_MS = 60_000;
 
 /**
  * Runs a client against a sandbox, first without failures, then once for each kind of failure, and reads its behaviour
- * from the timeline (interfaces 21). Each run begins with the sandbox's original state, which is restored at the end.
+ * from the timeline (interfaces.md 21). Each run begins with the sandbox's original state, which is restored at the end.
  * @throws ClientTestUsageError
  */
 export async function gradeClient(
@@ -208,7 +208,7 @@ class ClientRunner {
     if (typeof rules === "string") return { run: undefined, why: rules, collected: undefined };
     // Checks measure the client's pauses in sandbox time, so the clock runs as fast as real time.
     if (before.clock.mode !== "real") await sandbox.clock.set({ mode: "scaled", rate: 1 });
-    // The newest rule comes first (interfaces 6).
+    // The newest rule comes first (interfaces.md 6).
     const armedRules = rules.toReversed().map((rule, index) => ({
       ...rule,
       id: `${RULE_PREFIX}${index + 1}`,

@@ -164,7 +164,7 @@ const CHECKED_BY_SERVER: SignatureVerdict = {
   fix: "",
 };
 
-/** Calls a receiver on this machine in place of a server that cannot reach it (interfaces 11). */
+/** Calls a receiver on this machine in place of a server that cannot reach it (interfaces.md 11). */
 export class LocalReceiver {
   private readonly url: URL;
   private readonly timeoutMs: number;

@@ -40,7 +40,7 @@ const CoveredOperation = ClosedObject({
 });
 export type CoveredOperation = Static<typeof CoveredOperation>;
 
-/** Hits of each documented outcome of each operation (interfaces 4). */
+/** Hits of each documented outcome of each operation (interfaces.md 4). */
 export const CoverageMatrix = ClosedObject(
   {
     ...CoveredShare,

@@ -33,7 +33,7 @@ export const CataloguedEvent = ClosedObject(
 );
 export type CataloguedEvent = Static<typeof CataloguedEvent>;
 
-/** The payload of each event (interfaces 14, section 6.2). */
+/** The payload of each event (interfaces.md 14, section 6.2). */
 export function buildEventCatalogue(events: readonly AnyEvent[]): CataloguedEvent[] {
   return events.map((event) => ({
     name: event.name,

@@ -28,7 +28,7 @@ interface FixtureFromHar {
 const MAX_DROPPED = 10_000;
 
 /**
- * Creates a fixture for `start` from the objects in successful answers (interfaces 12). Leaves out values that fixtures do
+ * Creates a fixture for `start` from the objects in successful answers (interfaces.md 12). Leaves out values that fixtures do
  * not allow, and adds records to which others refer.
  * @throws InputError; UnusableTargetError if nothing belongs to this API; DocumentError if parts contradict each other
  */

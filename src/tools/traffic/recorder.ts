@@ -45,7 +45,7 @@ const IDLE_MS = 1000;
 const SAFE_METHODS = /^(GET|HEAD|OPTIONS|TRACE)$/;
 
 /**
- * Creates a proxy in front of a service, which forwards everything unchanged and reports each exchange (interfaces 12).
+ * Creates a proxy in front of a service, which forwards everything unchanged and reports each exchange (interfaces.md 12).
  * Rejects when the port is taken.
  */
 export async function createRecorder(options: RecorderOptions): Promise<Recorder> {

@@ -18,7 +18,7 @@ interface CallStatistics {
 const MAX_DELAY_MS = 3_600_000;
 
 /**
- * Returns the latency percentiles and error shares of each recorded operation as a scenario (interfaces 12).
+ * Returns the latency percentiles and error shares of each recorded operation as a scenario (interfaces.md 12).
  * @throws InputError; UnusableTargetError if nothing belongs to this API
  */
 export async function inferScenarioFromHar({

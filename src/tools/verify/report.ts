@@ -153,7 +153,7 @@ const FAMILIES: Readonly<Record<CheckFamily, string>> = {
 };
 
 /**
- * One test case per check, one suite per family (interfaces 2). A check that could not be observed is skipped; one that
+ * One test case per check, one suite per family (interfaces.md 2). A check that could not be observed is skipped; one that
  * differs from an assumption passes, with the difference in its output.
  */
 export function listVerifyCases({ checks, target }: VerifyReport): JunitReport {

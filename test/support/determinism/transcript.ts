@@ -20,7 +20,7 @@ const SETTLE: Mixed = {
   headers: { "content-type": "application/json" },
   body: '{"by":0}',
 };
-/** Only these two headers may differ between runs (interfaces 5). */
+/** Only these two headers may differ between runs (interfaces.md 5). */
 const VARYING_HEADERS = new Set(["date", "service-processing-ms"]);
 
 /** Creates a generator of the same numbers in every process. */

@@ -16,7 +16,7 @@ export const rule = {
 
 /**
  * Calls that change something, except those of own operations: a server that saves its sandboxes refuses to change these
- * for one sandbox (interfaces 18).
+ * for one sandbox (interfaces.md 18).
  */
 export const SAVED_CALLS = CONTROL_OPERATIONS.filter(
   (operation) => !isReadOnly(operation) && !operation.id.startsWith("operations."),

@@ -4,7 +4,7 @@ import { isBodyless } from "../../contract/operation.ts";
 import type { Effect, EffectDocument, ReportEffect } from "./effect.ts";
 
 /**
- * The answer that a rule defines. A 5xx without a body has the operation's envelope (interfaces 6), and such a 4xx is the
+ * The answer that a rule defines. A 5xx without a body has the operation's envelope (interfaces.md 6), and such a 4xx is the
  * operation's first documented code with that status.
  */
 export const answerEffect: Effect = {

@@ -60,7 +60,7 @@ export const DelaySchema = {
   ],
 };
 
-/** Waits on the wall clock, also in a frozen sandbox (interfaces 3). */
+/** Waits on the wall clock, also in a frozen sandbox (interfaces.md 3). */
 export const delayEffect: Effect = {
   keys: { delay: DelaySchema as never },
   check({ delay }, report) {

@@ -60,7 +60,7 @@ export function isCatalogueCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
 }
 
-/** Also true for `HTTP_503` and the like, with which the journal shows the bare status of a rule (interfaces 6). */
+/** Also true for `HTTP_503` and the like, with which the journal shows the bare status of a rule (interfaces.md 6). */
 export function isJournalCode(code: string): boolean {
   return isCatalogueCode(code) || /^HTTP_[1-5]\d\d$/.test(code);
 }

@@ -38,7 +38,7 @@ export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key
   };
 }
 
-/** The key with which a user calls: the first usable one, else the first (interfaces 11). */
+/** The key with which a user calls: the first usable one, else the first (interfaces.md 11). */
 export function findKeyOfUser(world: Transaction, user_id: string): ApiKey | undefined {
   const keys = [...world.index(apiKeys, "by_user", user_id)];
   return keys.find((key) => findKeyProblem(world, key) === undefined) ?? keys[0];

@@ -26,7 +26,7 @@ const SENT_TWICE = "several values, as it was sent twice";
 const VALID_KEY = new RegExp(KEY_PATTERN);
 
 /**
- * Explains which credential was found in which header, and what is wrong with it (interfaces 11). The journal shows the
+ * Explains which credential was found in which header, and what is wrong with it (interfaces.md 11). The journal shows the
  * explanation, the answer does not (section 5 rule 2). The explanation contains no part of a secret.
  */
 export async function explainCredentials(tx: Transaction, headers: RequestHeaders): Promise<string> {

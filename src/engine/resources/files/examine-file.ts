@@ -172,7 +172,7 @@ export function estimateTextBytes({ passages }: Findings): number {
 /** The last counted table and its sum, by sandbox. */
 const lastCounts = new WeakMap<object, { table: Table<FileText>; bytes: number }>();
 
-/** Estimates the memory of the text of all files of a sandbox (interfaces 7). Later calls count only changes. */
+/** Estimates the memory of the text of all files of a sandbox (interfaces.md 7). Later calls count only changes. */
 export function countTextBytes(sandbox: { world: { root: Root } }): number {
   const table = sandbox.world.root.tables.get(fileTexts.name) as Table<FileText> | undefined;
   if (table === undefined) return 0;

@@ -144,7 +144,7 @@ export function listUploadsToRelease({ writes }: Pick<Commit, "writes">): string
   return listWrites(uploads, writes).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
 }
 
-/** Restarts the uploads that still need their lost bytes, and returns their ids (interfaces 10). */
+/** Restarts the uploads that still need their lost bytes, and returns their ids (interfaces.md 10). */
 export function restartUploads(tx: Transaction, ids: readonly string[]): string[] {
   return ids.filter((id) => {
     const upload = tx.get(uploads, id);

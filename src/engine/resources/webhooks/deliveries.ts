@@ -78,7 +78,7 @@ function enqueue(
   { event, data }: { event: string; data: object },
 ): string {
   const { webhook_id, organization_id } = webhook;
-  // Receivers skip known ids, so ids must not repeat after a reset or in another sandbox (interfaces 5).
+  // Receivers skip known ids, so ids must not repeat after a reset or in another sandbox (interfaces.md 5).
   const delivery_id = tx.createUnrepeatedId("del_");
   const body = renderBody({ event, data, timestamp: tx.toIso(tx.now), webhook_id, delivery_id });
   const first = { organization_id, event, created_at: tx.now, body };

@@ -27,7 +27,7 @@ export const fixtureFacts = collection({
   schema: Type.Object({ id: Type.String(), organization_id: Type.String(belongsTo("organizations")) }),
 });
 
-/** The organization of an event that names none (interfaces 4); undefined in a world without organizations. */
+/** The organization of an event that names none (interfaces.md 4); undefined in a world without organizations. */
 export function getDefaultOrganization(world: WorldReader): string | undefined {
   const first = world.get(fixtureFacts, "first_organization")?.organization_id;
   if (first !== undefined && world.get(organizations, first) !== undefined) return first;

@@ -94,7 +94,7 @@ export const webhooks = collection({
   },
 });
 
-/** Sets a webhook active, or inactive with a reason; an inactive one keeps its reason (interfaces 14). */
+/** Sets a webhook active, or inactive with a reason; an inactive one keeps its reason (interfaces.md 14). */
 export function setActivity(
   { inactive_because: reasonBefore, ...webhook }: Webhook,
   { active, because }: { active: boolean; because: string },

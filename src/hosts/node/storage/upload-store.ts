@@ -30,7 +30,7 @@ const listBlobs = (captured: unknown): Iterable<Blob> =>
   (captured as CapturedBlobs | undefined)?.values() ?? [];
 
 /**
- * Disk space of a sandbox on a local server. A shared server enforces the limits of interfaces 7; this bound only keeps
+ * Disk space of a sandbox on a local server. A shared server enforces the limits of interfaces.md 7; this bound only keeps
  * a runaway client from filling the disk, and 1 GB files must fit.
  */
 const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;

@@ -37,7 +37,7 @@ interface RecordedOptions {
 }
 
 /**
- * Checks recorded answers by the contract, without sending anything (interfaces 12).
+ * Checks recorded answers by the contract, without sending anything (interfaces.md 12).
  * @throws InputError; UnusableTargetError if nothing in the archive belongs to this API
  */
 export async function verifyRecorded(options: RecordedOptions): Promise<VerifyReport> {
