@@ -267,7 +267,7 @@ it("a value alone is stored as the part of the object that a record without bind
 info: { title: t, version: "1" }
 paths:
   /devices:
-    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: array, items: ${device} }`)} } } }
+    get: { operationId: list, parameters: [{ name: status, in: query, schema: { type: string } }], responses: { "200": { description: d, ${content(`{ type: array, items: ${device} }`)} } } }
     post: { operationId: add, requestBody: { required: true, ${content(sent)} }, responses: { "201": { description: d, ${content(device)} } } }
   /devices/{id}:
     get: { operationId: get, responses: { "200": { description: d, ${content(device)} } } }
@@ -286,6 +286,8 @@ paths:
   ]);
   const changed = await send("PATCH", "/devices/1", { body: { status: "active" } });
   expect(changed.body).toEqual({ ...made.body, status: { ...made.body.status, value: "active" } });
+  expect((await send("GET", "/devices?status=active")).body).toEqual([changed.body]);
+  expect((await send("GET", "/devices?status=planned")).body).toEqual([]);
   const unknown = await send("PATCH", "/devices/1", { body: { status: "lost" } });
   expect(unknown.body).toEqual(changed.body);
 });

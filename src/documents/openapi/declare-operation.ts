@@ -15,6 +15,7 @@ import {
   type OpenApiReading,
   type UnsupportedFeature,
 } from "./list-operations.ts";
+import { KEYS_OF_OBJECTS } from "./list-records.ts";
 import { coerce, ParameterReader, readCredential, readNested, unpackText } from "./read-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -178,8 +179,6 @@ export function findRecordPart(
   if (wrapper === undefined || others.length > 0) return { node };
   return { node: wrapper[1], property: wrapper[0] };
 }
-
-const KEYS_OF_OBJECTS = ["id", "value", "name", "slug", "key", "code"];
 
 /** The part of a record's object that a body gives alone: `id` of `{ id, name }`. Undefined if it gives no such value. */
 export function findKeyOfObject(sent: unknown, field: unknown, schemas: Schemas): string | undefined {

@@ -351,11 +351,16 @@ function readSorting(sort: string, getField: RecordOrder["getValue"]) {
   };
 }
 
+/** The parts of an object by which a request names it. */
+export const KEYS_OF_OBJECTS = ["id", "value", "name", "slug", "key", "code"];
+
 /** Whether a field's value, or an item of it, is the expected one or one of several; an empty list matches all. */
 export function matches(value: unknown, expected: unknown): boolean {
   if (Array.isArray(value) && !Array.isArray(expected)) return value.includes(expected);
   if (Array.isArray(expected)) return expected.length === 0 || expected.some((one) => matches(value, one));
   if (value === expected) return true;
+  if (isJsonObject(value) && !isJsonObject(expected))
+    return KEYS_OF_OBJECTS.some((key) => value[key] != null && matches(value[key], expected));
   return (
     !isJsonObject(value) && !isJsonObject(expected) && String(value ?? null) === String(expected ?? null)
   );
