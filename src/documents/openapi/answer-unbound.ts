@@ -6,8 +6,9 @@ import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import { hash32 } from "../../engine/state/random.ts";
 import { getAction, type OperationBinding } from "./binding-schema.ts";
 import { declareOperation, declareSuccess, findSuccess } from "./declare-operation.ts";
+import type { UnsupportedFeature } from "./document-report.ts";
 import { findExample, generateValue } from "./generate-value.ts";
-import type { DescribedOperation, OpenApiReading, UnsupportedFeature } from "./list-operations.ts";
+import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 
 /** An operation without a binding: it answers its example, else a value that its schema describes. */
 export function answerUnbound(described: DescribedOperation, reading: OpenApiReading): AnyOperation {

@@ -26,14 +26,9 @@ import {
   listForeignFields,
   listUnreadBodies,
 } from "./declare-operation.ts";
+import { type UnsupportedFeature, warnOfUnsupported } from "./document-report.ts";
 import { inferPairs, isSameSchema } from "./infer-bindings.ts";
-import {
-  type DescribedOperation,
-  type OpenApiReading,
-  readOpenApi,
-  type UnsupportedFeature,
-  warnOfUnsupported,
-} from "./list-operations.ts";
+import { type DescribedOperation, type OpenApiReading, readOpenApi } from "./list-operations.ts";
 import { requireOpenApi } from "./open-document.ts";
 import type { CollectionSpec } from "./own-collection.ts";
 import { type LocatedBinding, type ParsedBindings, readBindings, toProblem } from "./read-bindings.ts";

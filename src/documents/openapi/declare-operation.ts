@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getJsonLimit } from "../../engine/contract/settings.ts";
 import { getOrAdd, getOwn, mapValues } from "../../engine/maps.ts";
 import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
+import type { UnsupportedFeature } from "./document-report.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type Media,
   mayBeJson,
   type OpenApiReading,
-  type UnsupportedFeature,
 } from "./list-operations.ts";
 import { KEYS_OF_OBJECTS } from "./list-records.ts";
 import { coerce, ParameterReader, readCredential, readNested, unpackText } from "./read-parameters.ts";

@@ -1,28 +1,17 @@
-import { type AnyOperation, METHODS, type Method } from "../../engine/contract/operation.ts";
+import { METHODS, type Method } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { capitalize } from "../../engine/contract/text.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
-import {
-  locateProblem,
-  type ProblemDetails,
-  type UserDocument,
-} from "../../engine/documents/user-document.ts";
-import { getOrAdd, getOwn } from "../../engine/maps.ts";
+import type { UserDocument } from "../../engine/documents/user-document.ts";
+import { getOwn } from "../../engine/maps.ts";
 import { checkSchema, isEmptyEnum, isEmptyList } from "./check-schema.ts";
+import { DistinctOperations, type NamedOperation, type OtherOperation, toId } from "./distinct-operations.ts";
+import { DocumentReport } from "./document-report.ts";
 import { MAX_COMBINED, References, type ResolvedNode } from "./references.ts";
 import { isPattern, Schemas } from "./schemas.ts";
 import { type Place, walk } from "./walk.ts";
 
 /** An operation of a document, with its references followed. */
-export interface DescribedOperation {
-  id: string;
-  /** The id in the document, by which bindings name it; undefined for a later operation with an id of the document. */
-  idInDocument: string | undefined;
-  method: Method;
-  /** With the path of its first server in front. */
-  path: string;
-  node: JsonObject;
-  place: DocumentPath;
+export interface DescribedOperation extends NamedOperation {
   parameters: readonly DescribedParameter[];
   body: { required: boolean; media: readonly Media[] } | undefined;
   /** By status: `200`, `4XX`, `default`. */
@@ -65,7 +54,7 @@ const MAX_PROBLEMS = 20;
 
 /**
  * Reads and checks an OpenAPI document; `root` is its value.
- * @param others the operations of the reference, and of other documents
+ * @param others the built-in operations, and those of other documents
  */
 export function readOpenApi(
   document: UserDocument,
@@ -74,39 +63,21 @@ export function readOpenApi(
 ): OpenApiReading {
   const reader = new DocumentReader(document, root);
   reader.check();
-  const operations = reader.problems.length === 0 ? reader.listOperations(others) : [];
-  const { references, schemas, problems } = reader;
-  const warnings = [
-    ...warnOfEach(document, reader.missing, ""),
-    ...reader.clashes,
-    ...warnOfUnsupported(document, reader.unsupported),
-  ];
+  const { references, schemas, report } = reader;
+  const { problems } = report;
+  const operations = problems.length === 0 ? reader.listOperations(others) : [];
+  const warnings = report.listWarnings();
   return { document, root, references, schemas, operations, problems, warnings };
 }
-
-type OtherOperation = Pick<AnyOperation, "id" | "method" | "path" | "sourceFile">;
-
-/** The operations by id, and by method and path without the names of parameters. */
-interface SeenOperations {
-  ids: Map<string, { description: string; shape: string; isInDocument: boolean }>;
-  paths: Map<string, string>;
-}
-
-const toShape = (method: Method, path: string) => `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
 
 class DocumentReader {
   readonly references: References;
   readonly schemas: Schemas;
-  readonly problems: DocumentProblem[] = [];
-  private readonly document: UserDocument;
+  readonly report: DocumentReport;
   private readonly root: JsonObject;
-  readonly unsupported: UnsupportedFeature[] = [];
-  /** References to what the document lacks. */
-  readonly missing: UnsupportedFeature[] = [];
-  readonly clashes: DocumentProblem[] = [];
 
   constructor(document: UserDocument, root: JsonObject) {
-    this.document = document;
+    this.report = new DocumentReport(document);
     this.root = root;
     this.references = new References(root);
     this.schemas = new Schemas(this.references, String(root["openapi"]));
@@ -115,10 +86,11 @@ class DocumentReader {
   /** Checks the references and schemas of the whole document, used or not. */
   check(): void {
     const { paths, webhooks } = this.root;
-    if (paths !== undefined && !isJsonObject(paths)) this.report(["paths"], "paths must be a map");
-    if (webhooks !== undefined) this.warn("webhooks of the document (send them with `emit`)", ["webhooks"]);
+    if (paths !== undefined && !isJsonObject(paths)) this.report.addProblem(["paths"], "paths must be a map");
+    if (webhooks !== undefined)
+      this.report.warn("webhooks of the document (send them with `emit`)", ["webhooks"]);
     walk({ kind: "document", node: this.root, path: [] }, (place) => {
-      if (this.problems.length < MAX_PROBLEMS) this.checkPlace(place);
+      if (this.report.problems.length < MAX_PROBLEMS) this.checkPlace(place);
     });
   }
 
@@ -126,54 +98,59 @@ class DocumentReader {
     const isSchema = kind === "schema";
     const { $ref: reference } = node;
     if (reference !== undefined && typeof reference !== "string")
-      this.report([...path, "$ref"], 'a reference must be a text such as "#/components/schemas/Tag"');
+      this.report.addProblem(
+        [...path, "$ref"],
+        'a reference must be a text such as "#/components/schemas/Tag"',
+      );
     if (typeof reference === "string") {
       const problem = this.references.check(node, isSchema);
-      if (problem?.isMissing) this.warnOfMissing(node, [...path, "$ref"], { isSchema, hint: problem.hint });
+      if (problem?.isMissing)
+        this.report.warnOfMissing(node, [...path, "$ref"], { isSchema, hint: problem.hint });
       else if (problem !== undefined)
-        this.report(
+        this.report.addProblem(
           [...path, "$ref"],
           `the reference ${JSON.stringify(reference)} ${problem.message}`,
           problem,
         );
     }
     if (isSchema) {
-      if (this.problems.length === 0 && this.references.countCombined(node) > MAX_COMBINED)
-        this.report(
+      if (this.report.problems.length === 0 && this.references.countCombined(node) > MAX_COMBINED)
+        this.report.addProblem(
           path,
           `more than ${MAX_COMBINED} schemas are combined here, each by a reference within another`,
         );
-      for (const { key, message } of checkSchema(node)) this.report([...path, key], message);
+      for (const { key, message } of checkSchema(node)) this.report.addProblem([...path, key], message);
       for (const key of ["allOf", "anyOf", "oneOf"])
         if (isEmptyList(node[key]))
-          this.warn("an allOf, anyOf or oneOf without a schema (any value fits it)", [...path, key]);
+          this.report.warn("an allOf, anyOf or oneOf without a schema (any value fits it)", [...path, key]);
       if (isEmptyEnum(node))
-        this.warn("an enum without a value of its type (any value of the type fits)", [...path, "enum"]);
+        this.report.warn("an enum without a value of its type (any value of the type fits)", [
+          ...path,
+          "enum",
+        ]);
       if (node["pattern"] !== undefined && !isPattern(node["pattern"]))
-        this.warn("a pattern that JavaScript cannot read (any text fits)", [...path, "pattern"]);
+        this.report.warn("a pattern that JavaScript cannot read (any text fits)", [...path, "pattern"]);
       if (node["$dynamicRef"] !== undefined)
-        this.warn("$dynamicRef (any value fits)", [...path, "$dynamicRef"]);
+        this.report.warn("$dynamicRef (any value fits)", [...path, "$dynamicRef"]);
     }
     if (kind !== "operation") return;
-    if (node["callbacks"] !== undefined) this.warn("callbacks (nothing is called)", [...path, "callbacks"]);
+    if (node["callbacks"] !== undefined)
+      this.report.warn("callbacks (nothing is called)", [...path, "callbacks"]);
     const method = path.at(-1);
     if (!METHODS.includes(String(method).toUpperCase() as Method))
-      this.warn(`operations with the method ${String(method).toUpperCase()} (they are not served)`, path);
+      this.report.warn(
+        `operations with the method ${String(method).toUpperCase()} (they are not served)`,
+        path,
+      );
   }
 
   listOperations(others: readonly OtherOperation[]): DescribedOperation[] {
     const operations: DescribedOperation[] = [];
-    const seen: SeenOperations = { ids: new Map(), paths: new Map() };
-    for (const { id, method, path, sourceFile = "the reference" } of others)
-      seen.ids.set(id, {
-        description: `${method} ${path} of ${sourceFile}`,
-        shape: toShape(method, path),
-        isInDocument: false,
-      });
+    const distinct = new DistinctOperations(others, this.report);
     for (const [path, pathItem] of Object.entries((this.root["paths"] ?? {}) as JsonObject)) {
       if (path.startsWith("x-") || !isJsonObject(pathItem)) continue;
       if (!path.startsWith("/")) {
-        this.report(["paths", path], `the path ${path} must begin with a slash`, { atKey: true });
+        this.report.addProblem(["paths", path], `the path ${path} must begin with a slash`, { atKey: true });
         continue;
       }
       const item = this.references.follow({ node: pathItem, path: ["paths", path] });
@@ -189,46 +166,12 @@ class DocumentReader {
           unserved.add(kind);
           continue;
         }
-        const operation = this.toUnique(this.describe({ method, path: wholePath, node, place }, item), seen);
+        const operation = distinct.add(this.describe({ method, path: wholePath, node, place }, item));
         if (operation !== undefined) operations.push(operation);
       }
-      for (const kind of unserved) this.warn(`${kind} (they are not served)`, ["paths", path]);
+      for (const kind of unserved) this.report.warn(`${kind} (they are not served)`, ["paths", path]);
     }
     return operations;
-  }
-
-  /**
-   * Gives an operation with the id of an earlier one another id. Undefined for an operation whose path differs from an
-   * earlier one only in the names of parameters: no request could tell them apart.
-   */
-  private toUnique(
-    operation: DescribedOperation,
-    { ids, paths }: SeenOperations,
-  ): DescribedOperation | undefined {
-    const { id, method, path, node, place } = operation;
-    const signature = `${method} ${path}`;
-    const shape = toShape(method, path);
-    const [sameId, samePath] = [ids.get(id), paths.get(shape)];
-    const warn = (at: DocumentPath, message: string, atKey: boolean) =>
-      this.clashes.push(locateProblem(this.document, { path: at, message, atKey }));
-    if (samePath !== undefined) {
-      warn(place, `${signature} is not served: ${samePath} is an operation on the same path`, true);
-      return undefined;
-    }
-    paths.set(shape, signature);
-    const own = { description: signature, shape, isInDocument: true };
-    // The one on the same path is the reference's or of another document, which has its own rules.
-    if (sameId === undefined || sameId.shape === shape) {
-      ids.set(id, own);
-      return operation;
-    }
-    let newId = toId(method, path);
-    while (ids.has(newId)) newId += "_";
-    ids.set(newId, own);
-    const isGiven = node["operationId"] !== undefined;
-    const message = `the operationId ${id} is already used by ${sameId.description}, so ${signature} is called ${newId}`;
-    warn(isGiven ? [...place, "operationId"] : place, message, !isGiven);
-    return { ...operation, id: newId, ...(sameId.isInDocument && { idInDocument: undefined }) };
   }
 
   private describe(
@@ -288,16 +231,19 @@ class DocumentReader {
         if (this.references.isMissing(parameter.node)) continue;
         const { name, in: place } = parameter.node;
         if (place === "querystring") {
-          this.warn("a parameter of the whole query string (it is not read)", parameter.path);
+          this.report.warn("a parameter of the whole query string (it is not read)", parameter.path);
           continue;
         }
         if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
           const message = "a parameter needs a `name`, and `in`: path, query, header or cookie";
-          this.report(parameter.path, message);
+          this.report.addProblem(parameter.path, message);
           continue;
         }
         if (place === "path" && !path.includes(`{${name}}`))
-          this.warn("path parameters that their path does not have (they are not read)", parameter.path);
+          this.report.warn(
+            "path parameters that their path does not have (they are not read)",
+            parameter.path,
+          );
         else parameters.set(`${String(place)} ${name}`, this.describeParameter(parameter));
       }
     }
@@ -332,29 +278,6 @@ class DocumentReader {
       return [{ type: type.toLowerCase(), node: media.node, schema }];
     });
   }
-
-  private report(
-    path: DocumentPath,
-    message: string,
-    { hint, atKey }: Pick<ProblemDetails, "hint" | "atKey"> = {},
-  ): void {
-    this.problems.push(locateProblem(this.document, { path, message, hint, atKey }));
-  }
-
-  private warn(feature: string, path: DocumentPath): void {
-    this.unsupported.push({ feature, path });
-  }
-
-  private warnOfMissing(
-    { $ref: reference }: JsonObject,
-    path: DocumentPath,
-    { isSchema, hint }: { isSchema: boolean; hint: string | undefined },
-  ): void {
-    const effect = isSchema ? "any value fits" : "it is left out";
-    const suggestion = hint === undefined ? "" : ` (did you mean ${JSON.stringify(hint)}?)`;
-    const feature = `the reference ${JSON.stringify(reference)} leads nowhere, so ${effect}${suggestion}`;
-    this.missing.push({ feature, path });
-  }
 }
 
 /**
@@ -386,39 +309,6 @@ function findUnserved(path: string, base: string): string | undefined {
   if (path.startsWith("/_")) return "paths that begin with /_, which are Understudy's own";
   const isMalformed = /[?#{}]/.test(path.replace(/\{[^{}?#]+\}/g, ""));
   return isMalformed ? "paths with a query, a fragment, or braces without a name in them" : undefined;
-}
-
-/** A part of a document that is not used, and its place. */
-export interface UnsupportedFeature {
-  feature: string;
-  path: DocumentPath;
-}
-
-/** Warns of each feature once, at its first place. */
-export function warnOfUnsupported(
-  document: UserDocument,
-  found: readonly UnsupportedFeature[],
-): DocumentProblem[] {
-  return warnOfEach(document, found, "not supported: ");
-}
-
-function warnOfEach(
-  document: UserDocument,
-  found: readonly UnsupportedFeature[],
-  start: string,
-): DocumentProblem[] {
-  const paths = new Map<string, DocumentPath[]>();
-  for (const { feature, path } of found) getOrAdd(paths, feature, () => []).push(path);
-  return [...paths].map(([feature, [path, ...others]]) => {
-    const more = others.length === 0 ? "" : ` and ${others.length} more of them`;
-    return locateProblem(document, { path: path!, message: `${start}${feature}${more}` });
-  });
-}
-
-/** Names an operation that has no id: `GET /users/{id}` is `getUsersId`. */
-function toId(method: Method, path: string): string {
-  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
-  return method.toLowerCase() + words.map(capitalize).join("");
 }
 
 /** Whether content of this media type may be JSON, as with a wildcard type. */
