@@ -38,6 +38,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     const { items } = await json("sandbox", "list");
     expect(items.map(({ name }: { name: string }) => name)).toEqual(["default", "ci-42", "ci-43"]);
     expect((await run("sandbox", "delete", "ci-43")).stdout).toBe("Deleted ci-43.\n");
+    expect(await json("sandbox", "delete", "default")).toEqual({ reset: "default" });
     const gone = await run("sandbox", "delete", "ci-4");
     expect([gone.code, gone.stderr]).toEqual([
       1,

@@ -194,6 +194,13 @@ const ODD = {
   },
 };
 
+it("the type of a body whose reference leads nowhere is undefined, once [interfaces 18]", () => {
+  const text = `openapi: 3.1.0
+info: { title: T, version: "1" }
+paths: { /a: { post: { operationId: add, requestBody: { $ref: "#/nowhere" }, responses: { 204: {} } } } }`;
+  expect(generateTypes(toSource(text))).toContain("body: undefined;");
+});
+
 describe("the types of a document", () => {
   it("are valid and precise TypeScript for unusual names and schemas [interfaces 18]", () => {
     const types = generateTypes(toSource(JSON.stringify(ODD), "odd.json"));

@@ -75,8 +75,9 @@ const remove = serverCommand({
   options: NO_SANDBOX,
   async run({ name }, server) {
     await (await server.open(name)).delete();
-    const text = name === "default" ? "default was reset to its initial state." : `Deleted ${name}.`;
-    return { value: { deleted: name }, text };
+    return name === "default"
+      ? { value: { reset: name }, text: "default was reset to its initial state." }
+      : { value: { deleted: name }, text: `Deleted ${name}.` };
   },
 });
 

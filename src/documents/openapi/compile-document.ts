@@ -215,7 +215,7 @@ class DocumentCompiler {
   }
 
   /**
-   * The reference or the document, if it has a collection of this name with another schema.
+   * The source that has a collection of this name with another schema, if there is one.
    * @param inferred the schema of the collection that paths before have given the name
    */
   private findOtherSchema(
@@ -227,7 +227,7 @@ class DocumentCompiler {
     const existing = this.targets.find(name);
     if (existing !== undefined) {
       const agrees = idField === existing.collection.idField && this.doFieldsAgree(existing, schema);
-      return agrees ? undefined : "the reference";
+      return agrees ? undefined : "the reference or another document";
     }
     const declared = this.bindings.collections.get(name)?.value.schema;
     const other = declared === undefined ? inferred : references.find(declared)?.node;

@@ -111,7 +111,8 @@ function listDescribedTypeParts(
     });
     return types.length === 0 ? "undefined" : [...new Set(types)].join(" | ");
   };
-  const body = requestBody === undefined ? undefined : follow(requestBody);
+  const body = requestBody === undefined ? {} : follow(requestBody);
+  const bodyType = toBodyType(body, requestScope, { all: false });
   const statuses = Object.entries(responses);
   const successes = statuses.filter(([status]) => /^2/.test(status));
   const answers = successes.length > 0 ? successes : statuses.filter(([status]) => status === "default");
@@ -121,9 +122,7 @@ function listDescribedTypeParts(
     toField("query", toParametersType("query")),
     toField(
       "body",
-      body === undefined
-        ? "undefined"
-        : `${toBodyType(body, requestScope, { all: false })}${body["required"] === true ? "" : " | undefined"}`,
+      bodyType === "undefined" || body["required"] === true ? bodyType : `${bodyType} | undefined`,
     ),
     toField("response", [...new Set(types)].join(" | ") || "undefined"),
   ];
