@@ -318,7 +318,9 @@ describe("two paths without bindings, one with an id", () => {
   it("are not bound to a collection of the reference whose id is another field [interfaces 18]", () => {
     const { operations, warnings } = compile(NOTES.replaceAll("/v1/notes", "/v9/webhooks"));
     expect(warnings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^the reference or another document has a collection webhooks with another schema/),
+      expect.stringMatching(
+        /^the reference or another document has a collection webhooks with another schema/,
+      ),
     ]);
     expect(operations.every(({ reads }) => reads)).toBe(true);
   });
