@@ -236,6 +236,36 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await control("GET", "/faults/own")).body.effect).toEqual({ status: 500 });
   });
 
+  it.each([
+    ["Description", { match: { operation: "models.list" }, times: 2, effect: { status: 503 } }, "Mine"],
+    [
+      "Rule as JSON",
+      { match: { path: "/v1/models" }, effect: { status: 503 } },
+      '{"description": "Mine", "effect": {"status": 500}}',
+    ],
+  ])(
+    "keeps the input of %s when its rule is disarmed elsewhere, and arms it again [interfaces 3]",
+    async (name, rule, text) => {
+      await control("DELETE", "/faults");
+      await control("POST", "/faults", { id: "mine", ...rule });
+      const { page, complaints } = await open("?edit=mine");
+      const field = page.getByRole("textbox", { name });
+      await field.fill(text);
+      await control("DELETE", "/faults/mine");
+      await see(page.getByRole("region", { name: "Edit rule" }).getByRole("alert")).toHaveText(
+        "This rule was disarmed. “Arm again” arms it with your changes.",
+      );
+      await see(field).toHaveValue(text);
+      await page.getByRole("button", { name: "Arm again" }).click();
+      await see(field).toHaveCount(0);
+      const { items } = (await control("GET", "/faults")).body;
+      expect(items).toMatchObject([{ id: "mine", description: "Mine" }]);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await see(page.getByText("No rules.")).toBeVisible();
+      expect(complaints).toEqual([]);
+    },
+  );
+
   it("saves the armed rules as a file that `scenario check` and a server accept [interfaces 6]", async () => {
     await control("DELETE", "/faults");
     const rules = [

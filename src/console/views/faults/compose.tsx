@@ -41,21 +41,31 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Edits an armed rule, by the form if it can express the rule, else as JSON. */
-export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => void }) {
+/** Edits a rule, by the form if it can express the rule, else as JSON; arms it again if it was disarmed meanwhile. */
+export function EditPane(props: { rule: FaultRule; isArmed: boolean; onClose: () => void }) {
+  const { rule, isArmed, onClose } = props;
   const { id } = rule;
   const [draft] = useState(() => toDraft(rule));
   const before = toDefinition(rule);
-  const change = useSandboxChange(async (calls, readRule: ReadRule) => calls.changeRule(id, readRule()), {
+  const save = useSandboxChange(async (calls, readRule: ReadRule) => calls.changeRule(id, readRule()), {
     confirmation: `Changed ${id}; its hits count from zero.`,
     undo: (calls) => calls.changeRule(id, before),
   });
+  const armAgain = useSandboxChange(
+    async (calls, readRule: ReadRule) => calls.addRule({ ...readRule(), id }),
+    { confirmation: `Armed ${id} again.`, undo: (calls) => calls.removeRule(id) },
+  );
+  const change = isArmed ? save : armAgain;
+  const submit = isArmed ? "Save rule" : "Arm again";
   const [operation, setOperation] = useState(draft?.operation ?? "");
   return (
     <DetailPane title={`Edit ${id}`} label="Edit rule" onClose={onClose}>
+      {!isArmed && !armAgain.isSuccess && (
+        <Notice outcome="refused">This rule was disarmed. “Arm again” arms it with your changes.</Notice>
+      )}
       {draft ? (
         <RuleForm
-          submit="Save rule"
+          submit={submit}
           initial={draft}
           change={change}
           onSuccess={onClose}
@@ -63,7 +73,7 @@ export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => vo
           onOperation={setOperation}
         />
       ) : (
-        <JsonForm rule={before} change={change} onSuccess={onClose} />
+        <JsonForm submit={submit} rule={before} change={change} onSuccess={onClose} />
       )}
     </DetailPane>
   );
@@ -159,12 +169,12 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
   );
 }
 
-function JsonForm(props: { rule: RuleDefinition; change: RuleChange; onSuccess: () => void }) {
-  const { rule, change, onSuccess } = props;
+function JsonForm(props: Pick<RuleFormProps, "submit" | "change" | "onSuccess"> & { rule: RuleDefinition }) {
+  const { submit, rule, change, onSuccess } = props;
   const [text, setText] = useState(() => JSON.stringify(rule, null, 2));
   const mutate = () => change.mutate(() => requireJson(text, "rule") as RuleDefinition, { onSuccess });
   return (
-    <Form submit="Save rule" change={{ ...change, mutate }}>
+    <Form submit={submit} change={{ ...change, mutate }}>
       <Field label="Rule as JSON" name="rule" value={text} onChange={setText} lines={18} />
     </Form>
   );

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { type Parameters, useParameters } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
@@ -17,7 +18,11 @@ export default function Faults() {
   const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { pollMs: FILE_POLL_MS });
   const rules = useSandboxQuery(["faults"], (calls) => calls.rules());
   const scenario = scenarios.data?.items.find(({ name }) => name === get("scenario"));
-  const editedRule = rules.data?.items.find(({ id }) => id === get("edit"));
+  const armedRule = rules.data?.items.find(({ id }) => id === get("edit"));
+  const [lastEdited, setLastEdited] = useState(armedRule);
+  if (armedRule && armedRule !== lastEdited) setLastEdited(armedRule);
+  // The pane stays, with what the user typed, when its rule is disarmed.
+  const editedRule = armedRule ?? (lastEdited?.id === get("edit") ? lastEdited : undefined);
   /** Opens one pane, or none. */
   const open = (pane: Parameters) =>
     set({ explain: undefined, compose: undefined, scenario: undefined, edit: undefined, ...pane });
@@ -40,7 +45,7 @@ export default function Faults() {
         )}
       </div>
       {editedRule ? (
-        <EditPane key={editedRule.id} rule={editedRule} onClose={close} />
+        <EditPane key={editedRule.id} rule={editedRule} isArmed={armedRule !== undefined} onClose={close} />
       ) : get("compose") ? (
         <ComposePane onClose={close} />
       ) : get("explain") ? (
