@@ -148,7 +148,7 @@ describe("verify of a match that nothing can meet", () => {
     [
       "principal",
       "elephant",
-      'match.principal "elephant" is not a user of this sandbox; GET S/state/users lists them.',
+      'match.principal "elephant" is not a user of this sandbox; GET /_control/sandboxes/{name}/state/users lists them.',
     ],
     [
       "event",

@@ -60,7 +60,9 @@ export class RequestFacts implements FaultFacts {
 
   /** Reads the body for matches and details. Ignores an invalid body, which validation refuses later. */
   async readBody(): Promise<void> {
-    if (this.exchange.bodySpec?.kind === "json") {
+    const { operation, bodySpec } = this.exchange;
+    const spec = operation === undefined ? this.operation.body : bodySpec;
+    if (spec?.kind === "json") {
       try {
         this.exchange.body = await this.exchange.readBody();
         this.body = JSON.parse(fromUtf8(this.exchange.body));
