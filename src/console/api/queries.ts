@@ -48,17 +48,25 @@ interface QueryOptions {
   pollMs?: number;
 }
 
+const OWN_OPERATIONS_POLL_MS = 5000;
+
+interface SandboxQueryOptions<T> extends QueryOptions {
+  /** Whether the data has own operations. It is then polled, since their files may be edited meanwhile. */
+  hasOwn?: (data: T) => boolean;
+}
+
 export function useSandboxQuery<T>(
   key: readonly unknown[],
   queryFn: (calls: SandboxCalls) => Promise<T>,
-  { live = true, enabled = true, pollMs }: QueryOptions = {},
+  { live = true, enabled = true, pollMs, hasOwn }: SandboxQueryOptions<T> = {},
 ) {
   const name = useSandboxName();
   return useQuery({
     queryKey: [...toSandboxKey(name), ...key],
     queryFn: () => queryFn(createSandboxCalls(name)),
     enabled,
-    refetchInterval: pollMs ?? false,
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && hasOwn?.(data) ? OWN_OPERATIONS_POLL_MS : (pollMs ?? false),
     meta: { live },
   });
 }
@@ -214,7 +222,10 @@ export function useOrganizations() {
 }
 
 export function useCoverage(options?: QueryOptions) {
-  return useSandboxQuery(["coverage"], (calls) => calls.coverage(), options);
+  return useSandboxQuery(["coverage"], (calls) => calls.coverage(), {
+    ...options,
+    hasOwn: ({ own }) => own !== undefined,
+  });
 }
 
 /** A document that does not change while a server runs. */
@@ -222,17 +233,11 @@ function useDocument<T>(name: "description" | "fidelity", queryFn: () => Promise
   return useQuery({ queryKey: [name], queryFn, staleTime: Number.POSITIVE_INFINITY });
 }
 
-const OWN_OPERATIONS_POLL_MS = 5000;
-
-/** OpenAPI document of the sandbox's API. It is polled if it has own operations, whose files may be edited meanwhile. */
+/** OpenAPI document of the sandbox's API. */
 export function useOpenApi() {
-  const name = useSandboxName();
-  return useQuery({
-    queryKey: [...toSandboxKey(name), "openApi"],
-    queryFn: () => createSandboxCalls(name).openApi(),
-    refetchInterval: ({ state: { data } }) =>
-      data && listOperations(data).some((one) => one["x-own"]) ? OWN_OPERATIONS_POLL_MS : false,
-    meta: { live: false },
+  return useSandboxQuery(["openApi"], (calls) => calls.openApi(), {
+    live: false,
+    hasOwn: (api) => listOperations(api).some((one) => one["x-own"]),
   });
 }
 

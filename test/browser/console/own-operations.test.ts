@@ -241,6 +241,14 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     await see(page.getByRole("row", { name: /^listBoxes/ })).toBeVisible();
   });
 
+  it("offers a rule the operations of a document that is edited while the form is open [interfaces 18]", async () => {
+    const { page } = await open("faults?compose=createIssue");
+    await choose(page, "Response", /RESOURCE_NOT_FOUND/);
+    await control("PUT", "/operations", { openapi: BOXES });
+    await see(page.getByText("There is no operation createIssue. Select one.")).toBeVisible();
+    await choose(page, "Operation", /^listBoxes/);
+  });
+
   it("offers own operations and their errors for a rule [interfaces 18]", async () => {
     const { page } = await open("faults?compose=notes.list");
     await choose(page, "Response", /RATE_LIMIT_EXCEEDED/);
