@@ -37,6 +37,7 @@ export class BoundCollection extends PublicCollection {
   readonly fieldSchemas: Readonly<Record<string, JsonSchema>>;
   /** The names of `fieldSchemas`. */
   readonly fieldNames: ReadonlySet<string>;
+  readonly outerFields: ReadonlySet<string>;
   readonly recordRules: RecordRules;
   private readonly schemas: Schemas;
   private readonly instants: readonly string[];
@@ -53,6 +54,7 @@ export class BoundCollection extends PublicCollection {
     const names = Object.keys(this.fieldSchemas);
     this.instants = names.filter((field) => isStoredInstant(this.fieldSchemas[field]!));
     this.fieldNames = new Set(names);
+    this.outerFields = spec?.outerFields ?? new Set();
     const storedOtherwise = new Set([collection.idField, ...this.instants]);
     this.recordRules = new RecordRules(spec?.schema, { schemas, storedOtherwise });
     const id = spec && schemas.listFields(spec.schema).get(spec.idField);
@@ -94,11 +96,14 @@ export class BoundCollection extends PublicCollection {
     const publicFields = { ...super.toPublic(record, world) };
     const { idField } = this.collection;
     if (this.hasNumericId) publicFields[idField] = Number(publicFields[idField]);
+    for (const name of this.outerFields) delete publicFields[name];
     return publicFields;
   }
 
   override toStored(fields: JsonObject, world: WorldReader): JsonObject {
     const storedFields = super.toStored(fields, world);
+    for (const name of this.outerFields)
+      if (storedFields[name] !== undefined) storedFields[name] = String(storedFields[name]);
     if (this.spec !== undefined) return storedFields;
     return Object.fromEntries(Object.entries(storedFields).filter(([name]) => this.fieldNames.has(name)));
   }
@@ -143,6 +148,8 @@ export class BoundCollection extends PublicCollection {
   update(call: Call, before: object, changes: JsonObject, replaced?: ReadonlyMap<string, unknown>): object {
     const { world } = call;
     const fields = this.toStored(changes, world);
+    // A record stays below the outer records where it is.
+    for (const name of this.outerFields) delete fields[name];
     const base =
       replaced !== undefined && this.spec !== undefined
         ? this.keepFields(before as JsonObject, replaced)

@@ -176,9 +176,13 @@ class DocumentCompiler {
     const { operations, schemas, document } = this.reading;
     const byId = new Map(operations.map((operation) => [operation.id, operation]));
     const specs = new Map<string, CollectionSpec>();
-    for (const { collection: name, schema, idField, bindings } of inferPairs({ operations, schemas })) {
+    for (const { collection: name, schema, idField, where, bindings } of inferPairs(this.reading)) {
       const unbound = [...bindings].filter(([id]) => !bindingsByOperation.has(byId.get(id)!));
-      if (unbound.length === 0) continue;
+      const fieldNames = this.bindings.collections.has(name)
+        ? new Set()
+        : this.targets.find(name)?.fieldNames;
+      const lacks = (field: string) => fieldNames !== undefined && !fieldNames.has(field);
+      if (unbound.length === 0 || Object.keys(where).some(lacks)) continue;
       const owner = this.findOtherSchema(name, { schema, idField }, specs.get(name)?.schema);
       if (owner !== undefined) {
         const path = byId.get(unbound[0]![0])!.place;
@@ -188,7 +192,9 @@ class DocumentCompiler {
       }
       if (this.targets.find(name) === undefined && !this.bindings.collections.has(name)) {
         if (!/^[a-z][a-z0-9_]*$/.test(name)) continue;
-        specs.set(name, { name, schema, idField, belongs_to: {} });
+        const outerFields = new Set([...(specs.get(name)?.outerFields ?? []), ...Object.keys(where)]);
+        for (const field of schemas.listFields(schema).keys()) outerFields.delete(field);
+        specs.set(name, { name, schema, idField, belongs_to: {}, outerFields });
       }
       for (const [id, value] of unbound) {
         const operation = byId.get(id)!;

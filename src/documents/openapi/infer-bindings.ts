@@ -1,9 +1,10 @@
-import { isJsonObject } from "../../engine/contract/schema.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getOrAdd, isEqual } from "../../engine/maps.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import { chooseMedia, findSuccess } from "./declare-operation.ts";
 import { type DescribedOperation, mayBeJson, type OpenApiReading } from "./list-operations.ts";
 import { isSameName } from "./list-records.ts";
+import { listPathNames } from "./select-records.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
 interface InferredPair {
@@ -11,13 +12,15 @@ interface InferredPair {
   collection: string;
   schema: unknown;
   idField: string;
+  /** The fields that have the parameters before the last word of the path, where their names differ or none has it. */
+  where: JsonObject;
   /** By the operation's id. */
   bindings: ReadonlyMap<string, OperationBinding>;
 }
 
 /**
- * Finds pairs whose schemas agree: the list has records of the schema that the single path answers. Parameters
- * before the last word of the path must be fields of the record, other than its id.
+ * Finds pairs whose schemas agree: the list has records of the schema that the single path answers. Those whose
+ * records lack a parameter before the last word of the path come last.
  */
 export function inferPairs({
   operations,
@@ -43,8 +46,16 @@ export function inferPairs({
     const idField = findIdField(parameter, [...properties.keys()]);
     if (idField === undefined) continue;
     // In `/users/{id}/rules/{rule_id}` the first id is not the rule's.
-    const outerParameters = [...listPath.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
-    if (!outerParameters.every((name) => properties.has(name) && name !== idField)) continue;
+    const outerNames = listPathNames(listPath);
+    if (outerNames.some((name) => name === idField || !/^[\w.-]+$/.test(name))) continue;
+    const findField = (name: string) =>
+      [...properties.keys()].find((field) => field !== idField && isSameName(field, name)) ?? name;
+    const foreignNames = outerNames.filter((name) => !properties.has(name));
+    const where = Object.fromEntries(foreignNames.map((name) => [findField(name), `{${name}}`]));
+    // A name that clients choose may occur once below each outer record, but once in a collection.
+    const sentId = schemas.listFields(getBody(methodsOfList?.get("POST"))).get(idField);
+    const isChosen = sentId !== undefined && !schemas.has(sentId, "readOnly") && !/id$/i.test(idField);
+    if (foreignNames.length > 0 && isChosen) continue;
     const collection = toCollectionName(listPath.split("/").at(-1)!);
     const canBind = ({ body }: DescribedOperation) => {
       const media = body && chooseMedia(body.media);
@@ -67,11 +78,18 @@ export function inferPairs({
       if (operation === undefined || !canBind(operation)) return [];
       const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
       const at = "list" in binding ? undefined : findItem(getAnswer(operation), record, schemas);
-      return [[operation.id, { ...binding, ...id, ...(at !== undefined && { item_at: at }) }] as const];
+      const conditions = foreignNames.length > 0 && { where };
+      return [
+        [
+          operation.id,
+          { ...binding, ...id, ...(at !== undefined && { item_at: at }), ...conditions },
+        ] as const,
+      ];
     });
-    pairs.push({ collection, schema, idField, bindings: new Map(bindings) });
+    pairs.push({ collection, schema, idField, where, bindings: new Map(bindings) });
   }
-  return pairs;
+  const isNested = ({ where }: InferredPair) => Object.keys(where).length > 0;
+  return [...pairs.filter((pair) => !isNested(pair)), ...pairs.filter(isNested)];
 }
 
 /** The field with the id: of the parameter's name, `id`, or the one that ends the parameter, as in `TaskSid`. */
@@ -85,6 +103,9 @@ function findIdField(parameter: string, fields: readonly string[]): string | und
     fields.find(endsParameter)
   );
 }
+
+const getBody = (operation: DescribedOperation | undefined) =>
+  operation?.body && chooseMedia(operation.body.media)?.schema?.node;
 
 const getAnswer = (operation: DescribedOperation) => findSuccess(operation).json?.schema?.node;
 

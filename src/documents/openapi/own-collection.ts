@@ -30,6 +30,8 @@ export interface CollectionSpec {
   soft?: string | undefined;
   /** Whether the collection's records have files. */
   hasFiles?: boolean;
+  /** Fields with parameters of the paths that the described records lack. State calls show them, answers do not. */
+  outerFields?: ReadonlySet<string>;
 }
 
 /** The index of all records that are not softly deleted. */
@@ -37,13 +39,14 @@ export const ALL_RECORDS = "all";
 
 /** A collection that a document declares. Its schema has no references, so that any reader understands it. */
 export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollection {
-  const { name, idField, belongs_to, soft, hasFiles } = spec;
+  const { name, idField, belongs_to, soft, hasFiles, outerFields = [] } = spec;
   const properties: Record<string, TSchema> = {};
   for (const [field, schema] of schemas.listFields(spec.schema))
     properties[field] = toField(field, schema, schemas) as TSchema;
   properties[idField] = toId(spec, schemas) as TSchema;
   for (const [field, owner] of Object.entries(belongs_to))
     properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
+  for (const field of outerFields) properties[field] = { type: "string" } as TSchema;
   if (soft !== undefined) properties[soft] = NullableInstant();
   if (hasFiles) properties[CONTENT_FIELD] = internal({ type: "string" } as unknown as TSchema);
   const serverFields = new Set([soft, hasFiles ? CONTENT_FIELD : undefined]);

@@ -10,7 +10,9 @@ import type { Schemas } from "./schemas.ts";
 export function createRecordPresenter(target: BoundCollection, node: unknown, schemas: Schemas) {
   const names = [...schemas.listFields(node).keys()];
   const showsAllFields =
-    target.spec !== undefined && [...target.fieldNames].every((field) => names.includes(field));
+    target.spec !== undefined &&
+    [...target.fieldNames].every((field) => target.outerFields.has(field) || names.includes(field));
+  const shownOuterFields = names.filter((name) => target.outerFields.has(name));
   /** Undefined if the record is shown whole. */
   const shownNames = names.length === 0 || showsAllFields ? undefined : new Set(names);
   // Required fields that the collection lacks; its own were completed when the record was created.
@@ -18,6 +20,7 @@ export function createRecordPresenter(target: BoundCollection, node: unknown, sc
   return (record: object, world: WorldReader): JsonObject => {
     const fields = target.toPublic(record, world);
     if (shownNames !== undefined) for (const name in fields) if (!shownNames.has(name)) delete fields[name];
+    for (const name of shownOuterFields) fields[name] = (record as JsonObject)[name];
     if (missing.length === 0) return fields;
     const seed = hash32(target.getId(record));
     return completeObject(fields, node, { schemas, now: world.toIso(world.now), seed });
