@@ -98,6 +98,8 @@ if (isStale) {
   await bundle.write({
     dir: out,
     format: "esm",
+    // Licenses stay.
+    comments: { jsdoc: false },
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
     codeSplitting: {
