@@ -25,12 +25,16 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const newTotals = drawTotals(random);
   const status = fields.status ?? (slot.isFree && !hasEnded(fields) ? "running" : "succeeded");
   const isRunning = status === "running";
-  // A job that has ended ended by now.
-  const maxDuration = Math.max(0, Math.floor((now - (fields.start_time ?? Number.NEGATIVE_INFINITY)) / 1000));
+  const { organization_id, connection_id, job_type } = slot;
+  // A job begins after its connection was created. One that has ended ended by now.
+  const oldestStart = world.get(connections, connection_id)?.created_at ?? Number.NEGATIVE_INFINITY;
+  const maxDuration = Math.max(0, Math.floor((now - (fields.start_time ?? oldestStart)) / 1000));
   const durationOnceEnded = fields.duration ?? Math.min(random.int(5, 120), maxDuration);
   const { duration = isRunning ? null : durationOnceEnded } = fields;
-  const start_time = fields.start_time ?? drawStart(isRunning, durationOnceEnded, context);
-  const { organization_id, connection_id, job_type } = slot;
+  const latestStart = isRunning ? now : now - durationOnceEnded * 1000;
+  const start_time =
+    fields.start_time ??
+    Math.max(drawStart(isRunning, durationOnceEnded, context), Math.min(oldestStart, latestStart));
   const totals = isFixture ? newTotals : planTotals(world, slot, { now, newTotals });
   const isPlanned = isFixture && isRunning;
   const syncedTotals = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };

@@ -173,7 +173,7 @@ function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   const context = base.createContext("meeting_sessions", entry.id);
   const { random } = context;
   const fields = entryFormat.toFields(entry, base);
-  const transcripts = generateTranscripts(entry, { base, context });
+  const transcripts = fitIntoSession(generateTranscripts(entry, { base, context }), entry, fields);
   const length_ms = Math.ceil((transcripts.at(-1)?.end_time ?? 0) + random.int(3, 30)) * 1000;
   const status = fields.status ?? "completed";
   const session = makeSession({ ...fields, status, ...drawTimes(fields, length_ms, random) }, context);
@@ -192,7 +192,28 @@ function drawTimes(
   const drawnEnd = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS;
   const end = status === "running" ? 0 : (ended_at ?? drawnEnd);
   const start = started_at ?? end - length_ms;
-  return { started_at: start, ended_at: status === "running" ? null : (ended_at ?? start + length_ms) };
+  const latestEnd = start > 0 ? Number.POSITIVE_INFINITY : 0;
+  const drawnOrLatestEnd = Math.min(start + length_ms, latestEnd);
+  return { started_at: start, ended_at: status === "running" ? null : (ended_at ?? drawnOrLatestEnd) };
+}
+
+/** Shortens entries whose times are not given, until they end by the end of their session, or by now. */
+function fitIntoSession(
+  transcripts: TranscriptEntry[],
+  entry: Entry,
+  { started_at, ended_at }: Partial<MeetingSession>,
+): TranscriptEntry[] {
+  const end = ended_at ?? 0;
+  const length = started_at === undefined || started_at > end ? Number.POSITIVE_INFINITY : end - started_at;
+  const speechLength = transcripts.reduce((longest, { end_time }) => Math.max(longest, end_time * 1000), 0);
+  if (speechLength <= length) return transcripts;
+  const { entries } = toEntriesAndCount(entry.transcript_entries ?? []);
+  const shorten = (seconds: number) => Math.floor((seconds * 1000 * length) / speechLength) / 1000;
+  return transcripts.map((transcript, position) => {
+    const { start_time = shorten(transcript.start_time), end_time } = entries[position] ?? {};
+    const shortened = Math.max(start_time, shorten(transcript.end_time));
+    return { ...transcript, start_time, end_time: end_time ?? shortened };
+  });
 }
 
 function generateTranscripts(
@@ -229,7 +250,8 @@ function generateLogs(session: MeetingSession, entryCount: number, context: Fact
   if (has_recording) lines.push([started_at + 2600, "Recording started."]);
   if (entryCount > 0) lines.push([started_at + 3000, `Speech recognized (${session.language_code}).`]);
   if (ended_at !== null) lines.push([ended_at, `Session ended with ${entryCount} transcript entries.`]);
-  return lines.map(([at, message]) => makeLog({ session_id, at, message }, context));
+  const latest = ended_at ?? Math.max(0, started_at);
+  return lines.map(([at, message]) => makeLog({ session_id, at: Math.min(at, latest), message }, context));
 }
 
 function listStreamEntries({ session: { session_id }, transcripts, logs }: GeneratedSession) {

@@ -24,7 +24,12 @@ export const makeTranscription: Factory<Transcription> = (fields, context) => {
   const organization_id = chooseOrganization(context, fields.organization_id);
   const status = fields.status ?? "completed";
   const startedAt = fields.created_at ?? (isFixture ? pickPastStart(status, context) : undefined);
-  const processing_time_ms = fields.processing_time_ms ?? random.int(1200, 9000);
+  // A transcription that has ended ended by now.
+  const maxProcessing =
+    isFixture && status === "completed" && startedAt !== undefined && startedAt <= now
+      ? now - startedAt
+      : Number.POSITIVE_INFINITY;
+  const processing_time_ms = fields.processing_time_ms ?? Math.min(random.int(1200, 9000), maxProcessing);
   const defaultEnd = fields.completed_at ?? now;
   const created_at = startedAt ?? (status === "processing" ? now : defaultEnd - processing_time_ms);
   const endedAt = isFixture ? created_at + processing_time_ms : now;
