@@ -115,7 +115,7 @@ export class SandboxClient {
   readonly journal = {
     list: async (filter: Api.JournalFilter = {}) => this.get<Api.JournalPage>(`/journal${toQuery(filter)}`),
     get: async (id: string) => this.get<Api.JournalEntry>(`/journal/${toPathPart(id)}`),
-    /** New entries as they are added; with a position (`sequence`), first those after it. */
+    /** New entries once the stream is open; with a position (a `sequence`, or 0), those after it. */
     follow: (filter: Omit<Api.JournalFilter, "since" | "limit"> = {}, after?: number) =>
       this.http.events<Api.JournalEntry>(`${this.path}/journal/stream${toQuery(filter)}`, after),
     clear: () => this.send<void>("DELETE", "/journal"),
@@ -129,7 +129,7 @@ export class SandboxClient {
     list: async (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${toQuery(filter)}`),
     get: async (id: string) => this.get<Api.HistoryDetail>(`/history/${toPathPart(id)}`),
     changes: async (id: string) => this.get<Api.RecordChanges>(`/history/${toPathPart(id)}/changes`),
-    /** New entries as they are added; with a position (`sequence`), first those after it. */
+    /** New entries once the stream is open; with a position (a `sequence`, or 0), those after it. */
     follow: (after?: number) => this.http.events<Api.HistoryEntry>(`${this.path}/history/stream`, after),
     /** Returns to the state before the entry, or after it. */
     rewind: async (id: string, to?: "before" | "after") =>
