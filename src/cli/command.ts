@@ -197,8 +197,9 @@ function toModule(
       if (!result) return;
       if (result.styled && !parsed.json) printStyled(result.text);
       else print(parsed.json, result.value, result.text);
-      if (typeof result.failed === "string") report(new CheckFailed(result.failed), parsed.json);
       if (result.failed) process.exitCode = EXIT_FAILED;
+      if (typeof result.failed === "string" && result.failed !== "")
+        report(new CheckFailed(result.failed), parsed.json);
       result.writeReports?.();
     },
   };

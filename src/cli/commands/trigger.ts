@@ -49,9 +49,10 @@ export const triggerCommand = sandboxCommand({
     });
     const { attempts } = sent;
     const failed = attempts.filter(({ status }) => status === "failed");
+    const reasons = new Map(failed.toReversed().map(({ delivery_id, why }) => [delivery_id, why]));
     const deliveries = sent.deliveries.map((delivery) => ({
       ...delivery,
-      why: failed.find(({ delivery_id }) => delivery_id === delivery.delivery_id)?.why ?? null,
+      why: reasons.get(delivery.delivery_id) ?? null,
     }));
     const rows = attempts.map(({ delivery_id, webhook_id, status, response_code, why }) => [
       delivery_id,
@@ -111,12 +112,12 @@ async function sendInOrder(sandbox: SandboxClient, sending: Sending): Promise<Se
   for (let i = 0; i < count; i++) {
     await nextTurn();
     const { deliveries } = await sandbox.events.trigger(event, options);
-    sent.deliveries.push(...deliveries);
-    sent.attempts.push(...(await readLatestAttempts(sandbox, deliveries)));
+    sent.deliveries = sent.deliveries.concat(deliveries);
+    sent.attempts = sent.attempts.concat(await readLatestAttempts(sandbox, deliveries));
     const ids = deliveries.map(({ delivery_id }) => delivery_id);
     if (!duplicate || ids.length === 0) continue;
     const { items } = await sandbox.deliveries.redeliver({ ids, again: true });
-    sent.attempts.push(...(await readLatestAttempts(sandbox, items)));
+    sent.attempts = sent.attempts.concat(await readLatestAttempts(sandbox, items));
   }
   return sent;
 }
@@ -136,13 +137,13 @@ async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise
     await sandbox.faults.remove(outage.id);
   }
   const deliveriesById = new Map<string, Deliveries[number]>();
-  const attempts: Attempt[] = [];
+  let attempts: Attempt[] = [];
   const nextTurn = createPacer(intervalMs);
   for (const id of reorder(duplicate ? [...deliveryIds, ...deliveryIds] : deliveryIds)) {
     await nextTurn();
     const { items } = await sandbox.deliveries.redeliver({ ids: [id], again: true });
     for (const one of items) deliveriesById.set(id, one);
-    attempts.push(...(await readLatestAttempts(sandbox, items)));
+    attempts = attempts.concat(await readLatestAttempts(sandbox, items));
   }
   return { deliveries: deliveryIds.flatMap((id) => deliveriesById.get(id) ?? []), attempts };
 }
