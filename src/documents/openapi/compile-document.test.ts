@@ -283,6 +283,11 @@ describe("two operations that clash", () => {
     ]);
   });
 
+  it("keep their id if the reference has it for the same endpoint [interfaces 18]", () => {
+    const text = `${HEAD}paths:\n  /v1/models:\n    get: ${op("models.list")}\n`;
+    expect(read(text)).toEqual([["models.list /v1/models"], []]);
+  });
+
   it("are both served if they have the same id, of which the later one gets another", () => {
     const text = `${HEAD}paths:\n  /a:\n    get: ${op("a")}\n  /b:\n    get: ${op("a")}\n`;
     expect(read(text)).toEqual([
