@@ -114,7 +114,7 @@ describe("an OpenAPI document of one sandbox", () => {
     };
     const { body } = await put({ openapi });
     expect(body.total).toBe(0);
-    expect(body.warnings[0]).toContain("the reference has GET /v1/models, so own is not used");
+    expect(body.warnings[0]).toContain("the built-in API has GET /v1/models, so own is not used");
   });
 
   it.each([

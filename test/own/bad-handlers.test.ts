@@ -371,7 +371,7 @@ it.each<[string, object[], string]>([
   [
     "a collection of the reference",
     [defineCollection({ name: "threads", fields: {} })],
-    "operations declares the collection threads, which the reference has already",
+    "operations declares the collection threads, which the built-in API has already",
   ],
   [
     "an event of the reference",
@@ -379,7 +379,7 @@ it.each<[string, object[], string]>([
       notes,
       defineEvent({ name: "thread.created", about: notes, data: ["id"], organization: () => "org_acme" }),
     ],
-    "operations declares the event thread.created, which the reference has already",
+    "operations declares the event thread.created, which the built-in API has already",
   ],
   [
     "an event without an audience",

@@ -58,7 +58,7 @@ const Page = ClosedObject(
 );
 
 const binding = <P extends TProperties>(properties: P) => ClosedObject({ ...properties, ...shared });
-const collection = text("The name of a collection: of the reference, or of `collections`");
+const collection = text("The name of a collection: a built-in one, or one of `collections`");
 
 /** By the key that each must have. */
 const FORMS = {

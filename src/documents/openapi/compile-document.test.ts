@@ -277,7 +277,7 @@ describe("two operations that clash", () => {
       ["getA /a"],
       [
         expect.stringMatching(
-          /^6:25 the operationId models\.list is already used by GET \/v1\/\S+ of the reference, so GET \/a is called getA$/,
+          /^6:25 the operationId models\.list is already used by GET \/v1\/\S+ of the built-in API, so GET \/a is called getA$/,
         ),
       ],
     ]);
@@ -324,7 +324,7 @@ describe("two paths without bindings, one with an id", () => {
     const { operations, warnings } = compile(NOTES.replaceAll("/v1/notes", "/v9/webhooks"));
     expect(warnings.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^the reference or another document has a collection webhooks with another schema/,
+        /^the built-in API or another document has a collection webhooks with another schema/,
       ),
     ]);
     expect(operations.every(({ reads }) => reads)).toBe(true);
@@ -336,8 +336,8 @@ describe("two paths without bindings, one with an id", () => {
       "text: { type: string }, title: { type: string }",
     );
     expect(compile(text).warnings.map(({ message }) => message)).toEqual([
-      "not supported: the field text of a body, which the reference's threads do not have (it is not stored)",
-      "not supported: the field thread_id of a body, which the reference's threads do not have (it is not stored)",
+      "not supported: the field text of a body, which the built-in threads do not have (it is not stored)",
+      "not supported: the field thread_id of a body, which the built-in threads do not have (it is not stored)",
     ]);
   });
 

@@ -166,7 +166,7 @@ class DocumentCompiler {
     return fields
       .filter(([field, one]) => !fieldNames.has(field) && !schemas.has(one, "readOnly"))
       .map(([field]) => ({
-        feature: `the field ${field} of a body, which the reference's ${name} do not have (it is not stored)`,
+        feature: `the field ${field} of a body, which the built-in ${name} do not have (it is not stored)`,
         path: schema.path,
       }));
   }
@@ -233,7 +233,7 @@ class DocumentCompiler {
     const existing = this.targets.find(name);
     if (existing !== undefined) {
       const agrees = idField === existing.collection.idField && this.doFieldsAgree(existing, schema);
-      return agrees ? undefined : "the reference or another document";
+      return agrees ? undefined : "the built-in API or another document";
     }
     const declared = this.bindings.collections.get(name)?.value.schema;
     const other = declared === undefined ? inferred : references.find(declared)?.node;

@@ -27,7 +27,7 @@ export class DistinctOperations {
 
   constructor(others: readonly OtherOperation[], report: DocumentReport) {
     this.report = report;
-    for (const { id, method, path, sourceFile = "the reference" } of others)
+    for (const { id, method, path, sourceFile = "the built-in API" } of others)
       this.ids.set(id, {
         description: `${method} ${path} of ${sourceFile}`,
         shape: toShape(method, path),

@@ -92,7 +92,9 @@ export function joinResources(reference: readonly Resource[], userResources: rea
         const existing = operationsByKey.get(key);
         if (existing === undefined) continue;
         if (existing.sourceFile === undefined) {
-          warnings.push(`${operation.sourceFile}: the reference has ${key}, so ${operation.id} is not used`);
+          warnings.push(
+            `${operation.sourceFile}: the built-in API has ${key}, so ${operation.id} is not used`,
+          );
           return false;
         }
         const declarers =
@@ -128,7 +130,7 @@ function requireDistinct(
       const existing = owners.get(name);
       if (existing !== undefined)
         throw new OwnOperationError(
-          `${resource.userSource?.source ?? resource.name} declares the ${noun} ${name}, which ${existing.userSource === undefined ? "the reference" : existing.userSource.source} has already`,
+          `${resource.userSource?.source ?? resource.name} declares the ${noun} ${name}, which ${existing.userSource === undefined ? "the built-in API" : existing.userSource.source} has already`,
           { subject: name },
         );
       owners.set(name, resource);
