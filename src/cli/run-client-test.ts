@@ -51,7 +51,10 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
       const reason = result.verdict === "not-graded" && "the client could not be graded";
       const failed = reason || result.verdict === "fail";
       return {
-        ...{ value: { ...result, exports: undefined }, text, styled: true, failed },
+        value: { ...result, exports: undefined },
+        text,
+        styled: true,
+        failed,
         writeReports: () =>
           writeReports(reports, {
             cases: () => listClientCases(result, name),

@@ -53,7 +53,9 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
         await runInterruptible((signal) => verifyTarget(options, { contract, uses, signal, timeoutMs }))
       : await verifyRecorded({ contract, file: har, target, strict: options.strict });
   return {
-    ...{ value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" },
+    value: result,
+    text: formatVerifyReport(result),
+    failed: result.verdict === "fail",
     writeReports: () =>
       writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) }),
   };

@@ -50,7 +50,9 @@ export const coverageCommand = serverCommand({
     const isBelow = minimum !== undefined && matrix.percent < minimum;
     const failed = failure ?? (isBelow && `coverage is ${matrix.percent} percent, below ${minimum}`);
     return {
-      ...{ value: matrix, text: formatCoverage(matrix), failed },
+      value: matrix,
+      text: formatCoverage(matrix),
+      failed,
       writeReports() {
         if (html === undefined) return;
         writeNewFile(html, renderCoverageHtml(matrix, `Coverage of ${subject}`, consoleUrl), { force: true });

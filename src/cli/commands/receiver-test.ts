@@ -84,7 +84,10 @@ export const receiverTestCommand = command({
     );
     const text = formatText(graded, { colour: isInteractive(process.stdout) });
     return {
-      ...{ value: graded, text, styled: true, failed: graded.verdict === "fail" },
+      value: graded,
+      text,
+      styled: true,
+      failed: graded.verdict === "fail",
       writeReports: () =>
         writeReports(reports, {
           cases: () => listReceiverCases(graded),
