@@ -151,6 +151,9 @@ export const Settings = Type.Object(
 );
 export type Settings = Static<typeof Settings>;
 
+/** The default limit of uploads in a sandbox of a shared server; a local server has none (interfaces.md 7). */
+export const SHARED_UPLOAD_BYTES = 1024 ** 3;
+
 /** The largest JSON body in bytes (G09). */
 export function getJsonLimit({ json_limit_mb }: Settings): number {
   return json_limit_mb * 1024 * 1024;

@@ -3,7 +3,7 @@ import { getValue } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { findRefusal, type SpendingFigures, toRateDetails, toReachedLimit } from "../contract/refusals.ts";
 import { isJsonObject } from "../contract/schema.ts";
-import { getJsonLimit } from "../contract/settings.ts";
+import { getJsonLimit, SHARED_UPLOAD_BYTES } from "../contract/settings.ts";
 import type { FaultAnswer, FaultFacts, RequestEffect } from "../sandbox/fault-types.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
@@ -124,9 +124,6 @@ function getBodyFields({ body }: FaultFacts): Values {
 function getProperties(schema: unknown): Values {
   return (schema as { properties?: Values } | undefined)?.properties ?? {};
 }
-
-/** The default limit of a sandbox of a shared server; a local server has none that a fault could name (interfaces.md 7). */
-const SHARED_UPLOAD_BYTES = 1024 ** 3;
 
 /** The details of a 413 or 415, which follow from the declared body (G09, G13, G26). */
 function describeBodyRefusal(

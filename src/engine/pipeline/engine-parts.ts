@@ -15,7 +15,7 @@ export interface EngineParts {
     headers: RequestHeaders,
   ) => Identity | undefined | Promise<Identity | undefined>;
   /** The credential that was found, its place, and its problem; for the journal. */
-  explainCredentials: (tx: Transaction, headers: RequestHeaders) => Promise<string>;
+  explainCredentials: (tx: Transaction, headers: RequestHeaders, start?: string) => Promise<string>;
   /** Checks the spending limits of section 8, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   /** @throws ApiError ORGANIZATION_NOT_FOUND, ORGANIZATION_ACCESS_DENIED */

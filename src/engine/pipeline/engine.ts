@@ -103,12 +103,10 @@ export async function addRefusalReason(exchange: Exchange, error: ApiError): Pro
   exchange.reasons = [...reasons, reason];
 }
 
-async function explainCaller(exchange: Exchange): Promise<string> {
-  const { engine, sandbox, request, credentialHeaders } = exchange;
-  const reason = await engine.explainCredentials(sandbox.world.read(), credentialHeaders);
-  return credentialHeaders === request.headers
-    ? reason
-    : reason.replace(/^Authorization holds/, "the credential that the document's security scheme names is");
+function explainCaller({ engine, sandbox, request, credentialHeaders }: Exchange): Promise<string> {
+  const isElsewhere = credentialHeaders !== request.headers;
+  const start = isElsewhere ? "the credential that the document's security scheme names is" : undefined;
+  return engine.explainCredentials(sandbox.world.read(), credentialHeaders, start);
 }
 
 /** Only the log gets the stack (7.1). */
