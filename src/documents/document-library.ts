@@ -144,15 +144,20 @@ export class DocumentLibrary<T> {
 
   /** Undefined if no document has the name. */
   find(name: string): Document<T> | undefined {
-    // Most files have the names of their documents, which saves reading all others.
-    const document = this.findByFileName(name);
-    if (document !== undefined || this.options.getName === undefined) return document;
-    return this.readAll().find((one) => this.getName(one) === name);
+    if (this.options.getName === undefined) return this.findByFileName(name);
+    for (const folder of this.folders) {
+      // Most files have the names of their documents, which saves reading all others of the folder.
+      const document =
+        this.findByFileName(name, [folder]) ??
+        this.readFolder(folder).find((one) => this.getName(one) === name);
+      if (document !== undefined) return document;
+    }
+    return undefined;
   }
 
   /** Searches single files, and files that have the names of their documents. */
-  findByFileName(name: string): Document<T> | undefined {
-    for (const file of [...this.singleFiles, ...findDocumentFiles(name, this.folders)]) {
+  findByFileName(name: string, folders = this.folders): Document<T> | undefined {
+    for (const file of [...this.singleFiles, ...findDocumentFiles(name, folders)]) {
       const document = this.getByFile(file);
       if (this.getName(document) === name) return document;
     }
@@ -249,8 +254,15 @@ export class DocumentLibrary<T> {
 
   /** Lists all documents in order of precedence. */
   private readAll(): Document<T>[] {
-    const inFolders = this.folders.flatMap(listDocumentFiles).map(({ file }) => file);
-    return [...this.singleFiles, ...inFolders].map((file) => this.getByFile(file));
+    const single = this.singleFiles.map((file) => this.getByFile(file));
+    return [...single, ...this.folders.flatMap((folder) => this.readFolder(folder))];
+  }
+
+  /** As in `find`, files that have the names of their documents come first. */
+  private readFolder(folder: string): Document<T>[] {
+    const documents = listDocumentFiles(folder).map(({ file }) => this.getByFile(file));
+    const isNamesake = (one: Document<T>) => this.getName(one) === toDocumentName(one.file!);
+    return [...documents.filter(isNamesake), ...documents.filter((one) => !isNamesake(one))];
   }
 
   private readCached(key: string, file: string | undefined, read: () => LoadedDocument<T>): Document<T> {

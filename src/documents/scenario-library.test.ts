@@ -22,6 +22,18 @@ describe("a scenario's name", () => {
     expect(library.list().filter(({ name }) => name === "slow-network")).toMatchObject([{ origin: "own" }]);
   });
 
+  it("a user's scenario hides the shipped one of its name, however its file is called [interfaces 2]", () => {
+    write("mine.yaml", "name: slow-network\ndescription: mine\nrules: [{ effect: { delay: 1ms } }]\n");
+    expect(library.get("slow-network").description).toBe("mine");
+  });
+
+  it("a user's file that has the name of its scenario precedes another one, also in the list [interfaces 2]", () => {
+    write("a.yaml", "name: b\ndescription: other\nrules: [{ effect: { delay: 1ms } }]\n");
+    write("b.yaml", "description: mine\nrules: [{ effect: { delay: 1ms } }]\n");
+    expect(library.get("b").description).toBe("mine");
+    expect(library.list().find(({ name }) => name === "b")?.scenario?.description).toBe("mine");
+  });
+
   it("a user's scenario hides the derived one of its name, however its file is called [interfaces 2]", () => {
     const name = "departments-reparent-cycle";
     expect(library.list().find((one) => one.name === name)).toMatchObject({
