@@ -72,7 +72,7 @@ export function followScenarios(
   return {
     files: {
       listFilesInUse: () => new Set([...files.listFilesInUse(), ...library.listNamesakes()]),
-      isFileInUse: (file) => files.isFileInUse(file) || library.listNamesakes().includes(file),
+      isFileInUse: (file) => files.isFileInUse(file) || library.mayBeActive(file),
       isOutdated: (file) => files.isOutdated(file),
       onUse: (listener) => files.onUse(listener),
     },

@@ -20,12 +20,13 @@ import {
 } from "./document-library.ts";
 import {
   isPath,
+  listDocumentFiles,
   listDocumentPaths,
   readFileText,
   resolveFile,
-  toDocumentName,
   UnreadableFile,
 } from "./files.ts";
+import { dirname } from "./node-files.ts";
 import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
 interface ScenarioLibraryOptions {
@@ -201,6 +202,13 @@ export class ScenarioLibrary implements ScenarioSource {
     return [...this.activeCounts.keys()].flatMap((name) => listDocumentPaths(name, folders));
   }
 
+  /** Whether it is a file in the user's folder while any scenario is active, whose name it may have. */
+  mayBeActive(file: string): boolean {
+    if (this.activeCounts.size === 0 || SHIPPED_SCENARIOS.holds(file)) return false;
+    const folder = this.files.folders.find((one) => resolveFile(one) === dirname(file));
+    return folder !== undefined && listDocumentFiles(folder).some((one) => one.file === file);
+  }
+
   /**
    * Applies an edited file to the sandboxes that use it, or a scenario that it hides. While it is gone, another file with a
    * scenario of its name takes its place.
@@ -218,13 +226,12 @@ export class ScenarioLibrary implements ScenarioSource {
       if (isReplaced) current.push(other);
       return !isReplaced;
     });
-    const namesake = this.listNamesakes().includes(file)
-      ? files.findByFileName(toDocumentName(file))
-      : undefined;
-    if (namesake?.file === file && !current.includes(namesake)) {
-      const { version, problem } = namesake;
-      if (version !== undefined && this.apply(version)) current.push(namesake);
-      else if (version === undefined) unreplaced.push({ document: namesake, problem: problem! });
+    const added = this.mayBeActive(file) ? files.getByFile(file) : undefined;
+    const name = added === undefined ? "" : files.getName(added);
+    if (added !== undefined && this.isActive(name) && files.find(name)?.file === file) {
+      const { version, problem } = added;
+      if (version === undefined) unreplaced.push({ document: added, problem: problem! });
+      else if (!current.includes(added) && this.apply(version)) current.push(added);
     }
     for (const { version } of current) this.apply(version!);
     return { changed: current, broken: unreplaced };

@@ -241,6 +241,30 @@ describe("an edit of a scenario's file", () => {
     await watch.close();
   });
 
+  it("that adds or edits a file of another name applies the active scenario that it names [interfaces 6]", async () => {
+    scenario("inactive", "rules: [{ effect: { status: 500 } }]\n");
+    await activate(api, "slow-network", "mine");
+    const problems: Error[] = [];
+    const changes: string[] = [];
+    const watch = follow(changes, problems);
+    await watch.waitUntilReady();
+    const write = (file: string, name: string) =>
+      scenario(file, `name: ${name}\nrules: [{ id: of-${file}, effect: { status: 500 } }]\n`);
+    write("inactive", "slow-network");
+    await expect.poll(() => changes).toEqual(["slow-network"]);
+    expect(getDecision(await call())).toBe("fault:slow-network/of-inactive");
+    rmSync(join(folder, "inactive.yaml"));
+    await expect.poll(() => changes.length).toBe(2);
+    write("copy", "mine");
+    write("added", "slow-network");
+    await expect.poll(() => changes.length).toBe(3);
+    expect(getDecision(await call())).toBe("fault:slow-network/of-added");
+    await activate(api, "mine");
+    expect(getDecision(await call())).toBe("fault:mine/a");
+    expect(problems).toEqual([]);
+    await watch.close();
+  });
+
   it("applies without a watch when the scenario is switched on [interfaces 6]", async () => {
     await activate(api, "mine");
     await activate(api);
