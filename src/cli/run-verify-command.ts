@@ -5,7 +5,7 @@ import { formatProblem } from "../engine/documents/document-error.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
 import type { Check } from "../tools/verify/check.ts";
 import { Contract } from "../tools/verify/contract.ts";
-import { readUses } from "../tools/verify/known-objects.ts";
+import { readIdsToUse } from "../tools/verify/known-objects.ts";
 import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
 import {
   type CheckReport,
@@ -46,11 +46,13 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
   checkMode(options);
   const { resources } = await readApi(options);
   const contract = new Contract(resources);
-  const uses = readUses(options.use ?? [], contract.names, (problem) => printError(formatProblem(problem)));
+  const idsToUse = readIdsToUse(options.use ?? [], contract.names, (problem) =>
+    printError(formatProblem(problem)),
+  );
   const result =
     har === undefined
       ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written. A second does not wait.
-        await runInterruptible((signal) => verifyTarget(options, { contract, uses, signal, timeoutMs }))
+        await runInterruptible((signal) => verifyTarget(options, { contract, idsToUse, signal, timeoutMs }))
       : await verifyRecorded({ contract, file: har, target, strict: options.strict });
   return {
     value: result,
@@ -77,7 +79,7 @@ function checkMode({ har, target, key, write, own, use, operations, openapi }: V
 
 async function verifyTarget(
   { target, key, write, own, strict, json }: VerifyCommandOptions,
-  run: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal" | "timeoutMs">,
+  run: Pick<Parameters<typeof runVerify>[0], "contract" | "idsToUse" | "signal" | "timeoutMs">,
 ): Promise<VerifyReport> {
   const progress = createVerifyProgress(!json && isInteractive(process.stderr));
   try {

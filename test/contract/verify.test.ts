@@ -12,7 +12,7 @@ import {
   type RecordingServer,
   startProxy,
   startRecordingServer,
-  toUses,
+  toIdsToUse,
   verify,
 } from "../support/verify-setup.ts";
 
@@ -87,7 +87,7 @@ describe("verify against Understudy itself", () => {
       await control("POST", "/snapshots", { name: "before" });
       const report = await verify(api, who, {
         write: true,
-        uses: toUses({
+        idsToUse: toIdsToUse({
           webhook_url: `${hook.url}/hook`,
           scratch_store_id: "vs_empty",
           scratch_connection_id: "conn_wiki",
@@ -125,7 +125,7 @@ describe("verify against Understudy itself", () => {
     expect(unknown.not_observed.join()).toContain("--use transcription_id=");
     const given = await verify(api, "ada", {
       target: guarded.url,
-      uses: toUses({ transcription_id: "trans_interview", session_id: "mbsess_standup" }),
+      idsToUse: toIdsToUse({ transcription_id: "trans_interview", session_id: "mbsess_standup" }),
     });
     expect(findCheck(given, "transcriptions.list_sentences/conditional").outcome).toBe("passed");
     expect(findCheck(given, "meeting_sessions.export_transcript/srt").outcome).toBe("passed");

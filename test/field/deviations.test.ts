@@ -8,7 +8,7 @@ import {
   startAlteredServices,
 } from "../support/traffic/altered-services.ts";
 import { DEVIATIONS, playJourney } from "../support/traffic/deviations.ts";
-import { toUses } from "../support/verify-setup.ts";
+import { toIdsToUse } from "../support/verify-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -22,8 +22,12 @@ afterAll(async () => {
 });
 
 /** The objects of a test organization that a full run may use. */
-const USES = toUses({ scratch_connection_id: "conn_wiki", model: "comet-mini", provider: "provider_a" });
-const full = { write: true, uses: USES };
+const IDS_TO_USE = toIdsToUse({
+  scratch_connection_id: "conn_wiki",
+  model: "comet-mini",
+  provider: "provider_a",
+});
+const full = { write: true, idsToUse: IDS_TO_USE };
 
 /** A run that only reads, or one that also writes. */
 function verifyLive(one: (typeof DEVIATIONS)[number]): Promise<VerifyReport> {

@@ -5,7 +5,7 @@ import { readApi } from "../../src/cli/document-files.ts";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { createJoinedApi, toOperationsOption } from "../../src/engine/own/join.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
-import { readUses } from "../../src/tools/verify/known-objects.ts";
+import { readIdsToUse } from "../../src/tools/verify/known-objects.ts";
 import { runVerify, type VerifyOptions } from "../../src/tools/verify/run-verify.ts";
 import { readExample } from "../support/own/serve-document.ts";
 import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
@@ -340,7 +340,7 @@ describe("a service that answers 200 to every request", () => {
   it("gets the key as the document's security describes it [interfaces 18]", async () => {
     const { url, seen } = await startObedient();
     const contract = await readContract(write("payments.yaml", UNBOUND));
-    await run(contract, url, { uses: readUses(["payments=7"], contract.names) });
+    await run(contract, url, { idsToUse: readIdsToUse(["payments=7"], contract.names) });
     const asked = seen.filter(({ path }) => path === "/v1/payments/7");
     expect(asked.map(({ headers }) => headers["x-company-key"])).toEqual([KEY, undefined]);
     expect(seen.some(({ headers }) => headers["api-key"] !== undefined)).toBe(false);

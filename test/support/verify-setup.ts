@@ -30,7 +30,7 @@ export function verify(api: Api, who: Caller, options: Partial<VerifyOptions> = 
   });
 }
 
-export const toUses = (pairs: Record<string, string>): VerifyOptions["uses"] =>
+export const toIdsToUse = (pairs: Record<string, string>): VerifyOptions["idsToUse"] =>
   new Map(Object.entries(pairs).map(([name, value]) => [name, [value]]));
 
 /** Returns the checks with these outcomes, for messages of failing tests. */

@@ -1,4 +1,4 @@
-import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
+import { toFailure } from "../../hosts/node/outbound/outbound-failure.ts";
 import { requireKey } from "../sandbox.ts";
 import {
   type Arguments,
@@ -150,7 +150,7 @@ async function callApi({ client }: ToolTarget, args: Arguments): Promise<unknown
 /** The reason is in the cause of fetch's error, as of a connection that a rule breaks. */
 function rethrowWithReason(error: Error): never {
   if (error.cause === undefined) throw error;
-  throw new Error(`the request got no whole answer: ${classifyError(error.cause).error.message}`);
+  throw new Error(`the request got no whole answer: ${toFailure(error.cause).error.message}`);
 }
 
 /** JSON as a value, text as text; a description of anything else. */

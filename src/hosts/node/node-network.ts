@@ -5,7 +5,7 @@ import type { MessageClasses } from "./express-server.ts";
 import { type AddressPolicyOptions, createAddressPolicy } from "./outbound/address-policy.ts";
 import {
   createOutbound,
-  createTargetResolver,
+  createUrlResolver,
   type Outbound,
   type OutboundOptions,
 } from "./outbound/outbound.ts";
@@ -63,6 +63,6 @@ export class NodeNetwork {
   /** How the receiver test reaches receivers, and finds their addresses. */
   createGraderNetwork() {
     const options = this.outboundOptions;
-    return { outbound: createOutbound(options), locate: createTargetResolver(options) };
+    return { outbound: createOutbound(options), resolveUrl: createUrlResolver(options) };
   }
 }

@@ -5,11 +5,11 @@ import { readUserText } from "../../documents/files.ts";
 import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
 import {
   createOutbound,
-  createTargetResolver,
+  createUrlResolver,
   type Outbound,
   type ResolveUrl,
 } from "../../hosts/node/outbound/outbound.ts";
-import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
+import { toFailure } from "../../hosts/node/outbound/outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import "../../hosts/node/platform.ts";
 
@@ -32,7 +32,7 @@ export interface SendOptions {
 export interface GraderNetwork {
   /** Closed when the grading ends. */
   outbound: Outbound;
-  locate: ResolveUrl;
+  resolveUrl: ResolveUrl;
 }
 
 /**
@@ -42,7 +42,7 @@ export interface GraderNetwork {
 export function openNetwork(caFile?: string): GraderNetwork {
   const policy = createAddressPolicy({ mode: "local" });
   const ca = caFile === undefined ? {} : { ca: [...tls.rootCertificates, readUserText(caFile)] };
-  return { locate: createTargetResolver({ policy }), outbound: createOutbound({ policy, ...ca }) };
+  return { resolveUrl: createUrlResolver({ policy }), outbound: createOutbound({ policy, ...ca }) };
 }
 
 /**
@@ -60,11 +60,15 @@ export async function sendRaw(
 }
 
 /** Opens a connection and closes it. Returns null, or the reason why that failed. */
-export async function tryConnect(url: URL, locate: ResolveUrl, timeoutMs: number): Promise<string | null> {
+export async function tryConnect(
+  url: URL,
+  resolveUrl: ResolveUrl,
+  timeoutMs: number,
+): Promise<string | null> {
   let socket: net.Socket | undefined;
   try {
     const { addresses, port = Number(url.port) || (url.protocol === "https:" ? 443 : 80) } =
-      await locate(url);
+      await resolveUrl(url);
     // Connects to the checked addresses only: the name is not resolved again.
     const lookup: net.LookupFunction = (_name, _options, callback) => callback(null, [...addresses]);
     socket = net.connect({ host: "receiver", port, lookup, autoSelectFamily: true });
@@ -75,7 +79,7 @@ export async function tryConnect(url: URL, locate: ResolveUrl, timeoutMs: number
       return `no connection within ${timeoutMs / 1000} s`;
     // If several addresses were tried, the error itself has an empty message.
     const causes = error instanceof AggregateError ? error.errors : [error];
-    return causes.map((cause) => classifyError(cause).error.message).join("; ");
+    return causes.map((cause) => toFailure(cause).error.message).join("; ");
   } finally {
     socket?.destroy();
     socket?.on("error", () => {});

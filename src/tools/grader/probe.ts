@@ -47,7 +47,7 @@ const UNSETTLED =
 
 export class Probe {
   private readonly options: ProbeOptions;
-  /** How late the first side effects came; an unexpected second one may be as late. */
+  /** How late the first side effects came. */
   private latenessMs = 0;
 
   constructor(options: ProbeOptions) {
@@ -90,19 +90,15 @@ export class Probe {
    */
   async readSettled({ from, pending }: PendingEffects): Promise<ProbeReading> {
     const giveUp = performance.now() + this.options.patienceMs;
-    const isComplete = ({ ids, count }: ProbeReading) =>
-      ids === null
-        ? from === null || count - from.count >= pending.size
-        : [...pending].every((id) => ids.includes(id));
     let reading = await this.read();
     for (;;) {
       await this.pause(this.options.settleMs);
       const next = await this.read();
-      const hasChanged = next.count !== reading.count;
       // A list is searched by delivery id, so others may arrive in between.
-      if ((!hasChanged || next.ids !== null) && isComplete(next)) return next;
+      const isSettled = next.ids !== null || next.count === reading.count;
+      if (isSettled && includesPending(next, { from, pending })) return next;
       if (performance.now() >= giveUp) {
-        if (hasChanged && next.ids === null) throw new ProbeError(UNSETTLED);
+        if (!isSettled) throw new ProbeError(UNSETTLED);
         return next;
       }
       reading = next;
@@ -123,6 +119,7 @@ export class Probe {
       reading = await this.read();
     }
     const latenessMs = performance.now() - started;
+    // If none is expected, nothing was awaited so far, and an unexpected one may come as late as the first ones did.
     await this.pause(sumEffects(expected) === 0 ? Math.max(settleMs, this.latenessMs * 1.5) : settleMs);
     const lastReading = await this.read();
     const difference = findDifference(before, lastReading, expected);
@@ -138,6 +135,11 @@ export class Probe {
   private async pause(ms: number): Promise<void> {
     await wait(ms, undefined, { signal: this.options.signal });
   }
+}
+
+function includesPending({ ids, count }: ProbeReading, { from, pending }: PendingEffects): boolean {
+  if (ids !== null) return [...pending].every((id) => ids.includes(id));
+  return from === null || count - from.count >= pending.size;
 }
 
 function areEffectsMissing(before: ProbeReading, after: ProbeReading, expected: ExpectedEffects): boolean {

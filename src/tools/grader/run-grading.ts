@@ -220,13 +220,13 @@ function openSession(
   const url = readUrl("receiver", receiverUrl);
   const probe = options.probe === undefined ? null : readUrl("probe", options.probe);
   const settleMs = options.settleMs ?? 150;
-  const { outbound, locate } = network ?? openNetwork(options.caFile);
+  const { outbound, resolveUrl } = network ?? openNetwork(options.caFile);
   // Each delivery adds a listener to the signal, and many run at once.
   if (signal !== undefined) setMaxListeners(0, signal);
   return new Session({
     url,
     outbound,
-    locate,
+    resolveUrl,
     timeoutMs,
     patienceMs,
     memoryMs,

@@ -40,7 +40,7 @@ export class WebhookGone extends Error {
 
 interface SessionOptions extends SendOptions, DeliverySource {
   url: URL;
-  locate: ResolveUrl;
+  resolveUrl: ResolveUrl;
   serviceName: string;
   probe: Probe | null;
   /** How long a receiver may be busy with one delivery, and how long after its answer a side effect may come; milliseconds. */
@@ -200,11 +200,11 @@ export class Session {
 
   /** Tries to connect to the receiver for as long as its patience lasts. Returns null if it accepts, otherwise the reason. */
   async findConnectionProblem(): Promise<string | null> {
-    const { signal, url, locate, timeoutMs, patienceMs } = this.options;
+    const { signal, url, resolveUrl, timeoutMs, patienceMs } = this.options;
     const giveUp = performance.now() + patienceMs;
     for (;;) {
       signal?.throwIfAborted();
-      const problem = await tryConnect(url, locate, Math.min(timeoutMs, 10_000));
+      const problem = await tryConnect(url, resolveUrl, Math.min(timeoutMs, 10_000));
       if (problem === null || performance.now() >= giveUp) return problem;
       await wait(100);
     }

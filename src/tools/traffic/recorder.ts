@@ -3,7 +3,7 @@ import * as https from "node:https";
 import { MAX_HEADER_BYTES } from "../../engine/contract/router.ts";
 import { toPairs } from "../../engine/maps.ts";
 import { toOriginForm } from "../../hosts/node/node-request.ts";
-import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
+import { toFailure } from "../../hosts/node/outbound/outbound-failure.ts";
 import { MAX_ANSWER_HEADER_BYTES } from "../../hosts/node/outbound/upstream.ts";
 import { openPort } from "../../hosts/node/own-address.ts";
 import { refuseUnreadable } from "../../hosts/node/refuse-unreadable.ts";
@@ -180,7 +180,7 @@ class Relay {
     const isUnreadable = code.startsWith("HPE_");
     const reason =
       wasReset || isUnreadable
-        ? classifyError(error).error.message
+        ? toFailure(error).error.message
         : [code, error.message].filter(Boolean).join(": ");
     this.error = `no answer: ${reason}`;
     if (wasReset) return void outgoing.destroy();

@@ -53,7 +53,7 @@ export function createContext(parts: RunParts) {
 
     /** Known ids that belong together. @throws NotObservable if one is missing */
     requireIds<N extends string>(...names: readonly N[]): Record<N, string> {
-      const [ids] = known.combineBindings(names, 1);
+      const [ids] = known.combineValues(names, 1);
       if (ids === undefined) throw new NotObservable(known.describeMissing(names));
       return ids as Record<N, string>;
     },

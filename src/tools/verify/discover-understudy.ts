@@ -68,7 +68,7 @@ async function addKnownObjects(
 ): Promise<void> {
   const organizationFilter = `&organization_id=${encodeURIComponent(organization_id)}`;
   const add = (name: string, objects: readonly Row[], field = name) => {
-    for (const row of objects) known.addTuple({ [name]: String(row[field]) });
+    for (const row of objects) known.addRelatedIds({ [name]: String(row[field]) });
   };
   const keepFinished = (objects: readonly Row[]) => objects.filter(({ status }) => status === "completed");
 
@@ -77,7 +77,8 @@ async function addKnownObjects(
   const memberships = Object.keys((user?.["memberships"] ?? {}) as object);
   const foreign = (await fetchRows("organizations")).filter(({ id }) => !memberships.includes(String(id)));
   add("foreign_organization_id", foreign, "id");
-  for (const id of memberships) if (id !== organization_id) known.addTuple({ other_organization_id: id });
+  for (const id of memberships)
+    if (id !== organization_id) known.addRelatedIds({ other_organization_id: id });
 
   const sessions = await fetchRows("meeting_sessions");
   const foreignIds = new Set(foreign.map(({ id }) => id));
@@ -105,7 +106,7 @@ async function addKnownObjects(
   const stores = new Set((await fetchRows("vector_stores", organizationFilter)).map(({ id }) => id));
   const inStores = (await fetchRows("store_files")).filter(({ store_id }) => stores.has(store_id));
   for (const { store_id, file_id } of [...keepFinished(inStores), ...inStores])
-    known.addTuple({ store_id: String(store_id), file_id: String(file_id) });
+    known.addRelatedIds({ store_id: String(store_id), file_id: String(file_id) });
 
   const dashboards = new Set((await fetchRows("dashboards", organizationFilter)).map(({ id }) => id));
   const links = await fetchRows("share_links", "&status=active");
@@ -115,7 +116,7 @@ async function addKnownObjects(
   );
   for (const { id, parent_id } of await fetchRows("departments", organizationFilter)) {
     if (parent_id !== null)
-      known.addTuple({ department_id: String(id), parent_department_id: String(parent_id) });
+      known.addRelatedIds({ department_id: String(id), parent_department_id: String(parent_id) });
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { classifyError } from "../../hosts/node/outbound/outbound-failure.ts";
+import { toFailure } from "../../hosts/node/outbound/outbound-failure.ts";
 import { isHarmless } from "./own-operation.ts";
 
 /** One request. By default it has the key, no query and no body. */
@@ -125,5 +125,5 @@ function describeBreak(error: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (message === "other side closed" || code === "ECONNRESET" || code === "EPIPE")
     return "the connection was closed before a whole answer";
-  return message === "bad port" ? "fetch refuses this port" : classifyError(cause).error.message;
+  return message === "bad port" ? "fetch refuses this port" : toFailure(cause).error.message;
 }

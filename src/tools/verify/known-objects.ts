@@ -18,7 +18,7 @@ export type PathParams = Readonly<Record<string, string>>;
 export class KnownObjects {
   private readonly names: ObjectNames;
   private readonly givenIds: ReadonlyMap<string, readonly string[]>;
-  private readonly tuples: PathParams[] = [];
+  private readonly relatedIds: PathParams[] = [];
   private readonly seenIds = new Map<string, Set<string>>();
 
   constructor(names: ObjectNames, givenIds: ReadonlyMap<string, readonly string[]> = new Map()) {
@@ -27,8 +27,8 @@ export class KnownObjects {
   }
 
   /** Ids that belong together, such as a file and its store. */
-  addTuple(binding: PathParams): void {
-    this.tuples.push(binding);
+  addRelatedIds(ids: PathParams): void {
+    this.relatedIds.push(ids);
   }
 
   /** Looks for ids among the values of an answer's JSON. */
@@ -63,8 +63,8 @@ export class KnownObjects {
     const mainName = this.names.getMainName(name);
     const given = this.givenIds.get(mainName);
     if (given !== undefined) return given;
-    const inTuples = this.tuples.flatMap((tuple) => (tuple[mainName] === undefined ? [] : [tuple[mainName]]));
-    return [...new Set([...inTuples, ...(this.seenIds.get(mainName) ?? [])])];
+    const related = this.relatedIds.flatMap((ids) => (ids[mainName] === undefined ? [] : [ids[mainName]]));
+    return [...new Set([...related, ...(this.seenIds.get(mainName) ?? [])])];
   }
 
   /** Adds the ids of a list's items, if paths of own operations name them, each with the ids in the list's own path. */
@@ -76,16 +76,16 @@ export class KnownObjects {
     );
     for (const item of findItems(json)?.slice(0, MAX_SEEN) ?? []) {
       const field = findIdField(item, list.parameter);
-      if (field !== undefined) this.addTuple({ ...parentIds, [list.key]: String(item[field]) });
+      if (field !== undefined) this.addRelatedIds({ ...parentIds, [list.key]: String(item[field]) });
     }
   }
 
   /** Lists values for an operation's path. */
-  listBindings(operation: AnyOperation, limit?: number): PathParams[] {
+  listPathValues(operation: AnyOperation, limit?: number): PathParams[] {
     const objects = [...this.names.findObjects(operation)];
     const names = [...new Set(objects.map(([, key]) => key))];
-    return this.combineBindings(names, limit).map((binding) =>
-      Object.fromEntries(objects.map(([name, key]) => [name, binding[key]!])),
+    return this.combineValues(names, limit).map((params) =>
+      Object.fromEntries(objects.map(([name, key]) => [name, params[key]!])),
     );
   }
 
@@ -106,30 +106,28 @@ export class KnownObjects {
   }
 
   /** Lists values for all the parameters: first those known to belong together, then any. */
-  combineBindings(names: readonly string[], limit = 6): PathParams[] {
-    const together = this.tuples
-      .filter((tuple) => names.every((name) => this.fits(tuple, name)))
-      .map((tuple) => Object.fromEntries(names.map((name) => [name, this.getValue(tuple, name)!])));
+  combineValues(names: readonly string[], limit = 6): PathParams[] {
+    const together = this.relatedIds
+      .filter((ids) => names.every((name) => this.fits(ids, name)))
+      .map((ids) => Object.fromEntries(names.map((name) => [name, this.getValue(ids, name)!])));
     let combinations: PathParams[] = [{}];
     for (const name of names) {
       const values = this.listCandidates(name);
-      combinations = combinations.flatMap((binding) =>
-        values.slice(0, limit).map((value) => ({ ...binding, [name]: value })),
+      combinations = combinations.flatMap((params) =>
+        values.slice(0, limit).map((value) => ({ ...params, [name]: value })),
       );
     }
-    const unique = new Map(
-      [...together, ...combinations].map((binding) => [JSON.stringify(binding), binding]),
-    );
+    const unique = new Map([...together, ...combinations].map((params) => [JSON.stringify(params), params]));
     return [...unique.values()].slice(0, limit);
   }
 
-  private getValue(tuple: PathParams, name: string): string | undefined {
+  private getValue(ids: PathParams, name: string): string | undefined {
     const mainName = this.names.getMainName(name);
-    return mainName === "organization_id" ? this.findOne(mainName) : tuple[mainName];
+    return mainName === "organization_id" ? this.findOne(mainName) : ids[mainName];
   }
 
-  private fits(tuple: PathParams, name: string): boolean {
-    const value = this.getValue(tuple, name);
+  private fits(ids: PathParams, name: string): boolean {
+    const value = this.getValue(ids, name);
     const given = this.givenIds.get(this.names.getMainName(name));
     return value !== undefined && (given === undefined || given.includes(value));
   }
@@ -204,14 +202,18 @@ function findUsableName(names: ObjectNames, written: string): string | undefined
  * `NAME=ID` (several with commas), or a YAML or JSON file of such pairs.
  * @throws InputError, DocumentError
  */
-export function readUses(options: readonly string[], names: ObjectNames, warn?: Warn): Map<string, string[]> {
-  const uses = new Map<string, string[]>();
+export function readIdsToUse(
+  options: readonly string[],
+  names: ObjectNames,
+  warn?: Warn,
+): Map<string, string[]> {
+  const idsToUse = new Map<string, string[]>();
   const add = (written: string, values: readonly string[]) => {
     const name = findUsableName(names, written);
     if (name === undefined) throw unknownName(written, names);
     const ids = values.map((value) => value.trim()).filter((value) => value !== "");
     if (ids.length === 0) throw new InputError(`--use ${written} is empty`);
-    uses.set(name, [...(uses.get(name) ?? []), ...ids]);
+    idsToUse.set(name, [...(idsToUse.get(name) ?? []), ...ids]);
   };
   for (const option of options) {
     const [, name, value] = /^([\w-]+)=(.*)$/s.exec(option) ?? [];
@@ -219,7 +221,7 @@ export function readUses(options: readonly string[], names: ObjectNames, warn?: 
     // A URL may contain commas; ids do not.
     else add(name, name === "webhook_url" ? [value!] : value!.split(","));
   }
-  return uses;
+  return idsToUse;
 }
 
 function readPairs(file: string, warn: Warn | undefined): [string, string[]][] {

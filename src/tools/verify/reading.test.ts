@@ -8,7 +8,7 @@ import { Id } from "../../engine/contract/schema.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import { ObjectNames } from "./contract.ts";
 import { inventId, toBrokenAnswer } from "./exchange.ts";
-import { KnownObjects, readUses } from "./known-objects.ts";
+import { KnownObjects, readIdsToUse } from "./known-objects.ts";
 import { RequestPacer } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
@@ -61,18 +61,18 @@ describe("objects that verify uses", () => {
   it("are those that belong together first, or only the given ones [interfaces 2]", () => {
     const known = new KnownObjects(NAMES, new Map([["organization_id", ["org_a"]]]));
     known.collectIds({ data: [{ id: "vs_1" }, { id: "vs_2" }], files: ["file_1"], text: "see file_2" });
-    known.addTuple({ store_id: "vs_2", file_id: "file_9" });
+    known.addRelatedIds({ store_id: "vs_2", file_id: "file_9" });
     const names = ["organization_id", "store_id", "file_id"];
-    expect(known.combineBindings(names, 3)[0]).toEqual({
+    expect(known.combineValues(names, 3)[0]).toEqual({
       organization_id: "org_a",
       store_id: "vs_2",
       file_id: "file_9",
     });
-    expect(known.combineBindings(names, 3)).toHaveLength(3);
+    expect(known.combineValues(names, 3)).toHaveLength(3);
     expect(known.listCandidates("file_id")).toEqual(["file_9", "file_1"]);
-    expect(known.combineBindings(["org_id"])).toEqual([{ org_id: "org_a" }]);
-    expect(known.combineBindings(["session_id"])).toEqual([]);
-    expect(known.combineBindings([])).toEqual([{}]);
+    expect(known.combineValues(["org_id"])).toEqual([{ org_id: "org_a" }]);
+    expect(known.combineValues(["session_id"])).toEqual([]);
+    expect(known.combineValues([])).toEqual([{}]);
   });
 
   it("do not count as found if their ids are invented [interfaces 2]", () => {
@@ -137,7 +137,7 @@ describe("--use", () => {
       file,
       "transcription_id: trans_1\nmusic_collections: [mcoll_1, mcoll_2]\nparent_department_id: null\n",
     );
-    const found = readUses(
+    const found = readIdsToUse(
       ["meeting_sessions=mbsess_1,mbsess_2", file, "webhook_url=http://127.0.0.1/a,b"],
       NAMES,
     );
@@ -151,11 +151,11 @@ describe("--use", () => {
   });
 
   it("suggests the nearest name, and refuses an empty one [interfaces 2]", () => {
-    expect(() => readUses(["sesion_id=mbsess_1"], NAMES)).toThrow(/Did you mean "session_id"/);
-    expect(() => readUses(["session_id="], NAMES)).toThrow(/is empty/);
+    expect(() => readIdsToUse(["sesion_id=mbsess_1"], NAMES)).toThrow(/Did you mean "session_id"/);
+    expect(() => readIdsToUse(["session_id="], NAMES)).toThrow(/is empty/);
     const file = join(folder, "list.yaml");
     writeFileSync(file, "- session_id\n");
-    expect(() => readUses([file], NAMES)).toThrow(/must contain names and ids/);
+    expect(() => readIdsToUse([file], NAMES)).toThrow(/must contain names and ids/);
   });
 });
 

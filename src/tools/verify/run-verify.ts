@@ -24,7 +24,7 @@ export interface VerifyOptions {
   /** Whether differences from assumptions fail too. */
   strict?: boolean;
   /** Ids of objects to use, by the names in `USABLE_NAMES`. */
-  uses?: ReadonlyMap<string, readonly string[]>;
+  idsToUse?: ReadonlyMap<string, readonly string[]>;
   /** For the whole run, in milliseconds. */
   timeoutMs?: number;
   version: string;
@@ -57,7 +57,7 @@ class Run {
 
   constructor(options: VerifyOptions) {
     this.options = options;
-    const { contract, uses, write, wait, timeoutMs = TOTAL_TIMEOUT_MS } = options;
+    const { contract, idsToUse, write, wait, timeoutMs = TOTAL_TIMEOUT_MS } = options;
     const total = AbortSignal.timeout(Math.min(timeoutMs, MAX_TIMEOUT_MS));
     const target = new Target({
       url: readTarget(options.target),
@@ -68,14 +68,14 @@ class Run {
       wait,
       userAgent: `understudy-verify/${options.version}`,
     });
-    const known = new KnownObjects(contract.names, uses);
+    const known = new KnownObjects(contract.names, idsToUse);
     this.parts = { contract, target, known, changes: [], failedUndos: 0, successes: new Map() };
   }
 
   async run(): Promise<VerifyReport> {
     const started = performance.now();
     const startedAt = new Date();
-    await this.open();
+    await this.findKeyOwner();
     const checks = await this.runAll();
     const summary = summarize(checks);
     const { target, changes } = this.parts;
@@ -99,8 +99,8 @@ class Run {
     };
   }
 
-  /** Finds the user of the key; without it nothing can be checked. @throws UnusableTargetError */
-  private async open(): Promise<void> {
+  /** Finds the organization of the key's user; without it nothing can be checked. @throws UnusableTargetError */
+  private async findKeyOwner(): Promise<void> {
     const { target, known } = this.parts;
     const first = await this.sendFirstCall();
     const { url, key, signal } = target.options;
@@ -119,7 +119,7 @@ class Run {
     }
     this.organization_id = first.headers.get("service-organization");
     const organization_id = known.findOne("organization_id") ?? this.organization_id;
-    if (organization_id !== null) known.addTuple({ organization_id });
+    if (organization_id !== null) known.addRelatedIds({ organization_id });
     if (!first.headers.has("x-sandbox-decision")) return;
     this.console = findConsoleUrl(url);
     if (organization_id !== null)

@@ -64,7 +64,7 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
     /** Verifies a service with one deviation or none in a live run. */
     async live(
       alteration: Alteration | undefined,
-      options: Pick<VerifyOptions, "write" | "only" | "uses">,
+      options: Pick<VerifyOptions, "write" | "only" | "idsToUse">,
     ): Promise<VerifyReport> {
       return verify(api, "ada", { target: await service(alteration), ...options });
     },

@@ -4,7 +4,7 @@ import type net from "node:net";
 import type { Duplex } from "node:stream";
 import { MAX_ANSWER_BYTES } from "../../../engine/contract/services.ts";
 import type { OutboundAgents } from "./outbound-agents.ts";
-import { CLOSED_UNANSWERED, classifyError, type Failure, toFailure } from "./outbound-failure.ts";
+import { CLOSED_UNANSWERED, createFailure, type Failure, toFailure } from "./outbound-failure.ts";
 import type { OutboundRequest, RequestOutcome } from "./outbound-request.ts";
 import { type ResolvedAddress, toLookup } from "./resolve-target.ts";
 
@@ -58,13 +58,13 @@ export function startRequest(
     settle(
       answer
         ? answer.toTruncatedResult()
-        : toFailure("protocol", "the receiver sent too much before its status"),
+        : createFailure("protocol", "the receiver sent too much before its status"),
     );
   };
   limitInterimAnswers(outgoing, () =>
-    settle(toFailure("protocol", `more than ${MAX_INTERIM_ANSWERS} interim answers`)),
+    settle(createFailure("protocol", `more than ${MAX_INTERIM_ANSWERS} interim answers`)),
   );
-  const leave = () => settle(toFailure("left", "hung up on purpose"));
+  const leave = () => settle(createFailure("left", "hung up on purpose"));
   outgoing.on("response", (incoming) => {
     if (options.request.leave !== undefined) return leave();
     answer = collectAnswer(incoming, limit, settle);
@@ -189,11 +189,12 @@ function watchWire(
   return {
     describeStage: () => stage,
     explain: (error: Error): Failure => {
-      const failure = classifyError(error);
+      const failure = toFailure(error);
       const { kind, message } = failure.error;
       // Node reports a peer that hangs up during the handshake as an ordinary reset.
-      if (stage === HANDSHAKE && kind !== "tls") return toFailure("tls", `TLS handshake failed: ${message}`);
-      return kind === "network" ? toFailure("reset", message) : failure;
+      if (stage === HANDSHAKE && kind !== "tls")
+        return createFailure("tls", `TLS handshake failed: ${message}`);
+      return kind === "network" ? createFailure("reset", message) : failure;
     },
     stopWatching: () => socket?.off("data", count),
   };
@@ -227,9 +228,9 @@ function collectAnswer(
   const readBody = () => Buffer.concat(chunks).subarray(0, limit);
   const toBrokenFailure = (error?: Error): Failure => {
     const where = `the answer ${incoming.statusCode} broke off after ${length} bytes of its body`;
-    const cause = error ? classifyError(error).error : undefined;
-    if (cause?.kind !== "protocol") return toFailure("incomplete", where);
-    return toFailure("protocol", `${where}: ${cause.message}`);
+    const cause = error ? toFailure(error).error : undefined;
+    if (cause?.kind !== "protocol") return createFailure("incomplete", where);
+    return createFailure("protocol", `${where}: ${cause.message}`);
   };
   incoming.on("data", (chunk: Buffer) => {
     if (length >= limit || chunks.length >= maxChunks) return;

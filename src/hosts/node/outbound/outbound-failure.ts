@@ -4,7 +4,7 @@ import { ForbiddenAddressError } from "./resolve-target.ts";
 /** The result of an attempt without a complete answer (G24: response_code 0). */
 export type Failure = RequestOutcome & Required<Pick<RequestOutcome, "error">>;
 
-export function toFailure(kind: OutboundErrorKind, message: string): Failure {
+export function createFailure(kind: OutboundErrorKind, message: string): Failure {
   return { response_code: 0, headers: {}, body: Buffer.alloc(0), truncated: false, error: { kind, message } };
 }
 
@@ -20,11 +20,11 @@ const KINDS_BY_CODE: readonly [RegExp, OutboundErrorKind][] = [
 ];
 
 /** Converts an error of the network, of TLS, of HTTP parsing or of the policy to a failure. Never throws. */
-export function classifyError(error: unknown): Failure {
-  if (error instanceof ForbiddenAddressError) return toFailure("forbidden_address", error.message);
+export function toFailure(error: unknown): Failure {
+  if (error instanceof ForbiddenAddressError) return createFailure("forbidden_address", error.message);
   const code = findCode(error);
   const kind = KINDS_BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "network";
-  return toFailure(kind, describeCause(error));
+  return createFailure(kind, describeCause(error));
 }
 
 /** A connection attempt to several addresses fails with one error around the others. */

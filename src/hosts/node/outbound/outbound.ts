@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import type { AddressPolicy } from "./address-policy.ts";
 import { createAgents } from "./outbound-agents.ts";
 import { type HttpUrl, type OpenRequest, startRequest } from "./outbound-connection.ts";
-import { classifyError, toFailure } from "./outbound-failure.ts";
+import { createFailure, toFailure } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult, RequestOutcome } from "./outbound-request.ts";
 import { createSystemLookup, type Lookup, type ResolvedAddress, resolveTarget } from "./resolve-target.ts";
 
@@ -37,7 +37,7 @@ export interface Outbound {
   close(): void;
 }
 
-export function createTargetResolver({
+export function createUrlResolver({
   policy,
   lookup = createSystemLookup(),
   findOwnAddress,
@@ -55,7 +55,7 @@ export function createTargetResolver({
  * the caller limits how many run at once.
  */
 export function createOutbound({ ca, ...resolverOptions }: OutboundOptions): Outbound {
-  const resolveUrl = createTargetResolver(resolverOptions);
+  const resolveUrl = createUrlResolver(resolverOptions);
   const agents = createAgents(ca);
   const pending = new Set<(result: RequestOutcome) => void>();
   let isClosed = false;
@@ -72,27 +72,27 @@ export function createOutbound({ ca, ...resolverOptions }: OutboundOptions): Out
         openRequest?.release();
         resolve({ ...result, ...reused, duration_ms: Math.round(performance.now() - startedAt) });
       };
-      const abort = () => settle(toFailure("aborted", "the attempt was cancelled"));
-      const expire = () => settle(toFailure("timeout", describeTimeout(openRequest, request)));
+      const abort = () => settle(createFailure("aborted", "the attempt was cancelled"));
+      const expire = () => settle(createFailure("timeout", describeTimeout(openRequest, request)));
       const timer = setTimeout(expire, request.timeoutMs);
       pending.add(settle);
       request.signal?.addEventListener("abort", abort, { once: true });
       if (isClosed || request.signal?.aborted) return abort();
 
       const target = readTarget(request.url);
-      if (typeof target === "string") return settle(toFailure("bad_url", target));
+      if (typeof target === "string") return settle(createFailure("bad_url", target));
       resolveUrl(target)
         .then(({ addresses, port }) => {
           if (!pending.has(settle)) return;
           if (port !== undefined) target.protocol = "http:";
           openRequest = startRequest({ request, target, port, addresses, agents }, settle);
         })
-        .catch((error: unknown) => settle(classifyError(error)));
+        .catch((error: unknown) => settle(toFailure(error)));
     });
 
   const close = () => {
     isClosed = true;
-    for (const settle of [...pending]) settle(toFailure("aborted", "the sender was closed"));
+    for (const settle of [...pending]) settle(createFailure("aborted", "the sender was closed"));
     agents.destroy();
   };
   return { send, close };

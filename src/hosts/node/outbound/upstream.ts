@@ -11,9 +11,9 @@ import {
   UpstreamFailure,
 } from "../../../engine/pipeline/engine-parts.ts";
 import { createAddressPolicy } from "./address-policy.ts";
-import { createTargetResolver } from "./outbound.ts";
+import { createUrlResolver } from "./outbound.ts";
 import { limitInterimAnswers } from "./outbound-connection.ts";
-import { CLOSED_UNANSWERED, classifyError } from "./outbound-failure.ts";
+import { CLOSED_UNANSWERED, toFailure } from "./outbound-failure.ts";
 import { toLookup } from "./resolve-target.ts";
 
 export interface UpstreamOptions {
@@ -47,7 +47,7 @@ export function createUpstream(
   mode: "local" | "shared",
 ): Upstream {
   const policy = createAddressPolicy({ mode, allow: allowAddresses, onlyAllowed: true });
-  const resolveUrl = createTargetResolver({ policy });
+  const resolveUrl = createUrlResolver({ policy });
   const base = new URL(url);
   /** Shows that a request has been here before (RFC 9110, 7.6.3). */
   const via = `1.1 understudy-${randomBytes(6).toString("hex")}`;
@@ -114,7 +114,7 @@ export function createUpstream(
       } catch (error) {
         signal.throwIfAborted();
         if (deadline.signal.aborted) throw createFailure(504, `no answer within ${timeoutMs / 1000} s`);
-        throw createFailure(502, classifyError(error).error.message);
+        throw createFailure(502, toFailure(error).error.message);
       } finally {
         clearTimeout(timer);
       }

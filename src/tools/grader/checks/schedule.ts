@@ -192,16 +192,16 @@ export const longMemory: Check = {
     const { firstAccepted, options } = session;
     if (firstAccepted === null) return notObservable("no delivery was accepted");
     if (!options.probe) return reportMissingProbe(session, "not tried: ");
-    let others = session.acceptedIds.size - 1;
+    let othersCount = session.acceptedIds.size - 1;
     let deferred: Attempt | null = null;
-    // If a slow receiver has already accepted more deliveries than it would accept here, the repetition of the first
-    // delivery below shows as much.
-    if (!session.isSlow || others < MAX_FILLING_MS / session.fastestMs) {
+    // A slow receiver that has accepted enough deliveries in earlier checks gets no more: the repetition of the first
+    // delivery below tests its memory just as well.
+    if (!session.isSlow || othersCount < MAX_FILLING_MS / session.fastestMs) {
       const delivery = session.makeDelivery();
       const attempt = await session.deliver(delivery);
       if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "before the others");
-      ({ accepted: others, deferred } = await deliverOthers(session));
-      const afterOthers = await repeat(session, { delivery, when: `after ${others} others` });
+      ({ accepted: othersCount, deferred } = await deliverOthers(session));
+      const afterOthers = await repeat(session, { delivery, when: `after ${othersCount} others` });
       if (afterOthers.outcome !== "passed") return afterOthers;
     }
     await session.pause(Math.max(0, firstAccepted.at + options.memoryMs - performance.now()));
@@ -211,18 +211,18 @@ export const longMemory: Check = {
     // After too few others, a second side effect proves a failure, but its absence does not prove a long memory.
     if (deferred !== null) {
       return notObservable(
-        `it accepted ${others} of ${options.memoryDeliveries} others, then the receiver ${describeResult(deferred)}; a repetition after these, and one ${when}, had no side effect`,
+        `it accepted ${othersCount} of ${options.memoryDeliveries} others, then the receiver ${describeResult(deferred)}; a repetition after these, and one ${when}, had no side effect`,
         deferred,
       );
     }
     return passed(
-      `a repetition after ${others} others, and one ${when}, had no side effect`,
+      `a repetition after ${othersCount} others, and one ${when}, had no side effect`,
       afterWhile.attempt,
     );
   },
 };
 
-/** Sends the others, or as many as the receiver accepts in the time; `deferred` ended it early. */
+/** Sends the others, or as many as the receiver accepts in the time; `deferred`: the attempt whose answer asked to wait. */
 async function deliverOthers(session: Session): Promise<{ accepted: number; deferred: Attempt | null }> {
   const giveUp = performance.now() + MAX_FILLING_MS;
   let remaining = session.options.memoryDeliveries;

@@ -41,15 +41,15 @@ export function createAnswerChecks(contract: Contract): Check[] {
   }));
 }
 
-/** Lists come before the operations whose paths name their items. */
+/** Each operation comes after the lists of the objects that its path names, and after the lists that those need. */
 function sortOwnOperations(own: readonly AnyOperation[], { names }: Contract): AnyOperation[] {
   const sorted = new Set<AnyOperation>();
   const visited = new Set<AnyOperation>();
   const add = (operation: AnyOperation) => {
     if (visited.has(operation)) return;
     visited.add(operation);
-    const keys = new Set<string | undefined>(names.findObjects(operation).values());
-    for (const one of own) if (keys.has(names.findList(one.path)?.key)) add(one);
+    const neededObjects = new Set<string | undefined>(names.findObjects(operation).values());
+    for (const one of own) if (neededObjects.has(names.findList(one.path)?.key)) add(one);
     sorted.add(operation);
   };
   for (const operation of own) add(operation);
@@ -59,14 +59,14 @@ function sortOwnOperations(own: readonly AnyOperation[], { names }: Contract): A
 async function checkAnswer(context: Context, operation: AnyOperation): Promise<void> {
   const { known, verdict, successes } = context;
   if (!isHarmless(operation)) return verdict.notObservable("its binding changes data, so it is not sent");
-  const bindings = known.listBindings(operation);
-  if (bindings.length === 0) return verdict.notObservable(known.describeMissingFor(operation));
+  const candidates = known.listPathValues(operation);
+  if (candidates.length === 0) return verdict.notObservable(known.describeMissingFor(operation));
   const needed = operation.sourceFile === undefined ? { query: undefined } : readNeededQuery(operation);
   if ("missing" in needed)
     return verdict.notObservable(`its declaration shows no value for ${needed.missing}, which it needs`);
   let last: Exchange | undefined;
   let best: SeenSuccess | undefined;
-  for (const params of bindings) {
+  for (const params of candidates) {
     last = await requestAnswer(context, operation, { params, query: needed.query });
     if (hasSucceeded(last)) {
       if (last.text.length > (best?.exchange.text.length ?? -1)) best = { params, exchange: last };
@@ -85,7 +85,7 @@ async function checkAnswer(context: Context, operation: AnyOperation): Promise<v
   }
   const code = checkAnyRefusal(verdict, last!);
   verdict.notObservable(
-    `${pluralize(bindings.length, "object")} tried; the last, ${last!.path}, answers ${last!.status} ${code ?? ""}`.trim(),
+    `${pluralize(candidates.length, "object")} tried; the last, ${last!.path}, answers ${last!.status} ${code ?? ""}`.trim(),
   );
 }
 

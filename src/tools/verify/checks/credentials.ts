@@ -34,8 +34,8 @@ async function callWithoutCredentials(
   operation: AnyOperation,
 ): Promise<void> {
   // Operations that only read are asked for an existing object, which proves most.
-  const [binding] = isHarmless(operation) ? known.listBindings(operation, 1) : [];
-  const params = inventParams(operation, binding);
+  const [knownValues] = isHarmless(operation) ? known.listPathValues(operation, 1) : [];
+  const params = inventParams(operation, knownValues);
   const call: Call = { operation, params, credential: "none", firstEvents: true };
   if (params === undefined || !changesNothing(call))
     return verdict.notObservable("an invented id in its path might be that of an object");

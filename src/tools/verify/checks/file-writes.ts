@@ -40,7 +40,7 @@ const resumable: Check = {
     if (registered === undefined) return;
     const file_id = registered.json.id as string;
     context.reportChange(`registered the file ${file_id} of ${FILE.file_size} bytes`, CANNOT_BE_UNDONE);
-    known.addTuple({ scratch_file_id: file_id });
+    known.addRelatedIds({ scratch_file_id: file_id });
     const secondAnswer = await context.send("files.register", { params, body });
     verdict.expect(
       secondAnswer.status === 200,

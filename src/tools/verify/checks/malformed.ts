@@ -68,9 +68,9 @@ async function checkInvalidValues(
   { target, known, verdict, successes }: Context,
   operation: AnyOperation,
 ): Promise<void> {
-  const [binding] = known.listBindings(operation, 1);
+  const [knownValues] = known.listPathValues(operation, 1);
   // The shape is checked before existence (G04), so an id that does not exist is enough if none is known.
-  const params = successes.get(operation.id)?.params ?? binding ?? inventParams(operation);
+  const params = successes.get(operation.id)?.params ?? knownValues ?? inventParams(operation);
   if (params === undefined) return verdict.notObservable(known.describeMissingFor(operation));
   for (const one of listInvalidValues(operation)) {
     const { field, value } = one;

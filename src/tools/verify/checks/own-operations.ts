@@ -80,9 +80,9 @@ function toNextPage(
 
 async function checkUnknown({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   const needed = readNeededQuery(operation);
-  const [binding] = known.listBindings(operation, 1);
+  const [knownValues] = known.listPathValues(operation, 1);
   const last = listParameterNames(operation).at(-1)!;
-  const { [last]: id, ...otherIds } = binding ?? ({} as PathParams);
+  const { [last]: id, ...otherIds } = knownValues ?? ({} as PathParams);
   const params = inventParams(operation, otherIds, id === undefined ? {} : { [last]: id });
   if (params === undefined || "missing" in needed)
     return verdict.notObservable("no id can be invented for it");
