@@ -261,15 +261,19 @@ async function loadCredentials(http: ControlHttp, { name, clock }: SandboxState)
   );
 }
 
-/** The same request to another URL. Its class may be that of a library or a test environment. */
+/**
+ * The same request to another URL. Its class may be that of a library or a test environment, which may not take it as a
+ * `RequestInit`. The body is sent as bytes, since browsers stream it over HTTP/2 only.
+ */
 async function moveRequest(request: Request, url: string): Promise<Request> {
-  if (request instanceof Request) return new Request(url, request);
-  const { method, headers, signal } = request as Request;
-  const hasBody = method !== "GET" && method !== "HEAD";
+  const { method, headers, redirect, credentials, signal } = request;
+  const bytes = await request.arrayBuffer();
   return new Request(url, {
     method,
     headers: [...headers],
-    body: hasBody ? await (request as Request).arrayBuffer() : null,
+    redirect,
+    credentials,
+    body: bytes.byteLength === 0 ? null : bytes,
     signal: signal instanceof AbortSignal ? signal : null,
   });
 }

@@ -18,9 +18,12 @@ import { handlersFor } from "understudy-sandbox/msw";
 const understudy = connect(new URLSearchParams(location.search).get("server"));
 const sandbox = await understudy.sandbox({ clock: { mode: "frozen" }, origin: true });
 const answer = await fetch(new URL("/v1/models", sandbox.url), { headers: { "api-key": sandbox.credentials.usr_dan } });
+const json = { "api-key": sandbox.credentials.usr_dan, "content-type": "application/json" };
+const asked = new Request("https://api.example.com/v1/auth/token", { method: "POST", headers: json, body: "{}" });
+const token = await sandbox.fetch(asked);
 const { total } = await sandbox.journal.list();
 const handlers = handlersFor(sandbox, { origin: "https://api.example.com" });
-document.title = [answer.status, total, handlers.length].join(" ");
+document.title = [answer.status, token.status, total, handlers.length].join(" ");
 `;
 
 let root: string;
@@ -52,7 +55,7 @@ it("the library, built by Vite into a page, connects to a server, calls its sand
   page.on("pageerror", ({ message }) => errors.push(message));
   const address = site.resolvedUrls!.local[0]!;
   await page.goto(`${address}?server=${encodeURIComponent(api.url)}`);
-  await see(page).toHaveTitle(/^200 1 \d+$/);
+  await see(page).toHaveTitle(/^200 200 2 \d+$/);
   expect(errors).toEqual([]);
   await page.close();
 });

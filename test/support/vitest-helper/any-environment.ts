@@ -28,7 +28,8 @@ export function testBytes(environment: string): void {
     const key = { "api-key": sandbox.credentials["usr_dan"]! };
     const json = { "content-type": "application/json" };
     const asked = { method: "POST", headers: { ...key, ...json }, body: "{}" };
-    const made = await fetch(`${sandbox.url}/v1/auth/token`, asked);
+    // As a Request, which clients pass to the `fetch` that they are given.
+    const made = await sandbox.fetch(new Request("https://api.example.com/v1/auth/token", asked));
     const { access_token } = (await made.json()) as { access_token: string };
     const headers = { authorization: `Bearer ${access_token}` };
     expect((await fetch(`${sandbox.url}/v1/models`, { headers })).status).toBe(200);
