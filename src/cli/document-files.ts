@@ -5,7 +5,7 @@ import { stringify } from "yaml";
 import { isPath, readFileText } from "../documents/files.ts";
 import { checkFixture } from "../documents/fixture-library.ts";
 import { loadOwnSources, openOwnFiles } from "../documents/own-files.ts";
-import { listScenarioFolders, ScenarioLibrary, toDerivedPath } from "../documents/scenario-library.ts";
+import { listScenarioFolders, nameDerivedFile, ScenarioLibrary } from "../documents/scenario-library.ts";
 import type { Api } from "../engine/contract/api.ts";
 import { DocumentError, type DocumentProblem, formatProblem } from "../engine/documents/document-error.ts";
 import type { Warn } from "../engine/documents/user-document.ts";
@@ -117,7 +117,7 @@ export function showScenario(name: string): Result {
   const library = openLibrary();
   const { files } = library;
   const file = files.find(name)?.file;
-  const displayName = file === undefined ? toDerivedPath(name) : files.showPath(file);
+  const displayName = file === undefined ? nameDerivedFile(name) : files.showPath(file);
   const text =
     file === undefined
       ? stringify(library.get(name).document)
@@ -137,7 +137,8 @@ function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario
   try {
     return expandFiles([pattern]).map((file) => ({ file, scenario: library.addFile(file) }));
   } catch (error) {
-    if (!(error instanceof UsageError) || /[\\/.]/.test(pattern)) throw error;
+    const isMeantAsPath = /[\\/.]/.test(pattern);
+    if (!(error instanceof UsageError) || isMeantAsPath) throw error;
     throw new UsageError(
       `no scenario and no file is called ${pattern}; \`understudy scenario list\` has the names`,
     );

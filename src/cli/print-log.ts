@@ -1,4 +1,4 @@
-import { describeLostEntries } from "../engine/contract/text.ts";
+import { describeEvictedEntries } from "../engine/contract/text.ts";
 import { flag, number, text } from "./command.ts";
 import { onOutputLost, print, printJsonLine, printLines } from "./process.ts";
 
@@ -33,7 +33,7 @@ export async function printLog<E extends { sequence: number }>(
   const entries = page.entries.toReversed();
   if (!options.follow) {
     const lost =
-      page.dropped > 0 ? [`(${describeLostEntries(page.dropped, "older")} lost to ${limitedBy})`] : [];
+      page.dropped > 0 ? [`(${describeEvictedEntries(page.dropped, "older")} lost to ${limitedBy})`] : [];
     const lines = [...lost, ...entries.map(format)];
     if (lines.length > 0) return print(json, page, lines.join("\n"));
     const isEmpty = (await listNewest()).entries.length === 0;

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import { toPrintableLines } from "../engine/contract/text.ts";
 import { formatProblem } from "../engine/documents/document-error.ts";
-import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
+import { OUTCOME_MARKS } from "../tools/checks/run-checks.ts";
 import type { Check } from "../tools/verify/check.ts";
 import { Contract } from "../tools/verify/contract.ts";
 import { readIdsToUse } from "../tools/verify/known-objects.ts";

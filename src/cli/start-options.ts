@@ -42,15 +42,15 @@ const EVERY_ADDRESS = /^[0:.]+$/;
 
 /**
  * Flags take precedence over the configuration file, and that over the defaults.
- * @param isOpened for `understudy open`: of the configuration file it uses the own operations only, since the opened file
- * has its own world, which must not get into the project's saved worlds
+ * @param opensFile for `understudy open`, which uses only `operations` and `openapi` of the configuration file: the opened
+ * world must not be saved in the project's folder
  * @throws UsageError, DocumentError
  */
-export async function readStartOptions(flags: StartFlags, isOpened = false): Promise<StartOptions> {
+export async function readStartOptions(flags: StartFlags, opensFile = false): Promise<StartOptions> {
   const { options: configured, settings: configuredSettings, locate } = await loadConfiguration(flags.config);
   const { operations, openapi } = configured;
-  const options = isOpened ? { operations, openapi } : configured;
-  const settings = isOpened ? undefined : configuredSettings;
+  const options = opensFile ? { operations, openapi } : configured;
+  const settings = opensFile ? undefined : configuredSettings;
   const givenFlags = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
   const all = { ...options, ...givenFlags, json: flags.json };
   const locateOption = (error: unknown) => locate(error, givenFlags);
@@ -117,16 +117,16 @@ async function toStartOptions(
           : readBaseUrl("--public-url", publicUrl, "https://sandbox.example.test"),
       trustProxy,
       upstream: readUpstream(all),
-      allowHosts: [...listOwnNames(host), ...(all["allow-host"] ?? [])],
+      allowHosts: [...listServerNames(host), ...(all["allow-host"] ?? [])],
     },
   };
 }
 
 /**
- * Keeps the server running after an error in a promise or timer that a user's code has started, as after an error in
- * a handler.
+ * Keeps the server running after an error in a promise or timer that a user's operation has started, as after an error
+ * in its handler.
  */
-function surviveOwnErrors(): void {
+function surviveOperationErrors(): void {
   const report = (error: unknown) =>
     printError(`an error outside the handlers of --operations: ${inspect(error)}`);
   process.on("uncaughtException", report).on("unhandledRejection", report);
@@ -136,7 +136,7 @@ function surviveOwnErrors(): void {
 async function openOwnOperations({ operations, openapi }: StartFlags) {
   if (operations === undefined && openapi === undefined) return { ownFiles: [], operations: undefined };
   const { loadOwnSources, openOwnFiles } = await import("../documents/own-files.ts");
-  if (operations !== undefined) surviveOwnErrors();
+  if (operations !== undefined) surviveOperationErrors();
   const ownFiles = await openOwnFiles({ operations, openapi });
   return { ownFiles, operations: await loadOwnSources(ownFiles) };
 }
@@ -160,7 +160,7 @@ function isLocal(host: string): boolean {
 }
 
 /** The server accepts the host that it is bound to as its name; clients never send the zone of an address. */
-function listOwnNames(host: string): string[] {
+function listServerNames(host: string): string[] {
   return isLocal(host) || EVERY_ADDRESS.test(host) ? [] : [host.replace(/%.*$/, "")];
 }
 

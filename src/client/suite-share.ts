@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { RuleDefinition, SandboxOptions, ScenarioName } from "./types.ts";
 
 /** The environment variable with the path of the file through which a suite and the runner fixtures exchange data. */
-export const SUITE_FILE = "UNDERSTUDY_SUITE_FILE";
+export const SUITE_FILE_VARIABLE = "UNDERSTUDY_SUITE_FILE";
 
 /** The world and scenarios that each test of a suite's command takes over from the suite's sandbox. */
 export interface SuiteShare {
@@ -26,7 +26,7 @@ export interface SuiteTest {
 
 /** Undefined outside of a suite. */
 export function readSuiteShare(): { share: SuiteShare; recordTest: (test: SuiteTest) => void } | undefined {
-  const file = process.env[SUITE_FILE];
+  const file = process.env[SUITE_FILE_VARIABLE];
   if (!file) return undefined;
   return {
     share: JSON.parse(readFileSync(file, "utf8")) as SuiteShare,

@@ -255,7 +255,7 @@ class ControlChange implements WorldChange, ChangeSource {
   private readonly sandbox: Sandbox;
   private readonly settings: Sandbox["settings"];
   private readonly ownResources: Sandbox["ownResources"];
-  private readonly activeKeyLines: string;
+  private readonly activeFingerprint: string;
   private readonly generation: number;
 
   constructor(operation: ControlOperation, sandbox: Sandbox) {
@@ -265,7 +265,7 @@ class ControlChange implements WorldChange, ChangeSource {
     this.sandbox = sandbox;
     this.settings = sandbox.settings;
     this.ownResources = sandbox.ownResources;
-    this.activeKeyLines = sandbox.faults.rules.activeKeyLines;
+    this.activeFingerprint = sandbox.faults.rules.activeFingerprint;
     sandbox.world.catchUp();
     this.began = { state: sandbox.recorder.getState(), position: sandbox.history.lastSequence };
     this.generation = sandbox.world.generation;
@@ -294,7 +294,7 @@ class ControlChange implements WorldChange, ChangeSource {
       world.generation !== this.generation ||
       settings !== this.settings ||
       ownResources !== this.ownResources ||
-      faults.rules.activeKeyLines !== this.activeKeyLines ||
+      faults.rules.activeFingerprint !== this.activeFingerprint ||
       !isSameClock
     );
   }

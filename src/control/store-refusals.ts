@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Durability, UnsavedAnswer } from "../engine/pipeline/engine-parts.ts";
+import type { Durability, ReplacementAnswer } from "../engine/pipeline/engine-parts.ts";
 import type { DurabilityHook } from "../hosts/node/hooks.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 import { toStoreProblem } from "./problem.ts";
@@ -15,17 +15,17 @@ export function toEngineDurability({ mark, waitUntilStored }: DurabilityHook): D
       try {
         return waitUntilStored(sandbox, since, { changesOthers: false })?.then(
           () => undefined,
-          toUnsavedAnswer,
+          toReplacementAnswer,
         );
       } catch (error) {
-        return Promise.resolve(toUnsavedAnswer(error));
+        return Promise.resolve(toReplacementAnswer(error));
       }
     },
   };
 }
 
 /** @throws any other error */
-function toUnsavedAnswer(error: unknown): UnsavedAnswer {
+function toReplacementAnswer(error: unknown): ReplacementAnswer {
   if (!(error instanceof StoreRefusal)) throw error;
   return { answer: toStoreProblem(error).toAnswer(), decision: toDecision(error) };
 }

@@ -1,4 +1,4 @@
-import { describeLostEntries, isJoinedHeader } from "../engine/contract/text.ts";
+import { describeEvictedEntries, isJoinedHeader } from "../engine/contract/text.ts";
 import { unprocessable } from "./problem.ts";
 
 /** The header with which a client resumes a stream of server-sent events. */
@@ -38,7 +38,7 @@ export async function* streamEntries<E extends { sequence: number }>(
     for (const entry of log.listSince(last)) {
       if (entry.sequence <= last) continue;
       const lost = entry.sequence - last - 1;
-      if (lost > 0) yield `: ${describeLostEntries(lost)} lost to the ${name}'s bound\n\n`;
+      if (lost > 0) yield `: ${describeEvictedEntries(lost)} lost to the ${name}'s bound\n\n`;
       last = entry.sequence;
       if (matches(entry)) yield `id: ${last}\ndata: ${JSON.stringify(render(entry))}\n\n`;
     }

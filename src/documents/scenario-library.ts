@@ -295,7 +295,7 @@ export function listScenarioFolders(own?: string): string[] {
 }
 
 /** How messages and lists name the file of a derived scenario, which has none. */
-export function toDerivedPath(name: string): string {
+export function nameDerivedFile(name: string): string {
   return `built-in/${name}.yaml`;
 }
 
@@ -305,7 +305,7 @@ function describeOpened(scenario: Scenario): ListedScenario {
 
 export function describeDerived(scenario: Scenario): ListedScenario {
   const { name } = scenario;
-  return { name, file: toDerivedPath(name), origin: "derived", scenario, problem: undefined };
+  return { name, file: nameDerivedFile(name), origin: "derived", scenario, problem: undefined };
 }
 
 /** In milliseconds: the maximum age of a listing of the folders; any request may name a scenario in a header. */

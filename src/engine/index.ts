@@ -114,7 +114,7 @@ export function createEngine(options: HostParts): Engine {
     },
     waitUntilReadyToSend: options.waitUntilReadyToSend,
   });
-  const services = createServices({ outbound, uploads, deliveries });
+  const getServices = createServices({ outbound, uploads, deliveries });
   const sandboxes = new SandboxRegistry({
     api: () => api,
     fixtures: options.fixtures,
@@ -129,7 +129,7 @@ export function createEngine(options: HostParts): Engine {
       return {
         ...(replay && { beforeChange: replay.beforeChange }),
         timerHandlers: { ...timerHandlers, ...sender.timerHandlers, ...faults.createTimerHandlers(sandbox) },
-        onEmit: combineListeners(RESOURCES, () => services(sandbox)),
+        onEmit: combineListeners(RESOURCES, () => getServices(sandbox)),
         onReplace: sender.onReplace,
         onCommit: (world, commit) => {
           sender.onCommit(world, commit);
@@ -153,7 +153,7 @@ export function createEngine(options: HostParts): Engine {
     requireBudget,
     requireMember,
     refuseGrowth: options.refuseGrowth,
-    services,
+    getServices,
     readForm: options.readForm,
     getFormSpace: (sandbox) => uploads.forSandbox(sandbox),
     durability: options.durability,

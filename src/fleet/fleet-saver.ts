@@ -97,7 +97,7 @@ export class FleetSaver {
   async waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {
     const { sandboxes, session } = this.parts;
     for (;;) {
-      // A sandbox that is being loaded belongs to this node within a turn of the event loop.
+      // A loaded sandbox is registered as this node's a turn of the event loop after it can be found.
       await nextTurn();
       if (sandboxes.get(sandbox.name) !== sandbox || sandbox.world.isClosed) return;
       try {

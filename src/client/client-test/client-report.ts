@@ -1,5 +1,5 @@
 import { toPrintableLines } from "../../engine/contract/text.ts";
-import { nameOutcome, OUTCOME_MARKS, sortWorstFirst, toJunitCase } from "../../tools/checks/frame.ts";
+import { nameOutcome, OUTCOME_MARKS, sortWorstFirst, toJunitCase } from "../../tools/checks/run-checks.ts";
 import type { ClientCheckReport, ClientReport } from "../../tools/client-test/client-report-types.ts";
 import { describeReport } from "../../tools/client-test/grade-client.ts";
 import { type Html, html, renderHtmlPage, renderProseHtml } from "../../tools/reports/html.ts";

@@ -68,12 +68,12 @@ async function runClientTest(target: ToolTarget, args: Arguments): Promise<unkno
   return {
     base_url: sandbox.url,
     run,
-    checks: currentChecks.map(toShort),
+    checks: currentChecks.map(summarizeCheck),
     ...(report && { report: { verdict, stopped, summary } }),
   };
 }
 
-function toShort({ id, title, outcome, why, advice, evidence }: ClientCheckReport) {
+function summarizeCheck({ id, title, outcome, why, advice, evidence }: ClientCheckReport) {
   const fix = outcome === "failed" ? { advice } : {};
   return { id, title, outcome, why, ...fix, evidence: evidence.map((entry) => entry.id) };
 }

@@ -48,7 +48,7 @@ function addTool(server: McpServer, tool: Tool, target: ToolTarget): void {
     {
       title,
       description,
-      inputSchema: fromJsonSchema<Arguments>(toSchema(fields), ACCEPTING),
+      inputSchema: fromJsonSchema<Arguments>(toSchema(fields), ACCEPT_ALL),
       annotations: {
         readOnlyHint: reads,
         destructiveHint: destroys,
@@ -77,7 +77,7 @@ function toSchema(fields: ToolFields): JsonSchema & { type: "object" } {
 }
 
 /** Accepts all arguments here: the control API refuses wrong ones, with better messages. */
-const ACCEPTING: jsonSchemaValidator = {
+const ACCEPT_ALL: jsonSchemaValidator = {
   getValidator<T>() {
     return (data: unknown): JsonSchemaValidatorResult<T> => ({
       valid: true,
@@ -137,7 +137,7 @@ function addResources(server: McpServer, { http }: UnderstudyClient): void {
   add("control-api.json", "The control API, OpenAPI 3.1", () => http.text("/_control/api.json"));
   add("fidelity", "The fidelity ledger: what is assumed, and why", () => http.text("/_control/fidelity"));
   add("errors", "The error catalogue", () => JSON.stringify(CATALOGUE));
-  // The path of `understudy://sandboxes/default/journal/req_1` is the control API's.
+  // `understudy://sandboxes/default/journal/req_1` is at `/_control/sandboxes/default/journal/req_1`.
   const readSandbox = createReader((uri) => http.text(`/_control/sandboxes${uri.pathname}`));
   const addSandboxResource = (name: string, title: string, path: string) => {
     const template = new ResourceTemplate(`understudy://sandboxes/{sandbox}/${path}`, { list: undefined });
@@ -154,7 +154,7 @@ interface Prompt {
   title: string;
   description: string;
   arguments: Readonly<Record<string, string>>;
-  text: (args: PromptArguments) => string;
+  write: (args: PromptArguments) => string;
 }
 
 const PROMPTS: readonly Prompt[] = [
@@ -163,7 +163,7 @@ const PROMPTS: readonly Prompt[] = [
     title: "Reproduce a bug as a bundle",
     description: "From a report to a file that replays it",
     arguments: { report: "What is said to go wrong" },
-    text: ({
+    write: ({
       report = "(ask for it)",
     }) => `Reproduce this bug against Understudy, and end with a bundle that replays it.
 
@@ -183,7 +183,7 @@ The report: ${report}
     arguments: {
       operation: "An operation id, or a glob of them; all that the application calls unless given",
     },
-    text: ({
+    write: ({
       operation = "(every operation that the application calls)",
     }) => `Find out whether my application copes with every documented refusal of ${operation}.
 
@@ -199,7 +199,7 @@ The report: ${report}
     title: "Harden a webhook receiver",
     description: "From a receiver's address to what it should do better",
     arguments: { url: "The receiver's address" },
-    text: ({ url = "(ask for it)" }) => `Harden my webhook receiver at ${url}.
+    write: ({ url = "(ask for it)" }) => `Harden my webhook receiver at ${url}.
 
 1. create_sandbox with a frozen clock; register the receiver with call_api (describe_operation webhooks.create), and keep the secret of the answer.
 2. trigger_event for each event that it should understand; list_deliveries and list_pending show what followed from its answers.
@@ -211,7 +211,7 @@ The report: ${report}
 ];
 
 function addPrompts(server: McpServer): void {
-  for (const { name, title, description, arguments: descriptions, text } of PROMPTS) {
+  for (const { name, title, description, arguments: descriptions, write } of PROMPTS) {
     const properties = Object.fromEntries(
       Object.entries(descriptions).map(([argument, description]) => [
         argument,
@@ -224,7 +224,7 @@ function addPrompts(server: McpServer): void {
       additionalProperties: false,
     });
     server.registerPrompt(name, { title, description, argsSchema }, (args: PromptArguments) => ({
-      messages: [{ role: "user" as const, content: { type: "text" as const, text: text(args) } }],
+      messages: [{ role: "user" as const, content: { type: "text" as const, text: write(args) } }],
     }));
   }
 }

@@ -36,6 +36,7 @@ export async function serveMcpOverStdio(client: UnderstudyClient, version: strin
     transport,
     onerror: ({ message }) => process.stderr.write(`understudy: ${message}\n`),
   });
+  // Wraps the handlers that `serveStdio` has set.
   const { onmessage, onclose } = transport;
   transport.onmessage = (message) => {
     // A subscription lasts as long as the connection.
@@ -50,7 +51,7 @@ export async function serveMcpOverStdio(client: UnderstudyClient, version: strin
       resolve();
     };
   });
-  // After a broken pipe, input may still be open. A file has no `unref`, and ends by itself.
+  // After a broken pipe, input may still be open. Input from a file has no `unref`, and ends by itself.
   process.stdin.unref?.();
 }
 

@@ -146,7 +146,7 @@ export class ControlApi {
     );
   }
 
-  /** Replaces each `$ref` by its schema, since MCP has no shared ones (in itself by its name); drops examples and ids. */
+  /** Replaces each `$ref` by its schema, or within that schema by its name, since MCP shares none; drops examples and ids. */
   private inline<T>(part: T, ancestors: readonly string[] = []): T {
     if (Array.isArray(part)) return part.map((one) => this.inline(one, ancestors)) as T;
     if (typeof part !== "object" || part === null) return part;

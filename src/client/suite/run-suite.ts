@@ -3,7 +3,7 @@ import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { RunEnd } from "../../tools/client-test/client-check.ts";
 import { ControlError } from "../http.ts";
 import type { SandboxClient } from "../sandbox.ts";
-import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
+import { ShareFile, SUITE_FILE_VARIABLE, type SuiteShare } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";
 import { CommandNotFound, type CommandRun, describeFailedEnd, runCommand } from "./run-command.ts";
 import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
@@ -172,7 +172,7 @@ async function runAndCheck(result: ScenarioResult, run: StartedRun): Promise<voi
   const env = {
     ...server.getEnvironment(sandbox),
     UNDERSTUDY_SCENARIO: scenario.name,
-    [SUITE_FILE]: share.path,
+    [SUITE_FILE_VARIABLE]: share.path,
   };
   const commandRun = await runCommand(command, { env, timeoutMs, signal });
   const { exit_code, output } = commandRun;

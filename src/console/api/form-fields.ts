@@ -9,9 +9,9 @@ export interface FormField {
   /** Holds an ISO 8601 timestamp. */
   isInstant: boolean;
   isNullable: boolean;
-  /** Values of an enum, or of the items of a list, as texts. */
+  /** Values of an enum, or of the items of a list, as texts; without null. */
   choices: readonly string[];
-  /** The same as values, which may be numbers. */
+  /** The values that `choices` shows as texts; they may be numbers, and include null. */
   values: readonly unknown[];
   /** The schema's description; else format, bounds and an example, in a few words. */
   hint: string | undefined;
@@ -87,7 +87,7 @@ export function parseValue(text: string, field: FormField, prefix = ""): unknown
   if (isNullable && text === NULL_CHOICE && hasChoices(field)) return null;
   if (kind === "json") return requireJson(text, prefix + name, name);
   if (kind === "yesno") return text === "true";
-  if (kind === "number") return parseNumber(text);
+  if (kind === "number") return toNumberOrText(text);
   return toChoiceValue(text, field);
 }
 
@@ -118,8 +118,8 @@ export function omitEmptyInputs<Name extends string>(inputs: Readonly<Record<Nam
   return Object.fromEntries(trimmed.filter(([, text]) => text !== "")) as { [N in Name]?: string };
 }
 
-/** A number; invalid text stays text, and the server reports it. */
-export function parseNumber(text: string): number {
+/** Invalid text stays text, in spite of the type, and the server reports it. */
+export function toNumberOrText(text: string): number {
   const number = Number(text);
   return (text.trim() === "" || !Number.isFinite(number) ? text : number) as number;
 }

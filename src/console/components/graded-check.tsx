@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { CheckResult } from "../../tools/checks/frame.ts";
+import type { CheckResult } from "../../tools/checks/run-checks.ts";
 import { Badge } from "./status.tsx";
 import { TextWithCode } from "./text.tsx";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ClosedObject, MapOf, Nullable, StringEnum, Timestamp } from "../../engine/contract/schema.ts";
-import { describeLostEntries } from "../../engine/contract/text.ts";
+import { describeEvictedEntries } from "../../engine/contract/text.ts";
 import { type BeforeAfter, HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
@@ -66,7 +66,8 @@ export const HistoryEntryBody = ClosedObject(
 type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
 
 export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
-  const { id, sequence, kind, subject, cause, advanced_by, request, delivered, changes } = entry;
+  const { id, sequence, kind, subject, cause, advanced_by, request, journal_position, delivered, changes } =
+    entry;
   const { number: seq, isUndone } = entry.timelineEntry;
   return {
     id,
@@ -79,7 +80,7 @@ export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
     cause,
     advanced_by,
     request,
-    journal_position: entry.journal,
+    journal_position,
     delivered,
     changes,
     undone: isUndone,
@@ -96,12 +97,12 @@ export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
   const entry = history.find(id);
   if (entry !== undefined) return entry;
   throw new Problem("unknown-entry", {
-    detail: `The history has no entry ${id.slice(0, 100)}; ${describeLostEntries(history.dropped)} evicted since the last reset. GET /_control/sandboxes/{name}/history lists its entries.`,
+    detail: `The history has no entry ${id.slice(0, 100)}; ${describeEvictedEntries(history.dropped)} evicted since the last reset. GET /_control/sandboxes/{name}/history lists its entries.`,
     value: id,
   });
 }
 
-/** `participle`: what the call cannot do without the states, such as "compared". @throws Problem 409 */
+/** @param participle completes "the world cannot be …", such as "compared" @throws Problem 409 */
 export function requireStates({ id, states }: HistoryEntry, participle: string): BeforeAfter {
   if (states?.versions.getRoot(states.before.version) !== undefined) return states;
   throw conflict(

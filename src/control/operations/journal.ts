@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
-import { describeLostEntries, foldCase } from "../../engine/contract/text.ts";
+import { describeEvictedEntries, foldCase } from "../../engine/contract/text.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { decodeBody } from "../../tools/har/har-entry.ts";
@@ -135,7 +135,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       const entry = journal.find(id);
       if (entry !== undefined) return renderEntry(entry);
       throw new Problem("unknown-entry", {
-        detail: `The journal has no ${id.slice(0, 100)}; ${describeLostEntries(journal.dropped)} evicted. The id is that of the response's x-request-id.`,
+        detail: `The journal has no ${id.slice(0, 100)}; ${describeEvictedEntries(journal.dropped)} evicted. The id is that of the response's x-request-id.`,
         value: id,
       });
     },

@@ -62,7 +62,7 @@ function toContent(
       ),
       history: {
         about,
-        entries: [...entries.keys()].map((entry) => ({ ...entry.toJSON(), journal: entry.journal })),
+        entries: [...entries.keys()].map((entry) => ({ ...entry.toJSON(), journal: entry.journal_position })),
       },
     },
     states: encodeStates(history, base),

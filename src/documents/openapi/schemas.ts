@@ -32,7 +32,7 @@ export class Schemas extends SchemaReader {
   private readonly names = { request: new Map<unknown, string>(), answer: new Map<unknown, string>() };
   private readonly unconverted: { name: string; node: unknown; purpose: Purpose }[] = [];
 
-  /** A schema for declarations: its validator is that of the document's schema. */
+  /** The schema that a declared operation has: a pointer into the document, validated by the schema there. */
   declare({ node, path }: ResolvedNode<unknown>, purpose: Purpose): object {
     const schema = { "x-schema": `#${toPointer(path)}` };
     provideValidator(schema, () => this.compileValidator(node, purpose));
@@ -133,7 +133,7 @@ export class Schemas extends SchemaReader {
 
   private amend(schema: JsonObject, node: JsonObject, purpose: Purpose): void {
     convertExclusiveBounds(schema);
-    quoteNull(schema);
+    replaceNullType(schema);
     const { pattern } = schema;
     if (pattern !== undefined && !isPattern(pattern)) delete schema["pattern"];
     if (isEmptyEnum(node)) delete schema["enum"];
@@ -257,8 +257,8 @@ export function allowNull(schema: JsonObject): JsonObject {
   return { ...schema, type: types, ...(Array.isArray(values) && { enum: [...new Set([...values, null])] }) };
 }
 
-/** Names the type null in place, where YAML has read it as a value. */
-export function quoteNull(schema: JsonObject): void {
+/** Changes the type null, as YAML reads `null`, to "null". */
+export function replaceNullType(schema: JsonObject): void {
   const { type } = schema;
   if (type === null || (Array.isArray(type) && type.includes(null))) schema["type"] = listOwnTypes(schema);
 }

@@ -113,8 +113,8 @@ interface ListOptions<E, R extends StoredRecord, C extends StoredRecord>
   children?: { collection: Collection<C>; make: (entry: E, base: BaseBuilder) => readonly C[] };
 }
 
-/** The reader of a key that is simply a list of a collection's records. */
-export function listReader<R extends StoredRecord, E extends object, C extends StoredRecord>(
+/** Creates the reader of a key that is simply a list of a collection's records. */
+export function createListReader<R extends StoredRecord, E extends object, C extends StoredRecord>(
   collection: Collection<R>,
   { entryFormat, factory, children, ...rest }: ListOptions<E, R, C>,
 ): FixtureReader {

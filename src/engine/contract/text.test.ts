@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  describeLostEntries,
+  describeEvictedEntries,
   findNearest,
   foldCase,
   pluralize,
@@ -56,7 +56,7 @@ it("a count of one thing is in the singular", () => {
 
 it("a count of lost entries is in words, also for one and none", () => {
   const describeEach = (counts: number[], adjective?: string) =>
-    counts.map((count) => describeLostEntries(count, adjective));
+    counts.map((count) => describeEvictedEntries(count, adjective));
   expect(describeEach([0, 1, 2])).toEqual(["no entries were", "1 entry was", "2 entries were"]);
   expect(describeEach([1, 3], "older")).toEqual(["1 older entry was", "3 older entries were"]);
 });

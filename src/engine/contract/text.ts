@@ -71,7 +71,7 @@ export function formatSeconds(milliseconds: number): string {
 }
 
 /** "1 entry was" or "2 entries were", for messages about evicted entries; an adjective is, for example, "older". */
-export function describeLostEntries(count: number, adjective?: string): string {
+export function describeEvictedEntries(count: number, adjective?: string): string {
   const words = adjective === undefined ? "" : `${adjective} `;
   return count === 1 ? `1 ${words}entry was` : `${count === 0 ? "no" : count} ${words}entries were`;
 }

@@ -53,7 +53,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return [...this.activeScenarios.keys()];
   }
 
-  get activeKeyLines(): string {
+  get activeFingerprint(): string {
     return [...this.scenarios, ...this.inlineRules.map(({ key }) => key)].join("\n");
   }
 
@@ -177,7 +177,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
   }
 
   /** Counts a request of the current stages, and ends those of which it is the last. Undefined if there are none. */
-  countRequest(): Pick<StagedRequest, "stages" | "leave"> | undefined {
+  countRequest(): Pick<StagedRequest, "stages" | "recordStageEnds"> | undefined {
     const all = this.runningStages;
     if (all.length === 0) return undefined;
     const stages = all.map((one) => one.qualify(one.current));
@@ -187,7 +187,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     if (events.length > 0) this.notify();
     return {
       stages,
-      leave: () => {
+      recordStageEnds: () => {
         for (const event of events) this.record(event);
       },
     };

@@ -31,7 +31,7 @@ const CALLS: Record<string, () => unknown> = {
   before: () => faults.before(createFacts("models.list")),
   after: () => faults.after(createFacts("models.list")),
   staged: () => faults.setScenarios(["outage-mid-run"]),
-  enterStages: () => faults.enterStages()?.leave(),
+  enterStages: () => faults.enterStages()?.recordStageEnds(),
   evaluateDelivery: () => faults.evaluateDelivery(event),
   onCounted: () => {
     const [rule] = faults.rules.allRules;
@@ -101,7 +101,7 @@ it("every change of the saved state of faults increases their revision [interfac
 
 it("the test of revisions covers every method that can change the saved state [interfaces 2]", () => {
   const READ =
-    "constructor seed scenarios activeKeyLines paths toState createTrace close readRulesAgain readForSandbox allRules activeRules stages runningStages leaseHolders isInForce onHold";
+    "constructor seed scenarios activeFingerprint paths toState createTrace close readRulesAgain readForSandbox allRules activeRules stages runningStages leaseHolders isInForce onHold";
   const INNER =
     "activate replace releaseSpent notify countRequest onRulesChanged updateSubscription hasRule createRuleId getStages endStage record updateLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { type Api, createApi } from "../contract/api.ts";
 import { OwnOperationError } from "../contract/errors.ts";
 import { type AnyEvent, aboutRecords, type EventSubject, emit, event } from "../contract/event.ts";
-import { createEntryFormat, listReader } from "../contract/fixture-entry.ts";
+import { createEntryFormat, createListReader } from "../contract/fixture-entry.ts";
 import { toSteps } from "../contract/invalid-field.ts";
 import { toPublicSchema } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
@@ -234,7 +234,7 @@ export function toFixtureReader(
     const entryFormat = createEntryFormat(ownCollection.schema as TObject, {
       required: [ownCollection.idField] as never,
     });
-    return listReader(ownCollection, {
+    return createListReader(ownCollection, {
       entryFormat: entryFormat as never,
       factory: factories[ownCollection.name]!,
     });

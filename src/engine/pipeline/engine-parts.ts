@@ -14,15 +14,15 @@ export interface EngineParts {
     tx: Transaction,
     headers: RequestHeaders,
   ) => Identity | undefined | Promise<Identity | undefined>;
-  /** The credential that was found, its place, and its problem; for the journal. */
-  explainCredentials: (tx: Transaction, headers: RequestHeaders, start?: string) => Promise<string>;
+  /** The credential that was found, its place (`prefix` if not a header for keys), and its problem; for the journal. */
+  explainCredentials: (tx: Transaction, headers: RequestHeaders, prefix?: string) => Promise<string>;
   /** Checks the spending limits of section 8, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   /** @throws ApiError ORGANIZATION_NOT_FOUND, ORGANIZATION_ACCESS_DENIED */
   requireMember: (caller: Pick<Call, "principal" | "world">, organization_id: string) => void;
   /** The answer if a shared server's sandbox would grow too large (interfaces.md 7). */
   refuseGrowth: ((world: World, tx: Transaction) => Answer | undefined) | undefined;
-  services: (sandbox: Sandbox, source: ChangeSource) => Services;
+  getServices: (sandbox: Sandbox, source: ChangeSource) => Services;
   readForm: ReadForm;
   /** Where multipart files of a sandbox are received. */
   getFormSpace: (sandbox: Sandbox) => FormSpace;
@@ -69,11 +69,12 @@ export class UpstreamFailure extends Error {
 export interface Durability {
   /** To be called before anything changes, for `waitUntilStored`. */
   mark(): number;
-  /** Undefined if all is stored; resolves with the answer to send instead if the change was undone. */
-  waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<UnsavedAnswer | undefined>;
+  /** Undefined if all is stored; else a promise that ends with `undefined` once it is, or with another answer if the change was undone. */
+  waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<ReplacementAnswer | undefined>;
 }
 
-export interface UnsavedAnswer {
+/** Replaces the answer to a request whose change was undone, and its decision in the journal. */
+export interface ReplacementAnswer {
   answer: Answer;
   decision: string;
 }

@@ -57,17 +57,17 @@ export async function handleRequest(
     decidedAnswer = await toDecidedAnswer(exchange, error);
   }
   if (decidedAnswer === undefined) return void exchange.cleanUp();
-  noteRefusal(exchange, decidedAnswer);
+  recordRefusal(exchange, decidedAnswer);
   // Refusals and broken connections are stored too, since they change counts and the progress of rules.
   const storing = durability?.waitUntilStored(sandbox, mark!);
-  const unsaved = storing && (await storing);
-  if (unsaved === undefined) return completeAndRecord(exchange, decidedAnswer);
-  exchange.decision = unsaved.decision;
-  return completeAndRecord(exchange, unsaved);
+  const replacement = storing && (await storing);
+  if (replacement === undefined) return completeAndRecord(exchange, decidedAnswer);
+  exchange.decision = replacement.decision;
+  return completeAndRecord(exchange, replacement);
 }
 
 /** Lets the history say that a change was made and refused, before the change is stored. */
-function noteRefusal({ sandbox, historyChange, code }: Exchange, { answer, wire }: DecidedAnswer): void {
+function recordRefusal({ sandbox, historyChange, code }: Exchange, { answer, wire }: DecidedAnswer): void {
   const entry = historyChange?.entry;
   if (entry === undefined) return;
   const isBroken = wire !== undefined && !wire.fault.shows_status;
@@ -105,8 +105,8 @@ export async function addRefusalReason(exchange: Exchange, error: ApiError): Pro
 
 function explainCaller({ engine, sandbox, request, credentialHeaders }: Exchange): Promise<string> {
   const isElsewhere = credentialHeaders !== request.headers;
-  const start = isElsewhere ? "the credential that the document's security scheme names is" : undefined;
-  return engine.explainCredentials(sandbox.world.read(), credentialHeaders, start);
+  const prefix = isElsewhere ? "the credential that the document's security scheme names is" : undefined;
+  return engine.explainCredentials(sandbox.world.read(), credentialHeaders, prefix);
 }
 
 /** Only the log gets the stack (7.1). */
@@ -175,8 +175,8 @@ function createStorageWait({ engine: { durability }, sandbox }: Exchange): () =>
   if (durability === undefined) return () => undefined;
   let mark = durability.mark();
   return () => {
-    const storing = durability.waitUntilStored(sandbox, mark)?.then((unsaved) => {
-      if (unsaved !== undefined) throw new Error("a change that the stream reports was undone");
+    const storing = durability.waitUntilStored(sandbox, mark)?.then((replacement) => {
+      if (replacement !== undefined) throw new Error("a change that the stream reports was undone");
     });
     mark = durability.mark();
     return storing;

@@ -179,9 +179,9 @@ export class Exchange implements RequestIdSource, StepExchange {
     this.warnings = [...this.warnings, warning];
   }
 
-  /** Leaves the stages of scenarios, and removes received bytes that no record uses. */
+  /** Records stages that the request ended, and removes received bytes that no record uses. */
   cleanUp(): void {
-    this.stagedRequest?.leave();
+    this.stagedRequest?.recordStageEnds();
     this.form?.cleanUp();
   }
 }

@@ -240,7 +240,7 @@ async function runPrepare(exchange: Exchange): Promise<void> {
     exchange.upload = { id, before: sandbox.peekUploads()?.get(id) };
   }
   const io = {
-    services: engine.services(sandbox, exchange),
+    services: engine.getServices(sandbox, exchange),
     stream: bodyCapture?.capture(request.body) ?? request.body,
     signal: request.signal,
   };
@@ -309,7 +309,7 @@ function finish(exchange: Exchange): undefined | Promise<void> {
 
 async function runFinish(exchange: Exchange): Promise<void> {
   const { engine, operation, sandbox, call } = exchange;
-  exchange.value = await operation!.finish!(call!, exchange.value, engine.services(sandbox, exchange));
+  exchange.value = await operation!.finish!(call!, exchange.value, engine.getServices(sandbox, exchange));
   checkValue(exchange);
   exchange.answer = toAnswer(operation!, exchange.value);
 }

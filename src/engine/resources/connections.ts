@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Factory } from "../contract/factory.ts";
-import { createEntryFormat, listReader } from "../contract/fixture-entry.ts";
+import { createEntryFormat, createListReader } from "../contract/fixture-entry.ts";
 import { inventTeam } from "../contract/invent.ts";
 import { belongsTo, requireSameOrganization } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
@@ -66,7 +66,7 @@ export const connectionsResource = {
   operations: [],
   factories: { connections: makeConnection },
   state: { connections: connectionStateRules },
-  fixture: listReader(connections, {
+  fixture: createListReader(connections, {
     entryFormat: createEntryFormat(Connection, { required: ["id"] }),
     factory: makeConnection,
     dependsOn: ["locale"],

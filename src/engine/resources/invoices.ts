@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { aboutRecords, emit, event } from "../contract/event.ts";
 import type { Factory } from "../contract/factory.ts";
-import { createEntryFormat, listReader } from "../contract/fixture-entry.ts";
+import { createEntryFormat, createListReader } from "../contract/fixture-entry.ts";
 import { belongsTo } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
 import { Id, Instant, internal, Nullable, StringEnum } from "../contract/schema.ts";
@@ -194,7 +194,7 @@ export const invoicesResource = {
   collections: [invoices],
   operations: [],
   factories: { invoices: makeInvoice },
-  fixture: listReader(invoices, {
+  fixture: createListReader(invoices, {
     entryFormat: createEntryFormat(Invoice, { required: ["invoice_id"] }),
     factory: makeInvoice,
   }),

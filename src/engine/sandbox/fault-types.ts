@@ -103,8 +103,8 @@ export interface Injection {
 export interface StagedRequest extends Pick<FaultInjector, "before" | "after"> {
   /** The stages in which it arrived, as `scenario/stage`. */
   readonly stages: readonly string[];
-  /** Call this once the request is in the journal. */
-  leave(): void;
+  /** Records the ends of stages that the request caused. Call this once the request is in the journal. */
+  recordStageEnds(): void;
 }
 
 /** The result of evaluating the rules for one request: what is injected, if anything, and why. */
@@ -160,8 +160,8 @@ export interface SandboxRules {
   readonly revision: number;
   /** Names of the active scenarios (interfaces.md 4). */
   readonly scenarios: readonly string[];
-  /** The names of the active scenarios and the keys of the inline rules, one per line. */
-  readonly activeKeyLines: string;
+  /** Differs whenever other scenarios or inline rules are active. */
+  readonly activeFingerprint: string;
   /** All stages of active scenarios, as `scenario/stage`. */
   readonly stages: readonly string[];
   /** The paths and globs of rules that match by path; the API may lack such a path. */

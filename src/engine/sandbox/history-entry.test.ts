@@ -9,7 +9,7 @@ const spec = { prefix: "x_", idField: "id" as const, schema: Type.Object({}) };
 const notes = collection<{ id: string }>({ ...spec, name: "notes" });
 const hidden = collection<{ id: string }>({ ...spec, name: "hidden", internal: true });
 const place = {
-  ...{ id: "h_1", sequence: 1, at: 0, parent: 0, journal: 0 },
+  ...{ id: "h_1", sequence: 1, at: 0, parent: 0, journal_position: 0 },
   ...{ cause: null, advanced_by: null },
 };
 const asked: WorldChange = {

@@ -103,7 +103,7 @@ export interface StoredEntry {
   sequence: number;
   at: number;
   parent: number;
-  /** Absent where the journal is not saved with the history. */
+  /** The `journal_position`; absent if the journal is not saved with the history. */
   journal?: number;
   kind: HistoryKind;
   title: string;
@@ -120,7 +120,7 @@ export interface StoredEntry {
 
 type EntryContext = Pick<
   HistoryEntry,
-  "id" | "sequence" | "at" | "parent" | "journal" | "cause" | "advanced_by"
+  "id" | "sequence" | "at" | "parent" | "journal_position" | "cause" | "advanced_by"
 >;
 
 /** The change part of a timeline's entry: what happened, why, and the world before and after (interfaces.md 10). */
@@ -136,7 +136,7 @@ export class HistoryEntry {
   /** Position of the entry whose state it continues from; 0 for the initial state. */
   readonly parent: number;
   /** Position of the journal's newest entry at the time of the change; 0 if another server made it. */
-  readonly journal: number;
+  readonly journal_position: number;
   /** Id of the entry that led to it. */
   readonly cause: string | null;
   /** Id of the entry of the advance that made it happen. */
@@ -162,7 +162,7 @@ export class HistoryEntry {
     this.sequence = context.sequence;
     this.at = context.at;
     this.parent = context.parent;
-    this.journal = context.journal;
+    this.journal_position = context.journal_position;
     this.cause = context.cause;
     this.advanced_by = context.advanced_by;
     this.kind = change.kind;
@@ -177,7 +177,8 @@ export class HistoryEntry {
   static fromStored(entry: EntryHead, stored: StoredEntry): HistoryEntry {
     const { kind, title, subject, request, delivered, changes, undone, leaves } = stored;
     const change = { kind, title, subject: subject ?? undefined };
-    const restored = new HistoryEntry(entry, { ...stored, journal: stored.journal ?? 0 }, change, undefined);
+    const context = { ...stored, journal_position: stored.journal ?? 0 };
+    const restored = new HistoryEntry(entry, context, change, undefined);
     Object.assign(restored, { request, delivered, counts: changes, pendingWork: leaves });
     entry.isUndone = undone;
     return restored;

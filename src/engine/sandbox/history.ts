@@ -84,7 +84,8 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     const sequence = this.lastSequence + 1;
     const id = this.idPrefix + (sequence - this.base);
     const at = states.after.now;
-    const context = { id, sequence, at, parent, journal: this.journal.lastSequence, cause, advanced_by };
+    const journal_position = this.journal.lastSequence;
+    const context = { id, sequence, at, parent, journal_position, cause, advanced_by };
     const entry = this.timeline.append();
     const startPosition = start?.position ?? sequence - 1;
     const beforeAfter = { versions: this.versions, ...states, start: startPosition, end: sequence };

@@ -147,10 +147,11 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     this.dropped += 1;
   }
 
-  protected dropAll(dropped = 0): void {
+  /** @param lostCount the entries that count as lost afterwards */
+  protected dropAll(lostCount = 0): void {
     this.timeline.dropAll(this.part);
     this.size = 0;
-    this.dropped = dropped;
+    this.dropped = lostCount;
   }
 
   protected abstract evictExcess(): void;

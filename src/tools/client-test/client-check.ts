@@ -1,6 +1,6 @@
 import type * as Api from "../../../types/control-api.ts";
 import type { JournalEntry, RuleDefinition, SettingsChange } from "../../../types/control-api.ts";
-import type { Check } from "../checks/frame.ts";
+import type { Check } from "../checks/run-checks.ts";
 import type { ClientOutcome, ClientSeverity } from "./client-report-types.ts";
 
 /** The part of a sandbox's client that the grading uses. */

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../../../types/control-api.ts";
-import type { CheckOutcome, CheckResult, countOutcomes } from "../checks/frame.ts";
+import type { CheckOutcome, CheckResult, countOutcomes } from "../checks/run-checks.ts";
 
 export interface RunProgress {
   /** From 1; the first has no injected failures. */

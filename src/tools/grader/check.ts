@@ -1,4 +1,4 @@
-import type { Check as AnyCheck } from "../checks/frame.ts";
+import type { Check as AnyCheck } from "../checks/run-checks.ts";
 import type { DeliveryShape, RequestVariant, TestDelivery } from "./delivery.ts";
 import { describeResult, type FailureKind, STORE_THEN_ANSWER } from "./failure-kind.ts";
 import {

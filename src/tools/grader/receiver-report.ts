@@ -1,6 +1,6 @@
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 import { pluralize, toPrintableLines } from "../../engine/contract/text.ts";
-import { nameOutcome, OUTCOME_MARKS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
+import { nameOutcome, OUTCOME_MARKS, toJunitCase, WORST_FIRST } from "../checks/run-checks.ts";
 import { type Html, html, renderHtmlPage, renderInstantHtml, renderProseHtml } from "../reports/html.ts";
 import type { JunitReport } from "../reports/junit.ts";
 import { failsReceiver, NOT_RUN, SEVERITIES } from "./report.ts";
@@ -182,8 +182,8 @@ function renderCheckHtml(check: CheckReport): Html {
 
 function renderRequestHtml({ request, curl, outcome }: CheckReport): Html {
   if (!request || curl === null) return html``;
-  // A character of a whole body has at most two bytes on average.
+  // A guess: the characters of a body rarely have more than two bytes on average.
   const isAbbreviated = request.body_bytes > request.body.length * 2;
-  const source = isAbbreviated ? ", which the command below builds" : "";
-  return html`<details${outcome === "failed" ? " open" : ""}><summary>Request: ${request.method}, ${pluralize(request.body_bytes, "byte")}${source}</summary><pre>${curl}</pre></details>`;
+  const note = isAbbreviated ? ", which the command below builds" : "";
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>Request: ${request.method}, ${pluralize(request.body_bytes, "byte")}${note}</summary><pre>${curl}</pre></details>`;
 }

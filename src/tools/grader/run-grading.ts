@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 import { findNearest } from "../../engine/contract/text.ts";
-import { countOutcomes, runChecks } from "../checks/frame.ts";
+import { countOutcomes, runChecks } from "../checks/run-checks.ts";
 import { createSecretRedactor } from "../redact.ts";
 import { type Check, type CheckDescription, staysOverloaded } from "./check.ts";
 import { CHECKS, FIRST_CHECK } from "./checks/index.ts";

@@ -1,6 +1,6 @@
 import { isEmptyList } from "../../documents/openapi/check-schema.ts";
 import { References } from "../../documents/openapi/references.ts";
-import { allowNull, convertExclusiveBounds, quoteNull } from "../../documents/openapi/schemas.ts";
+import { allowNull, convertExclusiveBounds, replaceNullType } from "../../documents/openapi/schemas.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentComponents } from "./openapi-document.ts";
@@ -43,7 +43,7 @@ export function copyDescribedParts(
           : copy(inner, isExample || /^(examples?|default)$/.test(key));
     }
     convertExclusiveBounds(copied);
-    if (!isExample) quoteNull(copied);
+    if (!isExample) replaceNullType(copied);
     return value["nullable"] === true ? allowNull(copied) : copied;
   };
   const copyComponent = (ref: string): string => {

@@ -66,7 +66,7 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
   return {
     url,
     async close() {
-      for (const relay of running.keys()) relay.noteEnd();
+      for (const relay of running.keys()) relay.recordEnd();
       await Promise.all([close(), ...running.values()]);
       agent.destroy();
     },
@@ -103,7 +103,7 @@ class Relay {
   }
 
   /** Call it before the recorder closes the client's connection. */
-  noteEnd(): void {
+  recordEnd(): void {
     this.closeReason = "the recording ended";
   }
 

@@ -1,4 +1,4 @@
-import type { Check as AnyCheck } from "../checks/frame.ts";
+import type { Check as AnyCheck } from "../checks/run-checks.ts";
 import { checkSuccess, hasSucceeded } from "./check-answer.ts";
 import type { Contract } from "./contract.ts";
 import type { Call } from "./exchange.ts";

@@ -8,7 +8,7 @@ import {
   nameOutcome,
   sortWorstFirst,
   toJunitCase,
-} from "../checks/frame.ts";
+} from "../checks/run-checks.ts";
 import { type Html, html, renderHtmlPage } from "../reports/html.ts";
 import type { JunitCase, JunitReport } from "../reports/junit.ts";
 

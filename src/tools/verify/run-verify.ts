@@ -1,5 +1,5 @@
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
-import { runChecks } from "../checks/frame.ts";
+import { runChecks } from "../checks/run-checks.ts";
 import { InputError, readTarget, UnusableTargetError } from "../input.ts";
 import { type Check, createContext, NotObservable, type RunParts } from "./check.ts";
 import { listChecks } from "./checks/index.ts";

@@ -3,7 +3,7 @@ import { useLocation, useSearch } from "wouter";
 import type { ClockChange, FaultRule, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
 import { useNavigateToView, useSandboxName } from "../../address.ts";
 import { createSandboxCalls, type SandboxCalls, server } from "../../api/calls.ts";
-import { omitEmptyInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
+import { omitEmptyInputs, requireJson, toNumberOrText } from "../../api/form-fields.ts";
 import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
 import { Dialog } from "../../components/button.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
@@ -38,7 +38,7 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
       server.createSandbox({
         ...omitEmptyInputs({ name }),
         ...toFixture(inputs),
-        ...(seed.trim() && { seed: parseNumber(seed) }),
+        ...(seed.trim() && { seed: toNumberOrText(seed) }),
         ...(mode && { clock: toClock(mode, inputs["clock.now"], inputs["clock.rate"]) }),
         ...(scenarios.size > 0 && { scenarios: [...scenarios] as SandboxOptions["scenarios"] & object }),
       }),
@@ -87,7 +87,7 @@ function toClock(mode: string, now: string, rate: string): ClockChange {
   return {
     mode: mode as ClockChange["mode"],
     ...(mode !== "real" && omitEmptyInputs({ now })),
-    ...(mode === "scaled" && { rate: parseNumber(rate) }),
+    ...(mode === "scaled" && { rate: toNumberOrText(rate) }),
   };
 }
 
@@ -188,7 +188,7 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
     async () => {
       const options = {
         ...toFixture(inputs),
-        ...(inputs.seed.trim() && { seed: parseNumber(inputs.seed) }),
+        ...(inputs.seed.trim() && { seed: toNumberOrText(inputs.seed) }),
       };
       const before = { sandbox: await calls.show(), rules: (await calls.rules()).items };
       if ((await calls.snapshots()).items.some((one) => one.name === BEFORE_RESET))

@@ -9,7 +9,7 @@ import type {
 import { useSandboxName } from "../../address.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
 import { ControlError } from "../../api/fetch-control.ts";
-import { omitEmptyInputs, parseNumber } from "../../api/form-fields.ts";
+import { omitEmptyInputs, toNumberOrText } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { GradedCheck } from "../../components/graded-check.tsx";
@@ -42,7 +42,7 @@ export function ReceiverTest() {
       url,
       secret,
       ...(probe && { probe }),
-      ...(patience && { patience_seconds: parseNumber(patience) }),
+      ...(patience && { patience_seconds: toNumberOrText(patience) }),
       ...(user && { data: { user_id: user } }),
     });
   };

@@ -64,7 +64,7 @@ const DRAFTS = new Map<string, FormState>();
 type Draft = ReturnType<typeof useDraft>;
 
 export function useDraft(key: string, record: Fields) {
-  const [typed, setTyped] = useState(() => DRAFTS.get(key) ?? UNTOUCHED);
+  const [state, setState] = useState(() => DRAFTS.get(key) ?? UNTOUCHED);
   /** Whether the change emits no events and no audit entries. */
   const [isSilent, setSilent] = useState(false);
   const changeState = useCallback(
@@ -72,7 +72,7 @@ export function useDraft(key: string, record: Fields) {
       const next = change(DRAFTS.get(key) ?? UNTOUCHED);
       if (next === UNTOUCHED) DRAFTS.delete(key);
       else DRAFTS.set(key, next);
-      setTyped(next);
+      setState(next);
     },
     [key],
   );
@@ -80,18 +80,18 @@ export function useDraft(key: string, record: Fields) {
     (field: FormField, text: string) => changeState((before) => applyField(before, field, text, record)),
     [changeState, record],
   );
-  const edited: Fields = { ...record, ...typed.values };
+  const edited: Fields = { ...record, ...state.values };
   return {
-    isTouched: typed !== UNTOUCHED,
+    isTouched: state !== UNTOUCHED,
     /** Returns the changed fields. @throws ControlError for invalid JSON, or an invalid field */
     readChanges: (fields: readonly FormField[]): Fields => {
-      requireValidInput(typed, fields);
-      return typed.values;
+      requireValidInput(state, fields);
+      return state.values;
     },
     getText: (field: FormField) =>
-      getOwn(typed.texts, field.name) ?? formatValue(getOwn(edited, field.name), field),
+      getOwn(state.texts, field.name) ?? formatValue(getOwn(edited, field.name), field),
     changeText,
-    json: typed.json ?? JSON.stringify(edited, null, 2),
+    json: state.json ?? JSON.stringify(edited, null, 2),
     changeJson: (text: string) => changeState((before) => applyJson(before, text, record)),
     discard: () => changeState(() => UNTOUCHED),
     isSilent,

@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { createEntryFormat, listReader, readEntries } from "../../contract/fixture-entry.ts";
+import { createEntryFormat, createListReader, readEntries } from "../../contract/fixture-entry.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { FixtureLists } from "../../contract/resource.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -31,7 +31,7 @@ const entryFormat = createEntryFormat(ApiKey, {
   notNull: ["expires_at"],
 });
 
-export const apiKeysFixture = listReader(apiKeys, {
+export const apiKeysFixture = createListReader(apiKeys, {
   entryFormat,
   factory: makeApiKey,
   fieldGenerators: { api_keys: assignUsers },

@@ -28,12 +28,12 @@ const VALID_KEY = new RegExp(KEY_PATTERN);
 /**
  * Explains which credential was found in which header, and what is wrong with it (interfaces.md 11). The journal shows the
  * explanation, the answer does not (section 5 rule 2). The explanation contains no part of a secret.
- * @param start names the place of a credential that is in neither of the headers for keys
+ * @param prefix names the place of a credential that is in neither of the headers for keys
  */
 export async function explainCredentials(
   tx: Transaction,
   headers: RequestHeaders,
-  start = "Authorization holds",
+  prefix = "Authorization holds",
 ): Promise<string> {
   const header = headers["api-key"] !== undefined ? "api-key" : "X-API-Key";
   const key = headers["api-key"] ?? headers["x-api-key"];
@@ -44,11 +44,12 @@ export async function explainCredentials(
   if (headers["authorization"] === undefined)
     return "no credential was sent: neither api-key nor X-API-Key nor Authorization";
   const authorization = String(headers["authorization"]);
-  if (/^(Bearer |ak_)/i.test(authorization) && isJoinedHeader(authorization)) return `${start} ${SENT_TWICE}`;
+  if (/^(Bearer |ak_)/i.test(authorization) && isJoinedHeader(authorization))
+    return `${prefix} ${SENT_TWICE}`;
   const bearer = BEARER.exec(authorization)?.[1];
   if (bearer === undefined) return `Authorization ${explainScheme(authorization)}`;
   const explanation = bearer.startsWith("ak_") ? explainKey(tx, bearer) : await explainToken(tx, bearer);
-  return `${start} ${explanation}`;
+  return `${prefix} ${explanation}`;
 }
 
 function explainScheme(authorization: string): string {

@@ -2,8 +2,8 @@ import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import {
   createEntryFormat,
+  createListReader,
   type FixtureEntry,
-  listReader,
   readEntries,
   toInterval,
 } from "../../contract/fixture-entry.ts";
@@ -14,7 +14,7 @@ import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor, SYSTEM_USER_ID } from "../organizations/access.ts";
 import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
 
-const READERS = ["board", "partner", "team", "press"];
+const AUDIENCES = ["board", "partner", "team", "press"];
 
 export const makeDashboard: Factory<Dashboard> = (fields, context) => {
   const { random, world, isFixture, now } = context;
@@ -33,11 +33,12 @@ export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const dashboard_id = fields.dashboard_id ?? requireFirstRecord(world, dashboards, "dashboard_id").id;
   const status = fields.status ?? (fields.revoked_at == null ? "active" : "revoked");
-  const defaultRevokedAt = isFixture ? Math.max(now - DAY_MS, fields.created_at ?? now - DAY_MS) : now;
+  // By default a day ago, but not before the link was created.
+  const defaultRevokedAt = isFixture ? Math.max(now - DAY_MS, fields.created_at ?? -Infinity) : now;
   return {
     link_id: fields.link_id ?? context.createId("slink_"),
     dashboard_id,
-    slug: fields.slug ?? `${random.pick(READERS)}-${random.characters(8)}`,
+    slug: fields.slug ?? `${random.pick(AUDIENCES)}-${random.characters(8)}`,
     status,
     created_by:
       fields.created_by ??
@@ -58,7 +59,7 @@ const entryFormat = createEntryFormat(Dashboard, {
   more: { share_links: Type.Optional(Type.Array(linkFormat.schema)) },
 });
 
-export const dashboardsFixture = listReader(dashboards, {
+export const dashboardsFixture = createListReader(dashboards, {
   entryFormat,
   factory: makeDashboard,
   dependsOn: ["locale"],

@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { createEntryFormat, listReader } from "../../contract/fixture-entry.ts";
+import { createEntryFormat, createListReader } from "../../contract/fixture-entry.ts";
 import { inventFilename } from "../../contract/invent.ts";
 import { guessType, toExtension, toMediaType, UNKNOWN_TYPE } from "../../contract/media-types.ts";
 import { DAY_MS } from "../../state/clock.ts";
@@ -35,7 +35,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
   };
 };
 
-export const filesFixture = listReader(files, {
+export const filesFixture = createListReader(files, {
   dependsOn: ["locale"],
   entryFormat: createEntryFormat(FileObject, { required: ["id"], omit: ["object", "status", "gcs_path"] }),
   factory: makeFile,

@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { createEntryFormat, listReader, readEntries } from "../../contract/fixture-entry.ts";
+import { createEntryFormat, createListReader, readEntries } from "../../contract/fixture-entry.ts";
 import { capitalize } from "../../contract/text.ts";
 import { Model, models, PROVIDERS } from "./schema.ts";
 
@@ -44,7 +44,7 @@ function toModelId(key: string): string {
 
 const entryFormat = createEntryFormat(Model, { required: ["key"] });
 
-export const modelsFixture = listReader(models, {
+export const modelsFixture = createListReader(models, {
   entryFormat,
   factory: makeModel,
   check(fixture, report) {

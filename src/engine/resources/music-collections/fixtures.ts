@@ -2,8 +2,8 @@ import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import {
   createEntryFormat,
+  createListReader,
   type FixtureEntry,
-  listReader,
   toEntriesAndCount,
   toFreeId,
 } from "../../contract/fixture-entry.ts";
@@ -58,7 +58,7 @@ const entryFormat = createEntryFormat(MusicCollection, {
 });
 type Entry = FixtureEntry<typeof entryFormat>;
 
-export const musicCollectionsFixture = listReader(musicCollections, {
+export const musicCollectionsFixture = createListReader(musicCollections, {
   entryFormat,
   factory: makeMusicCollection,
   dependsOn: ["locale"],

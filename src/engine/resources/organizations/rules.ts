@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { createEntryFormat, listReader } from "../../contract/fixture-entry.ts";
+import { createEntryFormat, createListReader } from "../../contract/fixture-entry.ts";
 import { inventCompany } from "../../contract/invent.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
 import { apiKeys } from "../api-keys/schema.ts";
@@ -32,7 +32,7 @@ export const organizationsResource = {
   collections: [organizations],
   operations: [],
   factories: { organizations: makeOrganization },
-  fixture: listReader(organizations, {
+  fixture: createListReader(organizations, {
     entryFormat: createEntryFormat(Organization, { required: ["id"], notNull: ["rate_limit"] }),
     factory: makeOrganization,
     dependsOn: ["locale"],

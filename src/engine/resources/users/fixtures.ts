@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { createEntryFormat, listReader, readEntries } from "../../contract/fixture-entry.ts";
+import { createEntryFormat, createListReader, readEntries } from "../../contract/fixture-entry.ts";
 import { inventEmail, inventName, makeDistinctEmail } from "../../contract/invent.ts";
 import type { FixtureLists, FixtureReader } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
@@ -38,7 +38,7 @@ function hasEmail(world: Pick<WorldReader, "all">, email: string): boolean {
 const entryFormat = createEntryFormat(User, { required: ["id"] });
 
 export const usersFixture: FixtureReader = {
-  ...listReader(users, {
+  ...createListReader(users, {
     entryFormat,
     factory: makeUser,
     fieldGenerators: { users: assignInTurn },

@@ -4,8 +4,8 @@ import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import {
   createEntryFormat,
+  createListReader,
   type FixtureEntry,
-  listReader,
   readEntries,
   readOrganizations,
   reportContradictions,
@@ -135,7 +135,7 @@ const entryFormat = createEntryFormat(VectorStore, {
   more: { files: Type.Optional(Type.Array(fileFormat.schema)) },
 });
 
-const reader = listReader(vectorStores, { entryFormat, factory: makeVectorStore });
+const reader = createListReader(vectorStores, { entryFormat, factory: makeVectorStore });
 
 export const vectorStoresFixture: FixtureReader = {
   ...reader,

@@ -17,7 +17,7 @@ import { classify, DEFAULT_RETRY_SCHEDULE, MAX_SCHEDULED_ATTEMPTS } from "../../
 import { EVENT_NAMES } from "../events.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
-import { hasCodeOfStatus, WRONG_CODE } from "./rules.ts";
+import { fitsStatus, WRONG_CODE } from "./rules.ts";
 import { Delivery, deliveries, requireCallable, Webhook, webhooks } from "./schema.ts";
 
 /** Remembers which organization the fixture names first, since the tables of a sandbox are sorted by id. */
@@ -130,7 +130,7 @@ export const webhooksFixture: FixtureReader = {
         const impossible =
           status === "failed" ? (["delivered_at"] as const) : (["last_attempt", "next_retry"] as const);
         reportContradictions(delivery, status, impossible, reportField);
-        if (response_code !== undefined && !hasCodeOfStatus({ status, response_code }))
+        if (response_code !== undefined && !fitsStatus({ status, response_code }))
           reportField("response_code", WRONG_CODE);
       }
     }
@@ -169,10 +169,10 @@ function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: 
       base.createContext("deliveries", deliveryEntry.delivery_id),
     );
   });
-  return { webhook: { ...webhook, last_delivery: findLatest(sent) }, sent };
+  return { webhook: { ...webhook, last_delivery: getLatestTime(sent) }, sent };
 }
 
-function findLatest(sent: readonly Delivery[]): number | null {
+function getLatestTime(sent: readonly Delivery[]): number | null {
   const ends = sent.map(({ delivered_at, last_attempt }) => delivered_at ?? last_attempt!);
   return ends.sort((a, b) => b - a)[0] ?? null;
 }

@@ -32,7 +32,7 @@ export const deliveryStateRules: StateRules<Delivery> = {
       field: "webhook_id",
       id: record.webhook_id,
     });
-    requireCodeOfStatus(record);
+    requireFittingCode(record);
     return store(tx, { ...record, organization_id });
   },
   update(tx, before, after) {
@@ -40,10 +40,10 @@ export const deliveryStateRules: StateRules<Delivery> = {
       throw invalidInput("webhook_id", after.webhook_id, "a delivery stays with its webhook");
     }
     const changesOnlyStatus = after.status !== before.status && after.response_code === before.response_code;
-    const codeOfStatus = after.status === "success" ? 200 : 500;
-    const response_code = changesOnlyStatus ? codeOfStatus : after.response_code;
+    const defaultCode = after.status === "success" ? 200 : 500;
+    const response_code = changesOnlyStatus ? defaultCode : after.response_code;
     const changed = { ...after, organization_id: before.organization_id, response_code };
-    requireCodeOfStatus(changed);
+    requireFittingCode(changed);
     return store(tx, changed);
   },
 };
@@ -59,17 +59,14 @@ function store(tx: Transaction, changed: Delivery): Delivery {
 }
 
 /** A 2xx answer is a success, and no other (3.3). */
-export function hasCodeOfStatus({
-  status,
-  response_code,
-}: Pick<Delivery, "status" | "response_code">): boolean {
+export function fitsStatus({ status, response_code }: Pick<Delivery, "status" | "response_code">): boolean {
   return (classify(response_code) === "success") === (status === "success");
 }
 
 export const WRONG_CODE = "a success has a response code of 200 to 299, a failure another";
 
-function requireCodeOfStatus(delivery: Delivery): void {
-  if (!hasCodeOfStatus(delivery)) throw invalidInput("response_code", delivery.response_code, WRONG_CODE);
+function requireFittingCode(delivery: Delivery): void {
+  if (!fitsStatus(delivery)) throw invalidInput("response_code", delivery.response_code, WRONG_CODE);
 }
 
 /** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */

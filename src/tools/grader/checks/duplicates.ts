@@ -30,7 +30,7 @@ export const duplicate: Check = {
     const failure = await deliverInTurn(session, [delivery, delivery]);
     if (failure) return failure;
     const finding = await checkEffects(session, { before, expected: toOneEffectEach([delivery]) });
-    const note = finding.outcome === "passed" ? await noteOnReplay(session, delivery) : null;
+    const note = finding.outcome === "passed" ? await describeReplay(session, delivery) : null;
     return note ? { ...finding, note } : finding;
   },
 };
@@ -39,7 +39,7 @@ export const duplicate: Check = {
  * The header with the delivery id isn't signed, so a captured delivery can be sent again under another header. Only a
  * note, since the specification names both header and field for deduplication.
  */
-async function noteOnReplay(session: Session, delivery: TestDelivery): Promise<string | null> {
+async function describeReplay(session: Session, delivery: TestDelivery): Promise<string | null> {
   const before = await session.readProbe();
   const headerId = createId("del");
   await session.deliver(delivery, { headerDeliveryId: headerId });
