@@ -15,7 +15,7 @@ import { FleetRegister } from "./fleet-register.ts";
 import { FleetSaver } from "./fleet-saver.ts";
 import { type LostSession, NodeSession, RENEW_MS } from "./node-session.ts";
 import { OwnerRouter } from "./owner-router.ts";
-import { isReachableAt } from "./proxy.ts";
+import { hideHop, isReachableAt } from "./proxy.ts";
 import { UploadChunks } from "./upload-chunks.ts";
 
 /** The time for open requests to finish, before a node that shuts down releases their sandboxes. */
@@ -154,6 +154,7 @@ export class FleetNode {
 
   /** @throws StoreRefusal if no node can serve it now */
   route(name: string, connection?: Connection): SandboxLookup | Promise<SandboxLookup> {
+    if (connection !== undefined) hideHop(connection.request);
     const sandbox = this.saver.findOwned(name);
     if (sandbox !== undefined && this.session.isValid && !this.router.isLeaving) return sandbox;
     return SANDBOX_NAME.test(name) ? this.router.route(name, connection) : undefined;

@@ -21,6 +21,13 @@ const NOT_SENT_BACK = new RegExp(`^${HOP_HEADER}$`, "i");
 /** Trailers of a request are not forwarded, and Node refuses to announce them before a body of known length. */
 const NOT_SENT = new RegExp(`^(${HOP_HEADER}|trailer)$`, "i");
 
+/** Keeps the header out of what is recorded and sent on; `headers`, which Node derives from the others, keeps it. */
+export function hideHop({ headers, rawHeaders }: IncomingMessage): void {
+  if (headers[HOP_HEADER] === undefined) return;
+  const index = rawHeaders.lastIndexOf(HOP_HEADER);
+  if (index !== -1) rawHeaders.splice(index, 2);
+}
+
 const CONNECT_TIMEOUT_MS = 3000;
 /** An idle connection is closed before the other node closes it, after 10 s: a request at that moment would be lost. */
 const IDLE_MS = 5000;

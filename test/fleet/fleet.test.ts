@@ -308,6 +308,18 @@ describe("a fleet [interfaces 15]", () => {
     expect(none.body).toMatchObject({ status: 404, type: "urn:understudy:problem:unknown-snapshot" });
   });
 
+  it("records a request that came through another node as the client sent it, so that a third can repeat it [interfaces 15]", async () => {
+    const [a, b] = [await start(), await start()];
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    await b.control("POST", "/_control/sandboxes", { name: "other" });
+    await b.call("ada", "GET", "/_s/ci/v1/models");
+    const { entries } = (await b.control("GET", "/_control/sandboxes/ci/journal")).body;
+    const { headers } = entries[0].request;
+    expect(headers.map(({ name }: { name: string }) => name)).not.toContain("x-understudy-hop");
+    const path = `/_control/sandboxes/ci/history/${entries[0].id}/repeat`;
+    expect((await a.control("POST", path, { in: "other" })).body).toMatchObject({ differences: [] });
+  });
+
   it("returns URLs of the same base for a repeat in another node's sandbox [interfaces 10, 15]", async () => {
     const a = await start();
     const b = await startNodeProcess(redis);
