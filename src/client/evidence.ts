@@ -20,7 +20,7 @@ export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[
     { file: "understudy-history.txt", contentType: text, body: await formatHistory(sandbox) },
     { file: "understudy.har", contentType: json, body: JSON.stringify(await sandbox.journal.har()) },
     await attachBundle(sandbox),
-    { file: WORLD_FILE, contentType: "application/x-understudy", body: await sandbox.export() },
+    { file: SANDBOX_FILE, contentType: "application/x-understudy", body: await sandbox.export() },
   ];
 }
 
@@ -68,6 +68,6 @@ async function attachBundle(sandbox: SandboxClient): Promise<Evidence> {
 }
 
 /** The file that `understudy open` takes. */
-export const WORLD_FILE = "understudy-sandbox.understudy";
+export const SANDBOX_FILE = "understudy-sandbox.understudy";
 /** The file that `understudy replay` takes. */
 export const BUNDLE_FILE = "understudy-bundle.json";

@@ -2,7 +2,7 @@ import http from "node:http";
 import { Socket } from "node:net";
 import { setupServer } from "msw/node";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { unpackWorld } from "../control/world-file/world-file.ts";
+import { unpackSandboxFile } from "../control/sandbox-file/sandbox-file.ts";
 import { createUnderstudy } from "./create-understudy.ts";
 import { testSandboxes } from "./test-sandbox.ts";
 
@@ -117,7 +117,7 @@ describe("calls of the library do not depend on what the test mocks", () => {
     expect(await upload(sandbox.credentials["usr_ben"]!)).toBe(201);
     expect(await upload("")).toBe(401);
     const exported = await sandbox.export();
-    expect((await unpackWorld(exported)).name).toBe(sandbox.name);
+    expect((await unpackSandboxFile(exported)).name).toBe(sandbox.name);
     await understudy.close();
   });
 });

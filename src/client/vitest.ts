@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test as base, expect, type RunnerTestCase, type TestAnnotation, type TestAttachment } from "vitest";
 import { toPrintableLines, toShellWord } from "../engine/contract/text.ts";
-import { BUNDLE_FILE, collectEvidence, type Evidence, formatJournal, WORLD_FILE } from "./evidence.ts";
+import { BUNDLE_FILE, collectEvidence, type Evidence, formatJournal, SANDBOX_FILE } from "./evidence.ts";
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { runInSandbox, type TestOptions, TestServers } from "./test-sandbox.ts";
@@ -84,7 +84,7 @@ async function attach(
   const copy = attachment?.path ?? file;
   const relativePath = relative(process.cwd(), copy);
   const shownPath = relativePath.startsWith("..") ? copy : relativePath;
-  if (file === WORLD_FILE) return `understudy open ${toShellWord(shownPath)}`;
+  if (file === SANDBOX_FILE) return `understudy open ${toShellWord(shownPath)}`;
   return file === BUNDLE_FILE ? `understudy replay ${toShellWord(shownPath)}` : shownPath;
 }
 

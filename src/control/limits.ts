@@ -26,7 +26,7 @@ export function requireRoomForRecords(server: ControlServer, root: Root, added =
 
 /** The same check before a world is created: creating millions of records blocks all requests. @throws Problem 409 */
 export function requireRoomForFixture(server: ControlServer, fixture: LoadedFixture): void {
-  if (server.limits !== undefined) requireRoom(server, "records", fixture.countMinimumRecords());
+  if (server.limits !== undefined) requireRoom(server, "records", fixture.getMinimumRecordCount());
 }
 
 /**

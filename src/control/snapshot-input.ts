@@ -15,7 +15,7 @@ import { WorldDocumentError } from "../engine/state/world-document.ts";
 import { checkInput } from "./check-input.ts";
 import { Problem, unprocessable } from "./problem.ts";
 import { listStateCollections } from "./state/state-collection.ts";
-import { createWorldFields, Epoch, Records, validateWorld, Windows } from "./validate-world.ts";
+import { createWorldFields, Epoch, RateWindows, Records, validateWorld } from "./validate-world.ts";
 
 /** A snapshot as a file (interfaces.md 4). */
 export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
@@ -29,7 +29,7 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
         ...createWorldFields(),
         tables: MapOf(ClosedObject({ records: Records })),
       }),
-      windows: Windows,
+      windows: RateWindows,
       blobs: Type.Optional(UploadsDocument),
     },
     {

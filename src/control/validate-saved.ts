@@ -13,15 +13,15 @@ import {
   compileWorldValidators,
   createWorldFields,
   Epoch,
+  RateWindows,
   Records,
   validateWorld,
   WholeNumber,
-  Windows,
 } from "./validate-world.ts";
 
 const Names = Type.Array(Type.String());
 
-const Progress = ClosedObject({
+const RuleProgress = ClosedObject({
   calls: WholeNumber,
   hits: WholeNumber,
   counted: MapOf(WholeNumber),
@@ -29,21 +29,21 @@ const Progress = ClosedObject({
   expired: Type.Boolean(),
 });
 
-const Stages = ClosedObject({
+const ScenarioStages = ClosedObject({
   begun: Type.Array(ClosedObject({ at: Epoch, requests: WholeNumber }), { minItems: 1 }),
   ended: Type.Optional(Epoch),
   due: Type.Optional(Epoch),
 });
 
-const World = ClosedObject({
+const StoredWorld = ClosedObject({
   facts: ClosedObject({ ...createWorldFields({ wall: Epoch }), taken_at: Epoch }),
-  windows: Windows,
+  windows: RateWindows,
   uploads: Type.Optional(StoredUploads),
   tables: MapOf(ClosedObject({ put: Records, removed: Names })),
 });
 
 const NullableText = Nullable(Type.String());
-const Entry = ClosedObject({
+const HistoryEntry = ClosedObject({
   id: Type.String(),
   // The position in the history; `seq` is the number in the timeline.
   sequence: WholeNumber,
@@ -66,7 +66,7 @@ const Entry = ClosedObject({
 });
 const History = ClosedObject({
   about: ClosedObject({ next: WholeNumber, base: WholeNumber, dropped: WholeNumber }),
-  entries: Type.Array(Entry),
+  entries: Type.Array(HistoryEntry),
 });
 
 const Saved = ClosedObject({
@@ -93,14 +93,14 @@ const Saved = ClosedObject({
       first: Names,
       active: Names,
       inline: Type.Array(ClosedObject({ id: Type.String(), rule: Type.Object({}) })),
-      progress: MapOf(Progress),
-      stages: Type.Optional(MapOf(Stages)),
+      progress: MapOf(RuleProgress),
+      stages: Type.Optional(MapOf(ScenarioStages)),
       /** The number of the last rule that got its id from the server. */
       numbered: WholeNumber,
     }),
   ),
-  present: World,
-  snapshots: MapOf(World),
+  present: StoredWorld,
+  snapshots: MapOf(StoredWorld),
   history: Type.Optional(History),
 });
 
@@ -127,7 +127,7 @@ export function createSavedValidator(getApi: () => Api, log: { warn(sentence: st
         }
       }
     },
-    /** Compiles the validators of both, one per step. */
+    /** Compiles the validators of both checks, one per step. */
     *prepare(): Generator<void> {
       toValidator(Saved);
       yield;

@@ -75,7 +75,7 @@ function listAllCollections(resources: readonly Resource[]): readonly AnyCollect
 
 const internalCollections = new WeakMap<AnyCollection, StateCollection>();
 
-/** A collection for the state calls; an internal one as they would show it. */
+/** Also for an internal collection, which the state calls do not list. */
 function getStateCollection(resources: readonly Resource[], collection: AnyCollection): StateCollection {
   const state = listStateCollections(resources).get(collection.name);
   return state ?? getOrAdd(internalCollections, collection, () => new StateCollection(collection));
@@ -107,13 +107,13 @@ const Minute = Type.Integer({
 });
 
 /** `[api key id, counts]`; spelt out, because JSON Schema 2020-12 writes tuples differently from TypeBox. */
-const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
+const RateWindow = Type.Unsafe<SnapshotDocument["windows"][number]>({
   type: "array",
   minItems: 2,
   maxItems: 2,
   prefixItems: [Type.String(), ClosedObject({ minute: Minute, requests: WholeNumber, tokens: WholeNumber })],
 });
-export const Windows = Type.Array(Window);
+export const RateWindows = Type.Array(RateWindow);
 
 /** The fields of a world without its tables; `clockFields` are further ones of its clock. */
 export function createWorldFields(clockFields: Record<string, TSchema> = {}) {

@@ -7,7 +7,11 @@ import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
 import { buildBase, buildVariant, Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
-import { countMinimumRecords, type FixtureShape, getFixtureShape } from "../engine/fixtures/fixture-shape.ts";
+import {
+  type FixtureShape,
+  getFixtureShape,
+  getMinimumRecordCount,
+} from "../engine/fixtures/fixture-shape.ts";
 import { getOrAdd } from "../engine/maps.ts";
 import { digest } from "../engine/platform.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
@@ -89,7 +93,7 @@ export class FixtureLibrary implements FixtureSource {
     const loaded: LoadedFixture = {
       name,
       buildRoot,
-      countMinimumRecords: () => countMinimumRecords(document.version!.data, this.shape),
+      getMinimumRecordCount: () => getMinimumRecordCount(document.version!.data, this.shape),
       getDocument: () => document.version!.data,
     };
     this.documentsByFixture.set(loaded, document);

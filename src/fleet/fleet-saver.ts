@@ -242,7 +242,7 @@ export class FleetSaver {
   private async remove(image: SandboxImage): Promise<void> {
     const { store, dueSandboxes, chunks } = this.parts;
     const { name } = image.sandbox;
-    await store.commit(name, splitChanges([{ sandbox: name, clear: "" }]));
+    await store.commit(name, splitChanges([{ sandbox: name, clearPrefix: "" }]));
     this.trackedByName.delete(name);
     image.release();
     dueSandboxes.remove(name);

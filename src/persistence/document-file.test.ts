@@ -268,7 +268,7 @@ describe("the store over the document", () => {
       toPieces([
         { sandbox: "a", section: "world", id: "x", text: null },
         put("a", "records/n", "n2", 5),
-        { sandbox: "a", clear: "snapshots/s/" },
+        { sandbox: "a", clearPrefix: "snapshots/s/" },
         put("a", "world", "z", 6),
       ]),
     );
@@ -276,7 +276,7 @@ describe("the store over the document", () => {
     expect([await rows("a"), await rows("b"), await rows("c")]).toEqual([expected, ["world x 1"], []]);
     expect(await store.list()).toEqual(["a", "b"]);
     const failing = async function* (): AsyncGenerator<readonly RowChange[]> {
-      yield [{ sandbox: "b", clear: "" }, put("a", "world", "y", 9)];
+      yield [{ sandbox: "b", clearPrefix: "" }, put("a", "world", "y", 9)];
       throw new Error("out of ideas");
     };
     await expect(store.commit(failing())).rejects.toThrow("out of ideas");

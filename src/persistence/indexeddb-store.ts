@@ -1,6 +1,6 @@
 import { Mutex } from "../engine/state/concurrency.ts";
 import type { MemoryUploads } from "../hosts/fetch/memory-uploads.ts";
-import { loadWorlds } from "./load-worlds.ts";
+import { loadSandboxes } from "./load-sandboxes.ts";
 import type { RestorerParts } from "./sandbox-restorer.ts";
 import type { Saver, SavingFailure } from "./saver.ts";
 import { listRows, type SandboxSections, SectionsDraft } from "./sections-draft.ts";
@@ -217,5 +217,5 @@ export async function openIndexedDb(name: string, parts: IndexedDbParts): Promis
     return { refusal, since: Date.now() };
   }
   parts.uploads.storeIn(store.pieces);
-  return loadWorlds(parts, store, (sandbox, rows) => store.setAside(sandbox, rows));
+  return loadSandboxes(parts, store, (sandbox, rows) => store.setAside(sandbox, rows));
 }

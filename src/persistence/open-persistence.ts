@@ -6,7 +6,7 @@ import { findFreeName, makeFolder } from "../hosts/node/storage/folders.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { writeNested } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
-import { loadWorlds } from "./load-worlds.ts";
+import { loadSandboxes } from "./load-sandboxes.ts";
 import type { RestorerParts } from "./sandbox-restorer.ts";
 import type { Saver } from "./saver.ts";
 import { groupRows } from "./sections-draft.ts";
@@ -34,7 +34,9 @@ export async function openPersistence(parts: PersistenceParts): Promise<Saver> {
       : await DocumentStore.open(place.file, warn);
   try {
     uploads.storeIn(store.uploadsFolder);
-    return await loadWorlds(parts, store, async (name, rows) => setAside(store.setAsideFolder, name, rows));
+    return await loadSandboxes(parts, store, async (name, rows) =>
+      setAside(store.setAsideFolder, name, rows),
+    );
   } catch (error) {
     await store.close().catch(() => {});
     throw error;

@@ -25,7 +25,7 @@ async function node(session: string, url = redis.url): Promise<RedisStore> {
   return store;
 }
 
-const clear = (sandbox: string): RowChange => ({ sandbox, clear: "" });
+const clear = (sandbox: string): RowChange => ({ sandbox, clearPrefix: "" });
 const readTexts = async (store: RedisStore, sandbox: string) =>
   (await store.load(sandbox)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
 
@@ -152,7 +152,7 @@ describe("the store of a fleet", () => {
       "one",
       toPieces(
         [put("one", "snapshots/a/world", "x", 1), put("one", "snapshots/ab/world", "x", 1)],
-        [{ sandbox: "one", clear: "snapshots/a/" }],
+        [{ sandbox: "one", clearPrefix: "snapshots/a/" }],
         [put("one", "world", "x", 1), { sandbox: "one", section: "world", id: "x", text: null }],
       ),
     );

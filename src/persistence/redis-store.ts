@@ -246,15 +246,15 @@ class ChangeSet {
   }
 
   add(change: RowChange): void {
-    if (!("clear" in change)) {
+    if (!("clearPrefix" in change)) {
       const field = `${change.section}\0${change.id}`;
       if (change.text === null) this.words.push("r", field, "");
       else this.words.push("p", field, change.text);
-    } else if (change.clear === "") {
+    } else if (change.clearPrefix === "") {
       // All rows of the sandbox.
       this.words = [];
       this.isCleared = true;
-    } else this.words.push("c", change.clear, "");
+    } else this.words.push("c", change.clearPrefix, "");
   }
 }
 

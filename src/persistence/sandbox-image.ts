@@ -73,7 +73,7 @@ export class SandboxImage implements SandboxState {
     return true;
   }
 
-  /** Call this after the sandbox was rolled back to this image. */
+  /** Takes the sandbox as it is now for unchanged; call this after it was rolled back to this image. */
   refreshVersions(): void {
     this.versions = { parts: this.readParts(), counts: this.readCounts() };
   }

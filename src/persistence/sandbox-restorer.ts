@@ -54,7 +54,7 @@ export class SandboxRestorer {
     this.parts = parts;
   }
 
-  /** The sandbox of these rows, with the operations that it alone has. */
+  /** Parses a sandbox's rows; first its own operations, whose collections the other rows may name. */
   private async parse(name: string, rows: readonly Row[]): Promise<ParsedSandbox> {
     const operationRows = rows.filter(({ section, id }) => section === "sandbox" && id === "operations");
     const { operations } = parseSavedSandbox(() => undefined, operationRows);
@@ -90,7 +90,7 @@ export class SandboxRestorer {
       const { sandbox, value } = await this.restoreSaved(name, await this.parse(name, rows), folder);
       return SandboxImage.fromLoaded(sandbox, this.parts.uploads, value);
     } catch (error) {
-      throw this.findMissingOperations(name, rows, error as Error) ?? error;
+      throw this.explainMissingOperations(name, rows, error as Error) ?? error;
     }
   }
 
@@ -100,8 +100,8 @@ export class SandboxRestorer {
     return (await this.restoreSaved(name, parsed, undefined)).sandbox;
   }
 
-  /** The error for a sandbox that was saved with operations which this server does not have. */
-  private findMissingOperations(
+  /** The error for a sandbox that was saved with operations which this server does not have; undefined for others. */
+  private explainMissingOperations(
     name: string,
     rows: readonly Row[],
     error: Error,
@@ -125,7 +125,7 @@ export class SandboxRestorer {
   async warmUp(name: string, rows: readonly Row[]): Promise<void> {
     const { saved, api } = await this.parse(name, rows);
     this.parts.validator.checkShape(saved);
-    const base = findSameFixture(this.parts.fixtures, saved.fixture).buildRoot(saved.about.seed);
+    const base = chooseFixture(this.parts.fixtures, saved.fixture).buildRoot(saved.about.seed);
     for (const collection of api.collections) {
       // Creates the records of the fixture.
       void base.tables.get(collection.name)?.size;
@@ -145,7 +145,7 @@ export class SandboxRestorer {
     if (!SANDBOX_NAME.test(name)) throw new InvalidSandboxRows("no sandbox can have this name");
     validator.checkShape(saved);
     const { about, present, faults, history } = saved;
-    const fixture = findSameFixture(fixtures, saved.fixture);
+    const fixture = chooseFixture(fixtures, saved.fixture);
     const base = fixture.buildRoot(about.seed);
     const value = await this.loadValue(name, present, { base, api, folder });
     const snapshots = new Map<string, SandboxValue>();
@@ -192,11 +192,8 @@ function readOperationSources(about = "{}"): string[] {
   return (tryParseJson(about) as { operations?: string[] } | null | undefined)?.operations ?? [];
 }
 
-/** Returns the fixture by its name if it is unchanged, so that later edits apply; else the saved document. */
-function findSameFixture(
-  fixtures: FixtureSource,
-  { name, document }: SavedSandbox["fixture"],
-): LoadedFixture {
+/** The server's fixture of the same name if it is unchanged, so that later edits apply; else the saved document. */
+function chooseFixture(fixtures: FixtureSource, { name, document }: SavedSandbox["fixture"]): LoadedFixture {
   try {
     const currentFixture = fixtures.load(name);
     if (JSON.stringify(currentFixture.getDocument()) === JSON.stringify(document)) return currentFixture;

@@ -11,8 +11,8 @@ function written(before: SandboxImage | undefined, after: SandboxImage): Record<
   return Object.fromEntries(
     [...listRowChanges(before, after)].map((change) => {
       expect(change.sandbox).toBe("default");
-      return "clear" in change
-        ? [`clear ${change.clear}`, undefined]
+      return "clearPrefix" in change
+        ? [`clear ${change.clearPrefix}`, undefined]
         : [`${change.section}/${change.id}`, change.text === null ? "gone" : JSON.parse(change.text)];
     }),
   );

@@ -44,7 +44,7 @@ export function* listRowChanges(
     before.ownResources !== after.ownResources;
   const old = isNew ? undefined : before;
   if (old === undefined) {
-    yield { sandbox, clear: "" };
+    yield { sandbox, clearPrefix: "" };
     yield put("sandbox", "fixture", { name: after.about.fixture, document: after.source.getDocument() });
     for (const { userSource } of after.ownResources) yield put("sandbox", "operations", userSource!.sent);
   }
@@ -68,7 +68,7 @@ export function* listRowChanges(
     yield { sandbox, section: "history", id: String(sequence), text: entry && JSON.stringify(entry) };
   for (const name of old?.snapshots.keys() ?? []) {
     if (old!.snapshots.get(name) !== after.snapshots.get(name))
-      yield { sandbox, clear: `snapshots/${name}/` };
+      yield { sandbox, clearPrefix: `snapshots/${name}/` };
   }
   for (const [name, value] of after.snapshots) {
     if (old?.snapshots.get(name) !== value) yield* listValueRows(`snapshots/${name}/`, undefined, value);

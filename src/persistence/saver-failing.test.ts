@@ -43,14 +43,14 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     expect(await saver.saveAll()).toBe(false);
     refuse(undefined);
     expect(await saver.saveAll()).toBe(true);
-    const cleared = store.commits[1]!.filter((change) => "clear" in change);
+    const cleared = store.commits[1]!.filter((change) => "clearPrefix" in change);
     expect(cleared).toEqual([
-      { sandbox: "a", clear: "" },
-      { sandbox: "b", clear: "" },
+      { sandbox: "a", clearPrefix: "" },
+      { sandbox: "b", clearPrefix: "" },
     ]);
     of("a").write("n3", "new");
     await saver.saveAll();
-    expect(store.commits[2]!.some((change) => "clear" in change)).toBe(false);
+    expect(store.commits[2]!.some((change) => "clearPrefix" in change)).toBe(false);
   });
 
   it("saves again after an attempt that ended with an unexpected error", async () => {

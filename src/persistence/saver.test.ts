@@ -18,7 +18,7 @@ describe("the saver [interfaces 2]", () => {
     await saver.saveAll();
     expect(saved().slice(1)).toEqual([["b"]]);
     expect(store.commits[1]).toContainEqual(expect.objectContaining({ section: "records/notes", id: "n2" }));
-    expect(store.commits[1]!.some((change) => "clear" in change)).toBe(false);
+    expect(store.commits[1]!.some((change) => "clearPrefix" in change)).toBe(false);
   });
 
   it("removes a deleted sandbox from the store once, and saves a new one of the same name [interfaces 2]", async () => {
@@ -27,10 +27,10 @@ describe("the saver [interfaces 2]", () => {
     fakes.delete("a");
     await saver.saveAll();
     await saver.saveAll();
-    expect(store.commits.slice(1)).toEqual([[{ sandbox: "a", clear: "" }]]);
+    expect(store.commits.slice(1)).toEqual([[{ sandbox: "a", clearPrefix: "" }]]);
     fakes.set("a", createFakeSandbox("a"));
     await saver.saveAll();
-    expect(store.commits[2]![0]).toEqual({ sandbox: "a", clear: "" });
+    expect(store.commits[2]![0]).toEqual({ sandbox: "a", clearPrefix: "" });
     expect(store.commits[2]!.length).toBeGreaterThan(3);
   });
 

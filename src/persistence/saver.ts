@@ -222,7 +222,7 @@ export class Saver {
 
   private *listChanges(steps: readonly SaveStep[]): IterableIterator<RowChange> {
     for (const { name, image } of steps) {
-      if (image === undefined) yield { sandbox: name, clear: "" };
+      if (image === undefined) yield { sandbox: name, clearPrefix: "" };
       else yield* listRowChanges(this.unknownNames.has(name) ? undefined : this.savedImages.get(name), image);
     }
   }

@@ -31,15 +31,15 @@ export class SectionsDraft {
   }
 
   apply(change: RowChange): void {
-    if ("clear" in change) this.clear(change);
+    if ("clearPrefix" in change) this.clear(change);
     else if (change.text === null) this.copySection(change).delete(change.id);
     else this.copySection(change).set(change.id, change.text);
   }
 
-  /** Removes the sections whose names begin with `clear`. */
-  private clear({ sandbox, clear }: { sandbox: string; clear: string }): void {
+  /** Removes the sections whose names begin with `clearPrefix`. */
+  private clear({ sandbox, clearPrefix }: { sandbox: string; clearPrefix: string }): void {
     const remaining = [...(this.sections.get(sandbox) ?? [])].filter(
-      ([section]) => !section.startsWith(clear),
+      ([section]) => !section.startsWith(clearPrefix),
     );
     this.copies.delete(sandbox);
     if (remaining.length === 0) this.sections.delete(sandbox);

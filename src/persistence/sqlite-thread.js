@@ -154,8 +154,8 @@ function emptyLog() {
   db.pragma(`busy_timeout = ${BUSY_MS}`);
 }
 
-function applyOne({ sandbox, section, id, text, clear }) {
-  if (clear !== undefined) statements.clear.run(sandbox, clear, clear + LAST_CHARACTER);
+function applyOne({ sandbox, section, id, text, clearPrefix }) {
+  if (clearPrefix !== undefined) statements.clear.run(sandbox, clearPrefix, clearPrefix + LAST_CHARACTER);
   else if (text === null) statements.remove.run(sandbox, section, id);
   else statements.put.run(sandbox, section, id, text, computeChecksum({ sandbox, section, id, text }));
 }

@@ -127,14 +127,14 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
         put("b", "world", "x", 1),
         put("b", "snapshots/one/world", "facts", 1),
         put("b", "snapshots/one-more/world", "facts", 2),
-        { sandbox: "b", clear: "snapshots/one/" },
+        { sandbox: "b", clearPrefix: "snapshots/one/" },
         put("c", "world", "x", 1),
-        { sandbox: "c", clear: "" },
+        { sandbox: "c", clearPrefix: "" },
         put("c", "world", "y", 2),
         put("d", "world", "x", 1),
       ]),
     );
-    await store.commit(toPieces([{ sandbox: "d", clear: "" }]));
+    await store.commit(toPieces([{ sandbox: "d", clearPrefix: "" }]));
     const again = await restart(store);
     expect(await again.list()).toEqual(["a", "b", "c"]);
     expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "2" }]);
@@ -150,7 +150,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
     await store.commit(toPieces([put("a", "world", "x", 1)]));
     const failing = async function* (): AsyncGenerator<readonly RowChange[]> {
       yield [put("a", "world", "x", 2)];
-      yield [put("a", "world", "y", 2), { sandbox: "a", clear: "" }];
+      yield [put("a", "world", "y", 2), { sandbox: "a", clearPrefix: "" }];
       throw new Error("out of ideas");
     };
     await expect(store.commit(failing())).rejects.toThrow();

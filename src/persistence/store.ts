@@ -8,11 +8,11 @@ export interface Row {
   text: string;
 }
 
-/** A row to store (with null: to remove), or a section of a sandbox to remove. */
+/** A row to store (with null: to remove), or the sections to remove whose names have a prefix. */
 export type RowChange =
   | { sandbox: string; section: string; id: string; text: string | null }
-  /** `""` is the whole sandbox. */
-  | { sandbox: string; clear: string };
+  /** `""` removes the whole sandbox. */
+  | { sandbox: string; clearPrefix: string };
 
 /**
  * The storage of a single server's sandboxes: an embedded database, a readable document, or a browser's database. It

@@ -38,7 +38,7 @@ export function makeSandbox(history_limit: number): Sandbox {
         load: () => ({
           name: "rows",
           getDocument: () => ({}),
-          countMinimumRecords: () => 0,
+          getMinimumRecordCount: () => 0,
           buildRoot: () => root,
         }),
       },

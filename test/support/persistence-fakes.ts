@@ -53,7 +53,7 @@ export function createFakeSandbox(name = "default", base = createRoot({ id: "n1"
       name: "reference",
       buildRoot: () => base,
       getDocument: () => ({ notes: [] }),
-      countMinimumRecords: () => 1,
+      getMinimumRecordCount: () => 1,
     },
     faults: { rules: { revision: 0 }, toState: () => ({ numbered: sandbox.faults.rules.revision }) },
     history: {

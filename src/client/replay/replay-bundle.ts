@@ -16,7 +16,7 @@ import {
   resolvePlaceholders,
   SecretPlaceholders,
 } from "../../tools/bundle/secret-placeholders.ts";
-import { openReplayWorld, type ReplayWorld } from "./open-replay-world.ts";
+import { openReplayServer, type ReplayServer } from "./open-replay-server.ts";
 import { PendingAttempts } from "./pending-attempts.ts";
 
 export interface ReplayResult {
@@ -66,7 +66,7 @@ const WAITS_FOR_ATTEMPT = /\/(test|redeliver)(\?|$)/;
 class Replay {
   private readonly bundle: Bundle;
   private readonly secrets = new SecretPlaceholders();
-  private world!: ReplayWorld;
+  private server!: ReplayServer;
   private currentRequest: RequestStep | undefined;
   /** The instant of the current request's change in the recording; `advanceToCommit` moves the clock to it. */
   private commitInstant: string | undefined;
@@ -90,7 +90,7 @@ class Replay {
       waitForCancel: (signal) => this.pendingAttempts.wait(Number.POSITIVE_INFINITY, signal),
       isAwaited: () => this.isAttemptAwaited(),
     });
-    this.world = await openReplayWorld(bundle, fixture, {
+    this.server = await openReplayServer(bundle, fixture, {
       replay: { outbound, beforeChange: () => this.advanceToCommit() },
       operations,
     });
@@ -106,7 +106,7 @@ class Replay {
       }
       return this.getCounts();
     } finally {
-      await this.world.close();
+      await this.server.close();
     }
   }
 
@@ -125,7 +125,7 @@ class Replay {
       return undefined;
     }
     this.currentRequest = { request, answer };
-    const { sandbox, port } = this.world;
+    const { sandbox, port } = this.server;
     if (WAITS_FOR_ATTEMPT.test(request.target))
       await this.pendingAttempts.endAll(Date.parse(request.at), sandbox.world);
     await this.moveTo(request.at);
@@ -151,7 +151,7 @@ class Replay {
   private async replayControlCall({ control }: ControlStep) {
     this.controlCalls += 1;
     this.currentRequest = undefined;
-    const { sandbox, url } = this.world;
+    const { sandbox, url } = this.server;
     await this.pendingAttempts.endAll(Date.parse(control.changed), sandbox.world);
     // Clock calls are compared by their effects: in the recording the clock may have run in real time.
     if (control.operation === "clock.advance" || control.operation === "clock.set") {
@@ -180,7 +180,7 @@ class Replay {
 
   /** Advances the clock, unless it is at the instant or later, and runs the timers that become due on the way. */
   private async moveTo(instant: string): Promise<void> {
-    const { world } = this.world.sandbox;
+    const { world } = this.server.sandbox;
     const to = Date.parse(instant);
     await this.pendingAttempts.endUntil(to, world);
     // An advance would wait for the end of pending attempts.
@@ -198,7 +198,7 @@ class Replay {
   private isAttemptAwaited(): boolean {
     const { currentRequest } = this;
     // An advance pins the clock.
-    const isAdvancing = this.world.sandbox.world.clock.pinned !== undefined;
+    const isAdvancing = this.server.sandbox.world.clock.pinned !== undefined;
     return (
       isAdvancing || currentRequest === undefined || WAITS_FOR_ATTEMPT.test(currentRequest.request.target)
     );
@@ -206,7 +206,7 @@ class Replay {
 
   /** Moves the clock as a control call does, with an entry in the history: ids of later entries depend on it. */
   private async moveAsCall(instant: string): Promise<void> {
-    const { world, history, recorder } = this.world.sandbox;
+    const { world, history, recorder } = this.server.sandbox;
     const began = { state: recorder.getState(), position: history.lastSequence };
     const change: WorldChange = { kind: "control", title: "Moved the clock.", subject: undefined, began };
     const to = Math.max(Date.parse(instant), world.epochNow());
@@ -216,7 +216,7 @@ class Replay {
 
   /** Advances the clock in the middle of a step, as in a recording with a running clock. */
   private advanceWithinStep(instant: number): void {
-    const { world } = this.world.sandbox;
+    const { world } = this.server.sandbox;
     world.skipTo(Math.min(instant, this.findNextInstant()));
   }
 
@@ -237,7 +237,7 @@ class Replay {
   }
 
   private registerKeys(): void {
-    for (const { id, key } of this.world.sandbox.world.read().all(apiKeys))
+    for (const { id, key } of this.server.sandbox.world.read().all(apiKeys))
       this.secrets.register(key, `api_key:${id}`);
   }
 
@@ -254,7 +254,7 @@ class Replay {
   }
 
   private findKey(id: string): string {
-    const apiKey = this.world?.sandbox.world.read().get(apiKeys, id);
+    const apiKey = this.server?.sandbox.world.read().get(apiKeys, id);
     return apiKey?.key ?? `ak_${inventSecret(`api_key:${id}`, 39)}`;
   }
 

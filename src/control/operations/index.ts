@@ -12,12 +12,12 @@ import { JOURNAL_OPERATIONS } from "./journal.ts";
 import { OWN_OPERATIONS } from "./own-operations.ts";
 import { RECEIVER_TEST_OPERATIONS } from "./receiver-test.ts";
 import { RECEIVER_OPERATIONS } from "./receivers.ts";
+import { SANDBOX_FILE_OPERATIONS } from "./sandbox-file.ts";
 import { SANDBOX_OPERATIONS } from "./sandboxes.ts";
 import { SCENARIO_OPERATIONS } from "./scenarios.ts";
 import { OpenApiDocument, SERVER_OPERATIONS } from "./server.ts";
 import { SNAPSHOT_OPERATIONS } from "./snapshots.ts";
 import { STATE_OPERATIONS } from "./state.ts";
-import { WORLD_FILE_OPERATIONS } from "./world-file.ts";
 
 /** The whole control API (interfaces.md 4), one list per area; a new area adds its own here. */
 export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
@@ -38,7 +38,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...RECEIVER_TEST_OPERATIONS,
   ...COVERAGE_OPERATIONS,
   ...BUNDLE_OPERATIONS,
-  ...WORLD_FILE_OPERATIONS,
+  ...SANDBOX_FILE_OPERATIONS,
   ...SERVER_OPERATIONS,
   operation({
     id: "server.api",

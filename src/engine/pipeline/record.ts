@@ -1,4 +1,4 @@
-import type { AnsweredRequest, JournalEntry } from "../sandbox/journal-entry.ts";
+import type { ExchangeDetails, JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire } from "./plain-http.ts";
 
@@ -9,7 +9,7 @@ export function recordRequest(
   response_headers: readonly string[],
 ): JournalEntry {
   const { sandbox, historyChange } = exchange;
-  const details: AnsweredRequest = {
+  const details: ExchangeDetails = {
     id: exchange.id,
     number: exchange.number,
     at: exchange.at,

@@ -1,10 +1,10 @@
 import { platform } from "../platform.ts";
 import { ChangeListeners } from "../state/concurrency.ts";
-import type { AnsweredRequest } from "./journal-entry.ts";
+import type { ExchangeDetails } from "./journal-entry.ts";
 
 /** The part of a journal entry that is known while the request or delivery is held; `status` is 0 without an answer. */
 export type HeldMessage = Pick<
-  AnsweredRequest,
+  ExchangeDetails,
   | ("id" | "at" | "operation" | "method" | "path" | "query" | "principal" | "status" | "delivery")
   | ("request_headers" | "request_body" | "response_headers" | "response_body")
 >;

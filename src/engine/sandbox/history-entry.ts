@@ -4,7 +4,7 @@ import { drawRequestId, type RequestIdSource } from "../state/random.ts";
 import type { Root } from "../state/tables.ts";
 import { mergeWrites, type WrittenRecord } from "../state/transaction.ts";
 import type { UndoLog } from "../state/undo-log.ts";
-import type { EntryHead } from "./journal-entry.ts";
+import type { TimelineEntry } from "./journal-entry.ts";
 import type { RateWindowTable } from "./rate-windows.ts";
 
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
@@ -125,7 +125,7 @@ type EntryContext = Pick<
 
 /** The change part of a timeline's entry: what happened, why, and the world before and after (interfaces.md 10). */
 export class HistoryEntry {
-  readonly timelineEntry: EntryHead;
+  readonly timelineEntry: TimelineEntry;
   /** `h_…`; never repeated in a sandbox. */
   readonly id: string;
   /** Position in the history; grows by one. */
@@ -156,7 +156,12 @@ export class HistoryEntry {
   private refusal: string | undefined = undefined;
   private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
 
-  constructor(entry: EntryHead, context: EntryContext, change: WorldChange, states: BeforeAfter | undefined) {
+  constructor(
+    entry: TimelineEntry,
+    context: EntryContext,
+    change: WorldChange,
+    states: BeforeAfter | undefined,
+  ) {
     this.timelineEntry = entry;
     this.id = context.id;
     this.sequence = context.sequence;
@@ -174,7 +179,7 @@ export class HistoryEntry {
     this.states = states;
   }
 
-  static fromStored(entry: EntryHead, stored: StoredEntry): HistoryEntry {
+  static fromStored(entry: TimelineEntry, stored: StoredEntry): HistoryEntry {
     const { kind, title, subject, request, delivered, changes, undone, leaves } = stored;
     const change = { kind, title, subject: subject ?? undefined };
     const context = { ...stored, journal_position: stored.journal ?? 0 };

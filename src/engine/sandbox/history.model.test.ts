@@ -30,7 +30,7 @@ function makeRegistry(): SandboxRegistry {
         load: () => ({
           name: "model",
           getDocument: () => ({}),
-          countMinimumRecords: () => 0,
+          getMinimumRecordCount: () => 0,
           buildRoot: () => root,
         }),
       },

@@ -1,10 +1,10 @@
 import { fromUtf8 } from "../bytes.ts";
 
 /** A request that was answered, or an attempt to deliver an event: what the pipeline and the sender report. */
-export interface AnsweredRequest {
+export interface ExchangeDetails {
   /** `req_…`, also the x-request-id; of an attempt, the delivery's id and the attempt's number. */
   readonly id: string;
-  /** The number of earlier requests of the sandbox, from which the id is drawn; undefined for an attempt. */
+  /** The number of earlier requests of the sandbox, from which the id is drawn (not `seq`); undefined for an attempt. */
   readonly number: number | undefined;
   /** Milliseconds since 1970 on the sandbox's clock. */
   readonly at: number;
@@ -43,7 +43,7 @@ export interface AnsweredRequest {
   /** For a streamed answer: `under way`, then its size and digest, or `cut` if the client left before its end. */
   readonly streamed: StreamOutcome | undefined;
   /** Absent for a received request. */
-  readonly delivery?: JournaledAttempt | undefined;
+  readonly delivery?: AttemptDetails | undefined;
 }
 
 /** The effect of a fault on a request, or on an attempt to deliver. */
@@ -59,7 +59,7 @@ export interface AppliedFault {
 type StreamOutcome = { bytes: number; sha256: string } | "under way" | "cut";
 
 /** The part of an entry that describes an attempt to deliver an event (interfaces.md 14). */
-interface JournaledAttempt {
+interface AttemptDetails {
   event: string;
   webhook_id: string;
   delivery_id: string;
@@ -73,21 +73,21 @@ interface JournaledAttempt {
 }
 
 /** An entry of the timeline, as journal and history see it. */
-export interface EntryHead {
+export interface TimelineEntry {
   /** Its number in the timeline (`seq` in answers): grows, and is never reused, not even after a rewind or a reset. */
   readonly number: number;
   /** The request or delivery, which the journal lists; undefined after the journal has evicted it. */
   exchange: JournalEntry | undefined;
-  /** The change, which the history lists; undefined after the history has evicted it. */
+  /** The change (a HistoryEntry), which the history lists; undefined after the history has evicted it. */
   readonly change: object | undefined;
   /** Whether a rewind has undone the change. */
   isUndone: boolean;
 }
 
 /** The request or delivery part of a timeline's entry, as the journal lists it. */
-export interface JournalEntry extends AnsweredRequest {
-  readonly timelineEntry: EntryHead;
-  /** Position among the journal's entries, in the order of the answers; `seq` in answers is the entry's `number`. */
+export interface JournalEntry extends ExchangeDetails {
+  readonly timelineEntry: TimelineEntry;
+  /** Position among the journal's entries, in the order of the answers; `seq` is the number of its timeline entry. */
   readonly sequence: number;
   /** Id of its entry in the history, if it changed something. */
   readonly history: string | null;

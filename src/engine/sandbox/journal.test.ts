@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Journal } from "./journal.ts";
-import { type AnsweredRequest, estimateBytes } from "./journal-entry.ts";
+import { type ExchangeDetails, estimateBytes } from "./journal-entry.ts";
 import { Timeline } from "./timeline.ts";
 
 const makeJournal = (limit: number) => new Journal(limit, new Timeline());
 
-const answered = (fields: Partial<AnsweredRequest> = {}): AnsweredRequest => ({
+const answered = (fields: Partial<ExchangeDetails> = {}): ExchangeDetails => ({
   id: "req_1",
   number: 0,
   at: 0,
@@ -122,7 +122,7 @@ describe("the journal", () => {
 
   it("the size of an entry includes each of its texts, also empty ones [interfaces 4]", () => {
     const many = Array.from({ length: 100_000 }, () => "");
-    const measure = (fields: Partial<AnsweredRequest>) =>
+    const measure = (fields: Partial<ExchangeDetails>) =>
       estimateBytes(makeJournal(10).add(answered(fields))) - estimateBytes(makeJournal(10).add(answered()));
     for (const field of ["reasons", "warnings", "request_headers", "response_headers"]) {
       expect([field, measure({ [field]: many }) > 100_000 * 16]).toEqual([field, true]);

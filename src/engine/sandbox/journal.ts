@@ -1,12 +1,13 @@
 import type { RequestCounter } from "./counters.ts";
 import type { HistoryEntry } from "./history-entry.ts";
-import { type AnsweredRequest, estimateBytes, type JournalEntry } from "./journal-entry.ts";
+import { type ExchangeDetails, estimateBytes, type JournalEntry } from "./journal-entry.ts";
 import { type Timeline, TimelinePart } from "./timeline.ts";
 
 const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
 
-/** An entry without its place in a timeline. */
+/** An entry as it is saved. */
 export interface SavedJournalEntry extends Omit<JournalEntry, "timelineEntry" | "revision" | "bytes"> {
+  /** The number of its timeline entry. */
   seq: number;
 }
 
@@ -26,11 +27,12 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   }
 
   /** @param change its entry in the history, if it has changed something */
-  add(details: AnsweredRequest, change?: HistoryEntry): JournalEntry {
+  add(details: ExchangeDetails, change?: HistoryEntry): JournalEntry {
     // A delivery is sent by the sandbox, and so is not a request to it.
     if (details.delivery === undefined) this.counter?.count(details.operation, details.status);
     // If the history's bound has dropped the change meanwhile, its entry may have left the timeline.
-    const entry = change?.timelineEntry.change === undefined ? this.timeline.append() : change.timelineEntry;
+    const isChangeStored = change?.timelineEntry.change !== undefined;
+    const entry = isChangeStored ? change.timelineEntry : this.timeline.append();
     this.lastSequence += 1;
     // The given object becomes the entry: copying its twenty fields would cost a small request a tenth of its time.
     const exchange = details as { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
@@ -50,7 +52,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     return exchange;
   }
 
-  /** Continues a saved journal. @param entries by position */
+  /** Continues a saved journal. @param entries in the order of `sequence` */
   restoreSaved(entries: readonly SavedJournalEntry[], dropped: number): void {
     for (const { seq, ...saved } of entries) {
       const entry = this.timeline.getOrInsert(seq);

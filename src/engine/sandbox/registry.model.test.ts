@@ -65,7 +65,7 @@ function makeRegistry(): SandboxRegistry {
         load: () => ({
           name: "model",
           getDocument: () => ({}),
-          countMinimumRecords: () => 1,
+          getMinimumRecordCount: () => 1,
           buildRoot: (seed) => {
             const root = roots.get(seed) ?? makeRoot();
             roots.set(seed, root);

@@ -32,7 +32,7 @@ export interface SandboxOptions {
   ownResources?: readonly Resource[];
 }
 
-export interface SandboxReset {
+export interface SandboxResetOptions {
   fixture?: string | object;
   seed?: number;
   /** The number of resets including this one; default: one more than before. */
@@ -47,6 +47,7 @@ export interface SandboxReset {
 export interface SavedState {
   created_at: number;
   resets: number;
+  /** The initial instant of the clock, in milliseconds since 1970. */
   start: number;
   forked_from?: string | undefined;
   value: SandboxValue;
@@ -67,8 +68,8 @@ export interface LoadedFixture {
    * saved records are compared with.
    */
   buildRoot(seed: number, settings?: Settings): Root;
-  /** A lower bound of the number of its records, without building them. */
-  countMinimumRecords(): number;
+  /** A lower bound of the number of its records, which does not build them. */
+  getMinimumRecordCount(): number;
   /** The merged document that the roots are built from; saved sandboxes and bundles contain it. */
   getDocument(): object;
 }

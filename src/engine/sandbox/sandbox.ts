@@ -19,7 +19,7 @@ import type {
   FixtureSource,
   LoadedFixture,
   SandboxOptions,
-  SandboxReset,
+  SandboxResetOptions,
   SandboxValue,
   SavedState,
 } from "./sandbox-value.ts";
@@ -126,7 +126,7 @@ export class Sandbox {
    * Restores the initial state; settings and snapshots stay, the clock keeps its mode.
    * @throws DocumentError if the fixture is unknown or wrong; nothing has changed then
    */
-  reset(change: SandboxReset = {}): void {
+  reset(change: SandboxResetOptions = {}): void {
     const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
     change.checkFixture?.(source);
     const seed = change.seed ?? this.seed;

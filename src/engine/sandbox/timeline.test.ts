@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { LIMIT, makeRequest, makeSandbox, notes, readState } from "../../../test/support/note-sandboxes.ts";
 import type { WorldChange } from "./history-entry.ts";
-import type { AnsweredRequest } from "./journal-entry.ts";
+import type { ExchangeDetails } from "./journal-entry.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 const answered = { ...{ status: 200, code: null, path: "", query: "", response_headers: [], id: "req" } };
 const answer = (sandbox: Sandbox, change?: WorldChange, fields: object = {}) => {
   const lists = { request_headers: [], reasons: [], warnings: [], method: "GET", decision: "ok" };
   return sandbox.journal.add(
-    { ...answered, ...lists, ...fields } as unknown as AnsweredRequest,
+    { ...answered, ...lists, ...fields } as unknown as ExchangeDetails,
     change?.entry,
   );
 };

@@ -1,9 +1,9 @@
 import { ChangeListeners } from "../state/concurrency.ts";
 import type { HistoryEntry } from "./history-entry.ts";
-import type { EntryHead, JournalEntry } from "./journal-entry.ts";
+import type { JournalEntry, TimelineEntry } from "./journal-entry.ts";
 
 /** An event in a sandbox: a request or a delivery, a change of the world, or both. */
-interface TimelineEntry extends EntryHead {
+interface LogEntry extends TimelineEntry {
   change: HistoryEntry | undefined;
 }
 
@@ -13,21 +13,21 @@ type Part = "exchange" | "change";
 export class Timeline {
   /** Grows with every part that is added or changed. */
   revision = 0;
-  private log: TimelineEntry[] = [];
+  private log: LogEntry[] = [];
   private lastNumber = 0;
   /** Indexes in the log before which no entry has the part. */
   private oldestIndexes = { exchange: 0, change: 0 };
   /** Entries without any part. */
   private emptyEntries = 0;
 
-  append(number = this.lastNumber + 1): TimelineEntry {
+  append(number = this.lastNumber + 1): LogEntry {
     const entry = this.createEntry(number);
     this.log.push(entry);
     return entry;
   }
 
   /** Oldest first; those whose parts were all dropped may be among them. */
-  get entries(): readonly TimelineEntry[] {
+  get entries(): readonly LogEntry[] {
     return this.log;
   }
 
@@ -38,7 +38,7 @@ export class Timeline {
   }
 
   /** The entry of this number, added in its place if there is none; for entries that are restored. */
-  getOrInsert(number: number): TimelineEntry {
+  getOrInsert(number: number): LogEntry {
     const index = this.log.findLastIndex((entry) => entry.number <= number);
     if (this.log[index]?.number === number) return this.log[index];
     const entry = this.createEntry(number);
@@ -47,14 +47,14 @@ export class Timeline {
   }
 
   /** Adds the request or delivery to an entry, which need not be the newest. */
-  attach(entry: EntryHead, exchange: JournalEntry): void {
+  attach(entry: TimelineEntry, exchange: JournalEntry): void {
     entry.exchange = exchange;
     const index = this.log.findLastIndex((one) => one === entry);
     this.oldestIndexes.exchange = Math.min(this.oldestIndexes.exchange, index);
   }
 
   /** The oldest entry that still has this part. */
-  findOldestWith(part: Part): TimelineEntry | undefined {
+  findOldestWith(part: Part): LogEntry | undefined {
     while (
       this.oldestIndexes[part] < this.log.length &&
       this.log[this.oldestIndexes[part]]![part] === undefined
@@ -63,7 +63,7 @@ export class Timeline {
     return this.log[this.oldestIndexes[part]];
   }
 
-  drop(entry: TimelineEntry, part: Part): void {
+  drop(entry: LogEntry, part: Part): void {
     entry[part] = undefined;
     if (entry.exchange === undefined && entry.change === undefined) this.emptyEntries += 1;
     // Removes half of the log at once, so that the cost of an entry does not depend on the length of the log.
@@ -75,7 +75,7 @@ export class Timeline {
     this.compact();
   }
 
-  private createEntry(number: number): TimelineEntry {
+  private createEntry(number: number): LogEntry {
     this.lastNumber = Math.max(this.lastNumber, number);
     return { number, exchange: undefined, change: undefined, isUndone: false };
   }
@@ -88,7 +88,7 @@ export class Timeline {
 }
 
 /** The entries of a timeline that have one part, within a bound. */
-export abstract class TimelinePart<P extends Part, E extends NonNullable<TimelineEntry[P]>> {
+export abstract class TimelinePart<P extends Part, E extends NonNullable<LogEntry[P]>> {
   limit: number;
   size = 0;
   /** Entries lost to the bounds since the sandbox began, or since this part was cleared. */

@@ -1,6 +1,6 @@
 import { toUtf8 } from "../bytes.ts";
 import type { HistoryEntry } from "../sandbox/history-entry.ts";
-import type { AnsweredRequest } from "../sandbox/journal-entry.ts";
+import type { ExchangeDetails } from "../sandbox/journal-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import { type CompletedAttempt, describeAttempt } from "./attempt.ts";
 import { classify } from "./schedule.ts";
@@ -15,7 +15,7 @@ const MAX_ANSWER_BYTES = 4096;
 export function toJournalEntry(
   attempt: CompletedAttempt,
   { world, nextStep }: { world: WorldReader; nextStep: string },
-): AnsweredRequest {
+): ExchangeDetails {
   const { queued, plan, outcome, exchange } = attempt;
   const described = describeAttempt(queued, plan, outcome.url);
   const body = toUtf8(plan.body);

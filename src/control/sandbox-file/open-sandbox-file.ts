@@ -17,21 +17,21 @@ import { Problem } from "../problem.ts";
 import { createOrDiscard, requireFreeName } from "../sandbox-body.ts";
 import { createSavedValidator } from "../validate-saved.ts";
 import { checkFile, checkPastRecords } from "./check-file.ts";
-import { type StoredExchange, unpackWorld, unreadable, type WorldFile } from "./world-file.ts";
+import { type SandboxFile, type StoredExchange, unpackSandboxFile, unreadable } from "./sandbox-file.ts";
 
 /**
  * Creates the sandbox of a file.
  * @param newName by default that in the file, with a number if it is in use
  * @throws Problem 409 for a name in use or too many sandboxes, 422 for a malformed name or a file that cannot be opened; then nothing has changed
  */
-export async function openWorld(
+export async function openSandboxFile(
   { server, site }: Pick<ControlContext, "server" | "site">,
   bytes: Uint8Array,
   newName?: string,
 ): ReturnType<typeof createOrDiscard> {
   if (newName !== undefined) requireFreeName(server, newName);
   requireRoom(server, "sandboxes", server.sandboxes.size + 1);
-  const file = await unpackWorld(bytes);
+  const file = await unpackSandboxFile(bytes);
   const takenNames = await server.directory.listNames();
   const addedScenarios: string[] = [];
   let created = undefined as Sandbox | undefined;
@@ -55,11 +55,12 @@ export async function openWorld(
     if (created !== undefined && server.sandboxes.get(created.name) === created)
       server.sandboxes.delete(created.name);
     for (const one of addedScenarios) server.scenarios.removeDocument(one);
-    const isSpecific =
+    // These problems are not the file's, or already describe it.
+    const isExplained =
       error instanceof StoreRefusal ||
       (error instanceof Problem &&
         (["limit-reached", "name-in-use"].includes(error.kind) || error.body.field === "file"));
-    if (isSpecific) throw error;
+    if (isExplained) throw error;
     const isExpected = [
       Problem,
       DocumentError,
@@ -78,7 +79,7 @@ export async function openWorld(
  * @throws Problem if this server lacks two documents that the file needs, or operations declared in code
  */
 function findOwnDocument(
-  { content: { saved, operations } }: WorldFile,
+  { content: { saved, operations } }: SandboxFile,
   { getApi }: ControlServer,
 ): OperationDocuments | undefined {
   const served = getApi().resources.flatMap(({ userSource }) => userSource ?? []);
@@ -86,7 +87,7 @@ function findOwnDocument(
     (one) => !served.some(({ source, sha256 }) => source === one.source || (sha256 && sha256 === one.sha256)),
   );
   if (missing.length === 0) return saved.operations ?? undefined;
-  const [{ content }] = missing as [WorldFile["content"]["operations"][0]];
+  const [{ content }] = missing as [SandboxFile["content"]["operations"][0]];
   if (missing.length === 1 && content !== undefined && saved.operations == null) return content;
   const files = missing.map(({ source, sha256 = "unknown" }) => `${source} (SHA-256 ${sha256.slice(0, 12)})`);
   const flags = missing.map(
@@ -97,13 +98,14 @@ function findOwnDocument(
   );
 }
 
-/** `create` gives the sandbox its name. If this function throws, the caller deletes the sandbox. */
+/** `create` gives the sandbox its name. */
 async function restore(
   server: ControlServer,
-  { content, journal }: WorldFile,
+  { content, journal }: SandboxFile,
   { name, create }: { name: string; create: SandboxRegistry["restoreSaved"] },
 ): Promise<Sandbox> {
   const { fixtures, uploads, getApi, wallClock, log } = server;
+  // If a step fails, the caller of this function deletes the sandbox.
   const sandboxes = { restoreSaved: create, delete: () => {} };
   const validator = createSavedValidator(getApi, log);
   const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, getApi, validator, wallClock, log });

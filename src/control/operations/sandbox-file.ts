@@ -4,7 +4,7 @@ import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { type ControlOperation, OptionalText, operation, waitForDeliveries } from "../operation.ts";
 import { SandboxBody } from "../sandbox-body.ts";
-import { MAX_FILE_BYTES, WORLD_TYPE } from "../world-file/world-file.ts";
+import { MAX_FILE_BYTES, SANDBOX_FILE_TYPE } from "../sandbox-file/sandbox-file.ts";
 
 const OpenInput = ClosedObject(
   {
@@ -14,7 +14,7 @@ const OpenInput = ClosedObject(
   { $id: "OpenInput", examples: [{ file: "H4sIAAAAAAAA…" }] },
 );
 
-export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
+export const SANDBOX_FILE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "sandboxes.export",
     section: "interfaces 19",
@@ -23,12 +23,12 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
     description:
       "World, timeline with its states, journal, settings and scenarios, compressed; secrets are replaced as in bundles.",
     reads: true,
-    success: { status: 200, content_types: [WORLD_TYPE] },
+    success: { status: 200, content_types: [SANDBOX_FILE_TYPE] },
     async handle({ sandbox, server }) {
       await waitForDeliveries(sandbox);
       sandbox.world.catchUp();
-      const { exportWorld } = await import("../world-file/export-world.ts");
-      return new RawBody(WORLD_TYPE, await exportWorld(sandbox, server));
+      const { exportSandboxFile } = await import("../sandbox-file/export-sandbox-file.ts");
+      return new RawBody(SANDBOX_FILE_TYPE, await exportSandboxFile(sandbox, server));
     },
   }),
   operation({
@@ -40,8 +40,8 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
     errors: ["name-in-use", "limit-reached"],
     success: { status: 201, schema: SandboxBody },
     async handle({ body: { file, name }, server, site }) {
-      const { openWorld } = await import("../world-file/open-world.ts");
-      return new Reply(201, await openWorld({ server, site }, fromLooseBase64(file), name));
+      const { openSandboxFile } = await import("../sandbox-file/open-sandbox-file.ts");
+      return new Reply(201, await openSandboxFile({ server, site }, fromLooseBase64(file), name));
     },
   }),
 ];

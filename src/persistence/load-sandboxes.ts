@@ -11,7 +11,7 @@ type SetAside = (name: string, rows: readonly Row[]) => Promise<string>;
  * Loads the sandboxes of a store, and saves their changes from now on. A sandbox that cannot be loaded is set aside;
  * the others are not affected.
  */
-export async function loadWorlds(parts: RestorerParts, store: Store, setAside: SetAside): Promise<Saver> {
+export async function loadSandboxes(parts: RestorerParts, store: Store, setAside: SetAside): Promise<Saver> {
   const { sandboxes, uploads, log } = parts;
   const restorer = new SandboxRestorer(parts);
   const saver = new Saver({
@@ -24,7 +24,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       discard: (name) => sandboxes.delete(name),
       bringBack: async (name) => {
         const image = await restorer.restoreRows(name, await store.load(name));
-        // Loading may have made small changes, which may be saved later.
+        // Small changes that loading made are saved with the next change.
         image.refreshVersions();
         saver.adopt(image);
       },
@@ -39,7 +39,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       if (error instanceof MissingOperations) throw error;
       areAllLoaded = false;
       const place = await setAside(name, rows);
-      await store.commit(splitChanges([{ sandbox: name, clear: "" }]));
+      await store.commit(splitChanges([{ sandbox: name, clearPrefix: "" }]));
       const reason = toSentence((error as Error).message);
       log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${reason}`);
     }

@@ -8,7 +8,7 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Bundle } from "../../tools/bundle/bundle.ts";
 import { assemble } from "../../understudy.ts";
 
-export interface ReplayWorld {
+export interface ReplayServer {
   sandbox: Sandbox;
   url: string;
   port: number;
@@ -16,15 +16,15 @@ export interface ReplayWorld {
 }
 
 /**
- * The initial world of a bundle, in its own server on a free port. Its clock is frozen: the bundle has the instant of
- * each step.
+ * Starts a server on a free port, whose sandbox has the initial world of a bundle. Its clock is frozen: the bundle has
+ * the instant of each step.
  * @throws DocumentError if this version refuses the bundle's fixture or scenarios
  */
-export async function openReplayWorld(
+export async function openReplayServer(
   bundle: Bundle,
   fixture: object,
   options: { replay: ReplayHooks; operations: readonly OperationSource[] },
-): Promise<ReplayWorld> {
+): Promise<ReplayServer> {
   const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));
   let understudy: Understudy | undefined;
   const close = async () => {
@@ -43,6 +43,7 @@ export async function openReplayWorld(
     const existing = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
     const sandbox = existing ?? sandboxes.create({ name: bundle.sandbox, ...start });
     if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
+    // No call of a replay releases held requests: their answers were recorded.
     sandbox.held.holdsRequests = false;
     if (bundle.document !== undefined) {
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");

@@ -11,10 +11,10 @@ import { toRecordedBody } from "../../tools/bundle/recorded-message.ts";
 import { SecretPlaceholders } from "../../tools/bundle/secret-placeholders.ts";
 import { findRawHeader } from "../../tools/har/har-entry.ts";
 import type { ControlServer } from "../operation.ts";
-import { packWorld, type StoredExchange, type WorldFile } from "./world-file.ts";
+import { packSandboxFile, type SandboxFile, type StoredExchange } from "./sandbox-file.ts";
 
 /** Exports a whole sandbox as one file (interfaces.md 19). In the file, secrets are replaced and the clock is frozen. */
-export async function exportWorld(
+export async function exportSandboxFile(
   sandbox: Sandbox,
   { scenarios, sandboxes, version }: Pick<ControlServer, "scenarios" | "sandboxes" | "version">,
 ): Promise<Uint8Array> {
@@ -30,7 +30,7 @@ export async function exportWorld(
     if (value.blobs !== undefined) content.uploads = await sandboxes.blobs.encode(value.blobs);
     const text = JSON.stringify(content);
     const secrets = collectSecrets({ secretKeys, text, entries });
-    return packWorld({ understudy: version, name }, secrets.redact(text), {
+    return packSandboxFile({ understudy: version, name }, secrets.redact(text), {
       dropped,
       entries: entries.map((entry) => toStoredExchange(entry, secrets)),
     });
@@ -44,7 +44,7 @@ function toContent(
   sandbox: Sandbox,
   value: SandboxValue,
   scenarios: ControlServer["scenarios"],
-): WorldFile["content"] {
+): SandboxFile["content"] {
   const { source, created_at, fixture, seed, settings, resets, start, faults, history, snapshots } = sandbox;
   const base = source.buildRoot(seed);
   // The OpenAPI document that this sandbox got for itself; those of the whole server are in `operations` below.

@@ -6,8 +6,15 @@ import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { Body } from "../../tools/bundle/bundle.ts";
 import { checkInput } from "../check-input.ts";
 import { unprocessable } from "../problem.ts";
-import { Epoch, Records, validateRecords, validateWorld, WholeNumber, Windows } from "../validate-world.ts";
-import type { WorldFile } from "./world-file.ts";
+import {
+  Epoch,
+  RateWindows,
+  Records,
+  validateRecords,
+  validateWorld,
+  WholeNumber,
+} from "../validate-world.ts";
+import type { SandboxFile } from "./sandbox-file.ts";
 
 const Text = Type.String();
 const Texts = Type.Array(Text);
@@ -67,7 +74,7 @@ const States = ClosedObject({
   steps: Type.Array(StoredStep),
   entries: MapOf(EntryStates),
   environments: Type.Array(Environment),
-  windows: Type.Array(Windows),
+  windows: Type.Array(RateWindows),
 });
 
 const Operations = Type.Array(
@@ -106,7 +113,7 @@ const Exchange = Type.Object({
 const Journal = ClosedObject({ dropped: WholeNumber, entries: Type.Array(Exchange) });
 
 /** Checks the shape of the parts that only an exported file has. @throws Problem 422 that names the place */
-export function checkFile({ content: { states, operations }, journal }: WorldFile): void {
+export function checkFile({ content: { states, operations }, journal }: SandboxFile): void {
   checkInput(Operations, operations, "operations");
   checkInput(States, states, "states");
   checkInput(Journal, journal, "journal");

@@ -8,10 +8,10 @@ import type { BundleBody } from "../../tools/bundle/bundle.ts";
 import { inventSecret, resolvePlaceholders } from "../../tools/bundle/secret-placeholders.ts";
 import { Problem } from "../problem.ts";
 
-export const WORLD_TYPE = "application/x-understudy";
+export const SANDBOX_FILE_TYPE = "application/x-understudy";
 const FORMAT = "understudy-world";
 /** Raised by a change after which older releases cannot open new files. */
-const WORLD_VERSION = 1;
+const FORMAT_VERSION = 1;
 /** A history holds 32 MB of states, a journal 32 MB. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_CONTENT_BYTES = 256 * 1024 * 1024;
@@ -22,7 +22,7 @@ export interface StoredExchange extends Omit<SavedJournalEntry, "request_body" |
 }
 
 /** A sandbox as a file (interfaces.md 19), before compression; placeholders replace its secrets. */
-export interface WorldFile {
+export interface SandboxFile {
   format: typeof FORMAT;
   version: number;
   /** The release that wrote it. */
@@ -41,24 +41,24 @@ export interface WorldFile {
 }
 
 /** @param content as JSON, with placeholders */
-export async function packWorld(
-  { understudy, name }: Pick<WorldFile, "understudy" | "name">,
+export async function packSandboxFile(
+  { understudy, name }: Pick<SandboxFile, "understudy" | "name">,
   content: string,
-  journal: WorldFile["journal"],
+  journal: SandboxFile["journal"],
 ): Promise<Uint8Array> {
-  const head = JSON.stringify({ format: FORMAT, version: WORLD_VERSION, understudy, name }).slice(0, -1);
+  const head = JSON.stringify({ format: FORMAT, version: FORMAT_VERSION, understudy, name }).slice(0, -1);
   const text = `${head},"content":${content},"journal":${JSON.stringify(journal)}}`;
   return platform().gzip(toUtf8(text));
 }
 
 /** @throws Problem 422, one sentence about the file */
-export async function unpackWorld(bytes: Uint8Array): Promise<WorldFile> {
+export async function unpackSandboxFile(bytes: Uint8Array): Promise<SandboxFile> {
   if (bytes.length > MAX_FILE_BYTES)
     throw unreadable(`is ${bytes.length} bytes long; at most ${MAX_FILE_BYTES} can be opened`);
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b)
     throw unreadable("was not written by `understudy sandbox export`");
   const text = await decompress(bytes);
-  let value: Partial<WorldFile>;
+  let value: Partial<SandboxFile>;
   try {
     value = JSON.parse(resolvePlaceholders(text, toSecret)) ?? {};
   } catch {
@@ -67,11 +67,11 @@ export async function unpackWorld(bytes: Uint8Array): Promise<WorldFile> {
   const { format, version, understudy, name } = value;
   if (format !== FORMAT || typeof version !== "number" || typeof name !== "string")
     throw unreadable("was not written by `understudy sandbox export`");
-  if (version > WORLD_VERSION)
+  if (version > FORMAT_VERSION)
     throw unreadable(
-      `has version ${version}, written by Understudy ${understudy}; this one reads up to version ${WORLD_VERSION}: update it`,
+      `has version ${version}, written by Understudy ${understudy}; this one reads up to version ${FORMAT_VERSION}: update it`,
     );
-  return value as WorldFile;
+  return value as SandboxFile;
 }
 
 export function unreadable(predicate: string): Problem {
