@@ -198,6 +198,7 @@ export class FleetNode {
   private async recover(lost: LostSession): Promise<void> {
     await this.router.dropCachedOwners();
     await this.saver.recover(lost);
+    await this.register.registerAgain();
   }
 
   /** Leases use the monotonic clock and that of Redis; timers and timestamps use the machine's. */

@@ -21,6 +21,8 @@ interface RegisteredNode {
 /** The live nodes, and the owner of each sandbox. */
 export class FleetRegister {
   private readonly store: RedisStore;
+  /** This node, as JSON. */
+  private description = "";
 
   constructor(store: RedisStore) {
     this.store = store;
@@ -39,8 +41,13 @@ export class FleetRegister {
           `The control token differs from that of the node ${node.url}; give all nodes of a fleet the same UNDERSTUDY_TOKEN.`,
         );
     }
-    const description = { version, started_at: Date.now(), token: digest };
-    await this.store.connection.send(["HSET", KEY, url, JSON.stringify(description)]);
+    this.description = JSON.stringify({ version, started_at: Date.now(), token: digest });
+    await this.registerAgain();
+  }
+
+  /** Call this after the session was lost: any node may have removed this one meanwhile, or Redis lost its data. */
+  async registerAgain(): Promise<void> {
+    await this.store.connection.send(["HSET", KEY, this.store.owner.url, this.description]);
   }
 
   async leave(): Promise<void> {

@@ -465,6 +465,19 @@ describe("a fleet [interfaces 15]", () => {
     }
   }, 60_000);
 
+  it("lists a node and its sandboxes again after its session had expired [interfaces 15]", async () => {
+    const [a, b] = [await start(), await start()];
+    await b.control("POST", "/_control/sandboxes", { name: "ci" });
+    await redis.command("DEL", `understudy:node:${b.url}`);
+    const listUrls = async () =>
+      (await a.control("GET", "/_control/fleet")).body.nodes.map(({ url }: { url: string }) => url);
+    expect(await listUrls()).toEqual([a.url]);
+    await until(async () => (await listUrls()).includes(b.url));
+    await until(async () => (await b.control("GET", "/_control/sandboxes/ci")).status === 200);
+    const { items } = (await a.control("GET", "/_control/sandboxes")).body;
+    expect(items.map(({ name }: { name: string }) => name)).toContain("ci");
+  });
+
   it("logs differing clocks, and moves no sandbox's clock back [interfaces 15]", async () => {
     const hour = 3_600_000;
     const now = async (node: TestNode) =>
