@@ -42,6 +42,8 @@ export class BoundCollection extends PublicCollection {
   private readonly schemas: Schemas;
   private readonly instants: readonly string[];
   private readonly hasNumericId: boolean;
+  /** The schema of a new record's id. */
+  private readonly idSchema: unknown;
 
   constructor(
     collection: AnyCollection,
@@ -59,6 +61,9 @@ export class BoundCollection extends PublicCollection {
     this.recordRules = new RecordRules(spec?.schema, { schemas, storedOtherwise });
     const id = spec && schemas.listFields(spec.schema).get(spec.idField);
     this.hasNumericId = id !== undefined && isNumeric(id, schemas);
+    const parts = [id, spec?.idParameter];
+    const agree = !parts.includes(undefined) && schemas.doTypesOverlap(...(parts as [unknown, unknown]));
+    this.idSchema = agree ? { allOf: parts } : (id ?? spec?.idParameter);
   }
 
   /** The collection of the owner that a field names; undefined for other fields. */
@@ -263,11 +268,10 @@ export class BoundCollection extends PublicCollection {
     return { user_id, organization_id, silent: false, settings };
   }
 
-  /** An id of the form that the schema requires; if it requires none, one with the prefix. */
+  /** An id of the form that the schemas require; if they require none, one with the prefix. */
   private createId(world: Transaction): string {
-    const { collection, spec, schemas } = this;
+    const { collection, schemas, idSchema: node } = this;
     if (this.hasNumericId) return this.findNextNumber(world);
-    const node = schemas.listFields(spec?.schema).get(collection.idField);
     const usual = world.createNewestFirstId(collection.prefix);
     // The seven characters after the prefix are smaller for a later record.
     const start = usual.slice(collection.prefix.length, collection.prefix.length + 7);

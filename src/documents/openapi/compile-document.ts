@@ -32,6 +32,7 @@ import { type DescribedOperation, type OpenApiReading, readOpenApi } from "./lis
 import { requireOpenApi } from "./open-document.ts";
 import type { CollectionSpec } from "./own-collection.ts";
 import { type LocatedBinding, type ParsedBindings, readBindings, toProblem } from "./read-bindings.ts";
+import { listPathNames } from "./select-records.ts";
 
 export interface CompiledDocument {
   collections: AnyCollection[];
@@ -63,7 +64,7 @@ export function compileDocument(
 /** An operation that is bound to a collection. */
 interface BindingUse {
   action: Action;
-  soft: string | undefined;
+  binding: OperationBinding;
   operation: DescribedOperation;
 }
 
@@ -204,20 +205,34 @@ class DocumentCompiler {
         this.addUse(operation, value);
       }
     }
-    for (const [name, spec] of specs) this.targets.add({ ...spec, hasFiles: this.hasFiles(name) });
+    for (const [name, spec] of specs)
+      this.targets.add({
+        ...spec,
+        hasFiles: this.hasFiles(name),
+        idParameter: this.findIdParameter(name),
+      });
   }
 
   private addUse(operation: DescribedOperation, binding: OperationBinding): void {
     const boundAction = getAction(binding);
     if (boundAction === undefined) return;
     const { action, name } = boundAction;
-    getOrAdd(this.uses, name, () => []).push({ action, soft: binding.soft, operation });
+    getOrAdd(this.uses, name, () => []).push({ action, binding, operation });
   }
 
   private hasFiles(name: string): boolean {
     return (this.uses.get(name) ?? []).some(
       ({ action, operation }) => action === "download" || takesFiles(operation, action, this.reading.schemas),
     );
+  }
+
+  /** The schema of the path parameter with the id of a record. */
+  private findIdParameter(name: string): unknown {
+    const { operation, binding } =
+      this.uses.get(name)?.find(({ action }) => action !== "list" && action !== "create") ?? {};
+    const names = listPathNames(operation?.path ?? "");
+    const parameter = binding?.id === undefined ? names.at(-1) : names.find((one) => binding.id === `{${one}}`);
+    return operation?.parameters.find((one) => one.in === "path" && one.name === parameter)?.schema?.node;
   }
 
   /**
@@ -277,8 +292,7 @@ class DocumentCompiler {
       return;
     }
     const uses = this.uses.get(name) ?? [];
-    const soft = uses.find((use) => use.soft !== undefined)?.soft;
-    const hasFiles = this.hasFiles(name);
+    const soft = uses.find((use) => use.binding.soft !== undefined)?.binding.soft;
     const fields = schemas.listFields(resolved.node);
     for (const [field, owner] of Object.entries(belongs_to))
       if (this.targets.find(owner) === undefined && !this.bindings.collections.has(owner))
@@ -292,7 +306,11 @@ class DocumentCompiler {
         message: `${schema} has no property ${JSON.stringify(id)}`,
         hint: findNearest(id, fields.keys()),
       });
-    this.targets.add({ name, schema: resolved.node, idField: id, prefix, belongs_to, soft, hasFiles });
+    this.targets.add({
+      ...{ name, schema: resolved.node, idField: id, prefix, belongs_to, soft },
+      hasFiles: this.hasFiles(name),
+      idParameter: this.findIdParameter(name),
+    });
   }
 
   private report<T>(binding: LocatedBinding<T>, details: ProblemDetails): void {

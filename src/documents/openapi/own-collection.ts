@@ -24,6 +24,8 @@ export interface CollectionSpec {
   name: string;
   prefix?: string | undefined;
   idField: string;
+  /** The schema of the path parameter with the id, which may say more than the record's. */
+  idParameter?: unknown;
   schema: unknown;
   belongs_to: Readonly<Record<string, string>>;
   /** The field that marks a softly deleted record. */
