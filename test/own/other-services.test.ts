@@ -46,3 +46,22 @@ it.each(["format: uuid", 'pattern: "^vol-[0-9a-f]{8}$"'])(
     }
   },
 );
+
+it("a new record is shown where one form of the answer has it [interfaces 18]", async () => {
+  const one = `{ type: object, required: [server, links], properties: { server: ${ref("Server")}, links: { type: array, items: { type: string } } } }`;
+  const many = `{ type: object, required: [servers, links], properties: { servers: { type: array, items: ${ref("Server")} }, links: { type: array, items: { type: string } } } }`;
+  const send = serve(
+    `  /servers:
+    get: { operationId: list, ${answer(`{ type: object, properties: { servers: { type: array, items: ${ref("Server")} } } }`)} }
+    post: { operationId: create, requestBody: { ${json("{ type: object, properties: { name: { type: string } } }")} }, ${answer(`{ oneOf: [${one}, ${many}] }`, "202")} }
+  /servers/{server_id}:
+    parameters: [{ name: server_id, in: path, required: true, schema: { type: integer } }]
+    get: { operationId: get, ${answer(`{ type: object, properties: { server: ${ref("Server")} } }`)} }`,
+    "    Server: { type: object, properties: { id: { type: integer, readOnly: true }, name: { type: string } } }",
+  );
+  const made = await send("POST", "/servers", { body: { name: "web" } });
+  expect([made.status, made.body]).toEqual([
+    202,
+    { server: { id: 1, name: "web" }, links: expect.any(Array) },
+  ]);
+});

@@ -31,8 +31,10 @@ export class BoundOperation {
     this.parts = parts;
     this.schemas = context.reading.schemas;
     this.body = new BoundBody(parts);
-    const answer = success.json?.schema?.node;
     this.itemAt = binding.item_at ?? "";
+    const whole = success.json?.schema?.node;
+    const hasItem = (one: unknown) => this.schemas.listProperties(one).has(this.itemAt.split(".")[0]!);
+    const answer = [whole, ...this.schemas.listAlternatives(whole)].find(hasItem) ?? whole;
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
     this.presentRecord = createRecordPresenter(target, inner ?? {}, this.schemas);
     this.presentBody = this.itemAt === "" ? undefined : createBodyPresenter(answer, this.schemas);

@@ -138,7 +138,7 @@ function findItem(
   schemas: OpenApiReading["schemas"],
 ): string | undefined {
   if (itemAt === "") return undefined;
-  const properties = schemas.listProperties(answer);
+  const properties = schemas.listFields(answer);
   const isRecord = ([, node]: [string, unknown]) => isSameSchema(node, schema, schemas);
   return [...properties].find(isRecord)?.[0] ?? (properties.has(itemAt) ? itemAt : undefined);
 }
