@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { createSandbox } from "../../src/client/engine.ts";
 import { createUnderstudy } from "../../src/client/index.ts";
+import { openDocument } from "../../src/documents/openapi/open-document.ts";
 import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
 
 let served: ServedDocument | undefined;
@@ -165,4 +167,78 @@ it("a pair whose ids clients choose is not bound, as each outer id may have the 
   const send = serve(text.replace("name: { type: string, readOnly: true }", "name: { type: string }"));
   for (const app of ["a", "b"])
     expect((await send("POST", `/apps/${app}/hooks`, { body: { name: "n", url: "u" } })).status).toBe(201);
+});
+
+/** Pairs of apps and of the hooks below them. */
+const WITH_APPS =
+  pair("/apps", { name: "App" }).replaceAll("schemas/Hook", "schemas/App").replaceAll("hook_id", "id") + APPS;
+const APP = (type: string) =>
+  `    App: { type: object, properties: { id: { type: ${type}, readOnly: true }, name: { type: string } } }\n`;
+
+it.each([
+  ["string", ""],
+  ["integer", ""],
+  ["integer", ", app_id: { type: integer }"],
+])(
+  "inner records exist only as long as their outer record, with ids of the type %s%s [interfaces 18]",
+  async (type, fields) => {
+    const paths = WITH_APPS.replaceAll(
+      "name: app_id, in: path, required: true, schema: { type: string }",
+      `name: app_id, in: path, required: true, schema: { type: ${type} }`,
+    );
+    const send = serve(document(paths, { fields }) + APP(type));
+    expect((await send("GET", "/apps/9/hooks")).status).toBe(404);
+    expect((await send("POST", "/apps/9/hooks", { body: { url: "u" } })).status).toBe(404);
+    const { id } = (await send("POST", "/apps", { body: { name: "one" } })).body;
+    const made = await send("POST", `/apps/${id}/hooks`, { body: { url: "u" } });
+    expect(made.status).toBe(201);
+    const changed = await send("PUT", `/apps/${id}/hooks/${made.body.id}`, { body: { url: "v" } });
+    expect(changed.body).toEqual({ ...made.body, url: "v" });
+    expect((await send("GET", `/apps/${id}/hooks`)).body).toEqual([changed.body]);
+    const sandbox = served!.understudy.sandboxes.get("default")!;
+    const countHooks = () =>
+      sandbox.api.resources
+        .flatMap((one) => one.collections)
+        .filter((one) => one.name === "hooks")
+        .map((one) => sandbox.world.read().all(one).size);
+    expect(countHooks()).toEqual([1]);
+    expect((await send("DELETE", `/apps/${id}`)).status).toBe(204);
+    expect((await send("GET", `/apps/${id}/hooks`)).status).toBe(404);
+    expect(countHooks()).toEqual([0]);
+  },
+);
+
+it("a record that a state call makes is below an outer record, with an id that its paths accept [interfaces 18]", async () => {
+  const text =
+    document(WITH_APPS).replace("id: { type: string, readOnly", "id: { type: integer, readOnly") +
+    APP("integer");
+  const sandbox = await createSandbox({ openapi: [openDocument(text, "openapi.yaml").value as object] });
+  const app: object = await sandbox.state("apps" as "threads").create({ name: "one" } as object);
+  expect(app).toEqual({ id: "1", name: "one" });
+  const hook = await sandbox.state("hooks" as "threads").create({ url: "u" } as object);
+  expect(hook).toEqual({ id: "1", url: "u", app_id: "1" });
+  const answer = await sandbox.fetch("/apps/1/hooks");
+  expect(await answer.json()).toEqual([{ id: 1, url: "u" }]);
+  await sandbox.close();
+});
+
+it("the owner of a record may have a number as its id [interfaces 18]", async () => {
+  const bindings = `x-understudy:
+  collections:
+    apps: { schema: "#/components/schemas/App" }
+    hooks: { schema: "#/components/schemas/Hook", belongs_to: { app_id: apps } }
+  operations:
+    { createApp: { create: apps }, removeApp: { delete: apps }, createHook: { create: hooks }, listHook: { list: hooks } }
+`;
+  const fields = ", app_id: { type: integer }";
+  const paths = WITH_APPS.replaceAll(
+    "name: app_id, in: path, required: true, schema: { type: string }",
+    "name: app_id, in: path, required: true, schema: { type: integer }",
+  );
+  const send = serve(document(paths, { fields }) + APP("integer") + bindings);
+  expect((await send("POST", "/apps", { body: { name: "one" } })).body.id).toBe(1);
+  expect((await send("POST", "/apps/1/hooks", { body: { url: "u" } })).status).toBe(201);
+  expect((await send("DELETE", "/apps/1")).status).toBe(204);
+  expect((await send("POST", "/apps", { body: { name: "two" } })).body.id).toBe(1);
+  expect((await send("GET", "/apps/1/hooks")).body).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import type { FactoryContext } from "../../engine/contract/factory.ts";
+import type { FactoryContext, RecordLookup } from "../../engine/contract/factory.ts";
 import {
   appendStep,
   findInvalidField,
@@ -14,6 +14,7 @@ import type { Resource, StateActor } from "../../engine/contract/resource.ts";
 import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import { getOwn } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
+import type { Random } from "../../engine/state/random.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
 import { matches } from "./list-records.ts";
@@ -140,7 +141,14 @@ export class BoundCollection extends PublicCollection {
       const record = this.makeRecord(world, storedFields, actor, "own");
       return rules.insert ? rules.insert(world, record, actor) : world.insert(collection, record);
     }
-    const newId = id === undefined ? this.createId(world) : String(id);
+    const newId =
+      id === undefined
+        ? this.createId({
+            world,
+            getRandom: () => world.random(collection.name),
+            createNewestFirstId: (prefix) => world.createNewestFirstId(prefix),
+          })
+        : String(id);
     const record: JsonObject = { ...storedFields, [idField]: newId };
     for (const field of this.instants)
       if (record[field] === undefined && (CREATED_NAMES.test(field) || UPDATED_NAMES.test(field)))
@@ -153,8 +161,6 @@ export class BoundCollection extends PublicCollection {
   update(call: Call, before: object, changes: JsonObject, replaced?: ReadonlyMap<string, unknown>): object {
     const { world } = call;
     const fields = this.toStored(changes, world);
-    // A record stays below the outer records where it is.
-    for (const name of this.outerFields) delete fields[name];
     const base =
       replaced !== undefined && this.spec !== undefined
         ? this.keepFields(before as JsonObject, replaced)
@@ -269,14 +275,18 @@ export class BoundCollection extends PublicCollection {
   }
 
   /** An id of the form that the schemas require; if they require none, one with the prefix. */
-  private createId(world: Transaction): string {
+  createId({
+    world,
+    getRandom,
+    createNewestFirstId,
+  }: Pick<FactoryContext, "world" | "createNewestFirstId"> & { getRandom: () => Random }): string {
     const { collection, schemas, idSchema: node } = this;
     if (this.hasNumericId) return this.findNextNumber(world);
-    const usual = world.createNewestFirstId(collection.prefix);
+    const usual = createNewestFirstId(collection.prefix);
     // The seven characters after the prefix are smaller for a later record.
     const start = usual.slice(collection.prefix.length, collection.prefix.length + 7);
     if (node === undefined || schemas.compileValidator(node, "answer")(usual)) return usual;
-    const random = world.random(collection.name);
+    const random = getRandom();
     const isUuid = schemas.mergeKeywords(node)["format"] === "uuid";
     const rank = Number.parseInt(start, 36).toString(16).padStart(8, "0");
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -287,7 +297,7 @@ export class BoundCollection extends PublicCollection {
     return usual;
   }
 
-  private findNextNumber(world: Transaction): string {
+  private findNextNumber(world: RecordLookup): string {
     let number = world.all(this.collection).size + 1;
     while (world.get(this.collection, String(number)) !== undefined) number += 1;
     return String(number);

@@ -63,8 +63,19 @@ export class BoundCollections {
     const entries = this.declaredCollections.map((one) => {
       const bound = this.find(one.name)!;
       const factory = createFactory(one, byName, (...invented) => bound.replaceUnfit(...invented));
-      const createWhole: Factory<object> = (given, context) =>
-        bound.recordRules.complete(factory(given, context) as JsonObject, context.random);
+      const createWhole: Factory<object> = (given, context) => {
+        const id =
+          (given as JsonObject)[one.idField] ??
+          bound.createId({ ...context, getRandom: () => context.random });
+        const outer = [...bound.outerFields].map((field) => {
+          const owner = byName.get(bound.spec!.belongs_to[field] ?? "");
+          const first = owner && context.world.all(owner).first();
+          return [field, first && owner.getId(first)];
+        });
+        const fields = { ...Object.fromEntries(outer.filter(([, value]) => value !== undefined)), ...given };
+        const record = factory({ ...fields, [one.idField]: id }, context);
+        return bound.recordRules.complete(record as JsonObject, context.random);
+      };
       return [one.name, createWhole] as const;
     });
     return Object.fromEntries(entries);

@@ -129,6 +129,8 @@ export class BoundOperation {
     if (fields[idField] !== undefined && String(fields[idField]) !== target.getId(record))
       throw invalidInput(idField, fields[idField], `${idField} cannot change`);
     delete fields[idField];
+    // A record stays below the outer records where it is.
+    for (const name of target.outerFields) delete fields[name];
     Object.assign(fields, fill(binding.set ?? {}, toValues(call)));
     this.requireOwners(call, fields);
     if (action === "replace") this.keepConditions(call, record, fields);
@@ -144,7 +146,7 @@ export class BoundOperation {
   private keepConditions(call: Call, record: object, fields: JsonObject): void {
     const before = this.parts.target.toPublic(record, call.world);
     for (const name of Object.keys(this.access.toConditions(call)))
-      if (fields[name] === undefined) fields[name] = before[name];
+      if (fields[name] === undefined && before[name] !== undefined) fields[name] = before[name];
   }
 
   /**

@@ -177,7 +177,8 @@ class DocumentCompiler {
     const { operations, schemas, document } = this.reading;
     const byId = new Map(operations.map((operation) => [operation.id, operation]));
     const specs = new Map<string, CollectionSpec>();
-    for (const { collection: name, schema, idField, where, bindings } of inferPairs(this.reading)) {
+    const pairs = inferPairs(this.reading);
+    for (const { collection: name, schema, idField, where, bindings } of pairs) {
       const unbound = [...bindings].filter(([id]) => !bindingsByOperation.has(byId.get(id)!));
       const fieldNames = this.bindings.collections.has(name)
         ? new Set()
@@ -205,6 +206,17 @@ class DocumentCompiler {
         this.addUse(operation, value);
       }
     }
+    for (const { collection, outerPaths } of pairs)
+      for (const [field, outerPath] of outerPaths) {
+        const spec = specs.get(collection);
+        const types = schemas.listTypes(schemas.listFields(spec?.schema).get(field));
+        const isScalar = [...types].every((type) => type !== "object" && type !== "array");
+        const owner = pairs.find(
+          ({ path, bindings }) => path === outerPath && [...bindings.values()].some((one) => "create" in one),
+        );
+        if (spec !== undefined && isScalar && specs.has(owner?.collection ?? ""))
+          spec.belongs_to[field] = owner!.collection;
+      }
     for (const [name, spec] of specs)
       this.targets.add({
         ...spec,
@@ -231,7 +243,8 @@ class DocumentCompiler {
     const { operation, binding } =
       this.uses.get(name)?.find(({ action }) => action !== "list" && action !== "create") ?? {};
     const names = listPathNames(operation?.path ?? "");
-    const parameter = binding?.id === undefined ? names.at(-1) : names.find((one) => binding.id === `{${one}}`);
+    const parameter =
+      binding?.id === undefined ? names.at(-1) : names.find((one) => binding.id === `{${one}}`);
     return operation?.parameters.find((one) => one.in === "path" && one.name === parameter)?.schema?.node;
   }
 

@@ -14,6 +14,10 @@ interface InferredPair {
   idField: string;
   /** The fields that have the parameters before the last word of the path, where their names differ or none has it. */
   where: JsonObject;
+  /** The path of one record, without the names of its parameters. */
+  path: string;
+  /** By the field with an outer id: the path of the outer record, without the names of its parameters. */
+  outerPaths: ReadonlyMap<string, string>;
   /** By the operation's id. */
   bindings: ReadonlyMap<string, OperationBinding>;
 }
@@ -52,6 +56,12 @@ export function inferPairs({
       [...properties.keys()].find((field) => field !== idField && isSameName(field, name)) ?? name;
     const foreignNames = outerNames.filter((name) => !properties.has(name));
     const where = Object.fromEntries(foreignNames.map((name) => [findField(name), `{${name}}`]));
+    const outerPaths = new Map(
+      outerNames.map((name) => {
+        const start = listPath.slice(0, listPath.indexOf(`{${name}}`));
+        return [properties.has(name) ? name : findField(name), withoutNames(`${start}{}`)];
+      }),
+    );
     // A name that clients choose may occur once below each outer record, but once in a collection.
     const sentId = schemas.listFields(getBody(methodsOfList?.get("POST"))).get(idField);
     const isChosen = sentId !== undefined && !schemas.has(sentId, "readOnly") && !/id$/i.test(idField);
@@ -86,11 +96,17 @@ export function inferPairs({
         ] as const,
       ];
     });
-    pairs.push({ collection, schema, idField, where, bindings: new Map(bindings) });
+    pairs.push({
+      ...{ collection, schema, idField, where, outerPaths },
+      path: withoutNames(path),
+      bindings: new Map(bindings),
+    });
   }
   const isNested = ({ where }: InferredPair) => Object.keys(where).length > 0;
   return [...pairs.filter((pair) => !isNested(pair)), ...pairs.filter(isNested)];
 }
+
+const withoutNames = (path: string) => path.replaceAll(/\{[^{}]*\}/g, "{}");
 
 /** The field with the id: of the parameter's name, `id`, or the one that ends the parameter, as in `TaskSid`. */
 function findIdField(parameter: string, fields: readonly string[]): string | undefined {

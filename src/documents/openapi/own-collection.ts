@@ -27,7 +27,7 @@ export interface CollectionSpec {
   /** The schema of the path parameter with the id, which may say more than the record's. */
   idParameter?: unknown;
   schema: unknown;
-  belongs_to: Readonly<Record<string, string>>;
+  belongs_to: Record<string, string>;
   /** The field that marks a softly deleted record. */
   soft?: string | undefined;
   /** Whether the collection's records have files. */
@@ -46,9 +46,9 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   for (const [field, schema] of schemas.listFields(spec.schema))
     properties[field] = toField(field, schema, schemas) as TSchema;
   properties[idField] = toId(spec, schemas) as TSchema;
+  for (const field of outerFields) properties[field] = { type: "string" } as TSchema;
   for (const [field, owner] of Object.entries(belongs_to))
     properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
-  for (const field of outerFields) properties[field] = { type: "string" } as TSchema;
   if (soft !== undefined) properties[soft] = NullableInstant();
   if (hasFiles) properties[CONTENT_FIELD] = internal({ type: "string" } as unknown as TSchema);
   const serverFields = new Set([soft, hasFiles ? CONTENT_FIELD : undefined]);

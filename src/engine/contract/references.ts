@@ -52,11 +52,12 @@ export function visitReferences(
   path: FoundReference["path"] = [],
 ): void {
   if (!hasReferences(schema)) return;
-  const { items, anyOf = [] } = schema as JsonSchema;
+  const { type, items, anyOf = [] } = schema as JsonSchema;
+  const isId =
+    typeof value === "string" || (typeof value === "number" && /integer|number/.test(String(type)));
   const { "x-refers-to": reference, "x-keys-refer-to": keyReference } = schema as ReferenceKeywords;
   for (const alternative of anyOf) visitReferences(alternative, value, visit, path);
-  if (reference !== undefined && typeof value === "string")
-    visit({ reference, id: value, path, isKey: false });
+  if (reference !== undefined && isId) visit({ reference, id: String(value), path, isKey: false });
   else if (items !== undefined && Array.isArray(value))
     for (const [index, item] of value.entries()) visitReferences(items, item, visit, [...path, index]);
   else if (isJsonObject(value))
