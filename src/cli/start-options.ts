@@ -301,9 +301,9 @@ export function readRate(text: string): number {
   return rate;
 }
 
-/** The folder of the user's own scenarios (interfaces.md 2): `./scenarios` if it exists. @throws UsageError */
-export function findOwnScenarios(folder: string | undefined): string | undefined {
-  if (folder === undefined) return isFolder("scenarios") ? "scenarios" : undefined;
-  if (!isFolder(folder)) throw new UsageError(`--scenarios: there is no folder ${folder}`);
-  return folder;
+/** The folder of the user's own scenarios (interfaces.md 2); `./scenarios` may be created later. @throws UsageError */
+export function findOwnScenarios(folder: string | undefined): string {
+  if (folder !== undefined && !isFolder(folder))
+    throw new UsageError(`--scenarios: there is no folder ${folder}`);
+  return folder ?? "scenarios";
 }

@@ -41,7 +41,7 @@ export function listDocumentPaths(name: string, folders: readonly string[]): str
  * symbolic link to a missing file.
  */
 export function listDocumentFiles(folder: string): { name: string; file: string }[] {
-  if (!existsSync(folder)) return [];
+  if (!isFolder(folder)) return [];
   const entries = readdirSync(folder)
     .filter((entry) => !entry.startsWith(".") && hasExtension(entry))
     .sort();

@@ -431,6 +431,15 @@ describe("start", () => {
     expect(await name()).toBe("Daniel");
   });
 
+  it("finds scenarios in a folder ./scenarios that was created after the start [interfaces 2]", async () => {
+    const folder = createTempFolder();
+    const { ready } = await started(["--quiet"], { cwd: folder });
+    mkdirSync(join(folder, "scenarios"));
+    writeFileSync(join(folder, "scenarios/mine.yaml"), "rules:\n  - effect: { status: 503 }\n");
+    expect(await runCommand(["scenario", "on", "mine", "--url", ready.url])).toMatchObject({ code: 0 });
+    expect((await api(ready.url, "/v1/models")).status).toBe(503);
+  });
+
   it("lists an active scenario whose file is deleted with that problem [interfaces 6]", async () => {
     const folder = createTempFolder();
     mkdirSync(join(folder, "scenarios"));
