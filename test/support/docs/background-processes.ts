@@ -29,7 +29,7 @@ export class BackgroundProcesses {
   async startDefaultServer(port: number): Promise<string> {
     const before = process.cwd();
     process.chdir(this.folder);
-    const understudy = assemble();
+    const understudy = assemble({ scenariosFolder: "scenarios" });
     process.chdir(before);
     this.server = { stop: () => understudy.close() };
     return understudy.listen(port, "127.0.0.1");

@@ -141,7 +141,7 @@ const uploadFile = operation({
   assumed: { endpoint: "G13" },
   route: "POST /v1/organizations/{organization_id}/files/upload",
   summary: "Upload a file in one request",
-  description: "For files under 100 MB; larger ones need the resumable upload.",
+  description: "For files under 100 MiB; larger ones need the resumable upload.",
   params,
   body: {
     kind: "multipart",
