@@ -23,7 +23,7 @@ export class UnderstudyClient {
     this.http = http;
   }
 
-  health = (): Promise<Health> => this.http.health();
+  health = (): Promise<Health> => this.http.fetchHealth();
 
   /** Creates a sandbox; the name is generated unless given. */
   sandbox = async (options: SandboxOptions = {}): Promise<SandboxClient> => {

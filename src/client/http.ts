@@ -53,12 +53,12 @@ function explainUnreachable(url: string, cause: unknown): string {
   return `. Start one with \`understudy start\`, or ${ADDRESS_ADVICE}.`;
 }
 
-const START_ADDRESS = "Name the address that `understudy start` printed.";
+const ADDRESS_HINT = "Name the address that `understudy start` printed.";
 
 /** Something answers at the URL that is not Understudy, or nothing in time. */
 class ForeignServerError extends UnreachableError {
   constructor(url: string, answered: string) {
-    super(url, undefined, `The server at ${url} is not Understudy: ${answered}. ${START_ADDRESS}`);
+    super(url, undefined, `The server at ${url} is not Understudy: ${answered}. ${ADDRESS_HINT}`);
   }
 }
 
@@ -128,13 +128,13 @@ export class ControlHttp {
     }
   }
 
-  /** The body of the answer to a POST, for files. */
-  async bytes(path: string): Promise<Uint8Array> {
+  /** Sends a POST, resolves with the bytes of the answer; for files. */
+  async fetchBytes(path: string): Promise<Uint8Array> {
     return (await this.request("POST", path, { body: {} })).bytes();
   }
 
-  /** The body as text, for HAR files and reports. */
-  async text(path: string): Promise<string> {
+  /** Sends a GET, resolves with the text of the answer; for HAR files and reports. */
+  async fetchText(path: string): Promise<string> {
     return (await this.request("GET", path)).text();
   }
 
@@ -142,7 +142,7 @@ export class ControlHttp {
    * The data of a stream of events, by default from its beginning, else after a position. Throws the reason of its
    * signal.
    */
-  async *events<T>(path: string, after?: number, signal?: AbortSignal): AsyncIterableIterator<T> {
+  async *streamEvents<T>(path: string, after?: number, signal?: AbortSignal): AsyncIterableIterator<T> {
     const response = await this.request("GET", path, { after, signal });
     try {
       yield* readEvents<T>(response.chunks());
@@ -155,7 +155,7 @@ export class ControlHttp {
    * Resolves if an Understudy answers within `HEALTH_TIMEOUT_MS`.
    * @throws UnreachableError, ForeignServerError; ControlError if it asks for a token
    */
-  async health(): Promise<Health> {
+  async fetchHealth(): Promise<Health> {
     const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
     try {
       const response = await this.request("GET", "/_control/health", { signal });
@@ -224,7 +224,7 @@ async function readProblem(response: Reply, url: string): Promise<AnsweredProble
   // The body is always read, which frees the connection.
   const text = await response.text();
   if (response.contentType.startsWith("application/problem+json")) return JSON.parse(text) as ProblemDocument;
-  const detail = `The server at ${url} answered ${status}, but not in the form of the control API. ${START_ADDRESS}`;
+  const detail = `The server at ${url} answered ${status}, but not in the form of the control API. ${ADDRESS_HINT}`;
   return { type: "about:blank", title, status, detail };
 }
 

@@ -83,7 +83,7 @@ export class SandboxClient {
       requireKnownOptions("held.next", options, ["within"]);
       const { within = "10s" } = options;
       const follow = (signal: AbortSignal) =>
-        this.http.events<Api.List<Api.Held>>(`${this.path}/held/stream`, undefined, signal);
+        this.http.streamEvents<Api.List<Api.Held>>(`${this.path}/held/stream`, undefined, signal);
       const held = await waitForHeld(follow, { match, within, returnedIds: this.returnedIds });
       return { ...held, release: (options?: Api.ReleaseOptions) => this.held.release(held.id, options) };
     },
@@ -107,7 +107,7 @@ export class SandboxClient {
       this.send<Api.OwnOperations>("PUT", "/operations", { openapi, bindings }),
     clear: () => this.send<void>("DELETE", "/operations"),
     /** TypeScript types of them, and of their collections and events. */
-    types: () => this.http.text(`${this.path}/operations/types`),
+    types: () => this.http.fetchText(`${this.path}/operations/types`),
     /** The API of this sandbox, with them, as an OpenAPI 3.1 document. */
     document: () => this.get<Record<string, unknown>>("/openapi.json"),
   };
@@ -117,7 +117,7 @@ export class SandboxClient {
     get: async (id: string) => this.get<Api.JournalEntry>(`/journal/${toPathPart(id)}`),
     /** New entries once the stream is open; with a position (a `sequence`, or 0), those after it. */
     follow: (filter: Omit<Api.JournalFilter, "since" | "limit"> = {}, after?: number) =>
-      this.http.events<Api.JournalEntry>(`${this.path}/journal/stream${toQuery(filter)}`, after),
+      this.http.streamEvents<Api.JournalEntry>(`${this.path}/journal/stream${toQuery(filter)}`, after),
     clear: () => this.send<void>("DELETE", "/journal"),
     verify: (expectation: Api.Expectation) =>
       this.send<Api.Verification>("POST", "/journal/verify", expectation),
@@ -130,7 +130,7 @@ export class SandboxClient {
     get: async (id: string) => this.get<Api.HistoryDetail>(`/history/${toPathPart(id)}`),
     changes: async (id: string) => this.get<Api.RecordChanges>(`/history/${toPathPart(id)}/changes`),
     /** New entries once the stream is open; with a position (a `sequence`, or 0), those after it. */
-    follow: (after?: number) => this.http.events<Api.HistoryEntry>(`${this.path}/history/stream`, after),
+    follow: (after?: number) => this.http.streamEvents<Api.HistoryEntry>(`${this.path}/history/stream`, after),
     /** Returns to the state before the entry, or after it. */
     rewind: async (id: string, to?: "before" | "after") =>
       this.send<Api.Rewound>("POST", `/history/${toPathPart(id)}/rewind`, { to }),
@@ -184,7 +184,7 @@ export class SandboxClient {
     remove: async (id: string) => this.send<void>("DELETE", `/receivers/${toPathPart(id)}`),
     /** The deliveries of a receiver with the answer `forward`; the first event says that the stream is ready (interfaces.md 11). */
     follow: (id: string, signal?: AbortSignal) =>
-      this.http.events<Api.ForwardedEvent>(
+      this.http.streamEvents<Api.ForwardedEvent>(
         `${this.path}/receivers/${toPathPart(id)}/stream`,
         undefined,
         signal,
@@ -232,7 +232,7 @@ export class SandboxClient {
   coverage = () => this.get<Api.CoverageMatrix>("/coverage");
   bundle = () => this.send<Api.Bundle>("POST", "/bundle");
   /** The bytes of a file with everything of the sandbox (interfaces.md 19), for `understudy open` and `openFile`. */
-  export = () => this.http.bytes(`${this.path}/export`);
+  export = () => this.http.fetchBytes(`${this.path}/export`);
   delete = () => this.send<void>("DELETE", "");
 
   private get<T>(path: string): Promise<T> {

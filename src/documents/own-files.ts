@@ -12,21 +12,21 @@ export async function openOwnFiles({
   operations?: readonly string[] | undefined;
   openapi?: readonly string[] | undefined;
 }): Promise<OwnFiles[]> {
-  const files: OwnFiles[] = [];
+  const ownFiles: OwnFiles[] = [];
   if (operations.length > 0) {
     const { OwnOperations } = await import("./own-operations.ts");
-    files.push(new OwnOperations(operations));
+    ownFiles.push(new OwnOperations(operations));
   }
   if (openapi.length > 0) {
     const { OpenApiFiles } = await import("./openapi/openapi-files.ts");
-    files.push(new OpenApiFiles(openapi));
+    ownFiles.push(new OpenApiFiles(openapi));
   }
-  return files;
+  return ownFiles;
 }
 
 export async function loadOwnSources(ownFiles: readonly OwnFiles[]): Promise<OperationSource[]> {
   const sources: OperationSource[] = [];
-  for (const files of ownFiles) sources.push(...(await files.load()));
+  for (const one of ownFiles) sources.push(...(await one.load()));
   return sources;
 }
 

@@ -42,6 +42,22 @@ export class OwnOperations implements OwnFiles {
    * @throws DocumentError for one that cannot be used; with line and column if they are known
    */
   async load(): Promise<readonly OperationSource[]> {
+    const files = this.paths.flatMap((path) => this.listFiles(path));
+    const origins = new Map<unknown, string>();
+    const exports = await this.importFiles(files, origins);
+    for (const file of this.versions.keys()) this.requireUtf8(file);
+    const displayNames = files.map((file) => formatPath(file, this.cwd));
+    const details = { source: displayNames.join(", "), sha256: this.digestFiles(), files: origins };
+    const source = await readDeclarations(exports, details);
+    this.checkDeclarations(source, files);
+    return [source];
+  }
+
+  /**
+   * Imports the newest version of the files, and records the versions of these and of the modules that they import.
+   * @param origins gets the file that declares each exported value
+   */
+  private async importFiles(files: readonly string[], origins: Map<unknown, string>): Promise<unknown[]> {
     const { createJiti } = await import("jiti");
     const jiti = createJiti(import.meta.url, {
       fsCache: false,
@@ -50,11 +66,9 @@ export class OwnOperations implements OwnFiles {
     });
     for (const file of this.versions.keys()) delete jiti.cache[file];
     const cachedBefore = new Set(Object.keys(jiti.cache));
-    const files = this.paths.flatMap((path) => this.listFiles(path));
     this.versions.clear();
     for (const file of files) this.versions.set(file, getFileVersion(file));
     const exports: unknown[] = [];
-    const origins = new Map<unknown, string>();
     try {
       for (const file of files) {
         const displayName = formatPath(file, this.cwd);
@@ -72,28 +86,24 @@ export class OwnOperations implements OwnFiles {
           this.versions.set(file, getFileVersion(file));
       this.listeners.notify();
     }
-    for (const file of this.versions.keys()) this.requireUtf8(file);
-    const displayNames = files.map((file) => formatPath(file, this.cwd));
-    // Without the paths, so that the digest is the same in any folder.
-    const digests = [...this.versions.keys()]
-      .map((file) => toHex(digest("sha256", readFileSync(file))))
-      .sort();
-    const sha256 = toHex(digest("sha256", digests.join("\n")));
-    const details = { source: displayNames.join(", "), sha256, files: origins };
-    const source = await readDeclarations(exports, details);
-    this.check(source, files);
-    return [source];
+    return exports;
+  }
+
+  /** Does not depend on the paths, so that the digest is the same in any folder. */
+  private digestFiles(): string {
+    const digests = [...this.versions.keys()].map((file) => toHex(digest("sha256", readFileSync(file))));
+    return toHex(digest("sha256", digests.sort().join("\n")));
   }
 
   /** @throws DocumentError */
-  private check(source: OperationSource, files: readonly string[]): void {
+  private checkDeclarations(source: OperationSource, files: readonly string[]): void {
     try {
       createJoinedApi([source]);
     } catch (error) {
       if (!(error instanceof OwnOperationError)) throw error;
       const message = error.message.replace(`${source.source}: `, "");
       for (const file of files) {
-        const at = findSubject(readFileSync(file, "utf8"), error.subject);
+        const at = findQuoted(readFileSync(file, "utf8"), error.subject);
         if (at !== undefined) throw documentError(formatPath(file, this.cwd), at, message);
       }
       throw documentError(source.source, NO_POSITION, message);
@@ -124,23 +134,16 @@ export class OwnOperations implements OwnFiles {
     if (!(thrown instanceof Error) && typeof (thrown as Error | undefined)?.message !== "string")
       return documentError(displayName, NO_POSITION, `it throws ${inspect(thrown)} while it is loaded`);
     const error = thrown as Error;
-    const stack = `${error.message}\n${error.stack ?? ""}`;
     const message = error.message
       .split("\n")[0]!
       .replace(/^(\w*Error): /, "")
       .trim();
-    // A missing module is reported at its import: the stack has the place in the compiled code.
+    // A missing module is reported at its import, since the stack has the place in the compiled code.
     const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec(message) ?? [];
     for (const file of this.versions.keys()) {
-      const place = missing && findSubject(readFileSync(file, "utf8"), missing);
-      if (place) return documentError(formatPath(file, this.cwd), place, message);
-      const at = stack.indexOf(`${file}:`);
-      const [, line, column] = at < 0 ? [] : (/^:(\d+):(\d+)/.exec(stack.slice(at + file.length)) ?? []);
-      if (line === undefined) continue;
-      // The parser counts columns from 0.
-      const columnOffset = error.message.includes("ParseError") ? 1 : 0;
-      const position = { line: Number(line), column: Number(column) + columnOffset };
-      return documentError(formatPath(file, this.cwd), position, message);
+      const position =
+        (missing && findQuoted(readFileSync(file, "utf8"), missing)) || findInStack(error, file);
+      if (position) return documentError(formatPath(file, this.cwd), position, message);
     }
     return documentError(displayName, NO_POSITION, message);
   }
@@ -172,11 +175,21 @@ function isDeclarationFile(name: string): boolean {
 }
 
 /** The position of an id or a module's name in the text, where it is quoted. */
-function findSubject(text: string, subject: string | undefined): Position | undefined {
+function findQuoted(text: string, subject: string | undefined): Position | undefined {
   const lines = text.split("\n");
   for (const quote of ['"', "'", "`"]) {
     const line = lines.findIndex((one) => one.includes(`${quote}${subject}${quote}`));
     if (line >= 0) return { line: line + 1, column: lines[line]!.indexOf(`${quote}${subject}${quote}`) + 1 };
   }
   return undefined;
+}
+
+function findInStack(error: Error, file: string): Position | undefined {
+  const stack = `${error.message}\n${error.stack ?? ""}`;
+  const at = stack.indexOf(`${file}:`);
+  const [, line, column] = at < 0 ? [] : (/^:(\d+):(\d+)/.exec(stack.slice(at + file.length)) ?? []);
+  if (line === undefined) return undefined;
+  // The parser counts columns from 0.
+  const columnOffset = error.message.includes("ParseError") ? 1 : 0;
+  return { line: Number(line), column: Number(column) + columnOffset };
 }

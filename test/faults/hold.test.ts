@@ -309,7 +309,7 @@ it("`held.next` fails if the server sends no list [interfaces 20]", async () => 
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const follow = (signal: AbortSignal) =>
-      connect(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`).http.events<never>(
+      connect(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`).http.streamEvents<never>(
         "/_control/sandboxes/default/held/stream",
         undefined,
         signal,

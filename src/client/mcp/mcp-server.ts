@@ -133,12 +133,12 @@ function addResources(server: McpServer, { http }: UnderstudyClient): void {
   });
   const add = (name: string, title: string, find: () => string | Promise<string>) =>
     server.registerResource(name, `understudy://${name}`, { title, mimeType: JSON_TYPE }, createReader(find));
-  add("openapi.json", "The emulated API, OpenAPI 3.1", () => http.text("/_control/openapi.json"));
-  add("control-api.json", "The control API, OpenAPI 3.1", () => http.text("/_control/api.json"));
-  add("fidelity", "The fidelity ledger: what is assumed, and why", () => http.text("/_control/fidelity"));
+  add("openapi.json", "The emulated API, OpenAPI 3.1", () => http.fetchText("/_control/openapi.json"));
+  add("control-api.json", "The control API, OpenAPI 3.1", () => http.fetchText("/_control/api.json"));
+  add("fidelity", "The fidelity ledger: what is assumed, and why", () => http.fetchText("/_control/fidelity"));
   add("errors", "The error catalogue", () => JSON.stringify(CATALOGUE));
   // `understudy://sandboxes/default/journal/req_1` is at `/_control/sandboxes/default/journal/req_1`.
-  const readSandbox = createReader((uri) => http.text(`/_control/sandboxes${uri.pathname}`));
+  const readSandbox = createReader((uri) => http.fetchText(`/_control/sandboxes${uri.pathname}`));
   const addSandboxResource = (name: string, title: string, path: string) => {
     const template = new ResourceTemplate(`understudy://sandboxes/{sandbox}/${path}`, { list: undefined });
     server.registerResource(name, template, { title, mimeType: JSON_TYPE }, readSandbox);

@@ -11,7 +11,7 @@ import {
   findForm,
   findKeyOfObject,
   findRecordPart,
-  listForeignFields,
+  listUnstorableFields,
 } from "./declare-operation.ts";
 import { applyPatch } from "./json-patch.ts";
 import type { Schemas } from "./schemas.ts";
@@ -57,11 +57,11 @@ export class BoundBody {
       fields.set(spec.idField, ownFields.get(spec.idField));
     const isReadOnly = ([, node]: [string, unknown]) => this.schemas.has(node, "readOnly");
     const names = [...fields].filter(isReadOnly).map(([name]) => name);
-    const foreign = listForeignFields(this.schema, spec?.schema, this.schemas);
+    const unstorable = listUnstorableFields(this.schema, spec?.schema, this.schemas);
     const hasNoPlace = (name: string) =>
       !this.parts.context.isInferred ||
       findKeyOfObject(this.fields.get(name), ownFields.get(name), this.schemas) === undefined;
-    return new Set([...names, ...foreign.filter(hasNoPlace)]);
+    return new Set([...names, ...unstorable.filter(hasNoPlace)]);
   }
 
   /** The place of a record's field in the body. */

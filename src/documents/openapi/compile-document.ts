@@ -23,8 +23,8 @@ import {
   chooseMedia,
   findKeyOfObject,
   findRecordPart,
-  listForeignFields,
   listUnreadBodies,
+  listUnstorableFields,
 } from "./declare-operation.ts";
 import { type UnsupportedFeature, warnOfUnsupported } from "./document-report.ts";
 import { inferPairs, isSameSchema } from "./infer-bindings.ts";
@@ -155,7 +155,7 @@ class DocumentCompiler {
       const isStored = (field: string) =>
         isInferred &&
         findKeyOfObject(getField(node, field), getField(spec.schema, field), schemas) !== undefined;
-      return listForeignFields(node, spec.schema, schemas)
+      return listUnstorableFields(node, spec.schema, schemas)
         .filter((field) => !isStored(field))
         .map((field) => ({
           feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,

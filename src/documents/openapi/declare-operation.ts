@@ -93,46 +93,55 @@ const getBareType = ({ type }: Media) => type.split(";", 1)[0]!.trim();
 function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
   const media = body && chooseMedia(body.media);
   if (body === undefined || media === undefined || method === "GET") return undefined;
-  const patchMedia = body.media.find(({ type }) => type.startsWith(JSON_PATCH) && type !== media.type);
+  const optional = !body.required;
   const form = findForm(body);
   const urlEncoded = body.media.find(isUrlEncoded);
-  const plainBody = (media === form ? urlEncoded : media)?.schema?.node ?? true;
-  // A JSON patch is a list, and no other body of an update is.
-  const node = patchMedia
-    ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      { if: { type: "array" }, then: patchMedia.schema?.node ?? true, else: plainBody }
-    : plainBody;
-  const optional = !body.required;
   if (media === form && urlEncoded === undefined) return { ...toForm(media, schemas), optional };
-  const schema = schemas.declare({ node, path: media.schema?.path ?? [] }, "request") as TSchema;
   const isJson = mayBeJson(media.type);
-  if (isJson || urlEncoded !== undefined) {
-    const others = body.media.filter(
-      (one) =>
-        (mayBeJson(one.type) || one === urlEncoded) &&
-        one !== patchMedia &&
-        getBareType(one) !== getBareType(media),
-    );
-    const byType = others.flatMap((one) =>
-      one.schema === undefined
-        ? []
-        : [[getBareType(one), schemas.declare(one.schema, "request") as TSchema] as const],
-    );
-    return {
-      kind: "json",
-      schema,
-      optional,
-      ...(byType.length > 0 && { schemas_by_type: Object.fromEntries(byType) }),
-      ...(body.media.some(({ type }) => type.startsWith(TEXT_JSON)) && { json_types: [TEXT_JSON] }),
-      ...(urlEncoded && {
-        text: { types: [FORM], read: (sent) => parseForm(sent, urlEncoded, schemas), isBesideJson: isJson },
-      }),
-      ...(form && { form: toForm(form, schemas) }),
-    };
-  }
-  if (media.type.startsWith("text/"))
+  const isText = media.type.startsWith("text/");
+  if (!isJson && !isText && urlEncoded === undefined) return { kind: "stream", optional };
+  const schema = declareBody(body.media, media, schemas);
+  if (!isJson && urlEncoded === undefined)
     return { kind: "json", schema, optional, text: { types: [getBareType(media)], read: (sent) => sent } };
-  return { kind: "stream", optional };
+  const otherSchemas = declareOtherBodies(body.media, media, schemas);
+  return {
+    kind: "json",
+    schema,
+    optional,
+    ...(otherSchemas.length > 0 && { schemas_by_type: Object.fromEntries(otherSchemas) }),
+    ...(body.media.some(({ type }) => type.startsWith(TEXT_JSON)) && { json_types: [TEXT_JSON] }),
+    ...(urlEncoded && {
+      text: { types: [FORM], read: (sent) => parseForm(sent, urlEncoded, schemas), isBesideJson: isJson },
+    }),
+    ...(form && { form: toForm(form, schemas) }),
+  };
+}
+
+/** The schema of the chosen type, in place of a form with files that of the url-encoded one; also that of a JSON patch. */
+function declareBody(all: readonly Media[], chosen: Media, schemas: Schemas): TSchema {
+  const patch = findPatch(all, chosen);
+  const isForm = chosen.type.startsWith("multipart/");
+  const plainNode = (isForm ? all.find(isUrlEncoded) : chosen)?.schema?.node ?? true;
+  // A JSON patch is a list, and no other body of an update is.
+  const node = patch
+    ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      { if: { type: "array" }, then: patch.schema?.node ?? true, else: plainNode }
+    : plainNode;
+  return schemas.declare({ node, path: chosen.schema?.path ?? [] }, "request") as TSchema;
+}
+
+const findPatch = (all: readonly Media[], chosen: Media) =>
+  all.find(({ type }) => type.startsWith(JSON_PATCH) && type !== chosen.type);
+
+/** The schemas of the other types of JSON and of the url-encoded form, by type. */
+function declareOtherBodies(all: readonly Media[], chosen: Media, schemas: Schemas): [string, TSchema][] {
+  const urlEncoded = all.find(isUrlEncoded);
+  return all
+    .filter((one) => (mayBeJson(one.type) || one === urlEncoded) && one !== findPatch(all, chosen))
+    .filter((one) => getBareType(one) !== getBareType(chosen))
+    .flatMap((one) =>
+      one.schema ? [[getBareType(one), schemas.declare(one.schema, "request") as TSchema]] : [],
+    );
 }
 
 /** The bodies of an operation that are not read as the document describes them, each with its place. */
@@ -160,7 +169,7 @@ export function* listUnreadBodies(
     yield { feature: `a body in ${readMedia.type} (any bytes are accepted)`, path };
 }
 
-/** Whether a type is read beside others of these. */
+/** Whether bodies of this type are read also if the document has other such types. */
 const isReadBeside = (type: string) =>
   mayBeJson(type) || type.startsWith(FORM) || type.startsWith("multipart/form-data");
 
@@ -180,7 +189,7 @@ export function findRecordPart(
   return { node: wrapper[1], property: wrapper[0] };
 }
 
-/** The part of a record's object that a body gives alone: `id` of `{ id, name }`. Undefined if it gives no such value. */
+/** The property that a body sends in place of a record's object, such as its `id`; undefined if it sends no such value. */
 export function findKeyOfObject(sent: unknown, field: unknown, schemas: Schemas): string | undefined {
   const [sentTypes, types] = [schemas.listTypes(sent), schemas.listTypes(field)];
   const isPlain = ["string", "number", "integer"].some((type) => sentTypes.has(type));
@@ -191,16 +200,16 @@ export function findKeyOfObject(sent: unknown, field: unknown, schemas: Schemas)
   );
 }
 
-/** The names of a body's fields whose types in a record are others, so that they are not stored. Numbers are, as texts. */
-export function listForeignFields(body: unknown, record: unknown, schemas: Schemas): string[] {
-  const ownFields = schemas.listFields(record);
+/** The names of a body's fields that have another type in a record, so that they are not stored; numbers are, as texts. */
+export function listUnstorableFields(body: unknown, record: unknown, schemas: Schemas): string[] {
+  const recordFields = schemas.listFields(record);
   const isTextOrNumber = (node: unknown) =>
     [...schemas.listTypes(node)].every((type) => ["string", "number", "integer", "null"].includes(type));
-  const isForeign = ([name, node]: [string, unknown]) => {
-    const field = ownFields.get(name);
+  const isUnstorable = ([name, node]: [string, unknown]) => {
+    const field = recordFields.get(name);
     return !schemas.doTypesOverlap(node, field) && !(isTextOrNumber(node) && isTextOrNumber(field));
   };
-  return [...schemas.listFields(body)].filter(isForeign).map(([name]) => name);
+  return [...schemas.listFields(body)].filter(isUnstorable).map(([name]) => name);
 }
 
 const EXPECTED_TYPES =
@@ -278,9 +287,9 @@ function parseForm(text: string, media: Media, schemas: Schemas): unknown {
     const [, outer] = /^([^[]+)\[/.exec(name) ?? [];
     if (outer === undefined) form[name] = values.length === 1 ? values[0] : values;
     else if (!Object.hasOwn(form, outer))
-      form[outer] = valuesByName.has(`${outer}[]`)
-        ? valuesByName.get(`${outer}[]`)
-        : readNested(outer, [...valuesByName.keys()], (key) => valuesByName.get(key)!);
+      form[outer] =
+        valuesByName.get(`${outer}[]`) ??
+        readNested(outer, [...valuesByName.keys()], (key) => valuesByName.get(key)!);
   }
   return coerce(unpackForm(form, media, schemas), media.schema?.node, schemas);
 }
@@ -315,7 +324,7 @@ export function declareOperation(
       return { params: pathParams, query: { ...reader.readHeaders(headers), ...values }, unknown };
     },
     renderError: (error, context) => renderByDocument(error, context, { operation: described, schemas }),
-    described: {
+    openapi: {
       operation: { ...node, parameters: described.parameters.map((one) => one.node) },
       document: root,
       answer: (status) => describeAnswer(described, status, schemas),
@@ -323,16 +332,16 @@ export function declareOperation(
   };
 }
 
-/** Undefined if the document describes none: beside a described success, its `default` is for errors only. */
+/** The answer that the document describes for a status. A `default` beside a described success is for errors only. */
 function describeAnswer(
   described: DescribedOperation,
   status: number,
   schemas: Schemas,
 ): Success | undefined {
   const response = findResponse(described, status);
-  const isDefault = response !== undefined && response === described.responses.get("default");
-  if (response === undefined || (isDefault && status < 400 && findSuccess(described).node !== response.node))
-    return undefined;
+  if (response === undefined) return undefined;
+  const isDefault = response === described.responses.get("default");
+  if (isDefault && status < 400 && findSuccess(described).node !== response.node) return undefined;
   const json = response.media.find(({ type }) => mayBeJson(type));
   return {
     status,

@@ -248,7 +248,7 @@ export interface Operation<
   /** False for answers that need not fit their schemas, such as examples of users' documents. */
   checksAnswers?: false;
   /** The operation as a user's document describes it, with the document that its references point into. */
-  described?: {
+  openapi?: {
     operation: object;
     document: object;
     /** The answer that the document has for a status. */

@@ -14,11 +14,11 @@ const PART_KIND =
  * that they refer to, under names such as `Own1.Tag` with the document's number.
  */
 export function copyDescribedParts(
-  { described }: AnyOperation,
+  { openapi }: AnyOperation,
   { userComponents }: DocumentComponents,
 ): JsonObject | undefined {
-  if (described === undefined) return undefined;
-  const document = described.document as JsonObject;
+  if (openapi === undefined) return undefined;
+  const document = openapi.document as JsonObject;
   const references = new References(document);
   if (!userComponents.documents.includes(document)) userComponents.documents.push(document);
   // In OpenAPI 3.0 a reference hides what is beside it, except `nullable`, which is often meant.
@@ -66,7 +66,7 @@ export function copyDescribedParts(
     }
     return `#/components/${kind}/${key}`;
   };
-  const { parameters, requestBody, responses } = described.operation as JsonObject;
+  const { parameters, requestBody, responses } = openapi.operation as JsonObject;
   return {
     ...(parameters !== undefined && { parameters: copy(parameters) }),
     ...(requestBody !== undefined && { requestBody: copy(requestBody) }),

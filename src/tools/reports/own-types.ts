@@ -68,8 +68,8 @@ declare module "understudy-sandbox" {
 
 /** The types of a request and of the successes that answer it. */
 function listTypeParts(operation: AnyOperation, names: SchemaNames): string[] {
-  const { params, query, body, described } = operation;
-  if (described !== undefined) return listDescribedTypeParts(described, names);
+  const { params, query, body, openapi } = operation;
+  if (openapi !== undefined) return listDescribedTypeParts(openapi, names);
   const type = (schema: unknown) =>
     schema === undefined ? "undefined" : toType(schema as JsonSchema, DECLARED_SCOPE);
   const responses = listSuccesses(operation).map(({ schema }) => type(schema));
@@ -82,7 +82,7 @@ function listTypeParts(operation: AnyOperation, names: SchemaNames): string[] {
 }
 
 function listDescribedTypeParts(
-  { operation, document }: NonNullable<AnyOperation["described"]>,
+  { operation, document }: NonNullable<AnyOperation["openapi"]>,
   names: SchemaNames,
 ): string[] {
   const references = new References(document as JsonObject);

@@ -41,7 +41,7 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
     const problem = `${request} answers ${status} instead of a success: ${toExcerpt(text)}`;
     return verdict.expect(false, problem, findEndpointAssumption(operation));
   }
-  const documentedAnswer = operation.described?.answer(status);
+  const documentedAnswer = operation.openapi?.answer(status);
   const successes = documentedAnswer === undefined ? listSuccesses(operation) : [documentedAnswer];
   const success = successes.find((one) => one.status === status);
   const statuses = successes.map((one) => one.status).join(" or ");
@@ -80,12 +80,12 @@ export function checkContent(verdict: Verdict, exchange: Exchange, declared: Suc
   const { schema, content_types = [], events } = declared;
   const isWhole = exchange.recorded?.hasWholeBodies ?? true;
   // Documents often leave out what an answer contains.
-  if (operation.described !== undefined && content_types.length === 0) return true;
+  if (operation.openapi !== undefined && content_types.length === 0) return true;
   if (schema === undefined && content_types.length === 0) {
     return verdict.expect(text === "", `${path}: ${status} has a body: ${toExcerpt(text)}`, assumption);
   }
   const type = toMediaType(headers.get("content-type") ?? "");
-  const jsonTypes = schema === undefined || operation.described !== undefined ? [] : ["application/json"];
+  const jsonTypes = schema === undefined || operation.openapi !== undefined ? [] : ["application/json"];
   const allowed = [...content_types, ...jsonTypes];
   const isAllowed = allowed.some((one) => one.includes("*") || toMediaType(one) === type);
   const problem = `${path}: the content type is ${toExcerpt(type)}, not ${allowed.join(" or ")}`;

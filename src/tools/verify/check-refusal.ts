@@ -23,7 +23,7 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
   const assumedEndpoint = operation && findEndpointAssumption(operation);
   const assumption = expected.assumption ?? assumedEndpoint;
   const expectedStatus = CATALOGUE[expected.code].status;
-  if (operation?.described !== undefined)
+  if (operation?.openapi !== undefined)
     return void checkDescribedRefusal(verdict, exchange, {
       statuses: [expectedStatus],
       assumption: expected.assumption,
@@ -68,7 +68,7 @@ export function checkDescribedRefusal(
   if (!checkWellFormed(verdict, exchange)) return;
   const problem = `${method} ${path} answers ${status} instead of ${statuses.join(" or ")}`;
   if (!verdict.expect(statuses.includes(status), problem, assumption)) return;
-  const documented = exchange.operation!.described!.answer(status);
+  const documented = exchange.operation!.openapi!.answer(status);
   if (documented !== undefined) checkContent(verdict, exchange, documented);
 }
 
@@ -97,7 +97,7 @@ const ASSUMPTION_BY_STATUS: Readonly<Record<number, string>> = {
 export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | undefined {
   const { status, method, path } = exchange;
   const operation = exchange.operation!;
-  if (operation.described !== undefined)
+  if (operation.openapi !== undefined)
     return void checkDescribedRefusal(verdict, exchange, { statuses: [status] });
   if (status === 401) return void checkUnauthenticated(verdict, exchange);
   const isTransportError = TRANSPORT_STATUSES.has(status);
@@ -128,7 +128,7 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
 
 /** Whether the operation may refuse with a status. */
 export function refusesWith(operation: AnyOperation, status: number): boolean {
-  if (status >= 400 && operation.described?.answer(status) !== undefined) return true;
+  if (status >= 400 && operation.openapi?.answer(status) !== undefined) return true;
   return listErrorCodes(operation).some((code) => CATALOGUE[code].status === status);
 }
 

@@ -13,7 +13,7 @@ interface OwnParameter {
 
 /** Whether a request changes nothing at the target either: a POST that only reads in a sandbox may write there. */
 export function isHarmless(operation: AnyOperation): boolean {
-  return isReadOnly(operation) && (operation.described === undefined || operation.method === "GET");
+  return isReadOnly(operation) && (operation.openapi === undefined || operation.method === "GET");
 }
 
 /** The parameters of a path, each with the fixed step before it: `/tags/{tag_id}` names an item of `/tags`. */
@@ -30,11 +30,11 @@ export function listPathParameters({
 
 /** Parameters of path or query, by the declaration or by the document. */
 export function listParameters(operation: AnyOperation, place: "path" | "query"): OwnParameter[] {
-  const { described, params, query } = operation;
-  if (described !== undefined) {
-    const references = new References(described.document as JsonObject);
+  const { openapi, params, query } = operation;
+  if (openapi !== undefined) {
+    const references = new References(openapi.document as JsonObject);
     const follow = (node: unknown) => references.follow({ node: (node ?? {}) as JsonObject, path: [] }).node;
-    const parameters = ((described.operation as JsonObject)["parameters"] ?? []) as JsonObject[];
+    const parameters = ((openapi.operation as JsonObject)["parameters"] ?? []) as JsonObject[];
     return parameters
       .filter((one) => one["in"] === place)
       .map((one) => {
@@ -109,10 +109,10 @@ export function findRecord(
 }
 
 /** The key as the operation's document says that it is sent; undefined: as the reference says. */
-export function toCredential({ described }: AnyOperation, key: string): Record<string, string> | undefined {
-  if (described === undefined) return undefined;
-  const document = described.document as { security?: JsonObject[]; components?: JsonObject };
-  const { security = document.security } = described.operation as { security?: JsonObject[] };
+export function toCredential({ openapi }: AnyOperation, key: string): Record<string, string> | undefined {
+  if (openapi === undefined) return undefined;
+  const document = openapi.document as { security?: JsonObject[]; components?: JsonObject };
+  const { security = document.security } = openapi.operation as { security?: JsonObject[] };
   const schemes = (document.components?.["securitySchemes"] ?? {}) as Record<string, JsonObject>;
   for (const name of (security ?? []).flatMap((one) => Object.keys(one))) {
     const scheme = schemes[name] ?? {};

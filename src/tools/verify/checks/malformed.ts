@@ -48,10 +48,10 @@ interface InvalidValue {
 }
 
 function listInvalidValues(operation: AnyOperation): InvalidValue[] {
-  const { query, body, credentials, described } = operation;
+  const { query, body, credentials, openapi } = operation;
   if (credentials === false) return [];
   const properties =
-    described === undefined
+    openapi === undefined
       ? listProperties(body?.kind === "json" ? body.schema : query)
       : listParameters(operation, "query").map(({ name, schema }): [string, Property] => [name, schema]);
   return properties.flatMap(([field, property]) =>
@@ -77,7 +77,7 @@ async function checkInvalidValues(
     const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
     const exchange = await target.send({ operation, params, ...sent });
     const assumption = findAssumption(operation, one);
-    if (operation.described !== undefined) {
+    if (operation.openapi !== undefined) {
       checkDescribedRefusal(verdict, exchange, { statuses: [400, 422], assumption });
       continue;
     }

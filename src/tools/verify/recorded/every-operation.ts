@@ -68,7 +68,7 @@ function checkRefusals(verdict: Verdict, exchange: Exchange): void {
 function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const { operation, status, method, path, json, recorded } = exchange;
   const fields = listMalformedFields(exchange);
-  const isDescribed = operation!.described !== undefined;
+  const isDescribed = operation!.openapi !== undefined;
   const isRefused = status === 422 || (isDescribed && status === 400);
   if (fields.length === 0) return void checkAllowed(verdict, exchange);
   if (!isRefused && !hasSucceeded(exchange)) return;
